@@ -8,6 +8,7 @@ it is open, so a start that fails half-way closes what it has opened.
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import os
 import secrets
@@ -19,7 +20,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie.errors import Damaged, ReverieError, ValidationError
+from reverie.errors import Damaged, ReverieError, StorageFailed, ValidationError
 from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
@@ -59,6 +60,7 @@ EXIT_FAILED = 1
 EXIT_CONFIG = 78  # EX_CONFIG, a damaged store or invalid settings: RestartPreventExitStatus of the unit names it
 SWITCH_INTERVAL_S = 0.0005  # a tenth of the default: the writer thread yields the interpreter to the event loop sooner
 FINDINGS_LOGGED = 20
+_UNUSABLE = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOSPC, errno.EDQUOT))
 
 
 def run(env: Mapping[str, str]) -> int:
@@ -81,6 +83,12 @@ def run(env: Mapping[str, str]) -> int:
     except ReverieError as error:
         _print_error(error)
         return error.exit_status
+    except OSError as error:
+        if error.errno not in _UNUSABLE or not error.filename:
+            raise
+        why = f"{error.filename} cannot be used: {error.strerror}."
+        _print_error(StorageFailed(why, hint="reverie doctor checks paths and permissions."))
+        return EXIT_FAILED
 
 
 async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:

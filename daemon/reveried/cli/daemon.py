@@ -31,6 +31,9 @@ STOP_MAX_S = 30.0  # longer than daemon.drainSeconds (20 s): requests in progres
 POLL_S = 0.05
 LOG_MAX_BYTES = 5 * 1024 * 1024  # rotated at start beyond this; one older file is kept
 _LOG_TAIL_BYTES = 4096  # of the log: enough for the last line, which says why the daemon ended
+# LMDB asserts, or follows a wild page number in its map: a crash is what a damaged store looks like.
+_CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
+_DAMAGE_HINT = "`reverie check` lists what is damaged, `reverie restore FILE` brings back a backup"
 _LOGS_TAIL_BYTES = 1024 * 1024  # of the log that `reverie logs` reads
 _FOLLOW_S = 0.2  # poll interval of `reverie logs --follow`
 
@@ -88,7 +91,10 @@ def status(json: Json = False) -> None:
     Example: reverie status
     """
     with daemon_handle.client() as client:
-        health, daemon_status = client.health(), client.status()
+        try:
+            health, daemon_status = client.health(), client.status()
+        except DaemonNotRunning as error:
+            raise _not_running(error) from error
     if json:
         print_json({"health": health, "status": daemon_status})
         return
@@ -216,17 +222,18 @@ def start_daemon(client: "Client", log_file: "Path", environment: Mapping[str, s
     """Start the daemon in the background unless it is running; return when it answers.
 
     Raises:
-        StorageFailed: it exited before it answered; the message ends with the last line of its log.
+        StorageFailed: it exited before it answered; the message says why.
     """
     try:
         return Started(client.health(), is_new=False)
     except DaemonNotRunning:
+        log_bytes = _rotate_log(log_file)
         pid = _spawn(log_file, environment)
     deadline = time.monotonic() + START_MAX_S
     while time.monotonic() < deadline:
         exited_pid, status = os.waitpid(pid, os.WNOHANG)
         if exited_pid:
-            raise _exited(os.waitstatus_to_exitcode(status), log_file)
+            raise _exited(os.waitstatus_to_exitcode(status), log_file, log_bytes)
         try:
             return Started(client.health(), is_new=True)
         except DaemonNotRunning:
@@ -270,11 +277,23 @@ def is_alive(pid: int) -> bool:
     return True
 
 
-def _spawn(log_file: "Path", environment: Mapping[str, str]) -> int:
-    """Start `reverie serve` in a session of its own, so that closing the terminal does not stop it; return its pid."""
+def _rotate_log(log_file: "Path") -> int:
+    """Create the log file, rotated if it is too large; return its size in bytes, at which the daemon's lines begin.
+
+    Opened here as well, since an error in the child would name the interpreter and not the log. Raises OSError.
+    """
     log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     if log_file.exists() and log_file.stat().st_size > LOG_MAX_BYTES:
         log_file.replace(log_file.with_name(log_file.name + ".1"))
+    fd = os.open(log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    try:
+        return os.fstat(fd).st_size
+    finally:
+        os.close(fd)
+
+
+def _spawn(log_file: "Path", environment: Mapping[str, str]) -> int:
+    """Start `reverie serve` in a session of its own, so that closing the terminal does not stop it; return its pid."""
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
     return os.posix_spawn(
         sys.executable,
@@ -289,10 +308,46 @@ def _spawn(log_file: "Path", environment: Mapping[str, str]) -> int:
     )
 
 
-def _exited(status: int, log_file: "Path") -> ReverieError:
-    """Return the error for a daemon that exited before it answered."""
+def _exited(status: int, log_file: "Path", log_bytes: int) -> ReverieError:
+    """Return the error for a daemon that exited before it answered; its log lines begin at `log_bytes`.
+
+    `status` is negative if a signal ended the process. It then had no time to log why, so the signal is the reason.
+    """
+    if -status in _CRASHES:
+        name = signal.Signals(-status).name
+        return StorageFailed(
+            f"the daemon was ended by {name} while it read its store, which is probably damaged", hint=_DAMAGE_HINT
+        )
+    from reveried.app import EXIT_CONFIG  # noqa: PLC0415 - the daemon's modules are loaded only for this error
+
     with log_file.open("rb") as file:
-        file.seek(max(0, log_file.stat().st_size - _LOG_TAIL_BYTES))
+        file.seek(max(log_bytes, log_file.stat().st_size - _LOG_TAIL_BYTES))
         lines = file.read().decode("utf-8", "replace").strip().splitlines()
-    last = lines[-1].strip() if lines else "it logged nothing"
+    last = lines[-1].strip().removeprefix("reveried: ") if lines else "it logged nothing"
+    if status < 0:
+        message = f"the daemon was ended by {signal.Signals(-status).name} before it answered: {last}"
+        return StorageFailed(message, hint="run `reverie up` again; SIGKILL often means no memory")
+    if status == EXIT_CONFIG:  # a damaged store or invalid settings
+        hint = "reverie config validate" if daemon_handle.valid_settings()[1] else _DAMAGE_HINT
+        return StorageFailed(f"the daemon did not start: {last}", hint=hint)
     return StorageFailed(f"the daemon exited at once with status {status}: {last}", hint="run `reverie doctor`")
+
+
+def _not_running(error: DaemonNotRunning) -> DaemonNotRunning:
+    """Return the error with its reason, if the store shows one: a truncated file, or an end without closing."""
+    from reverie.store import needs_check, truncated_at  # noqa: PLC0415 - only if there is no daemon
+
+    store = daemon_handle.layout().store_dir
+    try:
+        truncated = truncated_at(store / "data.mdb")
+        is_unclean = needs_check(store)
+    except OSError:
+        return error  # there is no store yet, or it cannot be read: `reverie doctor` says so
+    if truncated is not None:
+        size, needed = truncated
+        why = f"the store in {store} is truncated, it has {size:,} of {needed:,} bytes"
+        return DaemonNotRunning(f"{error.message}; {why}", hint=_DAMAGE_HINT)
+    if is_unclean:
+        hint = "run `reverie up`, which checks the store first"
+        return DaemonNotRunning(f"{error.message}; it ended without closing its store", hint=hint)
+    return error

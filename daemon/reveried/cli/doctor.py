@@ -107,9 +107,11 @@ def _check_settings() -> Finding:
 
 
 def _check_folders() -> Finding:
-    """Check that our folders are private to this user and that the document folder is writable."""
+    """Check that our folders are private to this user and writable, and that the document folder is writable."""
     layout = daemon_handle.layout()
-    for folder in (layout.data_dir, layout.store_dir, layout.state_dir, daemon_handle.socket_path().parent):
+    root = daemon_handle.root()
+    own = (layout.data_dir, layout.store_dir, layout.state_dir, daemon_handle.socket_path().parent)
+    for folder in own:
         if not folder.exists():
             continue
         status = folder.stat()
@@ -117,9 +119,14 @@ def _check_folders() -> Finding:
             return Finding("folders", "bad", f"{folder} belongs to another user", f"sudo chown -R $USER {folder}")
         if stat.S_IMODE(status.st_mode) & 0o077 and folder != layout.data_dir:
             return Finding("folders", "bad", f"{folder} is open to other users", f"chmod 700 {folder}")
-    root = daemon_handle.root()
-    if root.exists() and not os.access(root, os.W_OK):
-        return Finding("folders", "bad", f"{root} is not writable", f"chmod u+w {root}")
+    for folder in map(_nearest_existing, (*own, root)):
+        if os.statvfs(folder).f_flag & os.ST_RDONLY:
+            hint = "mount it writable, or set REVERIE_HOME to another folder"
+            return Finding("folders", "bad", f"{folder} is on a read-only file system", hint)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            is_ours = folder.stat().st_uid == os.getuid()
+            hint = f"chmod u+wx {folder}" if is_ours else "set REVERIE_HOME to a folder of yours"
+            return Finding("folders", "bad", f"{folder} is not writable", hint)
     return Finding("folders", "good", f"documents in {root}, store in {layout.store_dir}")
 
 

@@ -32,7 +32,7 @@ from reverie.store.records import (
 )
 from reverie.store.schema import RULES, SYSTEM_SPACE, Key, Kind
 from reverie.store.store import Store
-from reverie.store.store_folder import StoreLock, needs_check
+from reverie.store.store_folder import StoreLock, needs_check, truncated_at
 from reverie.store.thread_records import (
     ClearedRecord,
     DigestRecord,
@@ -108,4 +108,5 @@ __all__ = [
     "open_sealed_as",
     "seal",
     "seal_record",
+    "truncated_at",
 ]

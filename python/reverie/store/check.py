@@ -7,9 +7,11 @@ missing (the store can be opened and names each that is asked for); 3 where the 
 from __future__ import annotations
 
 import argparse
+import errno
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,16 +24,17 @@ from reverie.errors import ReverieError, StorageFailed
 from reverie.store.consistency_check import ConsistencyCheck, Problem
 from reverie.store.lmdb_env import MAP_BYTES, lmdb_options
 from reverie.store.schema import SYSTEM_SPACE
-from reverie.store.store_folder import RollbackGuardFile, StoreLock
+from reverie.store.store_folder import RollbackGuardFile, StoreLock, truncated_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["CheckReport", "check", "main", "run_check"]
 
 SOUND, RECORDS, FILE = 0, 1, 3  # exit statuses; argparse uses 2 for a wrong command line
 _STATUSES = (SOUND, RECORDS, FILE)
 _FILE_KINDS = ("page", "store")  # kinds of problem that make a file unsafe to open
+_READ_ONLY = (errno.EACCES, errno.EPERM, errno.EROFS)
 # LMDB asserts, or follows a wild page number in its map: a crash is what damage looks like.
 _CRASHES = (signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS)
 
@@ -79,9 +82,11 @@ def run_check(path: Path, *, offline: bool = False, timeout_s: float = 3600) -> 
         word = signal.Signals(-done.returncode).name
         crash = Problem("store", "", str(path.name), f"LMDB crashed with {word} when reading the file")
         return CheckReport(ok=False, problems=(*found, crash), counts={}, crashed=word)
-    if done.returncode not in _STATUSES:
+    # Python exits with 1 (RECORDS) after an exception too: only a report on standard output tells the two apart.
+    if done.returncode not in _STATUSES or not done.stdout:
+        lines = done.stderr.decode(errors="replace").strip().splitlines()
         raise StorageFailed(
-            f"the check of {path} ended with {done.returncode}: {done.stderr.decode(errors='replace')[-400:]}",
+            f"the check of {path} ended with {done.returncode}: {lines[-1] if lines else 'it printed nothing'}",
             hint=f"run `{' '.join(command)}`",
         )
     return _report(done.stdout)
@@ -120,9 +125,14 @@ def check(path: Path, *, offline: bool, pages_only: bool = False) -> CheckReport
 def _pages(path: Path) -> list[Problem]:
     """Return what is wrong with the file's pages, read without LMDB; only valid while no process writes to it."""
     try:
-        return [Problem("page", "", path.name, what) for what in _structure(path)]
+        found = _structure(path)
     except (verify.VerifyError, OSError) as error:
-        return [Problem("page", "", path.name, str(error))]
+        found = [str(error)]
+    truncated = truncated_at(path if path.is_file() else path / "data.mdb") if found else None
+    if truncated is not None:
+        # First, because it is the cause of all others.
+        found.insert(0, f"the file is truncated: it has {truncated[0]:,} of {truncated[1]:,} bytes")
+    return [Problem("page", "", path.name, what) for what in found]
 
 
 def _structure(path: Path) -> list[str]:
@@ -161,13 +171,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.offline or path.is_file() or StoreLock.is_held(path):
         report = check(path, offline=chosen.offline or path.is_file(), pages_only=chosen.pages_only)
     else:
-        with StoreLock.take(path):
+        with _locked(path):
             report = check(path, offline=True, pages_only=chosen.pages_only)
     if chosen.json:
         sys.stdout.buffer.write(orjson.dumps(report.as_json()) + b"\n")
     else:
         sys.stdout.write(_text(report))
     return report.status
+
+
+@contextmanager
+def _locked(store: Path) -> Iterator[None]:
+    """Lock a store that no process has open, for the time of a check; no lock is needed where nobody can write.
+
+    Neither can a daemon of this user open a store in a folder that is read-only.
+    """
+    try:
+        lock = StoreLock.take(store)
+    except OSError as error:
+        if error.errno not in _READ_ONLY:
+            raise
+        yield
+        return
+    with lock:
+        yield
 
 
 def _text(report: CheckReport) -> str:

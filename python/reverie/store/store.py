@@ -67,19 +67,27 @@ class Store:
         Damaged where it cannot be read or has gone back behind what was acknowledged, StorageFailed for a newer one.
         """
         lock = lock or StoreLock.take(path)
-        env = None
+        env = guard_file = guard = None
         try:
             for draft in path.glob("*.part"):  # left by a compaction or restore that did not finish
                 draft.unlink()
             guard = RollbackGuardFile.read(path)
+            guard_file = RollbackGuardFile(path)
+            if guard is not None:
+                # Reading a damaged file can end the process with SIGBUS or SIGABRT before anything below runs. Marked
+                # as not closed, the store is then checked at the next start, which names the damage.
+                guard_file.write(RollbackGuard(guard.commits, guard.header, closed=False))
             env = Environment(path, map_size)
             header, checksum = opened_header(env, guard, migrations)
-            guard_file = RollbackGuardFile(path)
             # Flushed before the first commit: a crash from here on is found as "not closed" at the next start.
             guard_file.write(RollbackGuard(header.commits, checksum, closed=False), flush=True)
         except BaseException:
             if env is not None:
                 env.close()
+            if guard_file is not None:
+                if guard is not None:
+                    guard_file.write(guard)
+                guard_file.close()
             lock.release()
             raise
         return cls(env, lock, guard_file, (header, checksum), redactor)

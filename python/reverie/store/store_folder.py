@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import struct
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Self
@@ -22,11 +23,24 @@ from reverie.errors import Conflict
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["RollbackGuard", "RollbackGuardFile", "StoreLock", "needs_check", "sync_folder"]
+__all__ = ["RollbackGuard", "RollbackGuardFile", "StoreLock", "needs_check", "sync_folder", "truncated_at"]
 
 _GUARD = "anchor"
 _GUARD_BYTES = 256  # fixed, and less than a disk sector: one write replaces all of the one before
 _LOCK = "store.lock"
+
+# LMDB's meta page (`struct MDB_meta` of lmdb's mdb.c), which is in the first two pages by turns: the number and the
+# version of the format at byte 16 of the page, the page size at byte 40, the last page in use and the number of the
+# transaction at byte 136.
+_META_BYTES = 152
+_META_MAGIC = struct.Struct("<II")
+_META_MAGIC_AT = 16
+_META_PAGE_SIZE = struct.Struct("<I")
+_META_PAGE_SIZE_AT = 40
+_META_END = struct.Struct("<QQ")
+_META_END_AT = 136
+_LMDB_MAGIC = (0xBEEFC0DE, 1)
+_PAGE_SIZES = frozenset(1 << power for power in range(9, 17))  # bytes; what LMDB accepts, 512 to 65,536
 
 
 class StoreLock:
@@ -66,7 +80,7 @@ class StoreLock:
         path = store / _LOCK
         if not path.exists():
             return False
-        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # flock needs no right to write, and the folder may be read-only
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -137,15 +151,45 @@ class RollbackGuardFile:
 
 
 def needs_check(store: Path, *, locked: bool = False) -> bool:
-    """Return True if the store in the folder `store` was not closed properly, so it must be checked before opening.
+    """Return True if the store in the folder `store` must be checked before opening: not closed properly, or truncated.
 
     False for a store that does not exist yet, and for one that a living process has open. `locked`: the caller itself
     has the lock already.
     """
-    if not (store / "data.mdb").exists() or (not locked and StoreLock.is_held(store)):
+    data = store / "data.mdb"
+    if not data.exists() or (not locked and StoreLock.is_held(store)):
         return False
     guard = RollbackGuardFile.read(store)
-    return guard is None or not guard.closed
+    return guard is None or not guard.closed or truncated_at(data) is not None
+
+
+def truncated_at(data: Path) -> tuple[int, int] | None:
+    """Return the size of an LMDB file and the size that its newest meta page needs, where it is shorter; else None.
+
+    Reading a page beyond the end of the file ends the process with SIGBUS. A file may be shorter and sound, though:
+    LMDB does not write pages that one transaction took at the end and gave back. So this is a reason to check the file,
+    not a finding. None for a file that is not LMDB's, which opening it refuses.
+    """
+    with data.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        first = file.read(_META_BYTES)
+        if len(first) < _META_BYTES:
+            return None
+        (page_size,) = _META_PAGE_SIZE.unpack_from(first, _META_PAGE_SIZE_AT)
+        if page_size not in _PAGE_SIZES:
+            return None
+        file.seek(page_size)
+        metas = [page for page in (first, file.read(_META_BYTES)) if _is_meta(page)]
+    if not metas:
+        return None
+    _, last_page = max(_META_END.unpack_from(page, _META_END_AT)[::-1] for page in metas)
+    needed = (last_page + 1) * page_size
+    return (size, needed) if size < needed else None
+
+
+def _is_meta(page: bytes) -> bool:
+    """Return True if these are the first bytes of an LMDB meta page."""
+    return len(page) == _META_BYTES and _META_MAGIC.unpack_from(page, _META_MAGIC_AT) == _LMDB_MAGIC
 
 
 def sync_folder(folder: Path) -> None:

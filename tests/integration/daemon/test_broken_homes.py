@@ -1,0 +1,198 @@
+"""Homes that cannot be used: a truncated or damaged store, a read-only folder; each is told in one sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.store import needs_check, truncated_at
+from support.daemon import environment, running_daemon, scratch_home
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MEMORIES = 40  # enough for a store of several pages
+COMMANDS = ("up", "serve", "status", "doctor", "check")
+
+
+def reverie(home: Path, *words: str, prefix: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Run a `reverie` command with this home, and assert that it printed no traceback."""
+    command = [*prefix, sys.executable, "-m", "reveried.cli", *words]
+    done = subprocess.run(command, env=environment(home), capture_output=True, text=True, timeout=60, check=False)
+    assert "Traceback" not in done.stdout + done.stderr, done
+    return done
+
+
+def without_root_rights() -> tuple[str, ...]:
+    """Return the command prefix under which permissions apply to root too."""
+    return () if os.getuid() else ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """Yield a home whose daemon has stored memories and has stopped."""
+    with scratch_home() as made:
+        with running_daemon(made) as daemon:
+            for number in range(MEMORIES):
+                memory = {"text": f"fact {number}", "kind": "fact", "path": "facts/user.md"}
+                daemon.ask("POST", "/v1/memories", memory)
+        yield made
+
+
+def halve(home: Path) -> Path:
+    """Truncate the store's file to half of its size; return it."""
+    data = home / "data" / "store" / "data.mdb"
+    os.truncate(data, data.stat().st_size // 2)
+    return data
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_half_truncated_store_is_named(home: Path, command: str) -> None:
+    """Every command tells in one sentence that the file is truncated, and names the next command."""
+    data = halve(home)
+
+    done = reverie(home, command)
+
+    assert done.returncode not in {0, -signal.SIGBUS}
+    printed = done.stdout + done.stderr
+    assert f"it has {data.stat().st_size:,} of " in printed
+    assert "reverie check" in printed or "reverie restore" in printed
+
+
+def test_up_beside_a_truncated_store_is_one_sentence(home: Path) -> None:
+    """`up` prints the sentence and the next command, two lines in all; so does `status`, with its own exit status."""
+    halve(home)
+
+    for command, exit_status in (("up", 1), ("status", 3)):
+        done = reverie(home, command)
+        assert done.returncode == exit_status
+        assert len(done.stderr.strip().splitlines()) == 2
+        assert done.stderr.splitlines()[1].startswith("next: ")
+    assert reverie(home, "serve").returncode == 78
+
+
+@pytest.mark.parametrize("number", [signal.SIGBUS, signal.SIGABRT, signal.SIGSEGV])
+def test_up_names_a_crash_of_the_daemon(home: Path, number: signal.Signals) -> None:
+    """A daemon that a signal of a damaged store ends is told as probable damage, whatever an older log line says."""
+    (home / "state").mkdir(mode=0o700, exist_ok=True)
+    (home / "state" / "daemon.log").write_text("reveried: an old line\n")
+
+    done = crash_at_start(home, number)
+
+    assert done.returncode == 1
+    assert number.name in done.stderr
+    assert "damaged" in done.stderr
+    assert "`reverie check`" in done.stderr
+    assert "`reverie restore FILE`" in done.stderr
+    assert "an old line" not in done.stderr
+
+
+def test_up_names_another_signal(home: Path) -> None:
+    """A daemon that was killed is no damaged store."""
+    done = crash_at_start(home, signal.SIGKILL)
+
+    assert done.returncode == 1
+    assert "SIGKILL" in done.stderr
+    assert "damaged" not in done.stderr
+
+
+def crash_at_start(home: Path, number: signal.Signals) -> subprocess.CompletedProcess[str]:
+    """Run `reverie up` with a daemon that a signal ends when it opens its store."""
+    startup = home / "startup"
+    startup.mkdir()
+    (startup / "sitecustomize.py").write_text(
+        "import os, sys\n"
+        "if sys.orig_argv[-1] == 'serve':\n"
+        "    import lmdb\n"
+        f"    lmdb.open = lambda *_, **__: os.kill(os.getpid(), {int(number)})\n"
+    )
+    return subprocess.run(
+        [sys.executable, "-m", "reveried.cli", "up"],
+        env={**environment(home), "PYTHONPATH": str(startup)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_store_that_crashed_the_daemon_is_checked_at_the_next_start(home: Path) -> None:
+    """A crash while the store is opened marks it as not closed; an orderly end takes the mark back."""
+    store = home / "data" / "store"
+    assert not needs_check(store)
+
+    crash_at_start(home, signal.SIGABRT)
+
+    assert needs_check(store)
+    assert "it ended without closing its store" in reverie(home, "status").stderr
+    assert reverie(home, "up").returncode == 0
+    assert reverie(home, "down").returncode == 0
+    assert not needs_check(store)
+
+
+def test_a_sound_store_is_not_truncated(home: Path) -> None:
+    """A sound file is as long as its meta page says; for a file that is not LMDB's nothing can be told."""
+    data = home / "data" / "store" / "data.mdb"
+    size = data.stat().st_size
+    assert truncated_at(data) is None
+
+    os.truncate(data, size - 1)
+    assert truncated_at(data) == (size - 1, size)
+    assert needs_check(data.parent)
+
+    for content in (b"", b"\xff" * size, bytes(size)):
+        data.write_bytes(content)
+        assert truncated_at(data) is None
+
+
+def test_doctor_in_a_read_only_home(home: Path) -> None:
+    """In a read-only home `doctor` names the folder, and still checks the store, which can be read."""
+    for folder in (home / "data", home / "data" / "store", home / "state", home):
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o500)
+    (home / "data" / "store" / "store.lock").chmod(0o400)
+    try:
+        findings = json.loads(reverie(home, "doctor", "--json", prefix=without_root_rights()).stdout)
+        up = reverie(home, "up", prefix=without_root_rights())
+    finally:
+        for folder in (home, home / "data", home / "data" / "store", home / "state"):
+            folder.chmod(0o700)
+
+    by_name = {finding["check"]: finding for finding in findings}
+    assert by_name["folders"]["verdict"] == "bad"
+    assert "is not writable" in by_name["folders"]["says"]
+    assert by_name["store"]["verdict"] == "good"
+    assert up.returncode == 1
+    assert str(home) in up.stderr
+    assert "reverie doctor" in up.stderr
+    assert len(up.stderr.strip().splitlines()) == 2
+
+
+def test_up_with_a_read_only_data_folder(home: Path) -> None:
+    """Where the daemon may write its log and not its data, its last line names the folder."""
+    lock = home / "data" / "daemon.lock"
+    lock.chmod(0o400)
+
+    up = reverie(home, "up", prefix=without_root_rights())
+
+    assert up.returncode == 1
+    assert f"{lock} cannot be used: Permission denied" in up.stderr
+    assert len(up.stderr.strip().splitlines()) == 2
+
+
+def test_up_with_invalid_settings_names_the_check_of_settings() -> None:
+    """Settings that the daemon refuses are no damaged store, though the exit status is the same."""
+    with scratch_home() as home:
+        (home / "config.toml").write_text("[nonsense]\nx = 1\n")
+        up = reverie(home, "up")
+        assert up.returncode == 1
+        assert "nonsense" in up.stderr
+        assert "next: reverie config validate" in up.stderr
+        assert "damaged" not in up.stderr
