@@ -6,10 +6,12 @@ and foreign file systems), so nothing may rely on them but the delay until a cha
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 import warnings
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from watchdog.events import (
     DirCreatedEvent,
@@ -30,7 +32,6 @@ from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 __all__ = ["Watcher"]
 
@@ -51,8 +52,14 @@ _EVENT_TYPES: list[type[FileSystemEvent]] = [
 ]
 
 
+# The kernel's limits per user, by the error of a call that exceeds one (`man 7 inotify`).
+_LIMITS: Final = {errno.ENOSPC: "max_user_watches", errno.EMFILE: "max_user_instances"}
+_LIMITS_FOLDER: Final = Path("/proc/sys/fs/inotify")
+_LIMIT_LEAST: Final = 1024  # suggested where the present limit is unknown or less than half of it
+
+
 # Folders that are created one in another are sometimes watched twice. watchdog warns of it, and it changes nothing.
-warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\.")
+warnings.filterwarnings("ignore", category=RuntimeWarning, message="Callback with id ")
 
 
 class Watcher:
@@ -65,27 +72,73 @@ class Watcher:
     def __init__(self, root: Path, on_change: Callable[[str | None, float], None]) -> None:
         self._root = root
         self._on_change = on_change
-        self._observer: object | None = None
+        self._observer: Any = None
+        self._failure: OSError | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """True if the whole folder is watched; False from the first folder below it on that could not be."""
+        return self._observer is not None and self._failure is None
+
+    @property
+    def hint(self) -> str | None:
+        """How to raise the limit of the system that keeps the folder from being watched, or None."""
+        limit = _LIMITS.get(self._failure.errno or 0) if self._failure is not None else None
+        if limit is None:
+            return None
+        return (
+            f"the limit of inotify is reached: sudo sysctl fs.inotify.{limit}={_larger(limit)}, "
+            "then `reverie down` and `reverie up`"
+        )
 
     def start(self) -> bool:
         """Start watching; return False if the system cannot (too many watches, a file system without events)."""
-        observer = Observer()
         root = os.fspath(self._root)
+        observer: Any = None
         try:
+            observer = Observer()
+            self._note_unwatched(observer)
             observer.schedule(_Handler(root, self._on_change), root, recursive=True, event_filter=_EVENT_TYPES)
             observer.start()
         except OSError as error:
-            logger("reveried.watcher").warning("changes are found by looking again and again", why=str(error))
+            self._note_failure(error)
+            if observer is not None:
+                observer.stop()  # it has a descriptor and a thread already
             return False
         self._observer = observer
-        return True
+        return self.is_complete
+
+    def _note_unwatched(self, observer: Any) -> None:
+        """Note a folder below the root that cannot be watched: watchdog passes over it without an error or a log line.
+
+        Its events would be missed, for as long as nobody knew, until the next periodic scan.
+        """
+        descriptor = observer._inotify_fd  # noqa: SLF001 - what adds every watch; watchdog has no other place to ask
+        add_callback = descriptor.add_callback
+
+        def noting(*arguments: Any) -> Any:
+            try:
+                return add_callback(*arguments)
+            except OSError as error:
+                if error.errno in _LIMITS:  # others are folders that have gone, or may not be read
+                    self._note_failure(error)
+                    self._on_change(None, time.monotonic())
+                raise
+
+        descriptor.add_callback = noting
+
+    def _note_failure(self, error: OSError) -> None:
+        """Keep the first error, and log it."""
+        if self._failure is None:
+            self._failure = error
+            logger("reveried.watcher").warning("changes come from periodic scans", why=str(error), hint=self.hint)
 
     def stop(self) -> None:
         """Stop watching. Stopping twice does nothing."""
         observer, self._observer = self._observer, None
         if observer is not None:
-            observer.stop()  # type: ignore[attr-defined]
-            observer.join(5.0)  # type: ignore[attr-defined]
+            observer.stop()
+            observer.join(5.0)
 
 
 class _Handler(FileSystemEventHandler):
@@ -104,6 +157,15 @@ class _Handler(FileSystemEventHandler):
             # The delay first: a pause between the two readings must not date the change before it was.
             delay_s = _delay_s(path)
             self._on_change(None if event.is_directory else relative, time.monotonic() - delay_s)
+
+
+def _larger(limit: str) -> int:
+    """Return twice the present value of a limit of inotify, and at least `_LIMIT_LEAST`."""
+    try:
+        present = int((_LIMITS_FOLDER / limit).read_text("ascii"))
+    except (OSError, ValueError):
+        present = 0
+    return max(2 * present, _LIMIT_LEAST)
 
 
 def _is_hidden(relative: str) -> bool:

@@ -73,4 +73,4 @@ async def scan_now(
 
 async def status(services: Services, space: str) -> wire.SyncStatus:
     """Return the sync status of a folder."""
-    return await asyncio.to_thread(services.sync_service.folder(space).status)
+    return await asyncio.to_thread(services.sync_service.status, space)

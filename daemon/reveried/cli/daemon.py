@@ -169,6 +169,8 @@ def _print_status(health: "wire.Health", status: "wire.Status") -> None:
         pairs.append(("Sync", f"stopped: {status.sync.reason}; reverie sync status"))
     elif status.sync is not None and status.sync.refused:
         pairs.append(("Sync", f"{counted(len(status.sync.refused), 'file')} not read; reverie sync status"))
+    if status.sync is not None and status.sync.watching_hint:
+        pairs.append(("Changes from", f"periodic scans: {status.sync.watching_hint}"))
     print_fields(pairs)
 
 

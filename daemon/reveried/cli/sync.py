@@ -227,7 +227,7 @@ def _print_status(status: wire.SyncStatus) -> None:
             ("Pending", status.pending or None),
             ("Conflicts", f"{status.conflicts:,}; reverie sync conflicts" if status.conflicts else None),
             ("Last scan", when(status.last_scan_at)),
-            ("Changes from", "file events" if status.watching == "events" else "periodic scans"),
+            ("Changes from", _changes_from(status)),
         ]
     )
     if status.missing:
@@ -240,6 +240,13 @@ def _print_status(status: wire.SyncStatus) -> None:
             [(file.path, file.reason.replace("_", " "), file.hint) for file in status.refused],
             wraps=(0, 2),
         )
+
+
+def _changes_from(status: wire.SyncStatus) -> str:
+    """Return how changes of files are noticed, with the command that makes it events if a limit is the reason."""
+    if status.watching == "events":
+        return "file events"
+    return f"periodic scans: {status.watching_hint}" if status.watching_hint else "periodic scans"
 
 
 def print_side_by_side(left_name: str, left: str, right_name: str, right: str) -> None:

@@ -86,7 +86,7 @@ def _status(call: Call) -> wire.Status:
             schedules=schedules,
             last_dream=dream.dream_answer(last) if last else None,
             open_conflicts=reader.count(Kind.CONFLICT),
-            sync=services.sync_service.folder(call.space).status(),
+            sync=services.sync_service.status(call.space),
             operation=str(reader.operation()) if reader.operation() else None,
         )
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from reverie import wire
     from reverie.documents import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import Store
@@ -121,10 +122,11 @@ class SyncService:
         loop = SyncLoop(self, space, self._config.sync, now_ms=self._now_ms)
         self._loops[space] = loop, asyncio.create_task(loop.run())
 
-    def watch_mode(self, space: str) -> str:
-        """Return how changes of a folder are noticed: `events`, `polling` or `nothing`."""
-        entry = self._loops.get(space)
-        return "nothing" if entry is None else entry[0].watch_mode
+    def status(self, space: str) -> wire.SyncStatus:
+        """Return the sync status of a space's folder, with how its changes are noticed."""
+        status, loop = self.folder(space).status(), self._loops.get(space)
+        status.watching, status.watching_hint = ("scans", None) if loop is None else loop[0].watch_mode
+        return status
 
     def root_of(self, space: str) -> Path:
         """Return the configured path of a space's folder."""

@@ -367,7 +367,7 @@ class SpaceFolder:
         return RedactionView.of(content.data.decode(), self._redactor).markers
 
     def status(self) -> wire.SyncStatus:
-        """Return the sync status, without how changes are noticed, which the service knows."""
+        """Return the sync status, with `watching` at its default: how changes are noticed is known to the service."""
         with self._store.reader(self.space) as reader:
             documents, conflicts = reader.count(Kind.DOCUMENT), reader.count(Kind.CONFLICT)
         return sync_status(

@@ -53,7 +53,6 @@ def sync_status(
         reason=reason,
         hint=hint,
         last_scan_at=None if scanned_at is None else from_ms(scanned_at),
-        watching=wire.ABSENT,
     )
 
 

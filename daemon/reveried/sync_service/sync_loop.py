@@ -163,7 +163,6 @@ class SyncLoop:
         self._paths: set[str] = set()
         self._whole = True  # the first scan is a full one
         self._watcher: Watcher | None = None
-        self._watched = False
         self._is_new_root = False
         self._ended = False
         # Times of the loop's clock, in seconds:
@@ -199,9 +198,15 @@ class SyncLoop:
         self._news.set()
 
     @property
-    def watch_mode(self) -> str:
-        """How changes are noticed: `events` or `polling`."""
-        return "events" if self._watched else "polling"
+    def watch_mode(self) -> tuple[str, str | None]:
+        """How changes are noticed, `events` or `scans`; and how to raise the limit that the system has on events."""
+        watcher = self._watcher
+        return ("events", None) if self._is_watched else ("scans", watcher.hint if watcher is not None else None)
+
+    @property
+    def _is_watched(self) -> bool:
+        """True if every change below the root is an event."""
+        return self._watcher is not None and self._watcher.is_complete
 
     async def run(self) -> None:
         """Run the loop until it is cancelled."""
@@ -253,7 +258,7 @@ class SyncLoop:
 
     def _rescan_period(self) -> float:
         """Return the seconds between two full scans."""
-        return self._config.rescan_seconds if self._watched else UNWATCHED_S
+        return self._config.rescan_seconds if self._is_watched else UNWATCHED_S
 
     async def _turn(self) -> None:
         """Wait, scan, and do the upkeep that is due; a failed scan delays all of it by the back-off."""
@@ -348,7 +353,7 @@ class SyncLoop:
     async def _watch(self) -> None:
         """Start watching once the folder exists, and again after another one took its place."""
         if self._is_new_root:
-            self._is_new_root, self._watched = False, False
+            self._is_new_root = False
             watcher, self._watcher = self._watcher, None
             if watcher is not None:
                 await asyncio.to_thread(watcher.stop)
@@ -356,5 +361,5 @@ class SyncLoop:
             from reveried.watcher import Watcher  # noqa: PLC0415 - a start without a folder does not pay for watchdog
 
             watcher = Watcher(self._service.root_of(self._space).resolve(), self.post_event)
-            self._watched = await asyncio.to_thread(watcher.start)
+            await asyncio.to_thread(watcher.start)
             self._watcher = watcher

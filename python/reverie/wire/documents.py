@@ -153,7 +153,9 @@ class SyncRefusal(Reply):
 class SyncStatus(Reply):
     """Sync status of a space's folder.
 
-    `state` is `ok`, `stopped` (a person must decide; `reason` and `hint` say what) or `starting`.
+    `state` is `ok`, `stopped` (a person must decide; `reason` and `hint` say what) or `starting`. `watching` is how
+    changes of files are noticed: by `events`, or by periodic `scans`, every few seconds; `watching_hint` then says how
+    to raise the limit of the system, if that is why.
     """
 
     state: str
@@ -167,6 +169,7 @@ class SyncStatus(Reply):
     hint: str | None = None
     last_scan_at: str | None = None
     watching: str = "events"
+    watching_hint: str | None = None
 
 
 class SyncNow(Request):

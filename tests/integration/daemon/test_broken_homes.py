@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.store import needs_check, truncated_at
-from support.daemon import environment, running_daemon, scratch_home
+from support.daemon import Daemon, environment, running_daemon, scratch_home
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -196,3 +197,46 @@ def test_up_with_invalid_settings_names_the_check_of_settings() -> None:
         assert "nonsense" in up.stderr
         assert "next: reverie config validate" in up.stderr
         assert "damaged" not in up.stderr
+
+
+WITHOUT_WATCHES = """
+import ctypes, errno, os
+from watchdog.observers import inotify_c
+
+def fail(*_):
+    ctypes.set_errno(errno.ENOSPC)
+    return -1
+
+inotify_c.inotify_add_watch = fail
+from reveried.app import run
+raise SystemExit(run(os.environ))
+"""
+
+
+def test_exhausted_inotify_is_told() -> None:
+    """Without a watch to be had files are synced by scans, and the status says so and how to raise the limit."""
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home), arguments=("-c", WITHOUT_WATCHES)).start()
+        try:
+            path = home / "root" / "default" / "facts" / "user.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("- a line of mine\n")
+            wait_until(lambda: b"a line of mine" in daemon.ask("GET", "/v1/memories").body, "the scan")
+
+            sync = daemon.ask("GET", "/v1/sync").json()
+            assert (sync["state"], sync["watching"]) == ("ok", "scans")
+            assert "sudo sysctl fs.inotify.max_user_watches=" in sync["watchingHint"]
+            assert daemon.ask("GET", "/v1/status").json()["sync"] == sync
+            for words in (("status",), ("sync", "status")):
+                assert f"periodic scans: {sync['watchingHint']}" in reverie(home, *words).stdout
+        finally:
+            daemon.kill()
+
+
+def test_a_watched_folder_is_told() -> None:
+    """In an ordinary home changes come from events, and no limit is named."""
+    with running_daemon() as daemon:
+        daemon.ask("PUT", "/v1/documents/facts/user.md", {"content": "- a line of mine\n"})
+        wait_until(lambda: daemon.ask("GET", "/v1/sync").json()["watching"] == "events", "the first scan")
+        assert daemon.ask("GET", "/v1/sync").json()["watchingHint"] is None
+        assert "periodic scans" not in reverie(daemon.home, "status").stdout

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import threading
 import time
 from typing import TYPE_CHECKING
 
 import pytest
 from watchdog.events import FileModifiedEvent
+from watchdog.observers import inotify_c
 
 from reveried import watcher
 from reveried.watcher import Watcher
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+# watchdog's warning of a folder that it watches twice, which the watcher ignores; pytest has filters of its own.
+pytestmark = pytest.mark.filterwarnings("ignore:Callback with id :RuntimeWarning")
 
 COARSE_S = 0.02  # the kernel dates a change by its last tick
 
@@ -101,3 +109,47 @@ def told_by_handler(path: Path) -> float:
     watcher._Handler(str(path.parent), lambda _, at: told.append(at)).on_any_event(FileModifiedEvent(str(path)))
     [at] = told
     return at - now
+
+
+@pytest.mark.parametrize(
+    ("number", "limit"),
+    [(errno.ENOSPC, "fs.inotify.max_user_watches"), (errno.EMFILE, "fs.inotify.max_user_instances")],
+)
+def test_a_limit_of_inotify_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, limit: str) -> None:
+    """Without a watch or an instance to be had, starting is no error, and the hint says how to raise the limit."""
+    exhausted = inotify_failure(number)
+    monkeypatch.setattr(inotify_c, "inotify_init" if number == errno.EMFILE else "inotify_add_watch", exhausted)
+    threads = threading.active_count()
+    watched = Watcher(tmp_path, lambda *_: None)
+
+    assert not watched.start()
+    assert watched.hint is not None
+    assert f"sudo sysctl {limit}=" in watched.hint
+    assert threading.active_count() == threads
+    watched.stop()
+
+
+def test_a_folder_below_the_root_beyond_the_limit_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder that cannot be watched, at the start or made later, ends the claim that events are complete."""
+    events: list[str | None] = []
+    watched = Watcher(tmp_path, lambda path, _: events.append(path))
+    assert watched.start()
+    try:
+        assert watched.hint is None
+        monkeypatch.setattr(inotify_c, "inotify_add_watch", inotify_failure(errno.ENOSPC))
+        (tmp_path / "facts").mkdir()
+        wait_until(lambda: watched.hint, "the failure")
+        wait_until(lambda: None in events, "a call for a whole scan")
+        assert not watched.is_complete
+    finally:
+        watched.stop()
+
+
+def inotify_failure(number: int) -> Callable[..., int]:
+    """Return a call of libc that fails with this error."""
+
+    def fail(*_: object) -> int:
+        ctypes.set_errno(number)
+        return -1
+
+    return fail
