@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
+
+from reverie.errors import ReverieError
+from reveried.platform import require_linux
+
+try:
+    require_linux()
+except ReverieError as error:
+    # Before the next import: its modules use constants and calls that other systems do not have.
+    sys.exit(f"reveried: {error.message}; {error.hint}.")
 
 # Nothing that the start creates is garbage: without collections it takes a twentieth less. `app.serve` enables them.
 gc.disable()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import os
 import socket
@@ -11,10 +10,12 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
+from reverie.errors import ReverieError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Peer", "activated_sockets", "die_with_parent", "notify", "peer_of", "unsupported"]
+__all__ = ["Peer", "activated_sockets", "die_with_parent", "notify", "peer_of", "require_linux", "unsupported"]
 
 FIRST_ACTIVATED_FD = 3
 PEER_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid of `struct ucred`
@@ -28,6 +29,19 @@ class Peer:
     pid: int
     uid: int
     gid: int
+
+
+def require_linux() -> None:
+    """Check that this is Linux, before anything is imported that exists only there.
+
+    Raises:
+        ReverieError: it is another system; the message names it.
+    """
+    if not sys.platform.startswith("linux"):
+        raise ReverieError(
+            f"Reverie runs on Linux only, and this system is {sys.platform}",
+            hint="run it on Linux, in a virtual machine or in a container",
+        )
 
 
 def unsupported(what: str) -> NoReturn:
@@ -95,6 +109,8 @@ def die_with_parent(signal_number: int, parent: int) -> None:
     """
     if not sys.platform.startswith("linux"):
         unsupported("PR_SET_PDEATHSIG")
+    import ctypes  # noqa: PLC0415 - commands import this module too, and need no foreign function
+
     libc = ctypes.CDLL(None, use_errno=True)
     if libc.prctl(PR_SET_PDEATHSIG, signal_number, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")

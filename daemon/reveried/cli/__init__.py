@@ -25,6 +25,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from reveried.cli.evaluate import run_fast_path  # noqa: PLC0415 - the reason is above
 
             return run_fast_path(words[1:])
+    from reverie.errors import ReverieError  # noqa: PLC0415 - not before the fast path
+    from reveried.platform import require_linux  # noqa: PLC0415 - as above
+
+    try:
+        require_linux()
+    except ReverieError as error:
+        from reveried.cli.output import print_error  # noqa: PLC0415 - only on another system
+
+        print_error("reverie", error, json="--json" in words)
+        return error.exit_status
+    match words:
         case ["serve"]:
             # A client may be waiting for the daemon's first answer: load nothing that the daemon does not need.
             return run_daemon()

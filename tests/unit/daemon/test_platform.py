@@ -163,3 +163,36 @@ def test_tcp_is_loopback_only() -> None:
             bind_tcp(address)
     with bind_tcp("127.0.0.1:0") as listener, pytest.raises(ValidationError, match="Cannot listen"):
         bind_tcp(f"127.0.0.1:{listener.getsockname()[1]}")
+
+
+ELSEWHERE = """
+import os, runpy, socket, sys
+
+name, *words = sys.argv[1:]
+for module, names in (
+    (socket, ("SO_PEERCRED", "SOCK_CLOEXEC", "SOCK_NONBLOCK")),
+    (os, ("O_PATH", "O_TMPFILE", "memfd_create", "posix_fallocate", "copy_file_range", "eventfd", "sched_getaffinity")),
+):
+    for each in names:
+        if hasattr(module, each):
+            delattr(module, each)
+if name == "win32":
+    sys.modules.update(dict.fromkeys(("fcntl", "resource", "pwd", "grp", "termios", "uvloop")))
+    del os.getuid, os.getpgid
+sys.platform = name
+sys.argv = ["reverie", *words]
+runpy.run_module("reveried.cli" if words else "reveried", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("name", ["darwin", "win32", "freebsd14"])
+@pytest.mark.parametrize("words", [(), ("serve",), ("up",), ("status",), ("--help",)], ids=" ".join)
+def test_another_system_is_named_at_the_start(name: str, words: tuple[str, ...]) -> None:
+    """Off Linux the daemon and every command end with one sentence that names the system."""
+    command = [sys.executable, "-c", ELSEWHERE, name, *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    assert done.returncode == 1
+    assert f"Reverie runs on Linux only, and this system is {name}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) <= 2
