@@ -152,6 +152,8 @@ def _resolved(values: dict[str, Any], set_by: dict[str, str], layout: Layout, ho
     """
     values["memory.dataDir"] = _document_root(values["memory.dataDir"], layout, home)
     values["daemon.socket"] = _socket_path(values["daemon.socket"], layout, home)
+    backups = values["backup.folder"]
+    values["backup.folder"] = _absolute("backup.folder", backups, home) if backups else layout.data_dir / "backups"
     literals_file = values["redact.literalsFile"]
     values["redact.literalsFile"] = None
     if literals_file:

@@ -159,6 +159,15 @@ class Log(Section, frozen=True):
     level: Annotated[LogLevel, _text("What is logged: debug, info, warning or error.")] = "info"
 
 
+class Backup(Section, frozen=True):
+    """`[backup]`."""
+
+    folder: Annotated[
+        Path,
+        _text("The folder below which POST /v1/backups writes; empty: backups beside the store; / allows any folder."),
+    ]
+
+
 class Retention(Section, frozen=True):
     """`[retention]`."""
 
@@ -180,6 +189,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     dream: Dream
     redact: Redact
     log: Log
+    backup: Backup
     retention: Retention
     set_by: dict[str, str]
 

@@ -32,11 +32,11 @@ def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:
         with Client(daemon.socket) as client:
             learn(client, tmp_path, 1)
             then = texts(root)
-            client.backup(str(home / "copy"))
+            client.backup(str(home / "data" / "backups" / "copy"))
             learn(client, tmp_path, 2)
             assert texts(root) != then
         assert daemon.stop() == 0
-        restore(home / "copy", home / "data" / "store", aside=home / "aside")
+        restore(home / "data" / "backups" / "copy", home / "data" / "store", aside=home / "aside")
         mine = root / "facts" / "mine.md"
         mine.write_text("# Mine\n")
 

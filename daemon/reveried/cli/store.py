@@ -33,9 +33,7 @@ def backup(
     target = Path(os.path.abspath(file))  # noqa: PTH100 - the daemon has another cwd; symlinks are not resolved
     with spinner("Copying"):
         try:
-            with daemon_handle.client() as client:
-                answer = client.backup(str(target))
-            byte_count, counts = answer.size, answer.counts
+            byte_count, counts = _backup_by_daemon(target)
         except DaemonNotRunning:
             byte_count, counts = _backup_without_daemon(target)
     if json:
@@ -111,6 +109,24 @@ def _check_result(problems: int, counts: dict[str, int]) -> str:
     if not problems:
         return f"{read}; all checksums match."
     return f"{read}, {counted(problems, 'problem')}. To return to a backup: reverie restore FILE"
+
+
+def _backup_by_daemon(target: Path) -> tuple[int, dict[str, Any]]:
+    """Back up the daemon's store; return the size of the copy in bytes and its records by kind.
+
+    The daemon writes below its backup folder only. The copy is moved from there to `target` by this process, with the
+    rights of the person who runs it.
+    """
+    from reverie.store.backup import move_backup, refuse_target  # noqa: PLC0415 - only here is the store loaded
+
+    suffix = secrets.token_hex(16)
+    with daemon_handle.client() as client:
+        client.health()  # without a daemon the copy is made in another way
+        refuse_target(target)
+        draft = daemon_handle.valid_settings()[0].backup.folder / f".reverie-backup-{suffix}"
+        answer = client.backup(str(draft))
+    move_backup(draft, target, draft_suffix=suffix)
+    return answer.size, answer.counts
 
 
 def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie import tokens, wire
-from reverie.errors import Forbidden, StorageFailed
+from reverie.errors import Forbidden, StorageFailed, ValidationError
 from reverie.store import Kind
 from reverie.store.backup import backup
 from reverie.usecases import dream, token_ledger
@@ -138,18 +138,45 @@ def _process_lines(services: Services) -> list[str]:
 
 
 async def make_backup(call: Call) -> Reply:
-    """Copy the store to a file. It contains every space, so a token, which is bound to one, may not request it."""
+    """Copy the store to a file below the backup folder.
+
+    It contains every space, so a token, which is bound to one, may not request it. An agent without a token is the
+    owner to the daemon, and may not write where it likes in the owner's name; `reverie backup FILE` moves the copy to
+    its place itself.
+    """
     body = call.into(wire.CreateBackup)
     if call.agent is not None:
         raise Forbidden("a token may not copy the whole store", hint="run `reverie backup FILE` as the daemon's owner")
-    path = Path(body.path)
+    path = await asyncio.to_thread(_backup_path, Path(body.path), call.services.config.backup.folder)
 
     async def copy() -> wire.BackupMade:
         suffix = call.services.random(DRAFT_RANDOM_BYTES).hex()
         made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
-        return wire.BackupMade(path=str(made.path), size=made.byte_count, counts=made.counts)
+        return wire.BackupMade(path=body.path, size=made.byte_count, counts=made.counts)
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, copy, wire.BackupMade))
+
+
+def _backup_path(path: Path, folder: Path) -> Path:
+    """Return the path without links and `..` of a backup below the backup folder, which is made if it is missing.
+
+    Raises:
+        Forbidden: the path is elsewhere, also by a link or `..`.
+        ValidationError: the path is not one.
+    """
+    try:
+        parent = path.parent.resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL, or what no file system can encode
+        raise ValidationError(
+            "the path of the backup is not one", hint="name a new file in the backup folder", field="path"
+        ) from error
+    if not parent.is_relative_to(folder.resolve()):
+        raise Forbidden(
+            f"a backup may be written below {folder} only",
+            hint="name a file there, run `reverie backup FILE`, or set `backup.folder`, where / allows any folder",
+        )
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return parent / path.name
 
 
 async def description(call: Call) -> Reply:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reverie.store.check import CheckReport
     from reverie.store.store import Store
 
-__all__ = ["Backup", "backup", "restore"]
+__all__ = ["Backup", "backup", "move_backup", "refuse_target", "restore"]
 
 _NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 _NO_LINKS = frozenset((errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK))
@@ -59,13 +59,8 @@ def backup(store: Store, to: Path, *, draft_suffix: str) -> Backup:
     Raises Conflict where `to` exists, NotFound without its folder, ValidationError where no file can be made under
     that name, DiskFull, StorageFailed, and Damaged where the copy does not pass the check (`to` is not made then).
     """
+    refuse_target(to)
     with _refusals(to):
-        if not to.parent.is_dir():
-            raise NotFound(f"{to.parent} is not a folder", hint="make it first, or name another")
-        if os.path.lexists(to):
-            raise FileExistsError(errno.EEXIST, "exists")
-        if len(os.fsencode(to.name)) > os.pathconf(to.parent, "PC_NAME_MAX"):
-            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
         draft = to.with_name(f".reverie-{draft_suffix}.part")
         fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
@@ -81,6 +76,43 @@ def backup(store: Store, to: Path, *, draft_suffix: str) -> Backup:
             draft.unlink(missing_ok=True)
         sync_folder(to.parent)
     return Backup(to, size, report.counts)
+
+
+def refuse_target(to: Path) -> None:
+    """Check that a backup can be made at `to`, before anything is copied.
+
+    Raises Conflict where `to` exists, NotFound without its folder, ValidationError for an impossible name.
+    """
+    with _refusals(to):
+        if not to.parent.is_dir():
+            raise NotFound(f"{to.parent} is not a folder", hint="make it first, or name another")
+        if os.path.lexists(to):
+            raise FileExistsError(errno.EEXIST, "exists")
+        if len(os.fsencode(to.name)) > os.pathconf(to.parent, "PC_NAME_MAX"):
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+
+
+def move_backup(source: Path, to: Path, *, draft_suffix: str) -> None:
+    """Move a checked backup to the new file `to`, also on another file system; remove `source`, be it moved or not.
+
+    Raises as `backup` does, with no file made at `to`.
+    """
+    try:
+        refuse_target(to)
+        with _refusals(to):
+            draft = to.with_name(f".reverie-{draft_suffix}.part")
+            fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            try:
+                with os.fdopen(fd, "wb") as target, source.open("rb") as copied:
+                    shutil.copyfileobj(copied, target)
+                    target.flush()
+                    os.fsync(fd)
+                _publish(draft, to)
+            finally:
+                draft.unlink(missing_ok=True)
+            sync_folder(to.parent)
+    finally:
+        source.unlink(missing_ok=True)
 
 
 def _publish(draft: Path, to: Path) -> None:

@@ -86,7 +86,7 @@ class Space(Reply):
 
 
 class CreateBackup(Request):
-    """`POST /v1/backups`: the absolute path of the copy, which must not exist. Only for the daemon's owner."""
+    """`POST /v1/backups`: the absolute path of the copy, a new file below `backup.folder`. Only for the owner."""
 
     path: Annotated[str, Meta(min_length=1, max_length=4096, pattern="^/")]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -293,11 +295,11 @@ def test_schedules_are_added_listed_and_deleted(client: Client, daemon: Daemon) 
         check_refused(daemon.ask("POST", "/v1/schedules", body), 400, "validation_error")
 
 
-def test_a_backup_is_a_whole_store(client: Client, daemon: Daemon, tmp_path: Path) -> None:
+def test_a_backup_is_a_whole_store(client: Client, daemon: Daemon) -> None:
     """Made while the daemon runs, it passes the check, and a daemon on the restored store gives the same answers."""
     client.create_thread(id="backed-up")
     client.append("backed-up", [{"role": "user", "content": "keep me"}])
-    target = tmp_path / "copy.mdb"
+    target = daemon.home / "data" / "backups" / "copy.mdb"
     backup = daemon.ask("POST", "/v1/backups", {"path": str(target)}, {"Idempotency-Key": "backup"})
     again = daemon.ask("POST", "/v1/backups", {"path": str(target)}, {"Idempotency-Key": "backup"})
 
@@ -313,15 +315,44 @@ def test_a_backup_is_a_whole_store(client: Client, daemon: Daemon, tmp_path: Pat
             assert restored.memories(limit=1000).items == client.memories(limit=1000).items
 
 
-def test_a_backup_that_cannot_be_made_is_refused(daemon: Daemon, tmp_path: Path) -> None:
+def test_a_backup_that_cannot_be_made_is_refused(daemon: Daemon) -> None:
     """A missing parent folder, an existing target and a relative path are refused."""
-    existing = tmp_path / "there"
+    folder = daemon.home / "data" / "backups"
+    folder.mkdir(exist_ok=True)
+    existing = folder / "there"
     existing.write_text("mine", "utf-8")
-    check_refused(daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "no" / "x")}), 404, "not_found")
+    check_refused(daemon.ask("POST", "/v1/backups", {"path": str(folder / "no" / "x")}), 404, "not_found")
     assert daemon.ask("POST", "/v1/backups", {"path": str(existing)}).status in {400, 409}
     assert existing.read_text("utf-8") == "mine"
     for body in ({}, {"path": ""}, {"path": 7}):
         check_refused(daemon.ask("POST", "/v1/backups", body), 400, "validation_error")
+
+
+def test_a_backup_stays_below_its_folder(daemon: Daemon, tmp_path: Path) -> None:
+    """A path elsewhere, by `..` or by a link too, is forbidden and not written; the hint names the setting."""
+    folder = daemon.home / "data" / "backups"
+    folder.mkdir(exist_ok=True)
+    (folder / "link").symlink_to(tmp_path)
+    outside = (tmp_path / "x", folder / "link" / "x", folder / ".." / "x", daemon.home / "root" / "default" / "x.md")
+    for path in outside:
+        answer = daemon.ask("POST", "/v1/backups", {"path": str(path)})
+        check_refused(answer, 403, "forbidden")
+        assert "`backup.folder`" in answer.json()["details"]["hint"]
+        assert not path.exists()
+
+
+def test_a_person_may_choose_another_backup_folder(tmp_path: Path) -> None:
+    """`backup.folder` names another folder, and `/` allows any; the command line needs neither."""
+    with running_daemon(REVERIE_BACKUP_FOLDER=str(tmp_path / "mine")) as daemon:
+        made = daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "mine" / "a")})
+        assert made.status == 200, made.body
+        check_refused(daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "a")}), 403, "forbidden")
+        command = [sys.executable, "-m", "reveried.cli", "backup", str(tmp_path / "b")]
+        subprocess.run(command, env=daemon.env, check=True, capture_output=True, timeout=60)
+        assert run_check(tmp_path / "b").ok
+        assert [file.name for file in (tmp_path / "mine").iterdir()] == ["a"]
+    with running_daemon(REVERIE_BACKUP_FOLDER="/") as daemon:
+        assert daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "c")}).status == 200
 
 
 def test_a_token_may_not_copy_the_store(tmp_path: Path) -> None:
@@ -372,8 +403,9 @@ def test_status_counts_match_the_lists(client: Client) -> None:
         assert (set(fresh.counts.values()), fresh.operation, fresh.last_dream) == ({0}, None, None)
 
 
-def test_a_backup_under_an_odd_name_is_refused(daemon: Daemon, tmp_path: Path) -> None:
+def test_a_backup_under_an_odd_name_is_refused(tmp_path: Path) -> None:
     """A too long name, a NUL and a path below a file are client errors."""
-    for path in (str(tmp_path / ("x" * 300)), str(tmp_path / "a\0b"), "/proc/1/x"):
-        check_refused(daemon.ask("POST", "/v1/backups", {"path": path}), 400, "validation_error")
+    with running_daemon(REVERIE_BACKUP_FOLDER="/") as daemon:
+        for path in (str(tmp_path / ("x" * 300)), str(tmp_path / "a\0b"), str(tmp_path / "a\0b" / "c"), "/proc/1/x"):
+            check_refused(daemon.ask("POST", "/v1/backups", {"path": path}), 400, "validation_error")
     assert list(tmp_path.iterdir()) == []

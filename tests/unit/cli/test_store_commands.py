@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,11 +11,9 @@ from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reverie.store import Writer
     from support.cli import Cli, Routes
-    from support.fake_daemon import FakeDaemon
+    from support.fake_daemon import FakeDaemon, Request
 
 AT = "2026-11-21T09:30:00.000Z"
 
@@ -111,8 +110,22 @@ def test_restore_beside_a_running_daemon(cli: Cli, tmp_path: Path) -> None:
     assert "reverie down" in done.err
 
 
-def test_backup_beside_a_running_daemon(cli: Cli, daemon: FakeDaemon, routes: Routes, tmp_path: Path) -> None:
-    """The daemon is sent an absolute path without `..`, and copies its own store."""
-    routes["POST /v1/backups"] = {"path": "x", "size": 2048, "counts": {"thread": 2}}
+def test_backup_beside_a_running_daemon(
+    cli: Cli, daemon: FakeDaemon, routes: Routes, home: Path, tmp_path: Path
+) -> None:
+    """The daemon copies its own store into the backup folder; the command moves the copy, or says why it cannot."""
+
+    def copy(request: Request) -> dict[str, object]:
+        path = Path(request.json["path"])
+        assert path.parent == home / "data" / "backups"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"a copy")
+        return {"path": str(path), "size": 2048, "counts": {"thread": 2}}
+
+    routes["POST /v1/backups"] = copy
     assert "2.0 KiB, 2 records, checked." in cli("backup", str(tmp_path / "a" / ".." / "b")).out
-    assert daemon.requests[-1].json == {"path": str(tmp_path / "b")}
+    assert (tmp_path / "b").read_bytes() == b"a copy"
+    assert cli("backup", str(tmp_path / "b")).code == 4
+    assert cli("backup", str(tmp_path / "none" / "b")).code == 1
+    assert list((home / "data" / "backups").iterdir()) == []
+    assert [request.path for request in daemon.requests].count("/v1/backups") == 1
