@@ -1,0 +1,51 @@
+"""Paths of backups over the API: below the backup folder, unless the person chooses another."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from reverie.store.check import run_check
+from support.daemon import running_daemon
+from support.http_checks import check_refused
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.daemon import Daemon
+
+
+def test_a_backup_stays_below_its_folder(daemon: Daemon, tmp_path: Path) -> None:
+    """A path elsewhere, by `..` or by a link too, is forbidden and not written; the hint names the setting."""
+    folder = daemon.home / "data" / "backups"
+    folder.mkdir(exist_ok=True)
+    (folder / "link").symlink_to(tmp_path)
+    outside = (tmp_path / "x", folder / "link" / "x", folder / ".." / "x", daemon.home / "root" / "default" / "x.md")
+    for path in outside:
+        answer = daemon.ask("POST", "/v1/backups", {"path": str(path)})
+        check_refused(answer, 403, "forbidden")
+        assert "`backup.folder`" in answer.json()["details"]["hint"]
+        assert not path.exists()
+
+
+def test_a_person_may_choose_another_backup_folder(tmp_path: Path) -> None:
+    """`backup.folder` names another folder, and `/` allows any; the command line needs neither."""
+    with running_daemon(REVERIE_BACKUP_FOLDER=str(tmp_path / "mine")) as daemon:
+        made = daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "mine" / "a")})
+        assert made.status == 200, made.body
+        check_refused(daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "a")}), 403, "forbidden")
+        command = [sys.executable, "-m", "reveried.cli", "backup", str(tmp_path / "b")]
+        subprocess.run(command, env=daemon.env, check=True, capture_output=True, timeout=60)
+        assert run_check(tmp_path / "b").ok
+        assert [file.name for file in (tmp_path / "mine").iterdir()] == ["a"]
+    with running_daemon(REVERIE_BACKUP_FOLDER="/") as daemon:
+        assert daemon.ask("POST", "/v1/backups", {"path": str(tmp_path / "c")}).status == 200
+
+
+def test_a_backup_under_an_odd_name_is_refused(tmp_path: Path) -> None:
+    """A too long name, a NUL and a path below a file are client errors."""
+    with running_daemon(REVERIE_BACKUP_FOLDER="/") as daemon:
+        for path in (str(tmp_path / ("x" * 300)), str(tmp_path / "a\0b"), str(tmp_path / "a\0b" / "c"), "/proc/1/x"):
+            check_refused(daemon.ask("POST", "/v1/backups", {"path": path}), 400, "validation_error")
+    assert list(tmp_path.iterdir()) == []
