@@ -182,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _locked(store: Path) -> Iterator[None]:
-    """Lock a store that no process has open, for the time of a check; no lock is needed where nobody can write.
+    """Lock a store that no process has open, for the time of a check; none in a read-only folder.
 
     Neither can a daemon of this user open a store in a folder that is read-only.
     """
