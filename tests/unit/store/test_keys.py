@@ -81,7 +81,7 @@ def test_the_text_of_a_key() -> None:
     assert record_name(record_key(space, Kind.ENTRY, ("t", 17))) == "entry t/17 of space default"
     version = record_key(space, Kind.MEMORY, ("m",))[len(space) :] + encode_key((3,))
     assert key_text(Kind.VERSION, version) == "version of memory m/3"
-    assert key_text(Kind.CHECKSUM, b"\x03" + encode_key(("t",))) == "checksum of entry t"
+    assert key_text(Kind.CHECKSUM, b"\x03" + encode_key(("t",))) == "tally of entry t"
     assert key_text(Kind.VERSION, b"\xee" + encode_key(("t",))) == "version of 238 t"
     assert key_text(Kind.CHECKSUM, b"\xee") == "checksum of 238"
     assert key_text(Kind.MEMORY, b"\xff") == "memory ff"
