@@ -83,7 +83,7 @@ def test_the_text_of_a_key() -> None:
     assert key_text(Kind.VERSION, version) == "version of memory m/3"
     assert key_text(Kind.CHECKSUM, b"\x03" + encode_key(("t",))) == "tally of entry t"
     assert key_text(Kind.VERSION, b"\xee" + encode_key(("t",))) == "version of 238 t"
-    assert key_text(Kind.CHECKSUM, b"\xee") == "checksum of 238"
+    assert key_text(Kind.CHECKSUM, b"\xee") == "tally of 238"
     assert key_text(Kind.MEMORY, b"\xff") == "memory ff"
     assert record_name(b"\xff") == "key ff"
     assert split_key(space + b"\xee")[1] == 0xEE
