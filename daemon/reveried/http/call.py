@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import orjson
@@ -67,7 +67,7 @@ class Call:
     space: str
     agent: str | None
     params: Mapping[str, str]
-    query: Mapping[str, str]
+    query: Any  # the route's wire struct of query parameters
     headers: Mapping[str, str]  # names in lower case
     body: bytes
     services: Services
@@ -104,38 +104,11 @@ class Call:
         """
         return wire.parse(kind, self.json())
 
-    def integer(self, name: str, default: int, *, least: int = 0, most: int | None = None) -> int:
-        """Return an integer of the query string, within `least` and `most`.
-
-        Raises:
-            ValidationError: not a plain decimal integer, or out of bounds.
-        """
-        text = self.query.get(name)
-        if text is None:
-            return default
-        plain = text.isascii() and text.isdigit() and len(text) <= 18
-        if not plain or int(text) < least or (most is not None and int(text) > most):
-            bounds = f"{least} to {most}" if most is not None else f"{least} or more"
-            raise ValidationError(f"`{name}` must be an integer of {bounds}.", hint=f"Leave it out for {default}.")
-        return int(text)
-
-    def limit(self) -> int:
-        """Return `limit` of a list: by default 100, at most 1000."""
-        return self.integer("limit", wire.LIMIT_DEFAULT, least=1, most=wire.LIMIT_MAX)
-
-    def flag(self, name: str) -> bool:
-        """Return a boolean of the query string; False if it is absent.
-
-        Raises:
-            ValidationError: not one of `true`, `1`, `false`, `0`.
-        """
-        match self.query.get(name):
-            case None | "false" | "0":
-                return False
-            case "true" | "1":
-                return True
-            case _:
-                raise ValidationError(f"`{name}` must be true or false.", hint=f"Write ?{name}=true.")
+    def query_as(self, kind: type[T]) -> T:
+        """Return the query parameters, which are parsed before the handler runs: `kind` is the route's `query`."""
+        if not isinstance(self.query, kind):
+            raise TypeError(f"the query of {self.path} is no {kind.__name__}")
+        return self.query
 
     @property
     def idempotency(self) -> tuple[str, str] | None:

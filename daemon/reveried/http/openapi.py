@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from reverie import wire
 from reveried import __version__
+from reveried.http.call import KEY_BYTES_MAX
 
 if TYPE_CHECKING:
     from reveried.http.routing import Route, Table
@@ -15,22 +17,97 @@ if TYPE_CHECKING:
 __all__ = ["openapi"]
 
 REFERENCES = "#/components/schemas/{name}"
-_PARAMETER = re.compile(r"\{(\w+)(?::path)?\}")
-_ERROR_STATUSES = ("400", "401", "403", "404", "409", "410", "413", "415", "422", "426", "500", "502", "503", "507")
+JSON = "application/json"
+_PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
+_ERRORS = {
+    "400": "The request is not valid: `details.field` names what is wrong.",
+    "401": "The bearer token is missing or unknown.",
+    "403": "The caller may not do this.",
+    "404": "There is no such thing in this space.",
+    "409": "Another writer was faster, the thing is in the way, or the idempotency key is of another request.",
+    "410": "The events after this cursor have been removed.",
+    "413": "Something is larger than a limit.",
+    "415": "The body is not JSON in UTF-8, or is compressed.",
+    "422": "The token budget is too small: `details.minimumRequired` is enough.",
+    "426": "The caller speaks another version of the protocol.",
+    "500": "The daemon or its store failed.",
+    "502": "The language model failed.",
+    "503": "The daemon starts, stops or has too much to do: try again after `Retry-After` seconds.",
+    "507": "The disk is full.",
+}
+_ERROR_HEADERS: dict[str, dict[str, Any]] = {
+    "401": {"WWW-Authenticate": {"schema": {"type": "string"}}},
+    "503": {"Retry-After": {"description": "Seconds.", "schema": {"type": "integer", "minimum": 1}}},
+}
 _ERROR_SCHEMA: dict[str, Any] = {
+    "title": "Error",
     "type": "object",
-    "description": "What failed. `details.hint` says what to do.",
-    "properties": {"error": {"type": "string"}, "message": {"type": "string"}, "details": {"type": "object"}},
+    "description": "Why a request failed: a code that never changes, and a sentence.",
+    "properties": {
+        "error": {"type": "string", "description": "The code.", "examples": ["validation_error", "not_found"]},
+        "message": {"type": "string"},
+        "details": {
+            "type": "object",
+            "description": "`hint` says what to do next; the other fields depend on the code.",
+            "properties": {"hint": {"type": "string"}},
+            "additionalProperties": True,
+        },
+    },
     "required": ["error", "message", "details"],
     "additionalProperties": False,
 }
+_TAGS = {
+    "daemon": "The daemon itself: health, status, figures, backups, jobs and events.",
+    "threads": "Conversations, their contexts, notes, working states and distillations.",
+    "memories": "Memories one by one, and the search for them.",
+    "documents": "The markdown files that memories are read from, and the index of them.",
+    "folder": "The folder on disk: its sync, and conflicts between files and the store.",
+    "history": "What was written, by whom, and taking it back.",
+    "dreams": "Distilling the memories, now or on a schedule.",
+    "tools": "The tools of agents.",
+    "imports": "Transcripts of other programs.",
+}
+_TAG_OF_NOUN = {
+    "recall": "memories",
+    "index": "documents",
+    "conflicts": "folder",
+    "sync": "folder",
+    "operations": "history",
+    "rollback": "history",
+    "diff": "history",
+    "archives": "history",
+    "schedules": "dreams",
+}
+_KEY_PARAMETER: dict[str, Any] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "A name for this request: a repeated one gets the first answer again. A random UUID is a good key.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": KEY_BYTES_MAX, "pattern": "^[!-~]([ -~]*[!-~])?$"},
+}
+_PRECONDITIONS: tuple[dict[str, Any], ...] = (
+    {
+        "name": "If-Match",
+        "in": "header",
+        "description": "The `ETag` of the version that was read, or `*` for any; another version is 409.",
+        "schema": {"type": "string", "pattern": '^("[0-9a-f]{64}"|\\*)$'},
+    },
+    {
+        "name": "If-None-Match",
+        "in": "header",
+        "description": "`*`: only if there is no document at this path yet.",
+        "schema": {"type": "string", "enum": ["*"]},
+    },
+)
+_ETAG_HEADER = {"description": "The version, for `If-Match`.", "schema": {"type": "string"}}
+_LOCATION_HEADER = {"description": "The path of what was made.", "schema": {"type": "string"}}
 
 
 def openapi(table: Table) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document of all routes."""
     types = _types(table)
     schemas, components = msgspec.json.schema_components(types, ref_template=REFERENCES)
-    by_type = dict(zip(map(repr, types), schemas, strict=True))
+    by_type = dict(zip(map(repr, types), map(_with_items, schemas), strict=True))
+    used = _used_components([*by_type.values()], components)
     paths: dict[str, dict[str, Any]] = {}
     for (method, path), route in sorted(table.items(), key=lambda row: (row[0][1], row[0][0])):
         shown = _PARAMETER.sub(r"{\1}", path)
@@ -42,15 +119,11 @@ def openapi(table: Table) -> dict[str, Any]:
             "version": __version__,
             "description": "A local daemon that gives agents a memory which survives distillation.",
         },
+        "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": paths,
         "components": {
-            "schemas": {**components, "Error": _ERROR_SCHEMA},
-            "responses": {
-                "Error": {
-                    "description": "The request failed.",
-                    "content": _json({"$ref": "#/components/schemas/Error"}),
-                }
-            },
+            "schemas": {**{name: _with_items(components[name]) for name in used}, "Error": _ERROR_SCHEMA},
+            "responses": {f"Error{status}": _error(status) for status in _ERRORS},
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
         "security": [{}, {"token": []}],
@@ -61,33 +134,126 @@ def _types(table: Table) -> list[Any]:
     """Return every type of a request body or an answer, once each."""
     found: dict[str, Any] = {}
     for route in table.values():
-        for kind in (route.body, route.answer):
+        for kind in (route.body, route.answer, wire.JobAccepted if route.is_job else None):
             if kind is not None:
                 found.setdefault(repr(kind), kind)
     return list(found.values())
 
 
+def _used_components(schemas: list[Any], components: dict[str, Any]) -> list[str]:
+    """Return the names of the components that `schemas` refer to, also through others, in alphabetical order."""
+    found: set[str] = set()
+    rest: list[Any] = list(schemas)
+    while rest:
+        for name in re.findall(r'"#/components/schemas/([^"]+)"', msgspec.json.encode(rest.pop()).decode()):
+            if name not in found:
+                found.add(name)
+                rest.append(components[name])
+    return sorted(found)
+
+
+def _with_items(schema: Any) -> Any:
+    """Return a schema in which every array says what its items are, where msgspec leaves out `items` of any type."""
+    if isinstance(schema, list):
+        return [_with_items(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    whole = {name: _with_items(part) for name, part in schema.items()}
+    if whole.get("type") == "array" and "items" not in whole:
+        whole["items"] = {}
+    return whole
+
+
 def _operation(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
     """Return the operation object of one route; `schemas` are those of its types, by their repr."""
-    operation: dict[str, Any] = {"summary": route.summary, "operationId": _name(route)}
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string"}}
-        for name in _PARAMETER.findall(route.path)
-    ]
-    parameters += [{"name": name, "in": "query", "schema": {"type": "string"}} for name in route.query]
+    operation: dict[str, Any] = {"tags": [_tag(route)], "summary": route.summary, "operationId": _name(route)}
+    parameters = [_path_parameter(name, whole=bool(rest)) for name, rest in _PARAMETER.findall(route.path)]
+    parameters += _query_parameters(route)
     if route.method == "POST":
-        parameters.append({"name": "Idempotency-Key", "in": "header", "schema": {"type": "string"}})
+        parameters.append(_KEY_PARAMETER)
+    if route.has_etag and route.method != "GET":
+        parameters += _PRECONDITIONS
     if parameters:
         operation["parameters"] = parameters
-    if route.body is not None:
-        operation["requestBody"] = {"required": True, "content": _json(schemas[repr(route.body)])}
+    if route.raw:
+        operation["requestBody"] = {"required": True, "content": {"application/octet-stream": {"schema": {}}}}
+    elif route.body is not None:
+        required = any(field.required for field in msgspec.structs.fields(route.body))
+        operation["requestBody"] = {"required": required, "content": _json(schemas[repr(route.body)])}
+    operation["responses"] = _answers(route, schemas) | {
+        status: {"$ref": f"#/components/responses/Error{status}"} for status in _error_statuses(route)
+    }
+    return operation
+
+
+def _path_parameter(name: str, *, whole: bool) -> dict[str, Any]:
+    parameter = {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
+    return parameter | ({"description": "A path; its `/` may be sent as they are or as `%2F`."} if whole else {})
+
+
+def _query_parameters(route: Route) -> list[dict[str, Any]]:
+    """Return the parameters of a route's query struct, with types, bounds and defaults."""
+    (reference,), components = msgspec.json.schema_components([route.query], ref_template=REFERENCES)
+    struct = components[reference["$ref"].rpartition("/")[2]]
+    parameters = []
+    for name, rule in struct["properties"].items():
+        schema = {key: part for key, part in rule.items() if key != "default" or part is not None}
+        if "anyOf" in schema:  # a parameter that may be left out is never null
+            schema = next(dict(option) for option in schema["anyOf"] if option.get("type") != "null")
+        schema = {"type": "string", **schema} if "enum" in schema else schema
+        parameter = {"name": name, "in": "query", "required": name in struct["required"]}
+        if "description" in schema:
+            parameter["description"] = schema.pop("description")
+        parameters.append({**parameter, "schema": schema})
+    return parameters
+
+
+def _answers(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return the responses of a call that succeeds, by status."""
     answer: dict[str, Any] = {"description": route.summary}
     if route.answer is not None:
         answer["content"] = _json(schemas[repr(route.answer)])
-    operation["responses"] = {str(route.status): answer} | {
-        status: {"$ref": "#/components/responses/Error"} for status in _ERROR_STATUSES
+    elif route.media != JSON:
+        answer["content"] = {route.media: {"schema": {"type": "string"}}}
+    headers: dict[str, Any] = {}
+    if route.has_etag and route.method != "DELETE":
+        headers["ETag"] = _ETAG_HEADER
+    if route.status == 201 and "{" not in route.path:
+        headers["Location"] = _LOCATION_HEADER
+    if headers:
+        answer["headers"] = headers
+    if not route.is_job:
+        return {str(status): answer for status in (route.status, *route.also)}
+    started = {
+        "description": "The work has begun as a job; GET /v1/jobs/{job} follows it.",
+        "headers": {"Location": _LOCATION_HEADER},
+        "content": _json(schemas[repr(wire.JobAccepted)]),
     }
-    return operation
+    return {"200": answer | {"description": "With `wait=true`: the result."}, "202": started}
+
+
+def _error_statuses(route: Route) -> list[str]:
+    """Return the statuses of the errors that a route may answer."""
+    left_out = set() if route.path == "/v1/events" else {"410"}
+    if route.method == "GET":
+        left_out |= {"415", "507"}
+    return [status for status in _ERRORS if status not in left_out]
+
+
+def _error(status: str) -> dict[str, Any]:
+    """Return the response component of one error status."""
+    headers = {"headers": _ERROR_HEADERS[status]} if status in _ERROR_HEADERS else {}
+    return {"description": _ERRORS[status], **headers, "content": _json({"$ref": "#/components/schemas/Error"})}
+
+
+def _noun(route: Route) -> str:
+    return route.path.removeprefix("/v1").split("/")[1]
+
+
+def _tag(route: Route) -> str:
+    """Return the group of a route: by its noun, else `daemon`."""
+    noun = _noun(route)
+    return noun if noun in _TAGS else _TAG_OF_NOUN.get(noun, "daemon")
 
 
 def _name(route: Route) -> str:
@@ -97,4 +263,4 @@ def _name(route: Route) -> str:
 
 
 def _json(schema: Any) -> dict[str, Any]:
-    return {"application/json": {"schema": schema}}
+    return {JSON: {"schema": schema}}

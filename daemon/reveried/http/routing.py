@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from reverie import wire
 from reverie.errors import NotFound, ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError, unexpected
 from reveried import PROTOCOL
 from reveried.http.admission import caller_of
@@ -38,9 +39,12 @@ Handler = Callable[[Call], Awaitable[Reply | Stream]]
 class Route:
     """One operation of the API: method and path, its handler, and its description for openapi.json.
 
-    `path` may contain `{name}` (one segment) and, last, `{name:path}` (the rest). `body` and `answer` are wire structs,
-    `query` the names of query parameters; they are for the description alone: the handler decodes the body by
-    `call.into(Struct)`. A `raw` route takes a body of any type, the others JSON only.
+    `path` may contain `{name}` (one segment) and, last, `{name:path}` (the rest). `query` is the wire struct of the
+    query parameters, which are parsed before the handler runs. `body` and `answer` are wire structs for the description
+    alone: the handler decodes the body by `call.into(Struct)`. A `raw` route takes a body of any type, the others JSON
+    only. `media` is the answer's content type, `also` are further statuses of success. Where `is_job` is true, the call
+    answers 202 with a job's id unless the caller waits. Calls with `has_etag` answer an `ETag`; those that write take
+    `If-Match` and `If-None-Match`.
     """
 
     method: str
@@ -50,8 +54,12 @@ class Route:
     body: Any = None
     answer: Any = None
     status: int = 200
-    query: tuple[str, ...] = ()
+    also: tuple[int, ...] = ()
+    query: type[Any] = wire.NoQuery
     raw: bool = False
+    media: str = "application/json"
+    is_job: bool = False
+    has_etag: bool = False
 
 
 Table = dict[tuple[str, str], Route]
@@ -157,7 +165,7 @@ class Application:
             space=caller.space,
             agent=caller.agent,
             params=params,
-            query=_query(request.query),
+            query=wire.parse_query(route.query, _query(request.query)),
             headers=headers,
             body=body,
             services=self._services,

@@ -18,8 +18,9 @@ __all__ = ["ROUTES"]
 
 async def list_conflicts(call: Call) -> Reply:
     """Return the open conflicts, oldest first."""
+    query = call.query_as(wire.ListQuery)
     with call.services.store.reader(call.space) as reader:
-        return Reply(conflicts.conflict_page(reader, after=call.query.get("after", ""), limit=call.limit()))
+        return Reply(conflicts.conflict_page(reader, after=query.after or "", limit=query.limit))
 
 
 async def get_conflict(call: Call) -> Reply:
@@ -68,7 +69,7 @@ ROUTES = (
         list_conflicts,
         "Lists the open conflicts between files and the store.",
         answer=wire.Page[wire.Conflict],
-        query=("limit", "after"),
+        query=wire.ListQuery,
     ),
     Route("GET", "/v1/conflicts/{id}", get_conflict, "Returns one conflict with both texts.", answer=wire.ConflictText),
     Route(

@@ -23,7 +23,7 @@ __all__ = ["ROUTES"]
 
 async def context(call: Call) -> Reply:
     """Return the request fragment to splat into a call of the model, and what each tier costs."""
-    query = wire.parse_query(wire.ContextQuery, call.query)
+    query = call.query_as(wire.ContextQuery)
     answer = await actions.context(
         call.services,
         call.space,
@@ -143,7 +143,7 @@ ROUTES = (
         context,
         "The request fragment with the thread's context.",
         answer=wire.ContextAnswer,
-        query=("query", "placement", "maxTokens"),
+        query=wire.ContextQuery,
     ),
     Route(
         "GET", f"{_ID}/working-state", get_state, "The working state as of the last message.", answer=wire.WorkingState
@@ -166,7 +166,7 @@ ROUTES = (
         summaries,
         "The structured summaries of the thread.",
         answer=wire.Page[wire.PastDistillation],
-        query=("limit", "after"),
+        query=wire.SequenceQuery,
     ),
     Route(
         "POST",
@@ -175,7 +175,8 @@ ROUTES = (
         "Distills the thread.",
         body=wire.DistillRequest,
         answer=wire.DistillAnswer,
-        query=("wait",),
+        query=wire.WaitQuery,
+        is_job=True,
     ),
     Route(
         "POST",
@@ -183,11 +184,10 @@ ROUTES = (
         learn,
         "Learns memories from the thread without distilling it.",
         answer=wire.MemoryChanges,
-        query=("wait",),
+        query=wire.WaitQuery,
+        is_job=True,
     ),
     Route("POST", f"{_ID}/notes", add_note, "Writes a note.", body=wire.CreateNote, answer=wire.Note, status=201),
-    Route(
-        "GET", f"{_ID}/notes", list_notes, "The thread's notes.", answer=wire.Page[wire.Note], query=("limit", "after")
-    ),
+    Route("GET", f"{_ID}/notes", list_notes, "The thread's notes.", answer=wire.Page[wire.Note], query=wire.ListQuery),
     Route("DELETE", f"{_ID}/notes/{{note}}", delete_note, "Deletes a note.", status=204),
 )

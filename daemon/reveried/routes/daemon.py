@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
 from reverie.errors import Forbidden, StorageFailed, ValidationError
@@ -185,10 +185,10 @@ async def description(call: Call) -> Reply:
 
 
 ROUTES = (
-    Route("GET", "/v1/health", health, "Liveness, version and protocol of the daemon."),
+    Route("GET", "/v1/health", health, "Liveness, version and protocol of the daemon.", answer=wire.Health),
     Route("GET", "/v1/status", status, "Counts, schedules, folder state, and what needs a person.", answer=wire.Status),
     Route("GET", "/v1/spaces", spaces, "The caller's space and its folder.", answer=wire.Page[wire.Space]),
-    Route("GET", "/metrics", metrics, "The daemon's figures in the Prometheus text format."),
+    Route("GET", "/metrics", metrics, "The daemon's figures in the Prometheus text format.", media=METRICS_MEDIA),
     Route(
         "POST",
         "/v1/backups",
@@ -197,5 +197,5 @@ ROUTES = (
         body=wire.CreateBackup,
         answer=wire.BackupMade,
     ),
-    Route("GET", "/v1/openapi.json", description, "Returns this description."),
+    Route("GET", "/v1/openapi.json", description, "Returns this description.", answer=dict[str, Any]),
 )

@@ -45,7 +45,8 @@ def _etag(document: DocumentRecord) -> dict[str, str]:
 
 async def list_documents(call: Call) -> Reply:
     """Return the documents by path, with size and summary."""
-    limit, after = call.limit(), call.query.get("after", "")
+    query = call.query_as(wire.ListQuery)
+    limit, after = query.limit, query.after or ""
     listed = await call.services.sync_service.documents(call.space)
     rest = sorted((document for document in listed if document.path > after), key=lambda document: document.path)
     items = [document.answer() for document in rest[:limit]]
@@ -59,15 +60,16 @@ async def get_document(call: Call) -> Reply:
 
 
 def _document(call: Call, path: str) -> DocumentRecord:
-    if "at" not in call.query and is_reserved(PurePosixPath(path)):
+    at = call.query_as(wire.DocumentQuery).at
+    if at is None and is_reserved(PurePosixPath(path)):
         projected = call.services.sync_service.folder(call.space).projected_record(path)
         if projected is not None:
             return projected
     with call.services.store.reader(call.space) as reader:
-        if "at" in call.query:
-            at = history.operation_number(call.query["at"])
-            history.require(reader, at)
-            return usecase.at_operation(reader, path, at)
+        if at is not None:
+            operation = history.operation_number(at)
+            history.require(reader, operation)
+            return usecase.at_operation(reader, path, operation)
         return usecase.get(reader, path)
 
 
@@ -138,7 +140,7 @@ ROUTES = (
         list_documents,
         "Lists the documents.",
         answer=wire.Page[wire.Document],
-        query=("limit", "after"),
+        query=wire.ListQuery,
     ),
     Route(
         "GET",
@@ -146,7 +148,8 @@ ROUTES = (
         get_document,
         "Returns a document with its text, the current one or after an operation.",
         answer=wire.DocumentText,
-        query=("at",),
+        query=wire.DocumentQuery,
+        has_etag=True,
     ),
     Route(
         "PUT",
@@ -155,6 +158,7 @@ ROUTES = (
         "Writes a whole document.",
         body=wire.PutDocument,
         answer=wire.Document,
+        has_etag=True,
     ),
     Route(
         "DELETE",
@@ -162,6 +166,7 @@ ROUTES = (
         delete_document,
         "Deletes a document and its memories.",
         answer=wire.DocumentDeleted,
+        has_etag=True,
     ),
     Route(
         "POST",
@@ -170,6 +175,7 @@ ROUTES = (
         "Replaces exact texts, all or none.",
         body=wire.PatchDocument,
         answer=wire.PatchAnswer,
+        has_etag=True,
     ),
     Route(
         "POST",
@@ -178,6 +184,7 @@ ROUTES = (
         "Appends an entry to a document.",
         body=wire.AppendEntry,
         answer=wire.Document,
+        has_etag=True,
     ),
     Route(
         "GET",

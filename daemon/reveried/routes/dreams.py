@@ -90,11 +90,10 @@ ROUTES = (
         "Dreams about what changed since the last dream.",
         body=wire.StartDream,
         answer=wire.DreamAnswer,
-        query=("wait",),
+        query=wire.WaitQuery,
+        is_job=True,
     ),
-    Route(
-        "GET", "/v1/dreams", list_dreams, "Past dreams.", answer=wire.Page[wire.DreamRecord], query=("limit", "after")
-    ),
+    Route("GET", "/v1/dreams", list_dreams, "Past dreams.", answer=wire.Page[wire.DreamRecord], query=wire.ListQuery),
     Route("GET", "/v1/dreams/{id}", get_dream, "One past dream.", answer=wire.DreamRecord),
     Route("GET", "/v1/schedules", list_schedules, "The schedules of the space.", answer=wire.Page[wire.Schedule]),
     Route(

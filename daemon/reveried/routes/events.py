@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import orjson
 
+from reverie import wire
 from reverie.errors import CursorExpired, ValidationError
 from reverie.store import EventRecord, Kind
 from reveried.http.call import Stream
@@ -49,9 +50,9 @@ async def events(call: Call) -> Stream:
 
 def _after(call: Call) -> int | None:
     """Return the cursor to begin after; the header of a resuming reader wins (server-sent events standard)."""
-    text = call.headers.get("last-event-id", call.query.get("after"))
-    if text is None or not text:
-        return None
+    text = call.headers.get("last-event-id")
+    if not text:
+        return call.query_as(wire.EventsQuery).after
     if not (text.isascii() and text.isdigit() and len(text) <= 18):
         raise ValidationError("`after` must be the number of an event.", hint="Use the id of the last one you saw.")
     return int(text)
@@ -86,6 +87,7 @@ ROUTES = (
         "/v1/events",
         events,
         "The content-free events of the space as server-sent events; resumes with Last-Event-ID.",
-        query=("after",),
+        query=wire.EventsQuery,
+        media="text/event-stream",
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reverie import wire
 from reverie.store import ArchiveRecord, OperationRecord
@@ -63,7 +63,7 @@ async def versions(call: Call) -> Reply:
 
 async def difference(call: Call) -> Reply:
     """Return the changes of documents between two operations."""
-    query = wire.parse_query(wire.DifferenceQuery, call.query)
+    query = call.query_as(wire.DifferenceQuery)
     return Reply(await read(call.services, call.space, lambda reader: usecase.difference(reader, query)))
 
 
@@ -87,7 +87,7 @@ ROUTES = (
         list_operations,
         "Lists the operations, newest first.",
         answer=wire.Page[wire.Operation],
-        query=("limit", "after"),
+        query=wire.SequenceQuery,
     ),
     Route("GET", "/v1/operations/{id}", get_operation, "Returns one operation.", answer=wire.Operation),
     Route("POST", "/v1/operations/{id}/undo", undo, "Undoes an operation.", answer=wire.UndoAnswer),
@@ -112,7 +112,7 @@ ROUTES = (
         difference,
         "Returns the changes of documents between two operations.",
         answer=wire.DifferenceAnswer,
-        query=("from", "to", "path"),
+        query=wire.DifferenceQuery,
     ),
     Route(
         "GET",
@@ -120,7 +120,14 @@ ROUTES = (
         list_archives,
         "Lists the archives.",
         answer=wire.Page[wire.Archive],
-        query=("limit", "after"),
+        query=wire.ListQuery,
     ),
-    Route("GET", "/v1/archives/{sha256}", get_archive, "Returns the canonical bytes of an archive."),
+    Route(
+        "GET",
+        "/v1/archives/{sha256}",
+        get_archive,
+        "Returns the canonical bytes of an archive.",
+        answer=dict[str, Any],
+        has_etag=True,
+    ),
 )

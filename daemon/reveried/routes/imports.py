@@ -36,7 +36,7 @@ async def chunk(call: Call) -> Reply:
         raise TooLarge(
             f"a chunk holds at most {wire.CHUNK_MAX_BYTES} bytes, not {len(call.body)}", hint="send smaller chunks"
         )
-    query = wire.parse_query(wire.ChunkQuery, call.query)
+    query = call.query_as(wire.ChunkQuery)
     answer = await actions.take_chunk(
         call.services,
         call.space,
@@ -64,7 +64,7 @@ ROUTES = (
         chunk,
         "Imports a chunk of the file.",
         answer=wire.ChunkAnswer,
-        query=("offset", "firstLine", "final"),
+        query=wire.ChunkQuery,
         raw=True,
     ),
 )

@@ -21,19 +21,18 @@ __all__ = ["ROUTES", "start_job"]
 async def start_job(call: Call, kind: str, work: Callable[[Progress], Awaitable[Json]]) -> Reply:
     """Start a job; reply with 202 and its id, or with `?wait=true` with its result."""
     job = call.services.jobs.start(call.space, kind, work)
-    if call.flag("wait"):
+    if call.query_as(wire.WaitQuery).wait:
         return Reply(await call.services.jobs.wait(job))
     return Reply(wire.JobAccepted(job=job.id), status=202, headers={"location": f"/v1/jobs/{job.id}"})
 
 
 async def list_jobs(call: Call) -> Reply:
     """List the jobs that this process has started, oldest first."""
-    limit = call.limit()
-    after = call.query.get("after")
+    query = call.query_as(wire.ListQuery)
     jobs = call.services.jobs.list(call.space)
-    if after is not None:
-        jobs = [job for job in jobs if job.id > after]
-    page = jobs[:limit]
+    if query.after is not None:
+        jobs = [job for job in jobs if job.id > query.after]
+    page = jobs[: query.limit]
     cursor = page[-1].id if len(jobs) > len(page) else None
     return Reply(wire.Page(items=[job.answer() for job in page], next=cursor))
 
@@ -50,7 +49,14 @@ async def cancel_job(call: Call) -> Reply:
 
 
 ROUTES = (
-    Route("GET", "/v1/jobs", list_jobs, "The jobs since the daemon started, oldest first.", query=("limit", "after")),
+    Route(
+        "GET",
+        "/v1/jobs",
+        list_jobs,
+        "The jobs since the daemon started, oldest first.",
+        answer=wire.Page[wire.Job],
+        query=wire.ListQuery,
+    ),
     Route("GET", "/v1/jobs/{id}", get_job, "A job with its progress and result.", answer=wire.Job),
     Route("DELETE", "/v1/jobs/{id}", cancel_job, "Cancels a job; what it has committed stays.", answer=wire.Job),
 )

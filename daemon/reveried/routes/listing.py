@@ -33,9 +33,9 @@ async def record_page(
 
     The cursor is the last part of the last record's key; `numbered` kinds have a sequence number there.
     """
-    limit = call.limit()
-    cursor = call.query.get("after")
-    after = None if cursor is None else (*prefix, call.integer("after", 0) if numbered else cursor)
+    query = call.query_as(wire.SequenceQuery) if numbered else call.query_as(wire.ListQuery)
+    limit = query.limit
+    after = None if query.after is None else (*prefix, query.after)
 
     def collect(reader: Reader) -> wire.Page[Any]:
         items: list[Any] = []

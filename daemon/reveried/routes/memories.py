@@ -24,7 +24,7 @@ __all__ = ["ROUTES"]
 
 async def list_memories(call: Call) -> Reply:
     """Return the memories by id, all or of one type or with one tag."""
-    query = wire.parse_query(wire.MemoryQuery, call.query)
+    query = call.query_as(wire.MemoryQuery)
     return await record_page(
         call,
         MemoryRecord,
@@ -128,7 +128,7 @@ ROUTES = (
         list_memories,
         "Lists the memories.",
         answer=wire.Page[wire.Memory],
-        query=("type", "tag", "limit", "after"),
+        query=wire.MemoryQuery,
     ),
     Route(
         "POST",

@@ -48,7 +48,7 @@ async def get_thread(call: Call) -> Reply:
 async def delete_thread(call: Call) -> Reply:
     """Delete a thread, its messages and what derives only from them; `confirm` must repeat its id."""
     thread_id = call.params["id"]
-    if call.query.get("confirm") != thread_id:
+    if call.query_as(wire.DeleteThreadQuery).confirm != thread_id:
         raise ValidationError(
             "Deleting a thread removes every message in it, and cannot be undone.",
             hint=f"Repeat its id to confirm: DELETE /v1/threads/{thread_id}?confirm={thread_id}",
@@ -78,8 +78,9 @@ async def append(call: Call) -> Reply:
 
 async def messages(call: Call) -> Reply:
     """Return a page of the verbatim messages of the main line, distilled ones too: distilling deletes nothing."""
+    query = call.query_as(wire.SequenceQuery)
     page = await actions.message_page(
-        call.services, call.space, call.params["id"], after=call.integer("after", 0), limit=call.limit()
+        call.services, call.space, call.params["id"], after=query.after or 0, limit=query.limit
     )
     return Reply(page)
 
@@ -92,7 +93,7 @@ ROUTES = (
         list_threads,
         "The threads of the space.",
         answer=wire.Page[wire.Thread],
-        query=("limit", "after"),
+        query=wire.ListQuery,
     ),
     Route("GET", "/v1/threads/{id}", get_thread, "One thread.", answer=wire.Thread),
     Route(
@@ -101,7 +102,7 @@ ROUTES = (
         delete_thread,
         "Deletes a thread for good.",
         answer=wire.ThreadDeleted,
-        query=("confirm",),
+        query=wire.DeleteThreadQuery,
     ),
     Route(
         "POST", "/v1/threads/{id}/messages", append, "Appends messages.", body=wire.AppendMessages, answer=wire.Appended
@@ -112,6 +113,6 @@ ROUTES = (
         messages,
         "The verbatim messages of the main line.",
         answer=wire.Page[wire.StoredMessage],
-        query=("limit", "after"),
+        query=wire.SequenceQuery,
     ),
 )

@@ -15,12 +15,7 @@ __all__ = ["ROUTES"]
 
 async def list_tools(call: Call) -> Reply:
     """Return the definitions, ready for the `tools` of a request to a model."""
-    form = call.query.get("format", tools.FORMATS[0])
-    if form not in tools.FORMATS:
-        raise ValidationError(
-            f"there is no format {form[:40]!r}", hint=f"the formats are {', '.join(tools.FORMATS)}", field="format"
-        )
-    return Reply(wire.Page(tools.definitions(form)))
+    return Reply(wire.Page(tools.definitions(call.query_as(wire.ToolsQuery).format)))
 
 
 async def call_tool(call: Call) -> Reply:
@@ -53,7 +48,7 @@ ROUTES = (
         list_tools,
         "Lists the tools of agents.",
         answer=wire.Page[dict[str, Any]],
-        query=("format",),
+        query=wire.ToolsQuery,
     ),
     Route("POST", "/v1/tools/{name}", call_tool, "Runs a tool.", body=wire.CallTool, answer=wire.ToolAnswer),
 )

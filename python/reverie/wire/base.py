@@ -18,10 +18,14 @@ __all__ = [
     "ErrorEnvelope",
     "Id",
     "ListQuery",
+    "NoQuery",
+    "OperationId",
     "Page",
     "Reply",
     "Request",
+    "SequenceQuery",
     "TokenBudget",
+    "WaitQuery",
 ]
 
 PROTOCOL = 1
@@ -38,8 +42,16 @@ T = TypeVar("T")
 Id = Annotated[str, Meta(min_length=1, max_length=200, pattern=r"^(?!\.{1,2}$)[A-Za-z0-9._:@+-]+(?!\n)$")]
 """An identifier: 1 to 200 letters, digits and `. _ : @ + -`; never `.` or `..`."""
 
-Cursor = Annotated[str, Meta(min_length=1, max_length=1000)]
+_AFTER = "The `next` of the page before: this one begins behind it."
+Cursor = Annotated[str, Meta(min_length=1, max_length=1000, description=_AFTER)]
 """A pagination cursor: the `next` of the previous page."""
+
+SEQUENCE_MAX = 10**18 - 1  # of a sequence number, 18 digits: far more than there will ever be
+_Sequence = Annotated[int, Meta(ge=0, le=SEQUENCE_MAX, description=_AFTER)]
+_Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX, description="Items of the page at most.")]
+
+OperationId = Annotated[str, Meta(pattern=r"^[0-9]{1,18}(?!\n)$")]
+"""The number of an operation; 0 is the state before the first one."""
 
 Count = Annotated[int, Meta(ge=0)]
 TokenBudget = Annotated[int, Meta(ge=1)]
@@ -61,11 +73,28 @@ class Page(Reply, Generic[T]):
     next: str | None = None
 
 
+class NoQuery(Request):
+    """The query of a call that takes no parameters."""
+
+
 class ListQuery(Request):
     """The query of a list: `?limit=&after=`."""
 
-    limit: Annotated[int, Meta(ge=1, le=LIMIT_MAX)] = LIMIT_DEFAULT
+    limit: _Limit = LIMIT_DEFAULT
     after: Cursor | None = None
+
+
+class SequenceQuery(Request):
+    """The query of a list whose items are numbered: `after` is a sequence number."""
+
+    limit: _Limit = LIMIT_DEFAULT
+    after: _Sequence | None = None
+
+
+class WaitQuery(Request):
+    """The query of a call that starts a job."""
+
+    wait: Annotated[bool, Meta(description="Wait for the result (200) instead of the job's id (202).")] = False
 
 
 class ErrorEnvelope(Reply):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from reverie.wire.base import Count, Reply, Request
+from reverie.wire.base import Count, OperationId, Reply, Request
 
 __all__ = [
     "AppendEntry",
@@ -13,6 +13,7 @@ __all__ = [
     "ConflictText",
     "Document",
     "DocumentDeleted",
+    "DocumentQuery",
     "DocumentText",
     "IndexAnswer",
     "Patch",
@@ -47,6 +48,12 @@ class DocumentText(Document, kw_only=True):
     """A document with its text."""
 
     content: str
+
+
+class DocumentQuery(Request):
+    """The query of `GET /v1/documents/{path}`: the text as it was after the operation `at`, not the current one."""
+
+    at: OperationId | None = None
 
 
 class PutDocument(Request):

@@ -5,7 +5,7 @@ from typing import Annotated
 from msgspec import Meta, field
 
 from reverie.models import Json
-from reverie.wire.base import Count, Reply, Request
+from reverie.wire.base import SEQUENCE_MAX, Count, OperationId, Reply, Request
 
 __all__ = [
     "Archive",
@@ -66,7 +66,7 @@ class Rollback(Request):
     With `path` or `memory` only that document or memory is rolled back, else the whole space.
     """
 
-    operation: str
+    operation: OperationId
     path: Annotated[str, Meta(min_length=1, max_length=1024)] | None = None
     memory: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
 
@@ -95,8 +95,8 @@ class DocumentVersion(Reply):
 class DifferenceQuery(Request):
     """Query of `GET /v1/diff`: from one operation to another (by default the newest), of one document or of all."""
 
-    from_: str = field(name="from")
-    to: str | None = None
+    from_: OperationId = field(name="from")
+    to: OperationId | None = None
     path: Annotated[str, Meta(min_length=1, max_length=1024)] | None = None
 
 
@@ -130,8 +130,7 @@ class Archive(Reply):
 class EventsQuery(Request):
     """Query of `GET /v1/events`: only the events after this sequence number."""
 
-    after: Count | None = None
-    limit: Annotated[int, Meta(ge=1)] | None = None
+    after: Annotated[int, Meta(ge=0, le=SEQUENCE_MAX)] | None = None
 
 
 class Event(Reply):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from reverie.errors import ReverieError, ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reverie.models import Json
 
@@ -35,6 +36,10 @@ _WORDS = {
     "object": "an object",
     "null": "null",
 }
+_INTEGER = re.compile(r"-?[0-9]{1,30}")
+_BOOLEANS: dict[str, Json] = {"true": True, "1": True, "false": False, "0": False}
+_PATTERN_REASONS = {"^/": "must be an absolute path", "^[0-9]{1,18}(?!\\n)$": "must be the number of an operation"}
+_NAME_REASON = "may hold only letters, digits and . _ : @ + -, and cannot be . or .."
 _QUOTED_CHARS = 80  # of a caller's text in an error message
 _INTEGER_MAX = (1 << 63) - 1  # what every part of the daemon can store
 
@@ -66,10 +71,54 @@ def parse_query(kind: type[T], query: Mapping[str, str]) -> T:
     Raises:
         ValidationError: with `details["field"]` naming the parameter.
     """
+    kinds = _parameter_kinds(kind)  # type: ignore[arg-type] # a type is hashable
+    for name in query:
+        if name not in kinds:
+            raise _unknown_parameter(name, list(kinds))
     try:
-        return _bounded(msgspec.convert(dict(query), kind, strict=False))
+        return _bounded(msgspec.convert({name: _plain_value(text, kinds[name]) for name, text in query.items()}, kind))
     except msgspec.ValidationError as error:
-        raise _error_of(kind, str(error)) from None
+        raise _error_of(kind, str(error).replace(" | null", "")) from None
+
+
+@cache
+def _parameter_kinds(kind: type) -> dict[str, str]:
+    """Return the type of each parameter of a query by its name: `int`, `bool` or `str`."""
+    kinds: dict[str, str] = {}
+    for field in msgspec.inspect.type_info(kind).fields:  # type: ignore[attr-defined] # of a struct
+        found = {type(option) for option in _options(field.type)}
+        is_int, is_bool = msgspec.inspect.IntType in found, msgspec.inspect.BoolType in found
+        kinds[field.encode_name] = "int" if is_int else "bool" if is_bool else "str"
+    return kinds
+
+
+def _options(info: msgspec.inspect.Type) -> Iterator[msgspec.inspect.Type]:
+    """Yield the type itself, or each option of a union, without the descriptions around them."""
+    if isinstance(info, msgspec.inspect.Metadata):
+        yield from _options(info.type)
+    elif isinstance(info, msgspec.inspect.UnionType):
+        for option in info.types:
+            yield from _options(option)
+    else:
+        yield info
+
+
+def _plain_value(text: str, kind: str) -> Json:
+    """Return a parameter as an integer or a boolean where it is to be one, else its text, which is then refused."""
+    if kind == "int" and _INTEGER.fullmatch(text):
+        return int(text)
+    return _BOOLEANS.get(text, text) if kind == "bool" else text
+
+
+def _unknown_parameter(name: str, known: Sequence[str]) -> ReverieError:
+    """Return the error for a query parameter that a call does not take: it names the nearest one, and all."""
+    near = difflib.get_close_matches(name, known, n=1)
+    takes = f"this call takes {', '.join(known)}" if known else "this call takes no query parameters"
+    hint = f"did you mean `{near[0]}`? {takes}" if near else takes
+    quoted = _quoted(name)
+    return ValidationError(
+        f"`{quoted}` is not a known query parameter", hint=hint, field=quoted, reason="unknown", known=list(known)
+    )
 
 
 def plain(value: Any) -> Json:
@@ -101,7 +150,9 @@ def _error_of(kind: type, text: str) -> ReverieError:
         name = _join(field, found["field"])
         return ValidationError(f"`{name}` is missing", hint=f"give `{name}`", field=name, reason="missing")
     name = f"`{field}`" if field else "the body"
-    return ValidationError(f"{name} {_reason(what)}", hint=f"correct {name} and send it again", field=field)
+    choices = ", ".join(_choices(kind, field))
+    hint = f"give one of {choices}" if choices and _ENUM.match(what) else f"correct {name} and send it again"
+    return ValidationError(f"{name} {_reason(what)}", hint=hint, field=field)
 
 
 def _reason(what: str) -> str:
@@ -110,9 +161,7 @@ def _reason(what: str) -> str:
     if found := _RANGE.match(what):
         return f"must be {_words(found['wanted'])} {found['rule']}"
     if found := _PATTERN.match(what):
-        absolute = found["pattern"] == "^/"
-        names = "may hold only letters, digits and . _ : @ + -, and cannot be . or .."
-        return "must be an absolute path" if absolute else names
+        return _PATTERN_REASONS.get(found["pattern"], _NAME_REASON)
     if found := _ENUM.match(what):
         return f"cannot be {_quoted(found['value'])}"
     return f"is not usable: {_quoted(what)}"
@@ -132,6 +181,17 @@ def _field_names(kind: type) -> list[str]:
             names.append(field.encode_name)
             names.extend(inner.encode_name for inner in getattr(getattr(field.type, "item_type", None), "fields", ()))
     return names
+
+
+def _choices(kind: type, name: str) -> list[str]:
+    """Return the values that a field of a struct may have, where it is one of a few texts."""
+    info = msgspec.inspect.type_info(kind)
+    fields = info.fields if isinstance(info, msgspec.inspect.StructType) else ()
+    chosen = [field.type for field in fields if field.encode_name == name]
+    options = [option for info in chosen for option in _options(info)]
+    return [
+        str(value) for option in options if isinstance(option, msgspec.inspect.LiteralType) for value in option.values
+    ]
 
 
 def _words(types: str) -> str:

@@ -14,6 +14,7 @@ __all__ = [
     "Cleared",
     "ContextUse",
     "CreateThread",
+    "DeleteThreadQuery",
     "DistilledNow",
     "MessageIn",
     "StoredMessage",
@@ -77,6 +78,12 @@ class Thread(Reply):
     source: str | None = None
     cleared: Cleared | None = None
     tokenizer: str = "o200k_base"
+
+
+class DeleteThreadQuery(Request):
+    """The query of `DELETE /v1/threads/{id}`."""
+
+    confirm: Annotated[str, Meta(max_length=200, description="The thread's id, once more.")] | None = None
 
 
 class ThreadDeleted(Reply):

@@ -7,10 +7,16 @@ from msgspec import field
 from reverie.models import Json
 from reverie.wire.base import Id, Reply, Request
 
-__all__ = ["CallTool", "ToolAnswer", "ToolFormat", "ToolMemory", "ToolRecall"]
+__all__ = ["CallTool", "ToolAnswer", "ToolFormat", "ToolMemory", "ToolRecall", "ToolsQuery"]
 
 ToolFormat = Literal["anthropic", "openai", "mcp"]
 """The API whose form the definitions of `GET /v1/tools` have."""
+
+
+class ToolsQuery(Request):
+    """The query of `GET /v1/tools`."""
+
+    format: ToolFormat = "anthropic"
 
 
 class CallTool(Request):

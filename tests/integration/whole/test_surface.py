@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -10,6 +10,8 @@ from reveried.routes import routes
 from support.http_checks import check_refused
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reverie.client import Client
     from support.daemon import Daemon
 
@@ -50,6 +52,59 @@ def _serves(pattern: str, path: str) -> bool:
     """Return True if a call of this pattern matches all paths below it, this path included."""
     head, wildcard, _ = pattern.partition("{path:path}")
     return bool(wildcard) and pattern.endswith(wildcard) and path.startswith(head)
+
+
+def test_every_call_refuses_unknown_parameters(daemon: Daemon) -> None:
+    """A misspelt query parameter is 400, names the nearest one and all that the call takes."""
+    for method, path in routes():
+        concrete = path.replace("{path:path}", "facts/x.md").replace("{", "").replace("}", "")
+        answer = daemon.ask(method, f"{concrete}?surprise=1", headers={"Reverie-Protocol": "1"})
+        check_refused(answer, 400, "validation_error", "unknown")
+        assert answer.json()["details"]["field"] == "surprise"
+    answer = daemon.ask("GET", "/v1/threads?limt=3")
+    assert "did you mean `limit`? this call takes limit, after" in answer.json()["details"]["hint"]
+    assert "late, system" in daemon.ask("GET", "/v1/threads/x/context?placement=top").json()["details"]["hint"]
+
+
+def test_the_description_is_precise(daemon: Daemon) -> None:
+    """Types, bounds and defaults of parameters, 202 with a job, tags, items of arrays, errors and headers."""
+    described = daemon.ask("GET", "/v1/openapi.json").json()
+    calls = {(method, path): call for path, item in described["paths"].items() for method, call in item.items()}
+    tags = {tag["name"] for tag in described["tags"]}
+    for (method, path), call in calls.items():
+        assert set(call["tags"]) <= tags, path
+        for parameter in call.get("parameters", []):
+            assert parameter["schema"].get("type") in {"string", "integer", "boolean"}, (path, parameter)
+        names = {parameter["name"] for parameter in call.get("parameters", []) if parameter["in"] == "header"}
+        assert ("Idempotency-Key" in names) == (method == "post"), path
+        errors = {status: answer for status, answer in call["responses"].items() if status >= "400"}
+        assert {"400", "401", "404", "409", "500", "503"} <= errors.keys()
+        for status, answer in errors.items():
+            assert answer == {"$ref": f"#/components/responses/Error{status}"}
+        for status in call["responses"].keys() - errors.keys() - {"204"}:
+            assert call["responses"][status]["content"], (method, path)
+    for status, answer in described["components"]["responses"].items():
+        assert answer["content"] == {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}, status
+    for method, path in (("post", "/threads/{id}/distill"), ("post", "/threads/{id}/learn"), ("post", "/dreams")):
+        started = calls[method, "/v1" + path]["responses"]["202"]
+        assert started["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/JobAccepted"}
+        assert "Location" in started["headers"]
+    put = calls["put", "/v1/documents/{path}"]
+    assert {"If-Match", "If-None-Match"} <= {parameter["name"] for parameter in put["parameters"]}
+    assert "ETag" in put["responses"]["200"]["headers"]
+    limit = next(one for one in calls["get", "/v1/threads"]["parameters"] if one["name"] == "limit")
+    assert limit["schema"] == {"type": "integer", "minimum": 1, "maximum": 1000, "default": 100}
+    assert described["components"]["responses"]["Error503"]["headers"]["Retry-After"]["schema"]["type"] == "integer"
+    assert list(arrays_without_items(described)) == []
+
+
+def arrays_without_items(schema: Any) -> Iterator[Any]:
+    """Yield every array of the description whose items are not described."""
+    parts = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    if isinstance(schema, dict) and schema.get("type") == "array" and not {"items", "prefixItems"} & schema.keys():
+        yield schema
+    for part in parts:
+        yield from arrays_without_items(part)
 
 
 def test_metrics_count_requests(daemon: Daemon, client: Client) -> None:

@@ -64,7 +64,7 @@ def test_the_definitions_are_served_in_every_form(client: Client, daemon: Daemon
     assert daemon.ask("GET", "/v1/tools").json() == {"items": tools.definitions("anthropic"), "next": None}
     answer = daemon.ask("GET", "/v1/tools?format=xml")
     check_refused(answer, 400, "validation_error")
-    assert "anthropic, openai, mcp" in answer.json()["details"]["hint"]
+    assert "anthropic, mcp, openai" in answer.json()["details"]["hint"]
 
 
 def test_an_unknown_tool_is_not_found(daemon: Daemon) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from reverie import wire
 from reverie.errors import ValidationError
 from reveried.http.call import Call
 
@@ -18,9 +19,9 @@ class Point(msgspec.Struct, forbid_unknown_fields=True):
     y: int = 0
 
 
-def call_of(body: bytes = b"", query: dict[str, str] | None = None, headers: dict[str, str] | None = None) -> Call:
+def call_of(body: bytes = b"", query: wire.Request | None = None, headers: dict[str, str] | None = None) -> Call:
     services: Any = None
-    return Call("POST", "/v1/x", "default", None, {}, query or {}, headers or {}, body, services)
+    return Call("POST", "/v1/x", "default", None, {}, query or wire.NoQuery(), headers or {}, body, services)
 
 
 def test_bodies() -> None:
@@ -38,21 +39,33 @@ def test_bodies() -> None:
 
 
 def test_queries() -> None:
-    """Integers of the query have bounds, and booleans are true, false, 1 or 0."""
-    assert call_of().limit() == 100
-    assert call_of(query={"limit": "1000"}).limit() == 1000
-    assert call_of(query={"n": "7"}).integer("n", 1) == 7
-    for text in ("", "-1", "1.0", "x", "\u0661", "1001"):
+    """Integers of the query have bounds, booleans are true, false, 1 or 0, and unknown parameters are named."""
+    assert wire.parse_query(wire.ListQuery, {}).limit == 100
+    assert wire.parse_query(wire.ListQuery, {"limit": "1000", "after": "7"}) == wire.ListQuery(1000, "7")
+    for text in ("", "-1", "1.0", "x", "\u0661", "1001", "null", "1e2", "9" * 40):
         with pytest.raises(ValidationError, match="limit"):
-            call_of(query={"limit": text}).limit()
-    with pytest.raises(ValidationError, match="or more"):
-        call_of(query={"n": "0"}).integer("n", 1, least=1)
-    assert call_of(query={"wait": "true"}).flag("wait")
-    assert call_of(query={"wait": "1"}).flag("wait")
-    assert not call_of(query={"wait": "false"}).flag("wait")
-    assert not call_of().flag("wait")
+            wire.parse_query(wire.ListQuery, {"limit": text})
+    with pytest.raises(ValidationError, match="an integer, not a string"):
+        wire.parse_query(wire.SequenceQuery, {"after": "null"})
+    for text, wanted in (("true", True), ("1", True), ("false", False), ("0", False)):
+        assert wire.parse_query(wire.WaitQuery, {"wait": text}).wait is wanted
     with pytest.raises(ValidationError, match="true or false"):
-        call_of(query={"wait": "yes"}).flag("wait")
+        wire.parse_query(wire.WaitQuery, {"wait": "yes"})
+    with pytest.raises(ValidationError, match="`limt` is not a known query parameter") as caught:
+        wire.parse_query(wire.ListQuery, {"limt": "1"})
+    assert caught.value.details["known"] == ["limit", "after"]
+    assert "did you mean `limit`?" in str(caught.value.hint)
+    with pytest.raises(ValidationError, match="wait") as caught:
+        wire.parse_query(wire.NoQuery, {"wait": "true"})
+    assert "no query parameters" in str(caught.value.hint)
+
+
+def test_a_handler_gets_the_query_of_its_route() -> None:
+    """Asking for another struct is a defect."""
+    call = call_of(query=wire.SequenceQuery(5))
+    assert call.query_as(wire.SequenceQuery).limit == 5
+    with pytest.raises(TypeError, match="WaitQuery"):
+        call.query_as(wire.WaitQuery)
 
 
 def test_idempotency_keys() -> None:

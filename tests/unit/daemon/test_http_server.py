@@ -13,6 +13,7 @@ import msgspec
 import pytest
 import structlog
 
+from reverie import wire
 from reverie.errors import Busy, NotFound
 from reveried import log
 from reveried.http.admission import Admission, Limits
@@ -80,7 +81,7 @@ async def splitting(call: Call) -> Reply:
 
 ROUTES = (
     Route("GET", "/v1/fine", fine, "Fine.", answer=Point),
-    Route("POST", "/v1/fine", fine, "Fine, with a body.", body=Point, answer=Point, query=("wait",)),
+    Route("POST", "/v1/fine", fine, "Fine, with a body.", body=Point, answer=Point, query=wire.WaitQuery),
     Route("POST", "/v1/raw", nothing, "Any bytes.", raw=True),
     Route("GET", "/v1/fine/{id}", fine, "One."),
     Route("GET", "/v1/fine/{id}/more/{path:path}", fine, "All below."),
@@ -312,7 +313,8 @@ def test_the_description_says_every_call() -> None:
     made = openapi(table(ROUTES))
     posted = made["paths"]["/v1/fine"]["post"]
     assert posted["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/Point"}
-    assert {"name": "wait", "in": "query", "schema": {"type": "string"}} in posted["parameters"]
+    wait = next(parameter for parameter in posted["parameters"] if parameter["name"] == "wait")
+    assert wait["schema"] == {"type": "boolean", "default": False}
     assert made["components"]["schemas"]["Point"]["properties"].keys() == {"x", "y"}
 
 
