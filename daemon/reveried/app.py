@@ -24,8 +24,10 @@ from reverie.errors import Damaged, ReverieError, StorageFailed, ValidationError
 from reverie.paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
+from reverie.usecases.access import AccessCounts
 from reverie.usecases.recall import Recall
 from reveried import __version__, log
+from reveried.actions.accesses import write_accesses, write_accesses_regularly
 from reveried.actions.distill import register_dream_job
 from reveried.actions.history import prune_daily
 from reveried.background_state import BackgroundState
@@ -60,6 +62,7 @@ EXIT_FAILED = 1
 EXIT_CONFIG = 78  # EX_CONFIG, a damaged store or invalid settings: RestartPreventExitStatus of the unit names it
 SWITCH_INTERVAL_S = 0.0005  # a tenth of the default: the writer thread yields the interpreter to the event loop sooner
 FINDINGS_LOGGED = 20
+RUN_BYTES = 8  # of the name of this process among all that count accesses in the store
 _UNUSABLE = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOSPC, errno.EDQUOT))
 
 
@@ -116,6 +119,7 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         services = await _assemble(
             layout, config, store, redactor, closing, admission=server.admission, clock=clock, began=began
         )
+        closing.push_async_callback(write_accesses, services)
         closing.push_async_callback(server.drain, config.daemon.drain_seconds)
         closing.callback(services.events.end)
         server.handler = Application(routes(), services)
@@ -126,6 +130,7 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         gc.enable()
         services.sync_service.start(spaces_of(store))
         closing.callback(asyncio.create_task(prune_daily(services)).cancel)
+        closing.callback(asyncio.create_task(write_accesses_regularly(services)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
         )
@@ -194,6 +199,7 @@ async def _assemble(
         metrics=Metrics(),
         description=lambda: openapi(routes()),
         recall=Recall(store),
+        accesses=AccessCounts(secrets.token_hex(RUN_BYTES)),
         sync_service=sync_service,
         background_state=background_state,
         clock=at,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from reverie.paths import Layout
     from reverie.redact import Redactor
     from reverie.store import Store
+    from reverie.usecases.access import AccessCounts
     from reverie.usecases.recall import Recall
     from reveried.compute import Compute
     from reveried.config import Config
@@ -53,6 +54,7 @@ class Services:
     metrics: Metrics
     description: Callable[[], dict[str, Any]]  # openapi.json
     recall: Recall
+    accesses: AccessCounts
     sync_service: SyncService
     background_state: BackgroundState
     clock: Callable[[], str]

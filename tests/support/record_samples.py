@@ -8,6 +8,7 @@ import msgspec
 
 from reverie.models import EntryKind, MemoryType, StateSources, WorkingState
 from reverie.store import (
+    AccessCursor,
     AccessRecord,
     ArchiveEntryRecord,
     ArchiveRecord,
@@ -174,6 +175,7 @@ PUT: list[tuple[Key, StoredRecord]] = [
     ),
     (("a.md",), BaselineRecord(path="a.md", baseline=Agreed("a.md", "00", frozenset({"11"})), at=AT)),
     (MemoriesCursor.KEY, MemoriesCursor(operation=3)),
+    (AccessCursor.KEY, AccessCursor(run="a1", batch=2)),
     (ArchivesCursor.KEY, ArchivesCursor(archives=[ArchiveEntryRecord("0a", AT, 1)])),
     (ListedCursor.KEY, ListedCursor(paths=["a.md"])),
     (FactorRecord.key("opus"), FactorRecord(value=1.5, weight=200)),

@@ -14,6 +14,7 @@ from reverie.errors import ReverieError, unexpected
 from reverie.usecases import distill as distill_case
 from reverie.usecases import dream as dream_case
 from reverie.usecases import learn as learn_case
+from reveried.actions.accesses import write_accesses
 from reveried.execution import answer_once, execute
 from reveried.keyed_lock import keyed_lock
 
@@ -66,6 +67,7 @@ async def distill(
     def commit(plan: distill_case.DistillPlan) -> Write[wire.DistillAnswer]:
         return distill_case.commit(plan, space=space, who=who, idempotency=idempotency)
 
+    await write_accesses(services)
     answer = await execute(
         services,
         space,
@@ -95,6 +97,7 @@ async def learn(services: Services, space: str, thread: str, *, who: str) -> wir
             random=services.random(RANDOM_BYTES),
         )
 
+    await write_accesses(services)
     answer = await execute(
         services,
         space,
@@ -154,6 +157,7 @@ async def dream(
 
     async def run() -> wire.DreamAnswer:
         async with keyed_lock("dream", space):
+            await write_accesses(services)
             return await execute(
                 services,
                 space,

@@ -16,7 +16,6 @@ from reverie.paths import existing_spelling
 from reverie.store import DocumentRecord, MemoryRecord
 from reverie.sync.redaction_view import has_marker
 from reverie.usecases import documents, memories
-from reverie.usecases.recall import count_access
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -199,11 +198,10 @@ async def recall(
         types={MemoryType(kind) for kind in types} if types else None,
         tags=tags or None,
     )
-    if hits:
-        await services.submit(count_access(space, [hit.memory.id for hit in hits], at=services.clock()), bulk=True)
+    services.accesses.count(space, [hit.memory.id for hit in hits], at=services.clock())
     with services.store.reader(space) as reader:
         found = [(hit, reader.load(MemoryRecord, (hit.memory.id,))) for hit in hits]
-        return [(hit, memories.with_access(reader, record)) for hit, record in found if record is not None]
+        return [(hit, services.accesses.with_access(reader, record)) for hit, record in found if record is not None]
 
 
 # What every write does around its commit

@@ -28,7 +28,7 @@ async def list_memories(call: Call) -> Reply:
     return await record_page(
         call,
         MemoryRecord,
-        lambda reader, record: usecase.memory_answer(usecase.with_access(reader, record)),
+        lambda reader, record: usecase.memory_answer(call.services.accesses.with_access(reader, record)),
         keep=lambda record: (
             (query.type is None or record.type.value == query.type) and (query.tag is None or query.tag in record.tags)
         ),
@@ -118,7 +118,7 @@ async def recall(call: Call) -> Reply:
 
 def _current(call: Call, memory_id: str) -> wire.Memory:
     with call.services.store.reader(call.space) as reader:
-        return usecase.current(reader, memory_id)
+        return usecase.memory_answer(call.services.accesses.with_access(reader, usecase.get(reader, memory_id)))
 
 
 ROUTES = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reverie.store.codec import Redactor, Sealed, open_sealed, seal
 from reverie.store.group_commit import Done, Failed, Write
 from reverie.store.memory_records import (
+    AccessCursor,
     AccessRecord,
     ArchiveEntryRecord,
     ArchiveRecord,
@@ -56,6 +57,7 @@ from reverie.store.writer import Writer
 __all__ = [
     "RULES",
     "SYSTEM_SPACE",
+    "AccessCursor",
     "AccessRecord",
     "ArchiveEntryRecord",
     "ArchiveRecord",

@@ -12,6 +12,7 @@ from reverie.store.records import FailureRecord, StoredRecord
 from reverie.store.schema import Key, Kind
 
 __all__ = [
+    "AccessCursor",
     "AccessRecord",
     "ArchiveEntryRecord",
     "ArchiveRecord",
@@ -170,6 +171,16 @@ class AccessRecord(StoredRecord, frozen=True, kw_only=True):
 
     count: int = 0
     at: str | None = None
+
+
+class AccessCursor(StoredRecord, frozen=True, kw_only=True):
+    """The last batch of access counts that process `run` wrote. Key: `KEY`."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("accesses",)
+
+    run: str = ""
+    batch: int = 0
 
 
 class RegionRecord(msgspec.Struct, frozen=True, rename="camel"):

@@ -13,7 +13,7 @@ from reverie.documents.document_kind import DocumentKind, kind_of, type_of_block
 from reverie.documents.items import Add, Change, Delete, Update, Wording
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
-from reverie.store import AccessRecord, DocumentRecord, MemoryRecord, OperationRecord, Write
+from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
 from reverie.usecases import documents
 from reverie.usecases.writing import Author, NewText, no_new_ids, put_texts
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "change",
-    "current",
     "edit_block",
     "forget",
     "get",
@@ -33,7 +32,6 @@ __all__ = [
     "memory_of",
     "record_of",
     "remember",
-    "with_access",
     "wording",
 ]
 
@@ -56,12 +54,6 @@ def record_of(memory: Memory) -> MemoryRecord:
 def wording(record: MemoryRecord) -> Wording:
     """Return the words of a memory's block."""
     return Wording(record.content, record.tags, record.title, record.fields)
-
-
-def with_access(reader: Reader, record: MemoryRecord) -> MemoryRecord:
-    """Return a memory with its access count, which is stored apart because reading is no operation."""
-    access = reader.load(AccessRecord, (record.id,)) or AccessRecord()
-    return msgspec.structs.replace(record, access_count=access.count, last_accessed_at=access.at)
 
 
 def memory_answer(record: MemoryRecord) -> wire.Memory:
@@ -96,15 +88,6 @@ def get(reader: Reader, memory_id: str) -> MemoryRecord:
     if record is None:
         raise _not_found(memory_id)
     return record
-
-
-def current(reader: Reader, memory_id: str) -> wire.Memory:
-    """Return a memory with its access count as the API shows it.
-
-    Raises:
-        NotFound: no memory has this id.
-    """
-    return memory_answer(with_access(reader, get(reader, memory_id)))
 
 
 def history(reader: Reader, memory_id: str) -> wire.Page[wire.MemoryVersion]:

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from reverie import recall, tokens, wire
-from reverie.store import AccessRecord, Kind, MemoryRecord, Write
+from reverie.store import Kind, MemoryRecord
 from reverie.usecases.memories import memory_answer, memory_of
 
 if TYPE_CHECKING:
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from reverie.models import MemoryType
     from reverie.recall import Hit
-    from reverie.store import Reader, Store, Writer
+    from reverie.store import Reader, Store
 
-__all__ = ["MemoryIndex", "Recall", "count_access", "recall_answer"]
+__all__ = ["MemoryIndex", "Recall", "recall_answer"]
 
 BEHIND_MAX = 2_000  # operations; further behind, reading all memories again is faster
 
@@ -84,17 +84,6 @@ class Recall:
             return []
         hits = self.search(space, query, limit=limit)
         return [(recall.recall_line(hit.memory), hit.memory.id, hit.memory.document) for hit in hits]
-
-
-def count_access(space: str, ids: Sequence[str], *, at: str) -> Write[None]:
-    """Count one access of each memory; bookkeeping, so it becomes no operation."""
-
-    def body(writer: Writer) -> None:
-        for memory_id in ids:
-            access = writer.load(AccessRecord, (memory_id,)) or AccessRecord()
-            writer.save(AccessRecord(count=access.count + 1, at=at), (memory_id,))
-
-    return Write(space=space, who="recall", why="memory.access", body=body)
 
 
 def recall_answer(found: Sequence[tuple[Hit, MemoryRecord]]) -> wire.RecallAnswer:

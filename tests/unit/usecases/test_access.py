@@ -1,0 +1,87 @@
+"""Access counts: counted at once, written in batches, each access once in every snapshot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie.store import AccessCursor, AccessRecord
+from reverie.usecases import access
+from reverie.usecases.access import AccessCounts
+from support.stores import AT, SPACE, opened
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.store import Done, Store, Write
+
+LATER = "2026-11-21T10:00:00.000Z"
+
+
+def committed(store: Store, write: Write[int]) -> int:
+    """Commit a batch; return its number."""
+    [outcome] = store.commit([write], at=AT)
+    done: Done[int] = outcome  # type: ignore[assignment]  # a failure has no `value`, and fails the test
+    return done.value
+
+
+def count_of(store: Store, counts: AccessCounts, memory_id: str) -> int:
+    """Return the accesses of a memory as a caller would read them now."""
+    with store.reader(SPACE) as reader:
+        return counts.counted(reader, memory_id).count
+
+
+def test_an_access_is_visible_before_and_after_it_is_written(tmp_path: Path) -> None:
+    """The sum is the same in a snapshot from before the commit and in one from after it."""
+    counts = AccessCounts("run")
+    with opened(tmp_path) as store:
+        counts.count(SPACE, ["a", "b"], at=AT)
+        counts.count(SPACE, ["a"], at=LATER)
+        assert (count_of(store, counts, "a"), count_of(store, counts, "b"), count_of(store, counts, "c")) == (2, 1, 0)
+        [write] = counts.writes(SPACE)
+        counts.count(SPACE, ["a"], at=LATER)
+        with store.reader(SPACE) as before:
+            number = committed(store, write)
+            assert counts.counted(before, "a").count == 3
+            assert count_of(store, counts, "a") == 3
+            counts.committed(SPACE, number)
+            assert counts.counted(before, "a").count == 3
+        assert count_of(store, counts, "a") == 3
+        with store.reader(SPACE) as reader:
+            assert reader.load(AccessRecord, ("a",)) == AccessRecord(count=2, at=LATER)
+
+
+def test_a_batch_that_is_committed_twice_counts_once(tmp_path: Path) -> None:
+    """After a commit whose outcome was not known, the same batch is written again without an effect."""
+    counts = AccessCounts("run")
+    with opened(tmp_path) as store:
+        counts.count(SPACE, ["a"], at=AT)
+        [write] = counts.writes(SPACE)
+        committed(store, write)
+        assert counts.spaces() == [SPACE]
+        [write] = counts.writes(SPACE)
+        counts.committed(SPACE, committed(store, write))
+        assert count_of(store, counts, "a") == 1
+        assert counts.spaces() == []
+        assert counts.writes(SPACE) == []
+
+
+def test_another_process_counts_on(tmp_path: Path) -> None:
+    """The batch numbers of an earlier process mean nothing to the next one."""
+    counts = AccessCounts("first")
+    with opened(tmp_path) as store:
+        counts.count(SPACE, ["a"], at=AT)
+        committed(store, *counts.writes(SPACE))
+        counts = AccessCounts("second")
+        counts.count(SPACE, ["a"], at=AT)
+        committed(store, *counts.writes(SPACE))
+        assert count_of(store, counts, "a") == 2
+        with store.reader(SPACE) as reader:
+            assert reader.load(AccessCursor, AccessCursor.KEY) == AccessCursor(run="second", batch=1)
+
+
+def test_what_waits_is_bounded() -> None:
+    """Writes are small, and while none succeeds the number of memories that wait is limited."""
+    counts = AccessCounts("run")
+    most = access.BATCH_MEMORIES * access.BATCHES_MAX
+    counts.count(SPACE, [f"m{number}" for number in range(most + 10)], at=AT)
+    assert len(counts.writes(SPACE)) == access.BATCHES_MAX
