@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING
 from reverie.errors import ReverieError, unexpected
 from reverie.ids import new_id
 from reverie.store import Kind
-from reverie.sync.exchange import Mismatch, remove_file, write_file
 from reverie.sync.file_status import Refusal, Stamp
-from reverie.sync.plan import Remove, Write
 from reverie.sync.reconcile import reconcile
 from reverie.sync.redaction_view import RedactionView
 from reverie.sync.scan import FileContent, Limits
@@ -24,6 +22,7 @@ from reverie.sync.state import PathState, Rules, sha256
 from reverie.usecases import projections, sync
 from reverie.usecases.projections import Listing
 from reveried.sync_service.folder_state import Baselines, CommitResult, DirtySet, FileIndex, ScanResult, WriteResult
+from reveried.sync_service.folder_writer import FolderWriter
 from reveried.sync_service.late_writes import LateWrites
 from reveried.sync_service.projection import ProjectionWriter
 from reveried.sync_service.root_binding import RootBinding
@@ -79,7 +78,7 @@ class SpaceFolder:
         self._projection = ProjectionWriter(path)
         self._index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
         self.unsaved: dict[str, ReverieError] = {}  # why baselines or projections cannot be saved
-        self._failed: dict[str, ReverieError] = {}
+        self._writer = FolderWriter(self.late, self._dirty, now_ms)
         self._stopped: frozenset[str] = frozenset()  # missing files that the mass-deletion guard holds back
         self._listed_at: int | None = None  # the operation as of which MEMORY.md lists every document
         self._recheck = False  # whether the guard has to be decided again by a full scan
@@ -240,7 +239,7 @@ class SpaceFolder:
         try:
             late = self.late.to_merge(root, path, data, stamp=self._stamp())
         except ReverieError as error:  # the late write waits, and the status names it; all other paths are handled
-            self._failed[path] = error
+            self._writer.failed[path] = error
             return None
         state_of = partial(sync.path_state, reader, path, baseline, versions_max=Rules().versions_max)
         if late is not None:
@@ -255,65 +254,9 @@ class SpaceFolder:
         )
 
     def apply(self, scanned: ScanResult, committed: CommitResult) -> WriteResult:
-        """Apply the folder's side of a plan whose store side is committed.
-
-        A file that somebody changed since the scan is left as it is, and named in `rescan`. One that cannot be written,
-        or was not committed, is named by the status and tried again later; the others are handled.
-        """
-        result = WriteResult()
-        root, operations = self._binding.root, committed.operations
-        if root is None:
-            return result
-        plan = scanned.plan.without(committed.failed)
-        baselines = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
-        self.baselines.update(baselines, scanned.stamps)
-        self.baselines.remove(plan.removed_baselines)
-        failed = dict(committed.failed)
-        changes: list[Write | Remove] = [*plan.writes, *plan.removals]
-        for change in changes:
-            try:
-                is_done = self._apply_change(root, change, operations)
-            except ReverieError as error:
-                failed[change.path] = error
-                continue
-            result.written += is_done
-            if not is_done:
-                result.rescan.add(change.path)
-        done = scanned.paths - failed.keys()
-        self._note_failures(failed, done)
-        self._dirty.clear(done - result.rescan, scanned.operation, operations)
-        for path in (done - result.rescan) & (scanned.late.keys() | self.late.paths):
-            self.late.merged(path, scanned.late.get(path))
-            result.rescan.add(path)  # for the file at the path, and for its next late write
-        return result
-
-    def _note_failures(self, failed: dict[str, ReverieError], done: set[str]) -> None:
-        """Record the errors of a pass for the status and for another try; those of handled paths are over."""
-        for path, error in failed.items():
-            self._failed[path] = error
-            self._dirty.add(path)
-        for path in done:
-            self._failed.pop(path, None)
-
-    def _apply_change(self, root: Root, change: Write | Remove, operations: dict[str, int]) -> bool:
-        """Write or remove one file; return False if it was saved meanwhile."""
-        now_ms = self._now_ms()
-        if isinstance(change, Remove):
-            removed = remove_file(root, change.path, expected=change.expected)
-            if isinstance(removed, Mismatch):
-                self.late.add_raced_saves(change.path, removed, now_ms)
-                return False
-            self.baselines.remove([change.path])
-            self.late.watch(change.path, removed.displaced, now_ms)
-            return True
-        then = change.then.with_operation(operations.get(change.path, 0))
-        written = write_file(root, change.path, change.data, expected=change.expected)
-        if isinstance(written, Mismatch):
-            self.late.add_raced_saves(change.path, written, now_ms, operation=then.operation)
-            return False
-        self.baselines.update([then], {change.path: written.stamp})
-        self.late.watch(change.path, written.displaced, now_ms, replaced_by=then.operation)
-        return written.stamp is not None
+        """Apply the folder's side of a plan whose store side is committed; as `FolderWriter.apply`."""
+        root = self._binding.root
+        return WriteResult() if root is None else self._writer.apply(root, self.baselines, scanned, committed)
 
     def update_projections(self) -> ReverieError | None:
         """Bring the files that only Reverie writes up to date; return why one could not be written, or None."""
@@ -381,7 +324,7 @@ class SpaceFolder:
                 for refusals in (self._binding.unreadable, self._projection.blocked, self._index.refused)
                 for refusal in list(refusals.values())
             ],
-            failed=self._failed | self._projection.failed,
+            failed=self._writer.failed | self._projection.failed,
             unsaved=self.unsaved,
             set_aside=self._projection.set_aside,
             scanned_at=self.scanned_at,

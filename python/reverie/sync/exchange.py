@@ -49,7 +49,17 @@ from reverie.sync.swap_recovery import (
 if TYPE_CHECKING:
     from reverie.sync.root import Root
 
-__all__ = ["DisplacedFile", "Mismatch", "OrphanedSave", "Removed", "Written", "recover", "remove_file", "write_file"]
+__all__ = [
+    "DisplacedFile",
+    "Mismatch",
+    "OrphanedSave",
+    "Removed",
+    "Written",
+    "current_sha256",
+    "recover",
+    "remove_file",
+    "write_file",
+]
 
 _CREATE_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _EXCHANGES_MAX: Final = 1000
@@ -122,6 +132,16 @@ def write_file(root: Root, path: str, data: bytes, *, expected: str | None, mode
         finally:
             if old is not None:
                 files.close_quietly(old)
+
+
+def current_sha256(root: Root, path: str) -> str | None:
+    """Return the SHA-256 of the file at `path`, None for no file. Raises as `write_file`; needs no room to write."""
+    with mapped_errors("read", root, path):
+        try:
+            with root.folder_of(path) as (folder, name):
+                return digest_at(folder, name)
+        except FileNotFoundError:
+            return None
 
 
 def remove_file(root: Root, path: str, *, expected: str) -> Removed | Mismatch:

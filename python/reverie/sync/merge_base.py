@@ -16,7 +16,7 @@ from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from reverie.sync.state import Save, Version
+from reverie.sync.state import Save, Version, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -172,14 +172,26 @@ def _last_shown(state: PathState, baseline: Baseline) -> Version | None:
 
 
 def _shown_texts(state: PathState, baseline: Baseline) -> list[Version]:
-    """Return the texts that were on disk, or may have been, and the merged saves among them; newest first.
-
-    Versions after the baseline's operation were never on disk, unless a write of ours was under way (`intended`).
-    """
+    """Return the texts that were on disk, or may have been, and the merged saves among them; newest first."""
     if baseline.operation is None:
         return []
-    texts = [version for version in state.versions if baseline.intended or version.operation <= baseline.operation]
+    texts = [version for version in state.versions if version.operation <= baseline.operation]
+    texts += _maybe_shown(state, baseline)
     return sorted([*texts, *_merged_saves(baseline)], key=lambda version: -version.operation)
+
+
+def _maybe_shown(state: PathState, baseline: Baseline) -> list[Version]:
+    """Return the versions after the baseline's operation that may have been on disk: the write that was under way.
+
+    All others were never on disk: nobody has seen their lines, so a save that lacks these deletes nothing. At most one
+    write is under way, and `intended` has the SHA-256 of its bytes. They are another text than the version's if the
+    file has secrets; and where nothing is known of what the disk showed, any version may have been there.
+    """
+    if not baseline.intended:
+        return []
+    newer = [version for version in state.versions if version.operation > (baseline.operation or 0)]
+    written = [version for version in newer if sha256(version.text.encode()) in baseline.intended]
+    return written if written and baseline.operation else newer
 
 
 def _merged_saves(baseline: Baseline) -> list[Version]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from contextlib import contextmanager, suppress
@@ -36,6 +37,8 @@ SAVE_BYTES_MAX: Final = 64 * 1024 * 1024
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY
 _CHUNK_BYTES: Final = 1 << 20
 _NO_FILE: Final = "0" * 64
+_UNWRITABLE: Final = frozenset({errno.EROFS, errno.EPERM, errno.EACCES, errno.ENOSPC, errno.EDQUOT})
+"""Errors of a folder that nothing can be changed in, for now: reading goes on, and what is left there is harmless."""
 _PATH_DIGITS: Final = 32
 
 
@@ -88,9 +91,9 @@ class DisplacedFile:
     def settle(self) -> bytes | None:
         """Check again, after a grace time: return the bytes of a late write, once no process writes to it any more.
 
-        None with `settled`: there was none, and the file is removed. None without: it is still open for writing, or was
-        changed since the last call where the file system cannot tell; call again. Bytes stay on disk until `discard`,
-        so that a crash before they are merged loses nothing.
+        None with `settled`: there was none, and the file is removed. None without: it is still open for writing, cannot
+        be removed for now, or was changed since the last call where the file system cannot tell; call again. Bytes stay
+        on disk until `discard`, so that a crash before they are merged loses nothing.
         Raises StorageFailed, Forbidden.
         """
         try:
@@ -125,7 +128,8 @@ class DisplacedFile:
         if data is None:
             self._release()
         elif sha256(data).hexdigest() == self.expected:
-            self._unlink(folder)
+            with _unless_unwritable():
+                self._unlink(folder)
         else:
             return data
         return None
@@ -181,7 +185,8 @@ def recover(root: Root, known_paths: Iterable[str]) -> list[OrphanedSave]:
 def _recover_file(root: Root, folder: int, name: str, paths: dict[str, str]) -> OrphanedSave | None:
     """Remove, put back or return one file of the swap folder; `paths` are the known documents by path digest."""
     if name.startswith("new-"):  # a draft of ours, perhaps incomplete, that never was anywhere else
-        os.unlink(name, dir_fd=folder)
+        with _unless_unwritable():
+            os.unlink(name, dir_fd=folder)
         return None
     swap_name = SwapName.parse(name)
     path = paths.get(swap_name.path_digest) if swap_name is not None else None
@@ -197,7 +202,8 @@ def _recover_file(root: Root, folder: int, name: str, paths: dict[str, str]) -> 
     finally:
         files.close_quietly(handle)
     if data is not None and swap_name is not None and _has_nothing_new(data, swap_name):
-        os.unlink(name, dir_fd=folder)
+        with _unless_unwritable():
+            os.unlink(name, dir_fd=folder)
         return None
     if path is not None and _put_back(root, folder, name, path):  # the crash fell between taking out and putting back
         return None
@@ -211,14 +217,24 @@ def _has_nothing_new(data: bytes, swap_name: SwapName) -> bool:
 
 
 def _put_back(root: Root, swap: int, name: str, path: str) -> bool:
-    """Move a save back to its path; return False if there is a file, or no folder for one."""
+    """Move a save back to its path; return False if there is a file, no folder for one, or nothing can be written."""
+    is_moved = False
+    no_place = suppress(FileExistsError, FileNotFoundError, NotADirectoryError, syscalls.Unsupported)
+    with no_place, _unless_unwritable(), root.folder_of(path) as (folder, last):
+        syscalls.rename_new(name, swap, last, folder)
+        is_moved = True
+        os.fsync(folder)
+    return is_moved
+
+
+@contextmanager
+def _unless_unwritable() -> Iterator[None]:
+    """Suppress the OSErrors of a folder that is full or read-only."""
     try:
-        with root.folder_of(path) as (folder, last):
-            syscalls.rename_new(name, swap, last, folder)
-            os.fsync(folder)
-    except (FileExistsError, FileNotFoundError, NotADirectoryError, syscalls.Unsupported):
-        return False
-    return True
+        yield
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
 
 
 @contextmanager

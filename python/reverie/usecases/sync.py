@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import partial
+from itertools import dropwhile, islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -93,8 +94,9 @@ def _versions(
 ) -> tuple[Version, ...]:
     """Return the candidates for a merge base, newest first: the last `most` versions of the document.
 
-    For a late write, more of those from before `replaced_by`: the replaced file showed one of them. Else also the
-    version of the baseline, however old: an editor that has the file open since then derives its save from it.
+    For a late write, more of those from before `replaced_by`: the replaced file showed one of them. Else, if all of
+    these are newer than the baseline, also the baseline's version, however old, and those before it: while the folder
+    could not be written, the newer ones were never on disk, and every save derives from an older one.
     """
     past = _texts(reader, path)
     wanted = list(islice(past, most))
@@ -105,9 +107,14 @@ def _versions(
         and baseline.operation
         and all(version.operation > baseline.operation for version in wanted)
     ):
-        older = next((version for version in past if version.operation <= baseline.operation), None)
-        wanted += [] if older is None or older.operation != baseline.operation else [older]
+        shown = list(islice(dropwhile(partial(_is_after, baseline.operation), past), most))
+        wanted += shown if shown and shown[0].operation == baseline.operation else []
     return tuple(wanted)
+
+
+def _is_after(operation: int, version: Version) -> bool:
+    """Return True if a version was written by a later operation."""
+    return version.operation > operation
 
 
 def _texts(reader: Reader, path: str) -> Iterator[Version]:

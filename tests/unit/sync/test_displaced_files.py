@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie import files, syscalls
-from reverie.errors import Forbidden
+from reverie.errors import Forbidden, ReverieError, StorageFailed
 from reverie.sync import swap_recovery as displacing
 from reverie.sync.exchange import Mismatch, Written, recover, remove_file, write_file
 from reverie.sync.file_slot import copy_metadata
@@ -147,18 +147,27 @@ def test_an_owner_that_cannot_be_kept(root: Root, monkeypatch: pytest.MonkeyPatc
     assert (found.st_uid, found.st_mode & 0o7777) == (0, 0o664)
 
 
-def test_an_error_of_settling_has_a_hint(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("number", "kind"), [(errno.EIO, StorageFailed), (errno.EPERM, Forbidden)])
+def test_an_error_of_settling_has_a_hint(
+    root: Root, monkeypatch: pytest.MonkeyPatch, number: int, kind: type[ReverieError]
+) -> None:
+    """An error of the disk is raised; in a folder that cannot be written settling waits, and discarding is refused."""
     done = write_file(root, NOTE, OURS, expected=digest(OLD))
     assert isinstance(done, Written)
     assert done.displaced
 
     def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(errno.EPERM, "refused")
+        raise OSError(number, "refused")
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "unlink", refuse)
-        for act in (done.displaced.settle, done.displaced.discard):
-            with pytest.raises(Forbidden) as refused:
+        acts = [done.displaced.discard, *([done.displaced.settle] if number == errno.EIO else [])]
+        for act in acts:
+            with pytest.raises(kind) as refused:
                 act()
             assert refused.value.hint
+        if number == errno.EPERM:
+            assert done.displaced.settle() is None
+            assert not done.displaced.settled
     assert done.displaced.settle() is None
+    assert done.displaced.settled

@@ -1,0 +1,110 @@
+"""Applies the folder's side of plans: writes and removals of files, and the errors of those that failed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reverie.errors import ReverieError
+from reverie.sync.exchange import Mismatch, current_sha256, remove_file, write_file
+from reverie.sync.plan import Remove, Write
+from reveried.sync_service.folder_state import WriteResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.sync.root import Root
+    from reveried.sync_service.folder_state import Baselines, CommitResult, DirtySet, ScanResult
+    from reveried.sync_service.late_writes import LateWrites
+
+__all__ = ["FolderWriter"]
+
+
+class FolderWriter:
+    """Writes and removes the files of one folder. Blocks; one caller at a time.
+
+    `failed` are the errors of the paths that could not be written or merged, until a pass handles them.
+    """
+
+    def __init__(self, late: LateWrites, dirty: DirtySet, now_ms: Callable[[], int]) -> None:
+        self.failed: dict[str, ReverieError] = {}
+        self._late = late
+        self._dirty = dirty
+        self._now_ms = now_ms
+
+    def apply(self, root: Root, baselines: Baselines, scanned: ScanResult, committed: CommitResult) -> WriteResult:
+        """Apply the folder's side of a plan whose store side is committed.
+
+        A file that somebody changed since the scan is left as it is, and named in `rescan`. One that cannot be written,
+        or was not committed, is named by the status and tried again later; the others are handled.
+        """
+        result, operations = WriteResult(), committed.operations
+        plan = scanned.plan.without(committed.failed)
+        changed = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
+        baselines.update(changed, scanned.stamps)
+        baselines.remove(plan.removed_baselines)
+        failed = dict(committed.failed)
+        changes: list[Write | Remove] = [*plan.writes, *plan.removals]
+        for change in changes:
+            try:
+                is_done = self._apply_change(root, baselines, change, operations)
+            except ReverieError as error:
+                failed[change.path] = error
+                _forget_intention(root, baselines, change, scanned)
+                continue
+            result.written += is_done
+            if not is_done:
+                result.rescan.add(change.path)
+        done = scanned.paths - failed.keys()
+        self._note_failures(failed, done)
+        self._dirty.clear(done - result.rescan, scanned.operation, operations)
+        for path in (done - result.rescan) & (scanned.late.keys() | self._late.paths):
+            self._late.merged(path, scanned.late.get(path))
+            result.rescan.add(path)  # for the file at the path, and for its next late write
+        return result
+
+    def _note_failures(self, failed: dict[str, ReverieError], done: set[str]) -> None:
+        """Record the errors of a pass for the status and for another try; those of handled paths are over."""
+        for path, error in failed.items():
+            self.failed[path] = error
+            self._dirty.add(path)
+        for path in done:
+            self.failed.pop(path, None)
+
+    def _apply_change(
+        self, root: Root, baselines: Baselines, change: Write | Remove, operations: dict[str, int]
+    ) -> bool:
+        """Write or remove one file; return False if it was saved meanwhile."""
+        now_ms = self._now_ms()
+        if isinstance(change, Remove):
+            removed = remove_file(root, change.path, expected=change.expected)
+            if isinstance(removed, Mismatch):
+                self._late.add_raced_saves(change.path, removed, now_ms)
+                return False
+            baselines.remove([change.path])
+            self._late.watch(change.path, removed.displaced, now_ms)
+            return True
+        then = change.then.with_operation(operations.get(change.path, 0))
+        written = write_file(root, change.path, change.data, expected=change.expected)
+        if isinstance(written, Mismatch):
+            self._late.add_raced_saves(change.path, written, now_ms, operation=then.operation)
+            return False
+        baselines.update([then], {change.path: written.stamp})
+        self._late.watch(change.path, written.displaced, now_ms, replaced_by=then.operation)
+        return written.stamp is not None
+
+
+def _forget_intention(root: Root, baselines: Baselines, change: Write | Remove, scanned: ScanResult) -> None:
+    """Note that a write which failed was not made, if the file at the path does not have its bytes.
+
+    The text that it would have shown was never on disk then, so no save can have deleted lines of it.
+    """
+    baseline = baselines.by_path.get(change.path)
+    if baseline is None or not baseline.intended or not isinstance(change, Write):
+        return
+    try:
+        actual = current_sha256(root, change.path)
+    except ReverieError:
+        return  # the folder cannot be read either: the write may have been made
+    if actual != change.then.sha256 and (actual is not None or change.expected is None):
+        baselines.update([replace(baseline, intended=frozenset())], scanned.stamps)

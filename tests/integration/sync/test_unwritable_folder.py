@@ -1,0 +1,148 @@
+"""A folder that is full, read-only or away: what agents write meanwhile is not deleted by the saves that follow."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.client import Client
+from support.daemon import running_daemon, scratch_home
+from support.daemon_folder import QUICK, SAVES, Tree
+from support.soak import count
+from support.spaces import mounted, run_or_skip
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+KEY = "- Password: hunter2-Zx9!qq\n"
+WRITES_MAX = 40  # more than the versions that a merge base is looked for in
+
+
+@pytest.fixture(scope="module")
+def disk() -> Iterator[Tree]:
+    """Yield a daemon whose folder is a small file system of its own."""
+    with scratch_home() as home:
+        (home / "root").mkdir()
+        with (
+            mounted(home / "root", "-t", "tmpfs", "-o", "size=4m", "tmpfs"),
+            running_daemon(home, **QUICK) as daemon,
+            Client(daemon.socket) as client,
+        ):
+            own = Tree(daemon, client)
+            own.root.mkdir()
+            yield own
+
+
+@contextmanager
+def full(own: Tree) -> Iterator[Path]:
+    """Fill the folder's file system, and make room again."""
+    filler = own.root.parent / "filler.bin"
+    handle = os.open(filler, os.O_WRONLY | os.O_CREAT)
+    try:
+        while _has_room(handle):
+            pass
+        yield own.root
+    finally:
+        os.close(handle)
+        filler.unlink()
+
+
+def _has_room(handle: int) -> bool:
+    """Write one page; return False if there is no room for it."""
+    try:
+        return os.write(handle, bytes(4096)) > 0
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        return False
+
+
+@contextmanager
+def read_only(own: Tree) -> Iterator[Path]:
+    """Remount the folder's file system read-only, and then for writing."""
+    run_or_skip("mount", "-o", "remount,ro", own.root.parent)
+    try:
+        yield own.root
+    finally:
+        run_or_skip("mount", "-o", "remount,rw", own.root.parent)
+
+
+@contextmanager
+def not_ours(own: Tree) -> Iterator[Path]:
+    """Let only our own writes fail: a person can save."""
+    run_or_skip("chattr", "+i", own.root / ".reverie/swap")
+    try:
+        yield own.root
+    finally:
+        run_or_skip("chattr", "-i", own.root / ".reverie/swap")
+
+
+@contextmanager
+def away(own: Tree) -> Iterator[Path]:
+    """Move the folder away, and back."""
+    elsewhere = own.root.with_name("away")
+    own.root.rename(elsewhere)
+    try:
+        yield elsewhere
+    finally:
+        elsewhere.rename(own.root)
+
+
+TROUBLES: dict[str, Callable[[Tree], AbstractContextManager[Path]]] = {
+    "full": full,
+    "read_only": read_only,
+    "not_ours": not_ours,
+    "away": away,
+}
+
+
+def edited(text: str, pick: random.Random, number: int) -> tuple[str, str, str]:
+    """Return a person's edit of a text, the line that it adds, and the one that it deletes."""
+    lines = text.splitlines(keepends=True)
+    gone = lines.pop(pick.choice([at for at, line in enumerate(lines) if line.startswith("- Item")]))
+    added = f"- Person: note {number} of {pick.randrange(10**6)}\n"
+    lines.insert(pick.randrange(2, len(lines) + 1), added)
+    return "".join(lines), added, gone
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_what_was_never_on_disk_is_not_deleted(disk: Tree, trouble: str) -> None:
+    """A save of the text that the disk shows keeps every line that agents wrote while the folder could not be written.
+
+    The person saves as soon as they can: with `not_ours` and `away` while our writes fail, else right after.
+    """
+    for number in range(count(2, 60)):
+        pick = random.Random(f"{trouble} {number}")
+        name = f"facts/{trouble}{number}.md"
+        items = "".join(f"- Item {item}: number {pick.randrange(10**6)}\n" for item in range(8))
+        disk.save(name, f"# Facts\n\n{items}{KEY if pick.random() < 0.3 else ''}")
+        disk.agree()
+        written = []
+        with TROUBLES[trouble](disk) as root:
+            for fact in range(pick.choice([1, 3, 30, WRITES_MAX]) if number else 25):
+                written.append(f"- Agent: fact {fact} about {pick.randrange(10**6)}\n")
+                disk.client.append_entry(name, written[-1].rstrip())
+            text, added, gone = edited((root / name).read_text("utf-8"), pick, number)
+            how = pick.choice(SAVES)
+            if trouble in {"not_ours", "away"}:
+                how(root / name, text)
+            if trouble == "not_ours" and pick.random() < 0.5:
+                disk.client.sync_now()
+                text, more, _ = edited(text, pick, number + 1000)
+                how(root / name, text)
+                written.append(more)
+        if trouble in {"full", "read_only"}:
+            how(disk.path(name), text)
+        disk.agree()
+
+        stored = disk.stored(name) or ""
+        assert [line for line in (*written, added) if line not in stored] == []
+        assert gone not in stored
+        assert KEY in disk.read(name) or stored == disk.read(name)
+    assert disk.client.conflicts().items == []
