@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from reverie.errors import Conflict, ReverieError
 from reverie.usecases import threads, working_state
 from reverie.usecases.stored_entries import active_messages, sealed_after
+from reveried.actions.message_pages import extend_outline
 from reveried.actions.threads import state as current_state
 from reveried.log import logger
 
@@ -109,6 +110,7 @@ class BackgroundState:
             try:
                 plan = await current_state(services, *key, bulk=True)
                 await self._refine(services, key, plan)
+                await extend_outline(services, *key, bulk=True)
             except ReverieError as error:
                 # The thread is gone, or the compute process is busy: the state is computed when it is requested.
                 logger("reveried.background_state").info("a working state was left for later", code=error.code)

@@ -31,6 +31,7 @@ from reverie.store import (
     MemoriesCursor,
     MemoryRecord,
     NoteRecord,
+    OutlineRecord,
     PassageRecord,
     RegionRecord,
     RetiredRecord,
@@ -184,6 +185,7 @@ PUT: list[tuple[Key, StoredRecord]] = [
     (("cnf_1",), CONFLICT),
     (("cnf_2",), msgspec.structs.replace(CONFLICT, id="cnf_2", opened_path="b.md")),
     (("00",), RetiredRecord(ids=[("mem_1", AT)])),
+    (("thr_1", 1), OutlineRecord(first=1, through=90, messages=33, rewound=[(4, 9)], repeats=[11])),
 ]
 APPENDED: list[tuple[Key, StoredRecord]] = [
     (("thr_1",), EntryRecord(kind=EntryKind.SPEECH, role="user", content="hello", at=AT, tokens=1, extra={"a": [1]})),

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reverie.usecases.working_state import StateJob, StatePlan
     from reveried.services import Services
 
-__all__ = ["add_note", "append", "context", "create", "given_fields", "message_page", "set_state", "state"]
+__all__ = ["add_note", "append", "context", "create", "given_fields", "set_state", "state"]
 
 INLINE_BYTES = 64 * 1024  # a larger body's tokens are counted in a thread: the event loop must answer others meanwhile
 RECALL_LINES = 10  # memories that are offered to a context; its budget may show fewer
@@ -140,14 +140,6 @@ async def _distilled_if_full(
     with services.store.reader(space) as reader:
         thread = threads.get(reader, thread_id)
     return replace(answer, context=window_usage.context_use(thread, config.window), distilled=distilled)
-
-
-async def message_page(
-    services: Services, space: str, thread_id: str, *, after: int, limit: int
-) -> wire.Page[wire.StoredMessage]:
-    """Return one page of the thread's verbatim messages. Raises NotFound."""
-    job = await read(services, space, partial(threads.snapshot_messages, thread_id=thread_id, after=after, limit=limit))
-    return await decide(services, "messages", job, wire.Page[wire.StoredMessage])
 
 
 async def add_note(

@@ -8,6 +8,7 @@ from reverie import wire
 from reverie.errors import ValidationError
 from reverie.store import ThreadRecord
 from reverie.usecases import threads
+from reveried.actions import message_pages
 from reveried.actions import threads as actions
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -79,7 +80,7 @@ async def append(call: Call) -> Reply:
 async def messages(call: Call) -> Reply:
     """Return a page of the verbatim messages of the main line, distilled ones too: distilling deletes nothing."""
     query = call.query_as(wire.SequenceQuery)
-    page = await actions.message_page(
+    page = await message_pages.message_page(
         call.services, call.space, call.params["id"], after=query.after or 0, limit=query.limit
     )
     return Reply(page)

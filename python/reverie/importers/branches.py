@@ -26,7 +26,7 @@ from reverie.models import Entry, EntryKind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["is_prompt", "rewound_positions"]
+__all__ = ["belongs_to_tree", "is_prompt", "rewound_positions"]
 
 _NOTICE: Final = "[Request interrupted by user"
 _NEVER: Final = -1
@@ -52,6 +52,11 @@ def is_prompt(entry: Entry) -> bool:
     return any(
         block["type"] != "tool_result" and not str(block.get("text", "")).startswith(_NOTICE) for block in entry.content
     )
+
+
+def belongs_to_tree(entry: Entry) -> bool:
+    """True if an entry has an id or a point that it continues, so that it may rewind or repeat others."""
+    return entry.id is not None or _parent(entry) is not None or _fork_of(entry) is not None
 
 
 @dataclass(slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,10 +18,12 @@ __all__ = [
     "PastSummary",
     "blocks_of",
     "group_messages",
+    "independent_runs",
     "main_line",
     "past_summaries",
     "repair_tool_pairs",
     "tool_ids",
+    "without_repeats",
 ]
 
 
@@ -34,14 +37,38 @@ def group_messages(speech: Iterable[tuple[Entry, bool]]) -> list[Message]:
     A user line belongs behind a reply when it answers one of the reply's calls, or stands before such an answer: the
     API wants the results first, so words typed meanwhile follow them in the same message.
     """
+    return [draft.message() for draft in _joined(list(speech)).drafts if draft.parts]
+
+
+def independent_runs(speech: Iterable[tuple[Entry, bool]]) -> list[tuple[int, int]]:
+    """Return the places where the main line can be cut, as (seq of the first entry, messages) of each run between them.
+
+    The entries of one run join into the same messages whether they are read alone or with all others: no reply, no
+    tool call with its results, and no words typed before a result are on both sides of a cut.
+    """
     lines = list(speech)
+    table = _joined(lines)
+    messages = Counter(draft.exchange for draft in table.drafts if draft.parts)
+    runs: list[tuple[int, int]] = []
+    end = -1
+    # An exchange begins where its first entry is, so they come in the order of their beginnings.
+    for number, (first, last) in enumerate(table.exchanges):
+        if first > end:
+            runs.append((lines[first][0].seq, 0))
+        end = max(end, last)
+        runs[-1] = (runs[-1][0], runs[-1][1] + messages[number])
+    return runs
+
+
+def _joined(lines: list[tuple[Entry, bool]]) -> _Table:
+    """Return the table of messages after all lines."""
     table = _Table(_first_answers(lines))
     for place, (entry, rewound) in enumerate(lines):
         if entry.role == "assistant":
-            table.add_assistant(entry, rewound=rewound)
+            table.add_assistant(entry, place, rewound=rewound)
         else:
             table.add_user(entry, place, rewound=rewound)
-    return [draft.message() for draft in table.drafts if draft.parts]
+    return table
 
 
 def blocks_of(content: Json) -> list[dict[str, Any]]:
@@ -64,6 +91,7 @@ class _Draft:
 
     role: Role
     rewound: bool
+    exchange: int  # its number: a reply and the results of its calls are one exchange
     parts: list[Entry] = field(default_factory=list)
     last_answer: int = -1  # the place where the last of its calls is answered
 
@@ -92,28 +120,35 @@ class _Draft:
 
 @dataclass(slots=True)
 class _Table:
-    """The messages built so far; every reply with tool calls is followed by a draft for their results."""
+    """The messages built so far; every reply with tool calls is followed by a draft for their results.
 
-    answers: dict[str, int]
+    `answers` has the place of the first result for each call, by the call's place and id. `exchanges` are the first
+    and last place that each exchange depends on.
+    """
+
+    answers: dict[tuple[int, str], int]
     drafts: list[_Draft] = field(default_factory=list)
+    exchanges: list[tuple[int, int]] = field(default_factory=list)
     replies: dict[str, tuple[_Draft, _Draft]] = field(default_factory=dict)
     owners: dict[str, _Draft] = field(default_factory=dict)  # call id -> where its result goes
     current: tuple[_Draft, _Draft] | None = None
 
-    def add_assistant(self, entry: Entry, *, rewound: bool) -> None:
+    def add_assistant(self, entry: Entry, place: int, *, rewound: bool) -> None:
         """Add an assistant line: to its open reply, else as a new message."""
         pair = self.replies.get(entry.reply or "")
         if pair is None or pair[0].rewound is not rewound:
-            pair = (_Draft("assistant", rewound), _Draft("user", rewound))
+            exchange = self._new_exchange(place)
+            pair = (_Draft("assistant", rewound, exchange), _Draft("user", rewound, exchange))
             self.drafts += pair
             if entry.reply is not None:
                 self.replies[entry.reply] = pair
         reply, results = pair
-        reply.parts.append(entry)
+        self._add(reply, entry, place)
         for call in tool_ids(entry.content, "tool_use", "id"):
-            if call not in self.owners:
-                self.owners[call] = results
-                reply.last_answer = max(reply.last_answer, self.answers.get(call, -1))
+            self.owners[call] = results
+            answer = self.answers.get((place, call), -1)
+            reply.last_answer = max(reply.last_answer, answer)
+            self._extend(reply.exchange, answer)
         self.current = pair
 
     def add_user(self, entry: Entry, place: int, *, rewound: bool) -> None:
@@ -121,24 +156,44 @@ class _Table:
         for call in tool_ids(entry.content, "tool_result", "tool_use_id"):
             results = self.owners.get(call)
             if results is not None and results.rewound is rewound:
-                results.parts.append(entry)
+                self._add(results, entry, place)
                 return
         if self.current is not None and self.current[0].rewound is rewound and place < self.current[0].last_answer:
-            self.current[1].parts.append(entry)
+            self._add(self.current[1], entry, place)
             return
-        self.drafts.append(_Draft("user", rewound, [entry]))
+        self.drafts.append(_Draft("user", rewound, self._new_exchange(place), [entry]))
         # The conversation went on: what the same reply says after this stands after this.
         self.replies.clear()
         self.current = None
 
+    def _new_exchange(self, place: int) -> int:
+        self.exchanges.append((place, place))
+        return len(self.exchanges) - 1
 
-def _first_answers(lines: list[tuple[Entry, bool]]) -> dict[str, int]:
-    """Return the position at which each tool call is first answered."""
-    places: dict[str, int] = {}
+    def _add(self, draft: _Draft, entry: Entry, place: int) -> None:
+        draft.parts.append(entry)
+        self._extend(draft.exchange, place)
+
+    def _extend(self, exchange: int, place: int) -> None:
+        first, last = self.exchanges[exchange]
+        self.exchanges[exchange] = (first, max(last, place))
+
+
+def _first_answers(lines: list[tuple[Entry, bool]]) -> dict[tuple[int, str], int]:
+    """Return the place of the first result for each call, by the call's place and id.
+
+    A result answers the nearest call before it that has its id: some models number their calls anew in each turn.
+    """
+    calls: dict[str, int] = {}
+    answers: dict[tuple[int, str], int] = {}
     for place, (entry, _) in enumerate(lines):
+        if entry.role == "assistant":
+            calls.update((call, place) for call in tool_ids(entry.content, "tool_use", "id"))
+            continue
         for call in tool_ids(entry.content, "tool_result", "tool_use_id"):
-            places.setdefault(call, place)
-    return places
+            if call in calls:
+                answers.setdefault((calls[call], call), place)
+    return answers
 
 
 def repair_tool_pairs(messages: Sequence[Message]) -> list[Message]:
@@ -262,7 +317,7 @@ def main_line(entries: Iterable[Entry], *, verbatim: bool = False) -> list[Messa
 
     An entry repeated with the same id and the same content counts once. Nothing else is left out.
     """
-    held = _without_repeats(entries)
+    held = without_repeats(entries)
     taken = rewound_positions(held)
     messages = group_messages(
         (entry, place in taken) for place, entry in enumerate(held) if entry.kind is EntryKind.SPEECH
@@ -274,7 +329,7 @@ def past_summaries(entries: Iterable[Entry]) -> list[PastSummary]:
     """Return the thread's compactions, oldest first."""
     found: list[PastSummary] = []
     boundary: Entry | None = None
-    for entry in _without_repeats(entries):
+    for entry in without_repeats(entries):
         if entry.kind is EntryKind.BOUNDARY:
             boundary = entry
         elif entry.kind is EntryKind.SUMMARY:
@@ -303,7 +358,7 @@ def _text(content: Json) -> str:
     return "\n".join(block["text"] for block in blocks if isinstance(block.get("text"), str))
 
 
-def _without_repeats(entries: Iterable[Entry]) -> list[Entry]:
+def without_repeats(entries: Iterable[Entry]) -> list[Entry]:
     """Drop repeated entries; an id that returns with different content is a different message."""
     first: dict[str, Entry] = {}
     kept: list[Entry] = []

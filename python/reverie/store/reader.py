@@ -123,6 +123,18 @@ class Reader:
         for raw, data in islice(self._walk(kind, prefix, after, reverse=reverse), limit):
             yield self._key(kind, raw, None), self.transaction.sealed_bytes(raw, decode_record(raw, data))
 
+    def sealed_sequence(
+        self, kind: Kind, prefix: Key, *, after: int = 0, through: int | None = None
+    ) -> Iterator[tuple[int, bytes]]:
+        """Yield numbers and sealed values of a sequence, those in `after + 1 .. through`; as `scan_sealed`."""
+        rows = self._walk(kind, prefix, (*prefix, after) if after else None, reverse=False)
+        first = max(after + 1, self.first_seq(kind, prefix))
+        # A sequence is dense, and a gap is noticed on the way: so a number need not be decoded from its key.
+        for seq, (raw, data) in enumerate(
+            islice(rows, None if through is None else max(0, through + 1 - first)), first
+        ):
+            yield seq, self.transaction.sealed_bytes(raw, decode_record(raw, data))
+
     def last(self, kind: Kind, prefix: Key = ()) -> tuple[Key, dict[str, Any]] | None:
         """Return the greatest key under `prefix` with its value, or None."""
         return next(self.scan(kind, prefix, reverse=True), None)

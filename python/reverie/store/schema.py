@@ -67,6 +67,7 @@ class Kind(StrEnum):
     HEADER = "header"
     CONFLICT = "conflict"
     RETIRED = "retired"
+    OUTLINE = "outline"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +137,7 @@ RULES: dict[Kind, Rule] = {
     Kind.HEADER: Rule(28, (), bookkeeping=True, internal=True),
     Kind.CONFLICT: _versioned(29, "conflict"),
     Kind.RETIRED: _bookkeeping(30, "sha256"),
+    Kind.OUTLINE: Rule(31, ("thread", "part"), scope=1, bookkeeping=True),
 }
 
 _BY_CODE = {rule.code: kind for kind, rule in RULES.items()}

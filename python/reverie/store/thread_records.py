@@ -21,6 +21,7 @@ __all__ = [
     "ImportRecord",
     "LedgerRecord",
     "NoteRecord",
+    "OutlineRecord",
     "PassageRecord",
     "ScheduleRecord",
     "SpaceRecord",
@@ -163,6 +164,24 @@ class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
     tokens: int = 0
     extra: dict[str, Any] = field(default_factory=dict)
     line: int = 0
+
+
+class OutlineRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
+    """A part of a thread's outline; `reverie.importers.outline` explains the fields. Key: (thread, part).
+
+    Part 0 is the last one, which may still grow: `parts` counts those before it, numbered from 1, and `created_at` is
+    the thread's, since a thread may be deleted and created again under its id.
+    """
+
+    KIND: ClassVar[Kind] = Kind.OUTLINE
+
+    first: int
+    through: int
+    messages: int
+    rewound: list[tuple[int, int]] = field(default_factory=list)
+    repeats: list[int] = field(default_factory=list)
+    parts: int = 0
+    created_at: str | None = None
 
 
 class WorkingStateRecord(StoredRecord, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from reverie.usecases import contexts, distill_plan, dream, imports, learn, threads, working_state
+from reverie.usecases import contexts, distill_plan, dream, imports, learn, message_pages, working_state
 from reverie.usecases.distill import DistillJob
 
 if TYPE_CHECKING:
@@ -31,7 +31,8 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "import": _job(imports.ChunkJob, imports.decide),
     "state": _job(working_state.StateJob, working_state.decide),
     "context": _job(contexts.ContextJob, contexts.decide),
-    "messages": _job(threads.MessagesJob, threads.message_page),
+    "messages": _job(message_pages.PageJob, message_pages.page),
+    "outline": _job(message_pages.OutlineJob, message_pages.plan_outline),
     "distill": _job(DistillJob, distill_plan.decide),
     "learn": _job(learn.LearnJob, learn.decide),
     "dream": _job(dream.DreamJob, dream.decide),

@@ -86,8 +86,7 @@ def opened_entry(thread_id: str, seq: int, data: bytes) -> Entry:
 
 def sealed_after(reader: Reader, thread_id: str, seq: int) -> list[SealedEntry]:
     """Return the sealed entries of a thread with a sequence number above `seq` (0: all of them)."""
-    rows = reader.scan_sealed(Kind.ENTRY, (thread_id,), after=(thread_id, seq) if seq else None)
-    return [(int(key[-1]), data) for key, data in rows]
+    return list(reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=seq))
 
 
 def messages_of(thread_id: str, rows: Sequence[SealedEntry], *, verbatim: bool = False) -> list[Message]:

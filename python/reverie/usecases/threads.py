@@ -17,7 +17,7 @@ from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, ImportRecord, Kind, ThreadRecord, Write
 from reverie.store.retention import purge_thread
 from reverie.usecases import thread_seed, window_usage
-from reverie.usecases.stored_entries import SealedEntry, messages_of, opened_entry, sealed_after
+from reverie.usecases.stored_entries import opened_entry
 from reverie.usecases.thread_seed import Seed
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Deletion",
-    "MessagesJob",
     "after_append",
     "append",
     "create",
@@ -36,22 +35,11 @@ __all__ = [
     "entries_of",
     "get",
     "is_turn_open",
-    "message_page",
-    "snapshot_messages",
     "thread_answer",
 ]
 
 PURGE_BATCH = 500  # records deleted in one write; more would delay the agents' writes that wait behind it
 TURN_ENTRIES = 32  # one reply of a transcript is one entry for each of its calls, and one for each result
-
-
-class MessagesJob(msgspec.Struct):
-    """A snapshot for a page of a thread's messages: at most `limit` of those that begin behind entry `after`."""
-
-    thread: str
-    entries: list[SealedEntry]
-    after: int
-    limit: int
 
 
 class Deletion(msgspec.Struct):
@@ -208,33 +196,6 @@ def is_turn_open(reader: Reader, thread_id: str) -> bool:
     newest = list(islice(reader.scan_sealed(Kind.ENTRY, (thread_id,), reverse=True), TURN_ENTRIES))
     entries = (opened_entry(thread_id, int(key[-1]), data) for key, data in reversed(newest))
     return not is_turn_finished(main_line(entries))
-
-
-def snapshot_messages(reader: Reader, thread_id: str, *, after: int, limit: int) -> MessagesJob:
-    """Read what a page of messages is made from. Raises NotFound for an unknown thread.
-
-    All entries are read, whatever `after` is: which of them join into one message depends on those before.
-    """
-    get(reader, thread_id)
-    return MessagesJob(thread=thread_id, entries=sealed_after(reader, thread_id, 0), after=after, limit=limit)
-
-
-def message_page(job: MessagesJob) -> wire.Page[wire.StoredMessage]:
-    """Return one page of a thread's verbatim messages; pure."""
-    rest = [message for message in messages_of(job.thread, job.entries, verbatim=True) if message.first_seq > job.after]
-    items = [
-        wire.StoredMessage(
-            role=message.role,
-            content=message.content,
-            first_seq=message.first_seq,
-            last_seq=message.last_seq,
-            at=message.at,
-            tokens=message.tokens,
-            rewound=message.rewound,
-        )
-        for message in rest[: job.limit]
-    ]
-    return wire.Page(items=items, next=str(items[-1].first_seq) if len(rest) > job.limit else None)
 
 
 def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:

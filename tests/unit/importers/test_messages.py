@@ -117,6 +117,19 @@ def test_a_late_result_goes_to_its_call() -> None:
     check(talk, ("assistant", [call("a")]), ("user", [result("a")]), ("assistant", [text("meanwhile")]))
 
 
+def test_an_id_that_is_used_again_belongs_to_the_nearest_call() -> None:
+    """Some models number their calls anew in each turn: a result answers the call before it."""
+    talk = Transcript()
+    for turn in range(3):
+        talk.user(f"task {turn}")
+        talk.assistant(call("call_0"))
+        talk.user([result("call_0", f"output {turn}")])
+    messages = main_line(talk.entries(), verbatim=True)
+    assert [message.content for message in messages[2::3]] == [
+        [result("call_0", f"output {turn}")] for turn in range(3)
+    ]
+
+
 def test_a_call_without_a_result_gets_a_placeholder() -> None:
     """The client was stopped; the user's text stays a message of its own."""
     talk = Transcript()
