@@ -4,11 +4,9 @@ There is one person with any number of open buffers, and any number of agents. W
 followed. A word may go only if somebody who had seen it replaced it:
 
 - an agent sees the store's whole text when it writes;
-- the person sees what they type, what they open, and what they delete, copy, move or put back on purpose; who saves
-  from a second buffer that is older than the last save is taken to know what they do, and so is who saves the same
-  again;
-- what has been on the disk for a minute counts as seen by a save that says nothing else: one that is exactly an earlier
-  text, or whose buffer was loaded from nothing that sync has met, or that is no closer to what it was loaded from.
+- the person sees what they type, what they open, and what they delete, copy, move or put back on purpose; and so does
+  who saves the same again;
+- what a save left out is not lost if it was named, and the version before has it, so that an undo brings it back.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie.sync.merge_base import edit_distance
 from reverie.sync.state import Rules, is_own_write, sha256
 from support.sync_sides import MINUTE, REDACTOR, Sides, changes_nothing
 from support.sync_texts import SECRET_START, Texts, fewer, is_secret, words
@@ -121,7 +118,7 @@ class Model:
         if self.is_elsewhere(buffer.path, self.sides.files.get(buffer.path, b"")):
             self.settles()
         self.tells_old_texts_apart(buffer)
-        self.accounts(buffer.path, buffer.text, everything=self.counts_as_seen(buffer), loaded=buffer.loaded)
+        self.accounts(buffer.path, buffer.text, everything=False, loaded=buffer.loaded)
         match self.pick.randrange(4):
             case 0:  # truncate, then write
                 self.sides.sync([buffer.path])
@@ -185,21 +182,6 @@ class Model:
             return False
         return all(self.sides.now_ms - write.at >= 1_000 for write in baseline.shown[:1])
 
-    def counts_as_seen(self, buffer: Buffer) -> bool:
-        """Return True if the save shows no older text, though the disk has shown the current one for a minute."""
-        baseline = self.sides.baselines.get(buffer.path)
-        if baseline is None or buffer.path not in self.sides.files:
-            return False
-        disk = self.sides.files[buffer.path].decode()
-        older = buffer.loaded in self.own or self.was_seen(buffer.path, buffer.loaded)
-        if older and disk != buffer.loaded and not self.is_recent(buffer.path, buffer.loaded):
-            return True
-        if baseline.intended or any(self.sides.now_ms - write.at < MINUTE for write in baseline.shown[:1]):
-            return False
-        if self.is_put_back(buffer) or not self.is_recent(buffer.path, buffer.loaded):
-            return True
-        return edit_distance(buffer.loaded, buffer.text) >= edit_distance(disk, buffer.text)
-
     def accounts(self, path: str, text: str, *, everything: bool, loaded: str = "") -> None:
         """Note a person's save: the words that they had seen and that it lacks are replaced knowingly.
 
@@ -207,8 +189,6 @@ class Model:
         """
         new, seen = words(text), self.seen.setdefault(path, set())
         self.own.add(text)
-        if not everything and not self.is_recent(path, loaded):
-            seen |= self.long_shown(path)
         if everything and path in self.sides.files:
             disk = words(self.sides.files[path].decode()) | self.shown(path)
             self.excused += len(disk - seen - new)
@@ -241,15 +221,6 @@ class Model:
         versions = self.sides.versions.get(path, ()) if baseline else ()
         texts = (version.text for version in versions if baseline and version.operation == baseline.operation)
         return words(" ".join(texts))
-
-    def long_shown(self, path: str) -> set[str]:
-        """Return the words of the text that was on disk a minute ago."""
-        baseline = self.sides.baselines.get(path)
-        shown = baseline.shown if baseline else ()
-        lately = [write.operation or 0 for write in shown if self.sides.now_ms - write.at < MINUTE]
-        versions = self.sides.versions.get(path, ())
-        long_ = (version.text for version in versions if all(version.operation < new for new in lately))
-        return words(next(long_, "")) if baseline else set()
 
     def moves(self) -> None:
         """Rename or copy a file, replacing the one at the target."""
@@ -317,7 +288,7 @@ class Model:
             or self.is_put_back(buffer)
         ):
             return
-        self.accounts(buffer.path, buffer.text, everything=self.counts_as_seen(buffer), loaded=buffer.loaded)
+        self.accounts(buffer.path, buffer.text, everything=False, loaded=buffer.loaded)
         buffer.loaded = buffer.text
         self.sides.late_write(buffer.path, buffer.text)
 
@@ -382,7 +353,7 @@ class Model:
         assert SECRET_START not in repr(self.sides.baselines)
         there = {word for data in self.sides.files.values() for word in words(data.decode())}
         assert {word for text in texts for word in words(text)} == {word for word in there if not is_secret(word)}
-        lost = self.written - there - self.replaced
+        lost = self.written - there - self.replaced - self.sides.named()
         assert not lost, f"lost: {sorted(lost)}"
 
     def check_order(self) -> None:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from reverie.align import align
 from reverie.redact import Redactor
-from reverie.sync.plan import Plan, Remove, Write
+from reverie.sync.plan import Plan, Remove, SaveNotice, Write
 from reverie.sync.reconcile import reconcile
 from reverie.sync.redaction_view import RedactionView
 from reverie.sync.state import Baseline, PathState, Rules, StoredDocument, Version, sha256
+from support.sync_texts import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -38,6 +39,8 @@ class Sides:
     blocks: dict[str, list[tuple[str, str]]] = field(default_factory=dict)  # each line of a document, and its id
     ids: int = 0
     rules: Rules = field(default_factory=Rules)
+    by_agents: set[int] = field(default_factory=set)  # the operations that no save made
+    notices: list[tuple[SaveNotice, int]] = field(default_factory=list)  # of saves, each with its operation
 
     def put(self, path: str, text: str) -> int:
         """Store a text as the document; return the operation."""
@@ -47,6 +50,7 @@ class Sides:
         self.versions.setdefault(path, []).insert(0, Version(self.operation, text))
         self.gone.discard(path)
         self._align(path, text)
+        self.by_agents.add(self.operation)
         return self.operation
 
     def delete(self, path: str) -> None:
@@ -139,6 +143,16 @@ class Sides:
         for step in self.steps(self.plan_for([state])):
             step()
 
+    def named(self) -> set[str]:
+        """Return the words that were named as left out by saves: the version before each of them has them."""
+        found: set[str] = set()
+        for notice, operation in self.notices:
+            if notice.left_out:
+                versions = self.versions[notice.path]
+                at = next(at for at, version in enumerate(versions) if version.operation == operation)
+                found |= words(versions[at + 1].text) - words(versions[at].text)
+        return found
+
     def steps(self, plan: Plan) -> list[Callable[[], bool]]:
         """Return the steps of a plan; between any two the daemon may die or a person may save.
 
@@ -176,7 +190,12 @@ class Sides:
             self.delete(delete.path)
         for put in plan.puts:
             assert REDACTOR.text(put.text) == put.text
+            if put.before is not None:
+                assert REDACTOR.text(put.before) == put.before
+                self.by_agents.discard(self.put(put.path, put.before))
             puts[put.path] = self.put(put.path, put.text)
+            self.by_agents.discard(puts[put.path])
+        self.notices += [(notice, puts[notice.path]) for notice in plan.notices]
         for baseline in plan.baselines:
             self._set_baseline(baseline, puts)
         for path in plan.removed_baselines:

@@ -15,6 +15,7 @@ from reverie.usecases import sync as syncing
 from reveried.keyed_lock import finish_before_cancel, keyed_lock
 from reveried.log import logger
 from reveried.sync_service.folder_state import CommitResult
+from reveried.sync_service.save_notices import log_notices
 from reveried.sync_service.space_folder import SpaceFolder
 from reveried.sync_service.sync_loop import SyncLoop
 
@@ -247,21 +248,27 @@ class SyncService:
         bulk = len(parts) > 1
         while parts:
             batch = [parts.popleft() for _ in range(min(PARTS_AT_ONCE, len(parts)))]
-            submitted = [
-                self._submit(syncing.commit(part, space=space, at=self._clock(), new_id=self._id), bulk=bulk)
-                for part in batch
-            ]
+            submitted = [self._commit_part(space, part, bulk=bulk) for part in batch]
             # All are awaited, errors included: none may be committed after this call has returned.
             results = await asyncio.gather(*submitted, return_exceptions=True)
             for part, result in zip(batch, results, strict=True):
                 if isinstance(result, BaseException):
                     parts.extend(_retry_parts(space, part, result, committed))
                 else:
-                    committed.operations |= result.value
+                    committed.operations |= result
+                    log_notices(space, part, result)
                     outcome.adopted += len(part.puts)
                     outcome.deleted += len(part.deletes)
                     outcome.conflicts += len(part.copies)
         return committed
+
+    async def _commit_part(self, space: str, part: Plan, *, bulk: bool) -> dict[str, int]:
+        """Commit a part of a plan, and what has to be stored before it; return the operation of each put."""
+        first = syncing.first_puts(part)
+        if first is not None:
+            part = syncing.with_bases(part, await self._commit_part(space, first, bulk=bulk))
+        write = syncing.commit(part, space=space, at=self._clock(), new_id=self._id)
+        return (await self._submit(write, bulk=bulk)).value
 
     async def save_baselines(self, space: str) -> None:
         """Save the changed baselines to the store. Baselines that a crash forgets are found again by comparison."""

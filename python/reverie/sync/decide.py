@@ -34,12 +34,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from reverie.sync.base_search import lines_beyond, without_unsure_lines
 from reverie.sync.merge_base import is_unrecorded_write, merge_base
-from reverie.sync.merge_plan import converge, disk_writes, if_changed, three_way_merge
-from reverie.sync.plan import Delete, Plan, Put, Remove, Write
+from reverie.sync.merge_plan import converge, disk_writes, if_changed, three_way_merge, with_notice
+from reverie.sync.plan import Delete, Plan, Put, Remove, SaveNotice, Write
 from reverie.sync.state import Baseline, Save, is_own_write, sha256
 
 if TYPE_CHECKING:
+    from reverie.sync.merge_base import MergeBase
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.state import PathState, ScanContext, StoredDocument
 
@@ -192,10 +194,30 @@ def _merged(state: PathState, view: RedactionView, document: StoredDocument, con
         now_ms=context.now_ms,
         rules=context.rules,
     )
-    if base is None:  # no common ancestor: the file wins, and the store's text goes to a conflict copy
+    if base.version is None:  # no common ancestor: the file wins, and the store's text goes to a conflict copy
         return converge(state, view, document, view.text, context, save=file_sha256, conflict=())
-    merged = three_way_merge(base.text, document.text, view.text)
-    return converge(state, view, document, merged.text, context, save=file_sha256, conflict=merged.regions or None)
+    merged = three_way_merge(base.version.text, document.text, view.text)
+    plan = converge(state, view, document, merged.text, context, save=file_sha256, conflict=merged.regions or None)
+    notice, before = _notice(state.path, base, document.text, view.text, merged.text)
+    return plan if notice is None else with_notice(plan, notice, before, context.now_ms)
+
+
+def _notice(path: str, base: MergeBase, document: str, save: str, merged: str) -> tuple[SaveNotice | None, str | None]:
+    """Return what became of the lines that a save lacks, if it is not simply a deletion, and the text to undo it to.
+
+    That text has the lines that are left out because it cannot be told that the writer had seen them.
+    """
+    kept = 0
+    if base.last is not None and base.version is not None and base.version != base.last:
+        kept = lines_beyond(base.last.text, save) - lines_beyond(base.last.text, merged)
+    before, left_out = None, 0
+    if base.unsure is not None and base.version is not None:
+        # To merge against a base without the lines in question is to take them for unseen; all else is merged as it is.
+        # Where that is a conflict the document is what an undo restores.
+        other = three_way_merge(without_unsure_lines(base.version.text, base.unsure.text, save), document, save)
+        before = document if other.regions else other.text
+        left_out = lines_beyond(before, base.unsure.text, merged)
+    return (SaveNotice(path, kept, left_out) if kept > 0 or left_out else None), before if left_out else None
 
 
 def _empty_file_quiet_period(
@@ -233,15 +255,14 @@ def _quiet_period(baseline: Baseline, context: ScanContext, *, since: int | None
 def _agreed_baseline(state: PathState, file_sha256: str, document: StoredDocument, context: ScanContext) -> Baseline:
     """Return the baseline for a file whose text equals the stored document: our own write, or a person's save.
 
-    A person's save of the very text that the baseline agreed on becomes the last save, with no recent writes: the
-    editor has seen them. Our own write keeps what editors may not have seen yet.
+    A person's save of the very text that the baseline agreed on becomes the last save.
     """
     baseline = state.baseline
     if baseline is None:  # a crash may have lost the record of our write, so an editor may not have seen it yet
         baseline = Baseline(state.path, "", 0)
     elif baseline.operation == document.operation and not is_own_write(baseline, file_sha256):
-        then = Baseline(state.path, file_sha256, document.operation, saved=baseline.saved, earlier=baseline.earlier)
-        return then.with_save(Save(document.operation))
+        then = Baseline(state.path, file_sha256, document.operation, shown=baseline.shown)
+        return replace(then, saved=baseline.saved, earlier=baseline.earlier).with_save(Save(document.operation))
     shown = baseline.shown
     if baseline.operation != document.operation:
         shown = disk_writes(baseline, document.operation, context)

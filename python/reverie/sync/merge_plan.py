@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from reverie.documents.document_kind import conflict_copy
 from reverie.merge import merge3
-from reverie.sync.plan import ConflictCopy, ConflictRegion, Plan, Put, Write
-from reverie.sync.state import Baseline, DiskWrite, Save, is_own_write, sha256
+from reverie.sync.plan import ConflictCopy, ConflictRegion, Plan, Put, SaveNotice, Write
+from reverie.sync.state import Baseline, DiskWrite, LeftOut, Save, is_own_write, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,6 +27,7 @@ __all__ = [
     "if_changed",
     "relocated",
     "three_way_merge",
+    "with_notice",
 ]
 
 
@@ -91,7 +92,11 @@ def converge(
     data = after.raw.encode()
     operation = None if after.text != document.text else document.operation
     made_at = baseline.made_at if baseline.sha256 else context.now_ms
-    then = _with_saves(state, baseline, Baseline(state.path, sha256(data), operation, made_at=made_at), view, save)
+    shown = disk_writes(
+        baseline, operation, context, at=None if save is None else state.saved_at, saved=save is not None
+    )
+    then = Baseline(state.path, sha256(data), operation, made_at=made_at, shown=shown)
+    then = _with_saves(state, baseline, then, view, save)
     writes: tuple[Write, ...] = ()
     if state.disk_sha256 and not is_own_write(baseline, state.disk_sha256):
         # A late write, and the file that is there now is another unhandled save: that one is the next scan's. Nothing
@@ -100,7 +105,7 @@ def converge(
     elif sha256(data) == disk:
         record = replace(then, shown=baseline.shown) if state.disk_sha256 else then
     else:
-        then = replace(then, shown=disk_writes(baseline, operation, context))
+        then = replace(then, shown=disk_writes(baseline, operation, context, saved=save is not None))
         writes = (Write(state.path, data, disk or None, then),)
         # Until the write is made the file is what it was. `intended` names the bytes about to be written: found there
         # after a crash, they are not taken for a person's save.
@@ -123,6 +128,30 @@ def converge(
     return plan.joined(conflict_plan(state.path, document.text, relocated(conflict, target, after.text), context))
 
 
+def with_notice(plan: Plan, notice: SaveNotice, before: str | None, now_ms: int) -> Plan:
+    """Return the plan of a save with what became of the lines that it lacks.
+
+    `before` is the document's text with the lines that are left out, and with everything else that the save changed.
+    """
+    path = notice.path
+    puts = tuple(
+        replace(put, before=before) if put.path == path and before not in {None, put.text} else put for put in plan.puts
+    )
+    if not any(put.path == path for put in puts):  # the document has all of these lines, and no other change
+        return plan
+    left_out = LeftOut(None, notice.left_out, now_ms) if notice.left_out else None
+    return replace(
+        plan,
+        puts=puts,
+        baselines=tuple(replace(item, left_out=left_out) if item.path == path else item for item in plan.baselines),
+        writes=tuple(
+            replace(write, then=replace(write.then, left_out=left_out)) if write.path == path else write
+            for write in plan.writes
+        ),
+        notices=(*plan.notices, notice),
+    )
+
+
 def _with_saves(
     state: PathState, baseline: Baseline, then: Baseline, view: RedactionView, save: str | None
 ) -> Baseline:
@@ -130,6 +159,7 @@ def _with_saves(
     then = replace(then, saved=baseline.saved, earlier=baseline.earlier)
     if save is None:
         # No person saved. What was known about a merged save stays true until the file changes.
+        then = replace(then, left_out=baseline.left_out)
         return replace(then, merged=baseline.merged) if baseline.merged == baseline.sha256 else then
     if state.replaced_by is not None and _saved_later(baseline, state.replaced_by):
         # A late write from before the last known save: it is one more merge-base candidate, and not the last save.
@@ -168,13 +198,16 @@ def conflict_plan(path: str, text: str, regions: tuple[ConflictRegion, ...], con
     )
 
 
-def disk_writes(baseline: Baseline, operation: int | None, context: ScanContext) -> tuple[DiskWrite, ...]:
-    """Return the recent writes of a path, newest first, with the one that is about to be made.
+def disk_writes(
+    baseline: Baseline, operation: int | None, context: ScanContext, *, at: int | None = None, saved: bool = False
+) -> tuple[DiskWrite, ...]:
+    """Return the last texts that came to disk, newest first, with the one of `operation`, now or `at` (ms).
 
-    Older ones than `unseen_ms` are dropped: every editor counts as having seen them.
+    Each operation counts once, by its last text: the merge result of a save replaces the save within moments.
     """
-    recent = (write for write in baseline.shown if context.now_ms - write.at < context.rules.unseen_ms)
-    return (DiskWrite(operation, context.now_ms), *recent)[: context.rules.versions_max]
+    known = tuple(write for write in baseline.shown if write.operation != operation)
+    newest = DiskWrite(operation, context.now_ms if at is None else at, saved)
+    return (newest, *known)[: context.rules.versions_max]
 
 
 def if_changed(baseline: Baseline, state: PathState) -> tuple[Baseline, ...]:

@@ -24,18 +24,34 @@ if TYPE_CHECKING:
 
     from reverie.sync.state import Baseline
 
-__all__ = ["ConflictCopy", "ConflictRegion", "Delete", "Move", "Plan", "Put", "Remove", "Stop", "StopReason", "Write"]
+__all__ = [
+    "ConflictCopy",
+    "ConflictRegion",
+    "Delete",
+    "Move",
+    "Plan",
+    "Put",
+    "Remove",
+    "SaveNotice",
+    "Stop",
+    "StopReason",
+    "Write",
+]
 
 StopReason: TypeAlias = Literal["mass_deletion"]
 
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Store this redacted text as the document. `basis` is the operation that it replaces, None: no document yet."""
+    """Store this redacted text as the document. `basis` is the operation that it replaces, None: no document yet.
+
+    `before` is a text to store first, by an operation of its own, so that an undo of this one restores exactly it.
+    """
 
     path: str
     text: str
     basis: int | None
+    before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +118,18 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
+class SaveNotice:
+    """The numbers of lines that a save lacks although its writer may not have seen them, announced with its put.
+
+    `kept`: the save shows that its writer had not seen them. `left_out`: it cannot be told.
+    """
+
+    path: str
+    kept: int = 0
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """Leave `paths`, whose files are missing, alone until a person confirms the deletions."""
 
@@ -122,6 +150,7 @@ class Plan:
     copies: tuple[ConflictCopy, ...] = ()
     moves: tuple[Move, ...] = ()
     stops: tuple[Stop, ...] = ()
+    notices: tuple[SaveNotice, ...] = ()
     rescan_at: int | None = None
 
     @property
@@ -142,6 +171,7 @@ class Plan:
             removals=tuple(removal for removal in self.removals if removal.path not in paths),
             copies=tuple(copy for copy in self.copies if copy.path not in paths),
             moves=tuple(move for move in self.moves if move.new not in paths),
+            notices=tuple(notice for notice in self.notices if notice.path not in paths),
         )
 
     def joined(self, *others: Plan) -> Plan:
@@ -158,5 +188,6 @@ class Plan:
             copies=tuple(copy for plan in plans for copy in plan.copies),
             moves=tuple(move for plan in plans for move in plan.moves),
             stops=tuple(stop for plan in plans for stop in plan.stops),
+            notices=tuple(notice for plan in plans for notice in plan.notices),
             rescan_at=min(times, default=None),
         )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Baseline",
     "DiskWrite",
+    "LeftOut",
     "PathState",
     "Rules",
     "Save",
@@ -57,10 +58,14 @@ class StoredDocument:
 
 @dataclass(frozen=True, slots=True)
 class DiskWrite:
-    """The time at which an operation's text was written to disk; in a plan, None means the plan's own put."""
+    """The time (ms) at which an operation's text came to disk; in a plan, None means the plan's own put.
+
+    `saved`: a person's save brought it, or its merge with what agents had written.
+    """
 
     operation: int | None
     at: int
+    saved: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,18 @@ class Save:
 
     operation: int | None
     text: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Lines that the last save of a file lacks although its writer may not have seen them, and the save's operation.
+
+    They are left out, and `operation` can be undone; in a plan, an `operation` of None stands for the plan's own put.
+    """
+
+    operation: int | None
+    lines: int
+    at: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +107,11 @@ class Baseline:
     missing_since: int | None = None  # ms: first scan that saw the file missing, or empty
     intended: frozenset[str] = frozenset()  # SHA-256 of writes under way: a file that has one of them is our own write
     merged: str | None = None  # SHA-256 of the last save that was merged: the same bytes saved again are deliberate
-    shown: tuple[DiskWrite, ...] = ()  # writes of the store's text since a person's last save, newest first
+    shown: tuple[DiskWrite, ...] = ()  # the last texts that came to disk, newest first
     made_at: int | None = None  # ms: when sync created the file, where there was none
     saved: Save | None = None  # the last save of a person; None: nobody ever saved the file
     earlier: tuple[Save, ...] = ()  # merged saves before that one, newest first: other editors may still edit them
+    left_out: LeftOut | None = None  # what the last save left out, so that the status can name it
 
     def with_save(self, save: Save) -> Baseline:
         """Return this baseline with a newer save; the text of the one before is kept if a merge had changed it."""
@@ -111,8 +129,13 @@ class Baseline:
         saved = self.saved
         if saved is not None and saved.operation is None:
             saved = Save(operation, saved.text)
-        shown = tuple(DiskWrite(operation, write.at) if write.operation is None else write for write in self.shown)
+        shown = tuple(
+            DiskWrite(operation, write.at, write.saved) if write.operation is None else write for write in self.shown
+        )
         own = operation if self.operation is None else self.operation
+        left_out = self.left_out
+        if left_out is not None and left_out.operation is None:
+            left_out = replace(left_out, operation=operation)
         return Baseline(  # the first scan of a folder makes tens of thousands, and `replace` takes five times as long
             self.path,
             self.sha256,
@@ -124,6 +147,7 @@ class Baseline:
             self.made_at,
             saved,
             self.earlier,
+            left_out,
         )
 
 
@@ -166,9 +190,9 @@ class Rules:
     mass_fraction: float = 0.5
     mass_min: int = 5
     versions_max: int = 20  # how many earlier versions a save may derive from: bounds the merge-base search
-    # How long (ms) a write of ours may be unknown to an open editor, which reloads at once, when it is focused, or
-    # never. Within this time, a line of ours that a save lacks is not taken for a deletion.
-    unseen_ms: int = 60_000
+    # How long (ms) a text may be on disk and unknown to an open editor, where the texts do not show what it has seen.
+    # Within this time, a line that a save lacks is not taken for a deletion.
+    unseen_ms: int = 2_000
     deletions_accepted: bool = False  # a person has confirmed that every missing file was deleted on purpose
     # The same bytes sooner than this (ms) after they were merged are the echo of one save (editors write twice, events
     # come twice); later they are a deliberate second save.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import dropwhile, islice
 from pathlib import PurePosixPath
@@ -12,18 +12,29 @@ from typing import TYPE_CHECKING
 from reverie.errors import Conflict
 from reverie.paths import is_reserved as is_projected
 from reverie.store import BaselineRecord, DocumentRecord, Kind, Write
-from reverie.sync.plan import Plan
+from reverie.sync.plan import Plan, Put
 from reverie.sync.state import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
 from reverie.usecases import conflicts
 from reverie.usecases.writing import NewText, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from reverie.store import Reader, Writer
-    from reverie.sync.plan import ConflictCopy, Delete, Move, Put
+    from reverie.sync.plan import ConflictCopy, Delete, Move, SaveNotice
 
-__all__ = ["WHO", "WHY", "baselines", "commit", "path_state", "reset_baselines", "save_baselines", "split_plan"]
+__all__ = [
+    "WHO",
+    "WHY",
+    "baselines",
+    "commit",
+    "first_puts",
+    "path_state",
+    "reset_baselines",
+    "save_baselines",
+    "split_plan",
+    "with_bases",
+]
 
 WHO = "person"  # the author of every operation that commits saved files
 WHY = "files.edited"
@@ -138,7 +149,8 @@ def split_plan(plan: Plan, *, most: int = PART_PATHS) -> Iterator[Plan]:
     """Yield the store's side of a plan as smaller plans, committed one by one; also those with baselines only.
 
     Both paths of a move stay together, and a conflict copy with its document. Otherwise a part has at most `most`
-    paths, so that a large first scan leaves room for other writes between its commits.
+    paths, so that a large first scan leaves room for other writes between its commits. A save that left lines out is a
+    part of its own, so that an undo of its operation concerns no other file.
     """
     part_of = {path: number for number, group in enumerate(_groups(plan, plan.paths, most)) for path in group}
     parts: dict[int, _Part] = defaultdict(_Part)
@@ -154,6 +166,8 @@ def split_plan(plan: Plan, *, most: int = PART_PATHS) -> Iterator[Plan]:
         parts[part_of[copy.path]].copies.append(copy)
     for move in plan.moves:
         parts[part_of[move.new]].moves.append(move)
+    for notice in plan.notices:
+        parts[part_of[notice.path]].notices.append(notice)
     return (parts[number].plan() for number in sorted(parts))
 
 
@@ -167,6 +181,7 @@ class _Part:
     removed_baselines: list[str] = field(default_factory=list)
     copies: list[ConflictCopy] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)
+    notices: list[SaveNotice] = field(default_factory=list)
 
     def plan(self) -> Plan:
         return Plan(
@@ -176,6 +191,7 @@ class _Part:
             removed_baselines=tuple(self.removed_baselines),
             copies=tuple(self.copies),
             moves=tuple(self.moves),
+            notices=tuple(self.notices),
         )
 
 
@@ -184,12 +200,16 @@ def _groups(plan: Plan, paths: set[str], most: int) -> Iterator[set[str]]:
     linked = _linked_paths(plan)
     sizes = {put.path: len(put.text) for put in plan.puts}
     writes = {*sizes, *(delete.path for delete in plan.deletes)}
+    alone = {notice.path for notice in plan.notices if notice.left_out}
     part: set[str] = set()
     size = 0
     for path in (*sorted(writes), *sorted(paths - writes)):
         group = linked.get(path, {path})
         if path != min(group) and min(group) in paths:
             continue  # the whole group is added with its first path
+        if alone & group:
+            yield group
+            continue
         weight = sum(sizes.get(member, 0) for member in group)
         if part and (size + weight > PART_BYTES or len(part) + len(group) > most):
             yield part
@@ -210,8 +230,20 @@ def _linked_paths(plan: Plan) -> dict[str, set[str]]:
     return linked
 
 
+def first_puts(plan: Plan) -> Plan | None:
+    """Return the puts of the texts that have to be stored before a plan's own ones, or None if there are none."""
+    puts = tuple(Put(put.path, put.before, put.basis) for put in plan.puts if put.before is not None)
+    return Plan(puts=puts) if puts else None
+
+
+def with_bases(plan: Plan, operations: Mapping[str, int]) -> Plan:
+    """Return a plan whose first puts have been committed by these operations, so that its own ones follow them."""
+    puts = (put if put.before is None else Put(put.path, put.text, operations[put.path]) for put in plan.puts)
+    return replace(plan, puts=tuple(puts))
+
+
 def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> Write[dict[str, int]]:
-    """Commit a part of a plan: documents, their memories, conflicts, and baselines.
+    """Commit a part of a plan: documents, their memories, conflicts, baselines, and events of lines that a save lacks.
 
     The body returns the operation of each document that was put. It raises Conflict with `details["stale"]` if a
     document has changed since the plan was made; then the paths are scanned again.
@@ -237,6 +269,10 @@ def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> 
         for copy in plan.copies:
             conflicts.open_(writer, copy, new_id("cnf"), at)
         conflicts.close_deleted(writer, deleted)
+        for notice in plan.notices:
+            for name, lines in (("lines.kept", notice.kept), ("lines.left_out", notice.left_out)):
+                if lines:
+                    writer.event(name, {"path": notice.path, "lines": lines})
         operations = {put.path: writer.version(Kind.DOCUMENT, (put.path,)) or 0 for put in plan.puts}
         saved = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
         _save(writer, saved, plan.removed_baselines, at)

@@ -8,22 +8,25 @@ from reverie.sync.plan import Plan
 from support.sync_sides import BASE, MINUTE, PATH, Sides, conflict_copies, sides_after_writes, text_after_save
 
 ADDED = BASE + "- Tea: green, without sugar\n"
+# As agents write files of facts: each write renews the summary, so a stale buffer has the old one again.
+OLD = BASE.replace("# User\n", "# User\n\n> Summary: name, language, role\n")
+NEW = ADDED.replace("# User\n", "# User\n\n> Summary: name, language, role, tea\n")
 
 
 @pytest.mark.parametrize("later_ms", [1_000, 5 * MINUTE, 60 * MINUTE])
 def test_an_old_buffer_that_is_saved_with_an_edit_deletes_nothing(later_ms: int) -> None:
     """Opened at 10:00, changed by an agent at 10:05, saved with an edit at 10:10: both changes are there."""
-    sides = sides_after_writes(BASE, ADDED)
+    sides = sides_after_writes(OLD, NEW)
     sides.now_ms += later_ms
 
-    assert text_after_save(sides, BASE.replace("vim", "emacs")) == ADDED.replace("vim", "emacs")
+    assert text_after_save(sides, OLD.replace("vim", "emacs")) == NEW.replace("vim", "emacs")
     assert conflict_copies(sides) == []
 
 
 def test_an_old_buffer_is_saved_repeatedly() -> None:
     """A person who never reloads and saves again and again deletes nothing of the agent's."""
-    sides = sides_after_writes(BASE, ADDED)
-    buffer, words = BASE, []
+    sides = sides_after_writes(OLD, NEW)
+    buffer, words = OLD, []
     for number in range(12):
         sides.now_ms += MINUTE
         words.append(f"- Note {number}: this is the one with the number {number * 7}\n")
@@ -47,7 +50,7 @@ def test_the_author_of_a_merged_save_may_delete_its_lines() -> None:
 def test_an_older_buffer_than_that_is_found_too() -> None:
     """Any of the recent texts may be the merge base."""
     lines = [f"- Tea {number}: green, with {number} lumps of sugar\n" for number in range(6)]
-    texts = [BASE + "".join(lines[:count]) for count in range(7)]
+    texts = [OLD.replace("role", f"role, {count}") + "".join(lines[:count]) for count in range(7)]
     sides = sides_after_writes(*texts)
     sides.now_ms += 10 * MINUTE
 
@@ -65,13 +68,14 @@ def test_an_edit_of_the_current_text_is_stored_unchanged() -> None:
         BASE,
     ):
         assert text_after_save(sides, text) == text
+        sides.now_ms += 2_000
     assert conflict_copies(sides) == []
 
 
 def test_a_single_old_text_right_after_the_new_one_is_a_stale_save() -> None:
     """An old text saved right after a new one was written deletes nothing; the same save again is deliberate."""
     sides = sides_after_writes(BASE, ADDED)
-    sides.now_ms += 59_999
+    sides.now_ms += 1_999
     assert text_after_save(sides, BASE) == ADDED
     sides.now_ms += 1_000
 
@@ -91,43 +95,36 @@ def test_the_same_save_at_once_is_an_echo() -> None:
 
 
 def test_a_repeated_save_is_deliberate() -> None:
-    """The same bytes saved again after a merge replace the merge result."""
-    sides = sides_after_writes(BASE, ADDED)
+    """The same bytes saved again after a merge replace the merge result, and what is left out is named."""
+    sides = sides_after_writes(OLD, NEW)
     sides.now_ms += 5 * MINUTE
-    mine = BASE.replace("vim", "emacs")
-    assert text_after_save(sides, mine) == ADDED.replace("vim", "emacs")
+    mine = OLD.replace("vim", "emacs")
+    assert text_after_save(sides, mine) == NEW.replace("vim", "emacs")
     sides.now_ms += MINUTE
 
     assert text_after_save(sides, mine) == mine
     assert conflict_copies(sides) == []
+    assert [notice.left_out for notice, _ in sides.notices] == [0, 1]
 
 
 def test_a_repeated_save_deletes_nothing_written_after_the_merge() -> None:
     """A repeated save does not delete what an agent wrote after the merge."""
-    sides = sides_after_writes(BASE, ADDED)
+    sides = sides_after_writes(OLD, NEW)
     sides.now_ms += 5 * MINUTE
-    mine = BASE.replace("vim", "emacs")
+    mine = OLD.replace("vim", "emacs")
     merged = text_after_save(sides, mine)
     sides.now_ms += MINUTE
-    sides.put(PATH, merged + "- Car: none, and none wanted\n")
+    sides.put(PATH, merged.replace("tea", "tea, car") + "- Car: none, and none wanted\n")
     sides.settle()
     sides.now_ms += MINUTE
 
     assert "- Car: none, and none wanted\n" in text_after_save(sides, mine)
 
 
-def test_a_single_old_text_a_minute_later_is_a_revert() -> None:
-    """An old text saved when the new one was on disk for a minute is a deliberate revert."""
-    sides = sides_after_writes(BASE, ADDED)
-    sides.now_ms += 60_000
-
-    assert text_after_save(sides, BASE) == BASE
-
-
 def test_the_age_of_a_write_counts_at_the_save() -> None:
     """The age of a write counts at the time of the save, not of the scan."""
     sides = sides_after_writes(BASE, ADDED)
-    sides.now_ms += 10_000
+    sides.now_ms += 1_000
     sides.save(PATH, BASE)
     sides.now_ms += 60 * MINUTE
 
@@ -143,7 +140,9 @@ def test_a_person_may_delete_lines_of_their_last_save() -> None:
     sides.now_ms += 5 * MINUTE
 
     assert text_after_save(sides, BASE + one) == BASE + one
+    sides.now_ms += 2_000
     assert text_after_save(sides, BASE + two) == BASE + two
+    sides.now_ms += 2_000
     assert text_after_save(sides, two) == two
     assert conflict_copies(sides) == []
 
@@ -152,9 +151,10 @@ def test_a_person_may_delete_lines_of_a_merged_save() -> None:
     """An editor that did not reload after a merge goes on from its own text, not from an older one."""
     sides = sides_after_writes(BASE, ADDED)
     one, two = "- City: Oslo, by the water\n", "- Car: none, and none wanted\n"
-    sides.now_ms += 5 * MINUTE
+    sides.now_ms += 1_000
 
     assert text_after_save(sides, BASE + one) == ADDED + one
+    sides.now_ms += 5 * MINUTE
     assert text_after_save(sides, BASE + two) == ADDED + two
 
 
@@ -244,10 +244,10 @@ def test_a_deletion_right_after_an_update_is_a_conflict() -> None:
 
 
 def test_a_deletion_long_after_an_update_counts() -> None:
-    """A minute after the update the deletion counts, without a conflict copy."""
+    """Two seconds after the update the deletion counts, without a conflict copy."""
     sides = sides_after_writes(BASE, BASE.replace("German", "Dutch"))
     without = BASE.replace("- Language: German\n", "")
-    sides.now_ms += 60_000
+    sides.now_ms += 2_000
 
     assert text_after_save(sides, without) == without
     assert conflict_copies(sides) == []

@@ -1,0 +1,265 @@
+"""Find the text that a save was made from, among the texts that the disk has shown: a pure function of texts.
+
+A save goes on from the newest text, unless it shows that its writer had not seen it. It shows that for an older text
+if it has nothing of what came since, and has again what was replaced since. Example: an agent's write changes the line
+`> Summary: tea` to `> Summary: tea, trains` and adds `- Train: at nine`. A save without the train is a stale buffer if
+it has the old summary line again; with the new summary line, or with neither, somebody deleted the train.
+
+The table says what an older text is to a save; "newer" is the newest text, or an older one that was found to be newer
+to the writer:
+
+| the save has something | it has again what | the older text was replaced within | the writer has seen       |
+| of what came since     | an agent replaced | two seconds, or is a stale buffer  |                           |
+|------------------------|-------------------|------------------------------------|---------------------------|
+| yes                    | any               | any                                | the newer text            |
+| no                     | yes               | any                                | the older text            |
+| no                     | no                | yes                                | the older text            |
+| no                     | no                | no                                 | cannot be told: the newer |
+
+What a person's own save replaced is no sign: its author may take the change back (undo in an editor is such a save).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Candidate", "Found", "find_base", "have_common_lines", "lines_beyond", "without_unsure_lines"]
+
+_DISTINCTIVE_WORDS = 4
+"""Words from which on a line is distinctive: two people do not write four equal words in a row by chance."""
+
+_HEADER = ("> Summary:", "- Updated:")
+
+# A word, one of the characters that are written without spaces between words (kana, CJK, hangul), or a sign.
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\w\s]")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A text that a save may have been made from.
+
+    `replaced_recently`: it was replaced on disk less than two seconds before the save, so its editor may not have seen
+    what replaced it. `is_stale_buffer`: it is no version but a save that was merged; its editor has seen nothing of
+    what the merge added to it, unless it has reloaded the file. `by_person`: a person's save made this version.
+    """
+
+    text: str
+    replaced_recently: bool = False
+    is_stale_buffer: bool = False
+    by_person: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The index of the text that a save was made from, and that of the oldest one that it may be made from as well.
+
+    The two differ if it cannot be told which of them the writer has seen.
+    """
+
+    base: int
+    oldest: int
+
+
+class _Lines:
+    """A text as a multiset of lines, without the space at their ends."""
+
+    def __init__(self, text: str) -> None:
+        self.counts = Counter(line.rstrip() for line in text.removeprefix("\ufeff").split("\n"))
+
+
+@dataclass
+class _Search:
+    """One search: the lines of the save, and of each candidate once they are needed."""
+
+    text: _Lines
+    candidates: Sequence[Candidate]
+
+    @cached_property
+    def lines(self) -> list[_Lines]:
+        """The lines of each candidate."""
+        return [_Lines(candidate.text) for candidate in self.candidates]
+
+
+def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
+    """Return the candidate that the save `new` was made from; the newest candidate comes first.
+
+    The search begins at the newest text and goes back while the save shows that its writer had not seen the text found
+    so far. Of several texts that are shown to be the older one, it is the one that explains most of what the save has
+    again; then the newest, so that the lines that the save lacks of it are deleted. A text that agents have only
+    deleted lines from since is such a one too, but it is no sign by itself: whoever has seen the deletion may write the
+    line again. Of several that were replaced
+    within two seconds it is the oldest: an editor that has not seen the last change may not have seen those before it.
+    """
+    search = _Search(_Lines(new), candidates)
+    best = 0
+    while True:
+        shown_again: list[tuple[int, int]] = []
+        only_shortened: list[tuple[int, int]] = []
+        unseen: list[int] = []
+        undecided: list[int] = []
+        since = Counter(search.lines[best].counts)
+        for at in range(best + 1, len(candidates)):
+            older = search.lines[at].counts
+            if not any(map(_has_word, since - older)):
+                only_shortened.append((-_shown_again(search, at, best), at))
+            elif _is_unseen(search.text.counts, older, since):
+                again = _shown_again(search, at, best)
+                if again:
+                    shown_again.append((-again, at))
+                elif candidates[at].replaced_recently or _is_stale_buffer(search, at):
+                    unseen.append(at)
+                else:
+                    undecided.append(at)
+            since |= older
+        if shown_again:
+            again, best = min(shown_again)
+            best = min((at for other, at in only_shortened if other <= again and at < best), default=best)
+        elif unseen:
+            best = max(unseen)
+        else:
+            return Found(best, max(undecided, default=best))
+
+
+def lines_beyond(text: str, *others: str) -> int:
+    """Return how many lines with words a text has that none of the others has; header lines do not count."""
+    return _with_words(_Lines(text).counts, *(_Lines(other).counts for other in others)).total()
+
+
+def have_common_lines(one: str, other: str) -> bool:
+    """Return True if two texts have a line with words in common, other than a heading or a header line."""
+    lines = _with_words(_Lines(one).counts & _Lines(other).counts)
+    return any(not line.startswith("#") for line in lines)
+
+
+def without_unsure_lines(text: str, unsure: str, save: str) -> str:
+    """Return a text without its lines that came since the text `unsure` and that a save lacks."""
+    left = _with_words(_Lines(text).counts, _Lines(unsure).counts, _Lines(save).counts)
+    kept = []
+    for line in text.split("\n"):
+        name = line.removeprefix("\ufeff").rstrip()
+        if left[name]:
+            left[name] -= 1
+        else:
+            kept.append(line)
+    return "\n".join(kept)
+
+
+def _with_words(lines: Counter[str], *others: Counter[str]) -> Counter[str]:
+    """Return the lines with words, but header lines, that none of the others has."""
+    for other in others:
+        lines = lines - other
+    return Counter({line: n for line, n in lines.items() if _has_word(line) and not line.startswith(_HEADER)})
+
+
+def _is_unseen(text: Counter[str], older: Counter[str], since: Counter[str]) -> bool:
+    """Return True if words came since an older text, and the save has nothing of them.
+
+    Something of them is one added line of at least four words, or more than half of the added words. Short lines alone
+    prove nothing: a person and an agent may both write "- tea".
+    """
+    added, more = since - older, text - older
+    words = _new_words(older, since)
+    if not words:  # at most a line was shortened, such as a summary
+        return any(_has_word(line) for line in added) and not any(_has_word(line) for line in added & more)
+    if any(_is_distinctive(line) for line in added & more):
+        return False
+    return 2 * (words & _new_words(older, text)).total() <= words.total()
+
+
+def _shown_again(search: _Search, at: int, best: int) -> int:
+    """Return how many lines the save has again: an older text had them, and the text found so far does not.
+
+    A line that a person's save took away counts only if the older text is a stale buffer of another one. An edited
+    line counts too if it is more like the old line than like any that came instead. Example: the agent changed
+    "- Editor: vim, with plugins" to "- Editor: helix", and the save has "- Editor: vim, without plugins".
+    """
+    older, newer, text = search.lines[at].counts, search.lines[best].counts, search.text.counts
+    gone, more = older - newer, text - newer
+    again = gone & more
+    count = 2 * sum(_has_word(line) and not _taken_by_person(search, line, at, best) for line in again)
+    edited = [line for line in more - again if _has_word(line) and not line.startswith(_HEADER)]
+    replaced = [line for line in gone - again if _has_word(line) and not line.startswith(_HEADER)]
+    if not edited or not replaced or len(edited) * len(replaced) > _COMPARED_MAX:
+        return count
+    instead = [_inner_pairs(Counter((line,))) for line in newer - older]
+    for line in replaced:
+        old = _inner_pairs(Counter((line,)))
+        for other in edited:
+            new = _inner_pairs(Counter((other,)))
+            common = (old & new).total()
+            nearest = max(((pairs & new).total() for pairs in instead), default=0)
+            is_like = 2 * common > old.total() and common > max(1, nearest)
+            if is_like and not _taken_by_person(search, line, at, best):
+                count += 1
+                break
+    return count
+
+
+_COMPARED_MAX = 10_000  # pairs of lines: more are not compared, since a rewritten document has no edited lines
+
+
+def _taken_by_person(search: _Search, line: str, at: int, best: int) -> bool:
+    """Return True if a person's save took a line of the candidate `at` away before the candidate `best`."""
+    count = search.lines[at].counts[line]
+    for newer in range(at - 1, best - 1, -1):
+        if search.candidates[newer].is_stale_buffer:
+            continue
+        if search.lines[newer].counts[line] < count:
+            is_own = not search.candidates[at].is_stale_buffer
+            return is_own and search.candidates[newer].by_person
+    return False
+
+
+def _is_stale_buffer(search: _Search, at: int) -> bool:
+    """Return True if the candidate is a merged save of which the new save still has at least half of the lines.
+
+    A save that lacks more is no sign of an editor that has not reloaded: it may lack the added lines as well because
+    its author deletes almost everything.
+    """
+    if not search.candidates[at].is_stale_buffer:
+        return False
+    lines = Counter({line: count for line, count in search.lines[at].counts.items() if _has_word(line)})
+    return 2 * (lines & search.text.counts).total() >= lines.total()
+
+
+def _has_word(line: str) -> bool:
+    """Return True if a line has a letter or a digit."""
+    return any(character.isalnum() for character in line)
+
+
+def _is_distinctive(line: str) -> bool:
+    words: list[str] = _WORD.findall(line)
+    return sum(word.isalnum() for word in words) >= _DISTINCTIVE_WORDS
+
+
+def _new_words(since: Counter[str], until: Counter[str]) -> Counter[tuple[str, str]]:
+    """Return the word pairs that were added between two texts."""
+    return _inner_pairs(until - since) - _inner_pairs(since - until)
+
+
+def _inner_pairs(lines: Counter[str]) -> Counter[tuple[str, str]]:
+    """Return the word pairs inside lines, and words that are a line of their own.
+
+    Pairs of two signs, and those with the beginning or end of a line, are left out: every list has them.
+    """
+    pairs = _pairs(lines)
+    alone = Counter({(line.strip(), ""): count for line, count in lines.items() if line.strip().isalnum()})
+    inner = {pair: count for pair, count in pairs.items() if all(pair) and any(map(str.isalnum, pair))}
+    return Counter(inner) + alone
+
+
+def _pairs(lines: Counter[str]) -> Counter[tuple[str, str]]:
+    """Return the pairs of neighbouring words; the beginning and the end of each line count as words."""
+    pairs: Counter[tuple[str, str]] = Counter()
+    for line, count in lines.items():
+        for pair in pairwise(("", *_WORD.findall(line), "")):
+            pairs[pair] += count
+    return pairs
