@@ -149,7 +149,7 @@ def continuity(
     unread: list[tuple[str, str]] = []
     for path in paths:
         try:
-            entries = list(read_entries(path, tokens=False))
+            entries = list(read_entries(path))
         except ReverieError as error:
             unread.append((str(path), error.message))
             entries = []

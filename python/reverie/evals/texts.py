@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import tokens
-from reverie.context import Limits, Parts, assemble, ceilings, render, tail_start
+from reverie.context import Limits, Parts, render
 from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive
-from reverie.errors import TokenBudgetExceeded
 from reverie.importers.files import read_entries
 from reverie.importers.messages import main_line, past_summaries
+from reverie.redact import Redactor
+from reverie.store import seal
+from reverie.usecases.imports import model_of
+from reverie.usecases.sized_context import sized_context
+from reverie.usecases.stored_entries import entry_record, opened_entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,55 +32,33 @@ def context_text(path: Path, max_tokens: int) -> str:
     Raises what the importers raise for an unreadable file, and TokenBudgetExceeded if not even the minimum of each tier
     fits.
     """
-    return render(context_of(list(read_entries(path, tokens=False)), max_tokens))
+    return render(context_of(list(read_entries(path)), max_tokens))
 
 
 def context_of(entries: Sequence[Entry], max_tokens: int) -> Context:
-    """Return the context after these entries of one transcript, as if a distillation took place at their end.
+    """Return the context after these entries of one transcript, as the daemon serves it for `max_tokens`.
+
+    The entries are redacted as an import redacts them, and the context is made by the function that the daemon calls.
+    Recalled memories, notes and the memory index, which a store would add, are missing.
 
     Raises TokenBudgetExceeded if not even the minimum of each tier fits.
     """
-    messages = main_line(entries)
-    number = len(past_summaries(entries)) + 1
-    limits = Limits(max_tokens=max_tokens)
-    caps = ceilings(limits)
-    start = tail_start(messages, limits.preserve_messages, min(caps.tail, limits.preserve_tokens))
-    try:
-        context = _context(messages, start, number, limits)
-    except TokenBudgetExceeded:
-        return _context(messages, len(messages), number, limits)
-    if not _is_crowded(context, max_tokens):
-        return context
-    # An unanswered tool call in the tail leaves no room for what led to it: it is distilled like the rest.
-    return _context(messages, len(messages), number, limits)
-
-
-def _is_crowded(context: Context, max_tokens: int) -> bool:
-    """Return True if the tail takes more than half of the budget while excerpts were dropped."""
-    excerpts_dropped = any(part["tier"] == "excerpts" for part in context.dropped)
-    return excerpts_dropped and 2 * int(context.tokens["tail"]) > max_tokens
-
-
-def _context(messages: list[Message], start: int, number: int, limits: Limits) -> Context:
-    """Return the context with the messages before `start` distilled and the others as its tail."""
-    tail = messages[start:]
-    distillation = Extractive().distill(
-        messages,
-        number=number,
-        previous=None,
-        tail_from_seq=tail[0].first_seq if tail else _next_seq(messages),
-        passage_tokens=limits.max_tokens or 0,
-        summary_tokens=ceilings(limits).summary,
-    )
+    redactor = Redactor()
+    stored = [opened_entry("transcript", entry.seq, seal(entry_record(entry), redactor).data) for entry in entries]
+    messages = tuple(message for message in main_line(stored) if not message.rewound)
     parts = Parts(
-        digest=distillation.digest,
-        state=state_rendering.render(distillation.state),
-        summary=summary.render(distillation.summary),
-        distillation=number,
-        passages=distillation.passages,
-        messages=tuple(tail),
+        state=state_rendering.render(Extractive().working_state(messages)),
+        messages=messages,
+        model=model_of(stored),
     )
-    return assemble(parts, limits)
+    return sized_context(
+        parts,
+        Limits(max_tokens=max_tokens),
+        number=len(past_summaries(stored)) + 1,
+        previous=None,
+        inherited_digest="",
+        entries=stored,
+    )
 
 
 def knowledge_text(path: Path, max_tokens: int) -> str:

@@ -6,7 +6,10 @@ context of the same thread.
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import replace
 from functools import lru_cache
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
@@ -20,11 +23,14 @@ from reverie.models import Message, Note, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, DocumentRecord, Kind, NoteRecord, open_sealed_as
 from reverie.usecases import threads
 from reverie.usecases.distill import distillation_of
+from reverie.usecases.sized_context import DistillationCache, sized_context
 from reverie.usecases.stored_entries import OpenedEntries, SealedEntry, sealed_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reverie.context import Context
+    from reverie.models import Entry
     from reverie.store import Reader
 
 __all__ = ["ContextJob", "Placement", "Room", "decide", "snapshot"]
@@ -48,6 +54,10 @@ class ContextJob(msgspec.Struct):
 
     `index` is the memory index as it was when the thread was created. `distillation` is the newest one, still sealed:
     the compute process opens each only once. `recall` are memories as (text, memory id, document path), best first.
+
+    A context for a given size (`max_tokens`) distills for that size: `distillation` is then the one before the newest
+    that was made here, which is built upon, and `entries` are those after it. `distillations` counts the stored ones,
+    imported ones too; `is_distilled` is true where the newest of them was made here.
     """
 
     thread: str
@@ -55,6 +65,8 @@ class ContextJob(msgspec.Struct):
     index: str | None
     entries: list[SealedEntry]
     distillation: bytes | None
+    distillations: int
+    is_distilled: bool
     state: WorkingState
     digest: str
     notes: list[Note]
@@ -78,15 +90,23 @@ def snapshot(
 ) -> ContextJob:
     """Read every tier of a thread; `bootstrap` are the paths of documents. Raises NotFound for an unknown thread."""
     thread = threads.get(reader, thread_id)
-    newest = next((data for _, data in reader.scan_sealed(Kind.DISTILLATION, (thread_id,), reverse=True)), None)
+    stored = (data for _, data in reader.scan_sealed(Kind.DISTILLATION, (thread_id,), reverse=True))
+    newest = next(stored, None)
+    is_distilled = newest is not None and not _extent(newest)[1]
+    base = newest
+    if max_tokens is not None:
+        own = (data for data in chain([newest] if newest else [], stored) if not _extent(data)[1])
+        base = next(islice(own, 1, None) if is_distilled else own, None)
     documents = ((path, reader.load(DocumentRecord, (path,))) for path in bootstrap)
     digest = reader.load(DigestRecord, (thread_id,))
     return ContextJob(
         thread=thread_id,
         model=thread.model,
         index=thread.index,
-        entries=sealed_after(reader, thread_id, _through_seq(newest) if newest else 0),
-        distillation=newest,
+        entries=sealed_after(reader, thread_id, _extent(base)[0] if base else 0),
+        distillation=base,
+        distillations=thread.distillations,
+        is_distilled=is_distilled,
         state=state,
         digest="" if digest is None else digest.text,
         notes=[
@@ -102,9 +122,10 @@ def snapshot(
 
 
 @lru_cache(maxsize=8)  # up to a few hundred kilobytes each, in the daemon, which is long-lived
-def _through_seq(sealed: bytes) -> int:
-    """Return the last entry that a sealed distillation covers."""
-    return open_sealed_as(DistillationRecord, sealed).through_seq
+def _extent(sealed: bytes) -> tuple[int, bool]:
+    """Return the last entry that a sealed distillation covers, and True if it was imported."""
+    distillation = open_sealed_as(DistillationRecord, sealed)
+    return distillation.through_seq, distillation.imported
 
 
 def decide(job: ContextJob) -> wire.ContextAnswer:
@@ -114,22 +135,6 @@ def decide(job: ContextJob) -> wire.ContextAnswer:
         TokenBudgetExceeded: the open turn alone is larger than `max_tokens`.
         Damaged: naming the entry whose bytes fail their checksum.
     """
-    distillation, excerpts = _opened_distillation(job.distillation) if job.distillation else (None, ExcerptCache())
-    parts = Parts(
-        bootstrap=tuple(job.bootstrap),
-        index=job.index,
-        digest=job.digest,
-        notes=tuple(sorted(job.notes, key=lambda note: note.at, reverse=True)),
-        state=state_text.render(job.state),
-        recall=tuple(RecallLine(text, memory, document) for text, memory, document in job.recall),
-        summary=None if distillation is None else distillation.text,
-        distillation=0 if distillation is None else distillation.number,
-        passages=excerpts,
-        messages=_messages(job),
-        model=job.model,
-        placement=job.placement,
-        distilled_at_seq=None if distillation is None else distillation.last_seq,
-    )
     limits = Limits(
         window=job.room.window,
         max_tokens=job.max_tokens,
@@ -137,18 +142,87 @@ def decide(job: ContextJob) -> wire.ContextAnswer:
         preserve_tokens=job.room.preserve_tokens,
         trigger=job.room.clear_at,
     )
-    context = assemble(parts, limits)
+    return _answer(_stored_context(job, limits) if job.max_tokens is None else _sized_context(job, limits), job)
+
+
+def _stored_context(job: ContextJob, limits: Limits) -> Context:
+    """Return the context of the stored distillation and all that follows it; its beginning can be cached."""
+    parts = _parts(job, _messages(_entries(job)))
+    if job.distillation is None:
+        return assemble(parts, limits)
+    distillation, excerpts = _opened_distillation(job.distillation)
+    parts = replace(
+        parts,
+        summary=distillation.text,
+        distillation=distillation.number,
+        passages=excerpts,
+        distilled_at_seq=distillation.last_seq,
+    )
+    return assemble(parts, limits)
+
+
+def _sized_context(job: ContextJob, limits: Limits) -> Context:
+    """Return the context that is distilled for `max_tokens`."""
+    entries = _entries(job)
+    has_own = job.is_distilled or job.distillation is not None
+    parts = _parts(job, _messages(entries))
+    return sized_context(
+        parts if has_own else replace(parts, digest=""),
+        limits,
+        number=job.distillations + (0 if job.is_distilled else 1),
+        previous=distillation_of(_opened_distillation(job.distillation)[0]) if job.distillation else None,
+        inherited_digest="" if has_own else job.digest,
+        entries=entries,
+        cache=_distillations(_fingerprint(job)),
+    )
+
+
+@lru_cache(maxsize=4)
+def _distillations(_fingerprint: bytes) -> DistillationCache:
+    """Return the distillations made so far of exactly these entries."""
+    return DistillationCache()
+
+
+def _fingerprint(job: ContextJob) -> bytes:
+    """Return a hash of all that a distillation is made from."""
+    made_from = hashlib.blake2b(job.digest.encode("utf-8", "surrogatepass"), digest_size=32)
+    for data in (job.distillation or b"", *(data for _, data in job.entries)):
+        made_from.update(len(data).to_bytes(8, "big") + data)
+    return made_from.digest()
+
+
+def _parts(job: ContextJob, messages: tuple[Message, ...]) -> Parts:
+    """Return the tiers that no distillation changes."""
+    return Parts(
+        bootstrap=tuple(job.bootstrap),
+        index=job.index,
+        digest=job.digest,
+        notes=tuple(sorted(job.notes, key=lambda note: note.at, reverse=True)),
+        state=state_text.render(job.state),
+        recall=tuple(RecallLine(text, memory, document) for text, memory, document in job.recall),
+        messages=messages,
+        model=job.model,
+        placement=job.placement,
+    )
+
+
+def _answer(context: Context, job: ContextJob) -> wire.ContextAnswer:
+    """Return an assembled context as the API answers it."""
     return wire.ContextAnswer(
         request=wire.RequestFragment(**context.request),
         tokens=msgspec.convert(context.tokens, wire.ContextTokens),
-        distillation=context.distillation,
+        distillation=job.distillations,
         dropped=context.dropped,
     )
 
 
-def _messages(job: ContextJob) -> tuple[Message, ...]:
-    """Return the main line's messages behind the distillation. Raises Damaged."""
-    entries = (_OPENED.open(job.thread, seq, data) for seq, data in job.entries)
+def _entries(job: ContextJob) -> list[Entry]:
+    """Return the opened entries of a job. Raises Damaged."""
+    return [_OPENED.open(job.thread, seq, data) for seq, data in job.entries]
+
+
+def _messages(entries: Sequence[Entry]) -> tuple[Message, ...]:
+    """Return the main line's messages, without those that the user rewound."""
     return tuple(message for message in main_line(entries) if not message.rewound)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import tokens
 from reverie.canonical import canonical, sha256
-from reverie.context import Limits, Parts, assemble, open_turn_start, tail_start
+from reverie.context import Limits, Parts, assemble, tail_start
 from reverie.distill import state_rendering as state_text
 from reverie.distill import summary as summary_text
 from reverie.distill.extractive import Extractive
@@ -16,6 +16,7 @@ from reverie.importers.messages import main_line
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
+from reverie.usecases.sized_context import open_turn
 from reverie.usecases.stored_entries import entry_record, opened_entry
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def decide(job: DistillJob) -> DistillPlan:
     """
     entries = [opened_entry(job.thread, seq, data) for seq, data in job.entries]
     messages = [message for message in main_line(entries) if not message.rewound]
-    open_from = _open_turn(entries, messages)
+    open_from = open_turn(entries, messages)
     if open_from == 0:
         raise Conflict(
             f"the first turn of {job.thread!r} after its last distillation is not complete",
@@ -71,17 +72,10 @@ def decide(job: DistillJob) -> DistillPlan:
     inherited = job.digest and previous is None
     digest = engine.digest([*read, *messages[cut:]], job.digest) if inherited else distillation.digest
     distillation = replace(distillation, state=_state(job, distillation, messages), digest=digest)
-    return _plan(job, distillation, messages, cut=cut, entries=entries, tokens_read=tokens_read)
-
-
-def _open_turn(entries: Sequence[Entry], messages: Sequence[Message]) -> int:
-    """Return the index of the message that begins the open turn; the number of messages where no turn is open.
-
-    An imported transcript (its entries have source ids) that breaks off inside a turn is not continued here, so its
-    last turn counts as complete.
-    """
-    is_imported = bool(entries) and entries[-1].id is not None
-    return len(messages) if is_imported else open_turn_start(messages)
+    # The state is the one at the end. With a turn that is open, it is read again from the tail on: results that are
+    # still to come belong to calls in it.
+    state_seq = entries[-1].seq if open_from == len(messages) else max(job.state_seq, distillation.through_seq)
+    return _plan(job, distillation, messages, cut=cut, entries=entries, tokens_read=tokens_read, state_seq=state_seq)
 
 
 def _state(job: DistillJob, distillation: Distillation, messages: Sequence[Message]) -> WorkingState:
@@ -100,6 +94,7 @@ def _plan(
     cut: int,
     entries: list[Entry],
     tokens_read: int,
+    state_seq: int,
 ) -> DistillPlan:
     """Return the plan that writes a distillation of `messages[:cut]`, and the memories of those not yet learnt from."""
     redactor = Redactor(job.literals)
@@ -125,7 +120,7 @@ def _plan(
         last_seq=entries[-1].seq,
         through_seq=distillation.through_seq,
         distillation=distillation,
-        state_seq=max(job.state_seq, distillation.through_seq),
+        state_seq=state_seq,
         state_version=job.state_version,
         summary_text=text,
         archive=archive,

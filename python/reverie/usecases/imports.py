@@ -34,6 +34,7 @@ __all__ = [
     "commit",
     "decide",
     "line_identity",
+    "model_of",
     "position",
     "position_answer",
     "snapshot",
@@ -228,13 +229,23 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         live += entry.tokens
         if entry.usage:
             plan.usage_tokens, plan.tokens_at_usage = window_usage.tokens_of(entry.usage), live
-        message = entry.extra.get("message")
-        if isinstance(message, dict) and isinstance(model := message.get("model"), str):
-            plan.model = model
+        plan.model = _model(entry) or plan.model
         if plan.project is None and isinstance(folder := entry.extra.get("cwd"), str):
             plan.project = _project_name(folder)
         if plan.title is None and entry.role == "user":
             plan.title = _title(entry.content)
+
+
+def model_of(entries: Iterable[Entry]) -> str | None:
+    """Return the model that the thread of these entries is taken to use: that of the last reply that names one."""
+    return next((model for entry in reversed([*entries]) if (model := _model(entry))), None)
+
+
+def _model(entry: Entry) -> str | None:
+    """Return the model that a spoken entry names, or None."""
+    message = entry.extra.get("message") if entry.kind is EntryKind.SPEECH else None
+    model = message.get("model") if isinstance(message, dict) else None
+    return model if isinstance(model, str) else None
 
 
 def _project_name(folder: str) -> str | None:

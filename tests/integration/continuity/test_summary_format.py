@@ -52,7 +52,7 @@ def pairs() -> list[tuple[Scores, Scores]]:
     """Return both formats of ten compacted sessions (recorded ones where present), of all in a soak run."""
     scores: list[tuple[Scores, Scores]] = []
     for path in all_sessions(5 if real_sessions() else 10, step=3):
-        cut = next(find_cuts(path.name, list(read_entries(path, tokens=False))), None)
+        cut = next(find_cuts(path.name, list(read_entries(path))), None)
         if cut is None or not cut.asked:
             continue
         old = f"{cut.summary}\n{_tail(cut.before)}"
@@ -75,7 +75,7 @@ def test_our_format_scores_higher(pairs: list[tuple[Scores, Scores]], measure: s
 def test_the_scores_of_an_empty_and_a_whole_session() -> None:
     """A text without a word of the session scores 0; the session itself scores 1 for task and decisions."""
     path = generated_files()[0]
-    cut = next(find_cuts(path.name, list(read_entries(path, tokens=False))))
+    cut = next(find_cuts(path.name, list(read_entries(path))))
     session = "\n".join(line.text for line in cut.before)
     assert scored("nothing of note", cut) == (0.0, 0.0, 0.0, 0.0)
     assert scored(session, cut).task == scored(session, cut).decisions == 1.0

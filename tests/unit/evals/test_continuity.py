@@ -118,7 +118,7 @@ def test_figures_agree_with_the_judge(name: str) -> None:
     path = next(path for path in real_sessions() if path.name.startswith(name))
     report = continuity([path], budgets=BUDGETS)
     (event,) = judge.events(str(path))
-    before = list(read_entries(path, tokens=False))
+    before = list(read_entries(path))
     cut = next(at for at, entry in enumerate(before) if entry.extra.get("isCompactSummary"))
     assert len(event["needed"]) == report.needed_median
     for budget in BUDGETS:

@@ -41,17 +41,8 @@ def transcript(path: Path, thread: Thread) -> Path:
     return path
 
 
-def test_context_text(tmp_path: Path) -> None:
-    """The context has the task, a summary and the person's words."""
-    text = context_text(transcript(tmp_path / "a.jsonl", logger_fix()), 4_000)
-    assert "## Working State (auto-maintained)\nCurrent task: The logger writes to stdout" in text
-    assert "# Conversation Summary (Distillation #1)" in text
-    assert "Shall I open a pull request?" in text
-
-
-@pytest.mark.parametrize("budget", [1_500, 4_000, 8_000])
-def test_context_fits_as_counted(tmp_path: Path, budget: int) -> None:
-    """The context of a long thread fits its budget, counted on the printed text, and uses most of it."""
+def long_thread() -> Thread:
+    """Return a thread of 150 requests, edits and replies."""
     thread = Thread()
     for number in range(150):
         thread.user(f"Please add field number {number} to the `WireRecord` in src/wire_{number}.py and test it")
@@ -59,7 +50,30 @@ def test_context_fits_as_counted(tmp_path: Path, budget: int) -> None:
             f"/w/src/wire_{number}.py", "", f"field_{number}: int = {number}  # how many times it was sent\n" * 5
         )
         thread.agent(f"Added `field_{number}` because the receiver needs it.")
-    text = context_text(transcript(tmp_path / "a.jsonl", thread), budget)
+    return thread
+
+
+def test_a_thread_that_fits_is_whole(tmp_path: Path) -> None:
+    """A context that has room for the whole thread has every message and no summary."""
+    thread = logger_fix()
+    text = context_text(transcript(tmp_path / "a.jsonl", thread), 4_000)
+    assert "## Working State (auto-maintained)\nCurrent task: The logger writes to stdout" in text
+    assert "# Conversation Summary" not in text
+    assert all(message.content in text for message in thread.messages if isinstance(message.content, str))
+
+
+def test_a_longer_thread_is_distilled(tmp_path: Path) -> None:
+    """A context of a longer thread has the task, a summary and the person's words."""
+    text = context_text(transcript(tmp_path / "a.jsonl", long_thread()), 4_000)
+    assert "## Working State (auto-maintained)\nCurrent task: Please add field number 149" in text
+    assert "# Conversation Summary (Distillation #1)" in text
+    assert "Please add field number 148" in text.partition("## Excerpts")[2]
+
+
+@pytest.mark.parametrize("budget", [1_500, 4_000, 8_000])
+def test_context_fits_as_counted(tmp_path: Path, budget: int) -> None:
+    """The context of a long thread fits its budget, counted on the printed text, and uses most of it."""
+    text = context_text(transcript(tmp_path / "a.jsonl", long_thread()), budget)
     assert budget * 3 // 4 < tokens.count(text) <= budget
     assert "field number 149" in text
 

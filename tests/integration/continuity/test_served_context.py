@@ -1,0 +1,60 @@
+"""What `reverie eval context` measures is what the daemon serves, text for text."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+import pytest
+
+from reverie.client import Client
+from reverie.context import render
+from reverie.errors import Conflict
+from reverie.evals import context_text
+from reveried.cli.imports import import_file
+from support.daemon import running_daemon
+from support.generated_sessions import generated_files
+from support.shared import SHARED, real_sessions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie import wire
+
+SIZES = (2_000, 4_000, 8_000, 16_000, 32_000)
+
+
+def served_text(answer: wire.ContextAnswer) -> str:
+    """Return the request of a context as plain text."""
+    return render(cast("Any", SimpleNamespace(request=msgspec.to_builtins(answer.request))))
+
+
+def check_same(client: Client, path: Path, sizes: tuple[int, ...]) -> None:
+    """Import a transcript and compare the served contexts with the measured ones, before and after a distillation."""
+    thread = str(import_file(client, path).thread)
+    measured = {size: context_text(path, size) for size in sizes}
+    served = {size: served_text(client.context(thread, max_tokens=size)) for size in sizes}
+    assert served == measured, path.name
+    try:
+        client.distill(thread)
+    except Conflict:  # shorter than the preserved tail
+        return
+    for memory in client.memories(limit=500).items:  # recall is not part of what is measured
+        client.forget(memory.id)
+    assert {size: served_text(client.context(thread, max_tokens=size)) for size in sizes} == measured, path.name
+
+
+def test_what_is_measured_is_served(client: Client) -> None:
+    """Generated sessions: the same text at five sizes, whether the thread was distilled or not."""
+    for path in generated_files()[:3]:
+        check_same(client, path, SIZES)
+
+
+@pytest.mark.measures("data/transcripts/claude-code")
+def test_what_is_measured_is_served_for_recorded_sessions() -> None:
+    """Recorded sessions, each in a fresh daemon: the same text at four sizes."""
+    assert SHARED.exists()
+    for path in real_sessions()[::8]:
+        with running_daemon() as daemon, Client(daemon.socket) as client:
+            check_same(client, path, SIZES[1:])
