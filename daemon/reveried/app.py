@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged, ReverieError, StorageFailed, ValidationError
-from reverie.paths import Layout
+from reverie.layout import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reverie.usecases.access import AccessCounts

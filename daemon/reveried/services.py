@@ -12,7 +12,7 @@ from reveried.background_state import BackgroundState, StateCache
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.paths import Layout
+    from reverie.layout import Layout
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.usecases.access import AccessCounts

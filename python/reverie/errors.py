@@ -24,7 +24,10 @@ A caller may catch a class or its base. `code` never changes; `exit_status` is t
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any, ClassVar
 
 __all__ = [
     "Busy",

@@ -25,23 +25,34 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from reveried.cli.evaluate import run_fast_path  # noqa: PLC0415 - the reason is above
 
             return run_fast_path(words[1:])
-    from reverie.errors import ReverieError  # noqa: PLC0415 - not before the fast path
+    if not sys.platform.startswith("linux"):
+        return _refused_platform(words)
+    match words:
+        case ["serve"]:
+            # A client may be waiting for the daemon's first answer: load nothing that the daemon does not need.
+            return run_daemon()
+    from reveried.cli import quick  # noqa: PLC0415 - not before the fast path
+
+    code = quick.call(words)
+    if code is not None:
+        return code
+    from reveried.cli.command_tree import run  # noqa: PLC0415 - only now is the command tree needed
+
+    return run(words)
+
+
+def _refused_platform(words: Sequence[str]) -> int:
+    """Print why this system is refused, and return the exit code."""
+    from reverie.errors import ReverieError  # noqa: PLC0415 - only on another system
+    from reveried.cli.output import print_error  # noqa: PLC0415 - as above
     from reveried.platform import require_linux  # noqa: PLC0415 - as above
 
     try:
         require_linux()
     except ReverieError as error:
-        from reveried.cli.output import print_error  # noqa: PLC0415 - only on another system
-
         print_error("reverie", error, json="--json" in words)
         return error.exit_status
-    match words:
-        case ["serve"]:
-            # A client may be waiting for the daemon's first answer: load nothing that the daemon does not need.
-            return run_daemon()
-    from reveried.cli.command_tree import run  # noqa: PLC0415 - only now is the command tree needed
-
-    return run(words)
+    raise AssertionError("this platform is supported")
 
 
 def run_daemon() -> int:

@@ -1,9 +1,6 @@
 """The command tree of `reverie`, in the order of `reverie --help`, and the mapping of errors to exit codes."""
 
-import contextlib
 import functools
-import os
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, cast
@@ -30,11 +27,10 @@ from reveried.cli import (
     threads,
 )
 from reveried.cli.options import Json
-from reveried.cli.output import print_error, say
+from reveried.cli.output import INTERRUPTED, broken_pipe, print_error, say
 
 __all__ = ["Suggesting", "call_with_exit_code", "edit_distance", "nearest", "run", "tree"]
 
-INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 _CHARS_PER_ERROR = 3  # a suggestion may have one typing error for every three characters: `statsu` (6) may have two
 
 _OVERVIEW = """\
@@ -173,10 +169,7 @@ def call_with_exit_code(command: str, action: Callable[[], object], arguments: S
         )
         return 1
     except BrokenPipeError:
-        # The reader of our output has closed the pipe; the interpreter must not fail when it flushes at its end.
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return broken_pipe()
     except KeyboardInterrupt:
         return INTERRUPTED
     except OSError as error:

@@ -14,8 +14,9 @@ import typer
 from reverie.errors import DaemonNotRunning, NotFound, ReverieError, StorageFailed
 from reveried import PROTOCOL, __version__
 from reveried.cli import daemon_handle
+from reveried.cli.answers import print_status
 from reveried.cli.options import Json
-from reveried.cli.output import counted, print_fields, print_json, say, when
+from reveried.cli.output import print_json, say
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +99,7 @@ def status(json: Json = False) -> None:
     if json:
         print_json({"health": health, "status": daemon_status})
         return
-    _print_status(health, daemon_status)
+    print_status(health, daemon_status)
 
 
 def logs(
@@ -136,55 +137,6 @@ def version(json: Json = False) -> None:
         print_json({"version": __version__, "protocol": PROTOCOL, "python": sys.version.split()[0]})
         return
     say(f"reverie {__version__} (protocol {PROTOCOL}, Python {sys.version.split()[0]})")
-
-
-def _print_status(health: "wire.Health", status: "wire.Status") -> None:
-    """Print the daemon's status as names and values."""
-    tokens = status.spend
-    pairs: list[tuple[str, object]] = [
-        (
-            "Daemon",
-            f"{health.status}, version {health.version}, process {health.pid}, up {_age(health.uptime_seconds)}",
-        ),
-        ("Folder", status.root),
-        (
-            "Stored",
-            ", ".join(counted(number, _singular(kind), kind) for kind, number in status.counts.items())
-            or "nothing yet",
-        ),
-        ("Engine", status.model.name or f"{status.model.engine} (built in, no network)"),
-        ("Tokens used", f"{tokens.total:,} so far, {tokens.today:,} today"),
-    ]
-    if status.last_dream is not None:
-        waiting = f"; {status.last_dream.waiting:,} memories wait for the next" if status.last_dream.waiting else ""
-        pairs.append(("Last dream", f"{when(status.last_dream.at)} UTC ({status.last_dream.id}){waiting}"))
-    for row in status.schedules:
-        pairs.append(("Schedule", f"{row.cron} {row.timezone}, next {when(row.next_run)} UTC"))
-        if row.failure is not None:
-            hint = f"; {row.failure.hint}" if row.failure.hint else ""
-            pairs.append(("", f"its run of {when(row.last_run)} UTC failed ({row.failure.code}){hint}"))
-    if status.open_conflicts:
-        pairs.append(("Conflicts", f"{counted(status.open_conflicts, 'conflict')}; reverie sync conflicts"))
-    if status.sync is not None and status.sync.state == "stopped":
-        pairs.append(("Sync", f"stopped: {status.sync.reason}; reverie sync status"))
-    elif status.sync is not None and status.sync.refused:
-        pairs.append(("Sync", f"{counted(len(status.sync.refused), 'file')} not read; reverie sync status"))
-    if status.sync is not None and status.sync.watching_hint:
-        pairs.append(("Changes from", f"periodic scans: {status.sync.watching_hint}"))
-    print_fields(pairs)
-
-
-def _singular(kind: str) -> str:
-    """Return the singular of a kind of record: `memories` is `memory`, `dreams` is `dream`."""
-    return f"{kind[:-3]}y" if kind.endswith("ies") else kind.removesuffix("s")
-
-
-def _age(seconds: float) -> str:
-    """Format a duration in its largest unit: `50 seconds`, `3 minutes`, `5 hours`, from 48 hours on in days."""
-    minutes, hours = int(seconds // 60), int(seconds // 3600)
-    if minutes < 1:
-        return counted(int(seconds), "second")
-    return counted(minutes, "minute") if hours < 1 else counted(hours, "hour") if hours < 48 else f"{hours // 24} days"
 
 
 def _follow(file: "BinaryIO") -> None:

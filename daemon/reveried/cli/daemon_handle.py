@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from reverie.paths import Layout
+from reverie.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,6 +8,15 @@ import typer
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reveried.cli import daemon_handle
+from reveried.cli.answers import (
+    FILE_PENDING,
+    ID_END,
+    RECALL_LIMIT,
+    file_pending,
+    one_line,
+    print_recall,
+    print_remembered,
+)
 from reveried.cli.daemon_handle import all_items
 from reveried.cli.options import Json, Limit, joined_text
 from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when
@@ -17,14 +26,10 @@ if TYPE_CHECKING:
 
 __all__ = ["change_row", "forget", "memories", "print_proposals", "recall", "remember"]
 
-_FILE_PENDING = "It is stored, but the file could not be written yet. Next: reverie sync status"
 _ROW_CHARS = 1_000  # of one memory in a list; --json prints it whole
-_REDACTED = "[REDACTED:"  # the beginning of every redaction marker
-_REDACTED_CHARS = 100  # of a memory that had a secret
 _MEMORY_CHARS_MAX = 100_000  # as `POST /v1/memories` allows
 _QUERY_CHARS_MAX = 10_000  # as `POST /v1/recall` allows
 _ID_CHARS_MAX = 16  # a longer id is shown by its end
-_ID_END = 8  # last characters of an id: ids begin with a time, so memories extracted together differ at the end
 MemoryType = Annotated[
     str | None,
     typer.Option("--type", "-t", help="Only skill, fact, procedure, observation, mistake, preference or episode."),
@@ -34,7 +39,9 @@ Tag = Annotated[str | None, typer.Option("--tag", help="Only those with this tag
 
 def recall(
     query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="A question in your own words.")],
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many to show at most.")] = 5,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", min=1, max=100, help="How many to show at most.")
+    ] = RECALL_LIMIT,
     kind: MemoryType = None,
     tag: Tag = None,
     json: Json = False,
@@ -52,11 +59,7 @@ def recall(
     if json:
         print_json(answer)
         return
-    if not answer.hits:
-        say("No memory matches that. `reverie memories` lists all of them.")
-    for hit in answer.hits:
-        say(_one_line(hit.memory))
-        say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
+    print_recall(answer)
 
 
 def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: Json = False) -> None:
@@ -76,7 +79,7 @@ def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: 
         return
     if is_terminal():
         for item in page.items:
-            say(_one_line(item))
+            say(one_line(item))
             say(f"    {item.type} · {item.document} · {_short_id(item.id)}")
     else:
         _print_rows(page.items)
@@ -119,19 +122,11 @@ def remember(
     with daemon_handle.client() as client:
         existing = _same_memory(client, body, kind)
         memory = client.remember(body) if existing is None else existing
-        pending = existing is None and not json and _file_pending(client, memory.document)
+        sync = client.sync_status() if existing is None and not json else None
     if json:
         print_json(memory)
         return
-    if existing is not None:
-        say(f"It is already in {memory.document}; nothing was added.")
-        say(f"To remove it: reverie forget {memory.id[-_ID_END:]}")
-        return
-    say(f"Added to {memory.document}. To remove it: reverie forget {memory.id[-_ID_END:]}")
-    if _REDACTED in memory.content and _REDACTED not in content:
-        say(f"It contained a secret, which was not stored: {clip(memory.content, _REDACTED_CHARS)}")
-    if pending:
-        say(_FILE_PENDING)
+    print_remembered(memory, content, is_new=existing is None, sync=sync)
 
 
 def forget(
@@ -145,13 +140,13 @@ def forget(
     with daemon_handle.client() as client:
         target = _find_memory(client, memory)
         answer = client.forget(target.id)
-        pending = not json and _file_pending(client, answer.document)
+        pending = not json and file_pending(client.sync_status(), answer.document)
     if json:
         print_json(answer)
         return
-    say(f"Deleted: {clip(_one_line(target), 70)} ({answer.document}). To restore it: reverie undo {answer.operation}")
+    say(f"Deleted: {clip(one_line(target), 70)} ({answer.document}). To restore it: reverie undo {answer.operation}")
     if pending:
-        say(_FILE_PENDING)
+        say(FILE_PENDING)
 
 
 def change_row(change: wire.Change) -> tuple[str, str]:
@@ -184,12 +179,6 @@ def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
         for proposal in proposals
     ]
     print_table(["Memory", "Proposed text", "Why"], rows, wraps=(1, 2))
-
-
-def _file_pending(client: "Client", path: str) -> bool:
-    """Return True if the store's change is not in the file yet: sync is stopped with writes pending, or refuses it."""
-    status = client.sync_status()
-    return (status.state == "stopped" and status.pending > 0) or any(file.path == path for file in status.refused)
 
 
 def _same_memory(client: "Client", body: wire.CreateMemory, kind: str | None) -> wire.Memory | None:
@@ -255,7 +244,7 @@ def _print_rows(items: list[wire.Memory]) -> None:
         [
             (
                 item.type,
-                clip(_one_line(item), _ROW_CHARS),
+                clip(one_line(item), _ROW_CHARS),
                 " ".join(item.tags),
                 item.document,
                 when(item.updated_at),
@@ -268,10 +257,4 @@ def _print_rows(items: list[wire.Memory]) -> None:
 
 def _short_id(memory_id: str) -> str:
     """Return an id shortened to its last characters: `mem_…fxgzskm0`."""
-    return memory_id if len(memory_id) <= _ID_CHARS_MAX else f"mem_…{memory_id[-_ID_END:]}"
-
-
-def _one_line(memory: wire.Memory) -> str:
-    """Return a memory's title (an episode's) or text on one line."""
-    text = memory.title or memory.content
-    return " ".join(text.split())
+    return memory_id if len(memory_id) <= _ID_CHARS_MAX else f"mem_…{memory_id[-ID_END:]}"

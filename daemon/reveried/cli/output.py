@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
-
-import orjson
-
-from reverie import wire
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
+    from typing import Any, Literal
 
     from rich.console import Console
 
     from reverie.errors import ReverieError
 
 __all__ = [
+    "INTERRUPTED",
+    "broken_pipe",
     "clean",
     "clip",
     "console",
@@ -37,6 +37,7 @@ __all__ = [
     "when",
 ]
 
+INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 PLAIN_WIDTH = 10_000  # columns of a pipe: one row is one line, for grep
 STEPS_SHOWN_FROM = 3  # fewer steps are over before a bar can be read
 _KIB = 1024
@@ -48,6 +49,10 @@ _GZIP_RATIO = 6  # gzipped transcripts unpack to about so many times their size;
 
 def print_json(value: Any) -> None:
     """Write one JSON document and a newline to standard output; msgspec structs as the wire names their fields."""
+    import orjson  # noqa: PLC0415 - commands that print a sentence do without both
+
+    from reverie import wire  # noqa: PLC0415 - as above
+
     sys.stdout.write(orjson.dumps(value, default=wire.plain, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
@@ -143,6 +148,13 @@ def print_error(command: str, error: ReverieError, *, json: bool) -> None:
     sys.stderr.write(f"{command}: {clean(error.message)}\n")
     if error.hint:
         sys.stderr.write(f"next: {clean(error.hint)}\n")
+
+
+def broken_pipe() -> int:
+    """Return the exit code where the reader of our output has closed the pipe; the flush at the end must not fail."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 1
 
 
 def clean(text: str, *, keep: str = "") -> str:

@@ -12,6 +12,7 @@ import typer
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reveried.cli import daemon_handle
+from reveried.cli.answers import print_sync_status
 from reveried.cli.daemon_handle import all_items
 from reveried.cli.options import Json, Limit
 from reveried.cli.output import clean, console, counted, print_fields, print_json, print_table, say, when
@@ -23,7 +24,6 @@ __all__ = ["conflicts", "diff_rows", "now", "resolve", "status"]
 
 _MISSING_MAX_S = 10.0  # wait at most so long for missing files to count as deleted; then the status lists them
 _RESCAN_S = 0.5
-_MISSING_SHOWN = 10  # paths of missing files in the status
 _ID_END = 8  # last characters of a conflict's id: ids begin with a time, so those of one scan differ at the end
 CONTEXT_LINES = 2  # equal lines shown around a difference
 WIDTH_MIN = 60  # characters of a terminal: less is not readable in two columns
@@ -43,7 +43,7 @@ def status(json: Json = False) -> None:
     if json:
         print_json(sync_status)
     else:
-        _print_status(sync_status)
+        print_sync_status(sync_status)
     if sync_status.state == "stopped":
         raise typer.Exit(4)
 
@@ -72,7 +72,7 @@ def now(
     else:
         say(_summary(outcome))
         if not _agrees(outcome.status):
-            _print_status(outcome.status)
+            print_sync_status(outcome.status)
     if outcome.status.state == "stopped":
         raise typer.Exit(4)
 
@@ -214,39 +214,6 @@ def _wait_for_missing(client: "Client", outcome: wire.SyncOutcome) -> wire.SyncO
             status=rescan.status,
         )
     return outcome
-
-
-def _print_status(status: wire.SyncStatus) -> None:
-    """Print the sync status as names and values, then the missing and the refused files."""
-    print_fields(
-        [
-            ("Folder", status.root),
-            ("Sync", f"{status.state}: {status.reason}" if status.reason else status.state),
-            ("Next", status.hint),
-            ("Documents", f"{status.documents:,}"),
-            ("Pending", status.pending or None),
-            ("Conflicts", f"{status.conflicts:,}; reverie sync conflicts" if status.conflicts else None),
-            ("Last scan", when(status.last_scan_at)),
-            ("Changes from", _changes_from(status)),
-        ]
-    )
-    if status.missing:
-        more = " …" if len(status.missing) > _MISSING_SHOWN else ""
-        say(f"Missing from the folder, still stored: {', '.join(status.missing[:_MISSING_SHOWN])}{more}")
-    if status.refused:
-        say()
-        print_table(
-            ["Not read", "Why", "What to do"],
-            [(file.path, file.reason.replace("_", " "), file.hint) for file in status.refused],
-            wraps=(0, 2),
-        )
-
-
-def _changes_from(status: wire.SyncStatus) -> str:
-    """Return how changes of files are noticed, with the command that makes it events if a limit is the reason."""
-    if status.watching == "events":
-        return "file events"
-    return f"periodic scans: {status.watching_hint}" if status.watching_hint else "periodic scans"
 
 
 def print_side_by_side(left_name: str, left: str, right_name: str, right: str) -> None:

@@ -11,6 +11,7 @@ from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reverie.models import NoteCategory
 from reveried.cli import daemon_handle
+from reveried.cli.answers import print_noted
 from reveried.cli.daemon_handle import all_items
 from reveried.cli.memories import print_proposals
 from reveried.cli.options import Budget, Json, Limit, joined_text
@@ -158,7 +159,7 @@ def note(
     if json:
         print_json(answer)
         return
-    say("Noted: the note is part of the thread's context from now on. To remove it: reverie undo")
+    print_noted()
 
 
 def _print_notes(thread: str, *, json: bool) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reverie.importers import files as transcripts
-from reverie.paths import Layout
+from reverie.layout import Layout
 from reveried.cli.daemon import Started, start_daemon, stop_daemon
 from reveried.cli.daemon_handle import LOG_NAME, all_items
 from reveried.cli.imports import import_files

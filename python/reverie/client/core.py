@@ -23,7 +23,7 @@ from reverie.client.protocol import (
     read_piece,
 )
 from reverie.errors import Busy, DaemonNotRunning, Forbidden, ReverieError, Starting
-from reverie.paths import Layout
+from reverie.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Coroutine

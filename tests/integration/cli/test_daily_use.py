@@ -15,7 +15,7 @@ import pytest
 
 from reverie.client import Client
 from reverie.errors import StorageFailed
-from reverie.paths import Layout
+from reverie.layout import Layout
 from reveried.cli import daemon, daemon_handle, main
 from reveried.demo.sample import SESSION, sample
 from support.cli import Outcome

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.paths import Layout
+from reverie.layout import Layout
 from reverie.redact import Redactor
 from reverie.store import Store
 from reveried import config

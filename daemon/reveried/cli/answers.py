@@ -1,0 +1,150 @@
+"""Answers of the daemon in words, for the commands that start fast: structs of the wire, or `quick.Answer`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reveried.cli.output import clip, counted, print_fields, print_table, say, when
+
+if TYPE_CHECKING:
+    from reverie import wire
+
+__all__ = [
+    "FILE_PENDING",
+    "ID_END",
+    "RECALL_LIMIT",
+    "file_pending",
+    "one_line",
+    "print_noted",
+    "print_recall",
+    "print_remembered",
+    "print_status",
+    "print_sync_status",
+]
+
+FILE_PENDING = "It is stored, but the file could not be written yet. Next: reverie sync status"
+ID_END = 8  # last characters of an id: ids begin with a time, so memories extracted together differ at the end
+RECALL_LIMIT = 5  # memories that `reverie recall` shows
+_MISSING_SHOWN = 10  # paths of missing files in the status
+_REDACTED = "[REDACTED:"  # the beginning of every redaction marker
+_REDACTED_CHARS = 100  # of a memory that had a secret
+
+
+def print_status(health: wire.Health, status: wire.Status) -> None:
+    """Print the daemon's status as names and values."""
+    tokens = status.spend
+    pairs: list[tuple[str, object]] = [
+        (
+            "Daemon",
+            f"{health.status}, version {health.version}, process {health.pid}, up {_age(health.uptime_seconds)}",
+        ),
+        ("Folder", status.root),
+        (
+            "Stored",
+            ", ".join(counted(number, _singular(kind), kind) for kind, number in status.counts.items())
+            or "nothing yet",
+        ),
+        ("Engine", status.model.name or f"{status.model.engine} (built in, no network)"),
+        ("Tokens used", f"{tokens.total:,} so far, {tokens.today:,} today"),
+    ]
+    if status.last_dream is not None:
+        waiting = f"; {status.last_dream.waiting:,} memories wait for the next" if status.last_dream.waiting else ""
+        pairs.append(("Last dream", f"{when(status.last_dream.at)} UTC ({status.last_dream.id}){waiting}"))
+    for row in status.schedules or ():
+        pairs.append(("Schedule", f"{row.cron} {row.timezone}, next {when(row.next_run)} UTC"))
+        if row.failure is not None:
+            hint = f"; {row.failure.hint}" if row.failure.hint else ""
+            pairs.append(("", f"its run of {when(row.last_run)} UTC failed ({row.failure.code}){hint}"))
+    if status.open_conflicts:
+        pairs.append(("Conflicts", f"{counted(status.open_conflicts, 'conflict')}; reverie sync conflicts"))
+    if status.sync is not None and status.sync.state == "stopped":
+        pairs.append(("Sync", f"stopped: {status.sync.reason}; reverie sync status"))
+    elif status.sync is not None and status.sync.refused:
+        pairs.append(("Sync", f"{counted(len(status.sync.refused), 'file')} not read; reverie sync status"))
+    if status.sync is not None and status.sync.watching_hint:
+        pairs.append(("Changes from", f"periodic scans: {status.sync.watching_hint}"))
+    print_fields(pairs)
+
+
+def _singular(kind: str) -> str:
+    """Return the singular of a kind of record: `memories` is `memory`, `dreams` is `dream`."""
+    return f"{kind[:-3]}y" if kind.endswith("ies") else kind.removesuffix("s")
+
+
+def _age(seconds: float) -> str:
+    """Format a duration in its largest unit: `50 seconds`, `3 minutes`, `5 hours`, from 48 hours on in days."""
+    minutes, hours = int(seconds // 60), int(seconds // 3600)
+    if minutes < 1:
+        return counted(int(seconds), "second")
+    return counted(minutes, "minute") if hours < 1 else counted(hours, "hour") if hours < 48 else f"{hours // 24} days"
+
+
+def print_sync_status(status: wire.SyncStatus) -> None:
+    """Print the sync status as names and values, then the missing and the refused files."""
+    print_fields(
+        [
+            ("Folder", status.root),
+            ("Sync", f"{status.state}: {status.reason}" if status.reason else status.state),
+            ("Next", status.hint),
+            ("Documents", f"{status.documents:,}"),
+            ("Pending", status.pending or None),
+            ("Conflicts", f"{status.conflicts:,}; reverie sync conflicts" if status.conflicts else None),
+            ("Last scan", when(status.last_scan_at)),
+            ("Changes from", _changes_from(status)),
+        ]
+    )
+    if status.missing:
+        more = " …" if len(status.missing) > _MISSING_SHOWN else ""
+        say(f"Missing from the folder, still stored: {', '.join(status.missing[:_MISSING_SHOWN])}{more}")
+    if status.refused:
+        say()
+        print_table(
+            ["Not read", "Why", "What to do"],
+            [(file.path, file.reason.replace("_", " "), file.hint) for file in status.refused],
+            wraps=(0, 2),
+        )
+
+
+def _changes_from(status: wire.SyncStatus) -> str:
+    """Return how changes of files are noticed, with the command that makes it events if a limit is the reason."""
+    if status.watching == "events":
+        return "file events"
+    return f"periodic scans: {status.watching_hint}" if status.watching_hint else "periodic scans"
+
+
+def print_recall(answer: wire.RecallAnswer) -> None:
+    """Print the memories that match a question, each with why it does."""
+    if not answer.hits:
+        say("No memory matches that. `reverie memories` lists all of them.")
+    for hit in answer.hits or ():
+        say(one_line(hit.memory))
+        say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
+
+
+def print_remembered(memory: wire.Memory, text: str, *, is_new: bool, sync: wire.SyncStatus | None) -> None:
+    """Print where a memory of `text` is, and how to remove it; `sync` is the status after it was added."""
+    if not is_new:
+        say(f"It is already in {memory.document}; nothing was added.")
+        say(f"To remove it: reverie forget {memory.id[-ID_END:]}")
+        return
+    say(f"Added to {memory.document}. To remove it: reverie forget {memory.id[-ID_END:]}")
+    if _REDACTED in memory.content and _REDACTED not in text:
+        say(f"It contained a secret, which was not stored: {clip(memory.content, _REDACTED_CHARS)}")
+    if sync is not None and file_pending(sync, memory.document):
+        say(FILE_PENDING)
+
+
+def file_pending(status: wire.SyncStatus, path: str) -> bool:
+    """Return True if the store's change is not in the file yet: sync is stopped with writes pending, or refuses it."""
+    return (status.state == "stopped" and status.pending > 0) or any(file.path == path for file in status.refused or ())
+
+
+def print_noted() -> None:
+    """Print that a note was added."""
+    say("Noted: the note is part of the thread's context from now on. To remove it: reverie undo")
+
+
+def one_line(memory: wire.Memory) -> str:
+    """Return a memory's title (an episode's) or text on one line."""
+    text = memory.title or memory.content
+    return " ".join(text.split())

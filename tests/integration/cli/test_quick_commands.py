@@ -1,0 +1,116 @@
+"""Commands in their plain form: they load little, and print what the command tree prints."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie import wire
+from reverie.client import Client
+from reveried.cli import main, quick
+from support.daemon import running_daemon
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.daemon import Daemon
+
+HEAVY = {"msgspec", "orjson", "typer", "pydantic", "rich", "asyncio", "reverie.wire", "reverie.client"}
+MODULES_MAX = 125  # of all modules, 30 of which the interpreter loads by itself; the command tree has 370
+MOMENT = re.compile(r"up \d+ \w+|note_\w+|[\dT:-]{10,}[\d:.]*Z?|\d+ (?:document|operation|event)s?|[\d.]+(?=,?\n)")
+PLAIN = (
+    "status",
+    "status --json",
+    "sync status",
+    "sync status --json",
+    "recall when do we deploy",
+    "recall --json -n 3 when do we deploy --type fact",
+    "recall nothing-like-this",
+    "remember we deploy on Thursdays",
+    "remember we deploy on Thursdays --json",
+    "note thr-1 ask Ann first --category task",
+)
+NOT_PLAIN = (
+    "recall",
+    "recall x --limit 0",
+    "recall x --type nonsense",
+    "recall x --frequency 3",
+    "remember ",
+    "note thr-none words",
+    "note thr-1 words --category nonsense",
+    "status --help",
+    "status now",
+    "sync sideways",
+)
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    with running_daemon() as started:
+        with Client(started.socket) as client:
+            client.remember(wire.CreateMemory(content="we deploy on Thursdays", type="fact"))
+            client.create_thread(id="thr-1")
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def _environment(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("REVERIE_HOME", "REVERIE_SOCKET"):
+        monkeypatch.delenv(name, raising=False)
+        if name in daemon.env:
+            monkeypatch.setenv(name, daemon.env[name])
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def outcome(words: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    """Return exit code and output of a command line, without what differs from moment to moment."""
+    capsys.readouterr()
+    code = main(words.split(" "))
+    output = capsys.readouterr()
+    return code, MOMENT.sub("…", output.out), output.err
+
+
+@pytest.mark.parametrize("words", PLAIN)
+def test_a_plain_command_prints_what_the_tree_prints(
+    words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quickly = outcome(words, capsys)
+    monkeypatch.setattr(quick, "run", lambda _: None)
+    assert outcome(words, capsys) == quickly
+    assert quickly[0] == 0
+
+
+@pytest.mark.parametrize("words", NOT_PLAIN)
+def test_any_other_form_is_left_to_the_tree(
+    words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert quick.run(words.split(" ")) is None
+    assert capsys.readouterr().out == ""
+    code, _, error = outcome(words, capsys)
+    monkeypatch.setattr(quick, "run", lambda _: None)
+    assert outcome(words, capsys)[0] == code
+    assert error or code == 0
+
+
+@pytest.mark.parametrize(
+    "words", ["status", "recall when do we deploy", "sync status", "remember we deploy on Thursdays"]
+)
+def test_a_plain_command_loads_few_modules(words: str, daemon: Daemon) -> None:
+    program = (
+        "import sys; from reveried.cli import main; code = main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", f"{program}; sys.exit(code)", *words.split(" ")],
+        env={name: value for name, value in daemon.env.items() if not name.startswith("COVERAGE")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    modules = done.stderr.split()
+    assert done.stdout
+    assert HEAVY.isdisjoint(modules)
+    assert len(modules) <= MODULES_MAX
