@@ -133,10 +133,10 @@ def _oracle() -> tiktoken.Encoding:
     return oracle()
 
 
-def _refused(parts: Parts, budget: int) -> int | None:
+def _refused(parts: Parts, budget: int, window: int = 200_000) -> int | None:
     """Return the minimum budget if `budget` is refused, else None."""
     try:
-        assemble(parts, Limits(max_tokens=budget))
+        assemble(parts, Limits(window=window, max_tokens=budget))
     except TokenBudgetExceeded as refused:
         return refused.minimum_required
     return None
@@ -156,6 +156,20 @@ def test_contexts_are_within_the_budget_and_accepted(parts: Parts, budget: int) 
     assert min(bill.values()) >= 0
     assert _recount(context.request) + parts.tools == context.tokens["total"]
     assert len(_oracle().encode_ordinary(render(context))) + parts.tools <= budget
+
+
+@settings(max_examples=times(60, 5_000), deadline=None)
+@given(_PARTS, st.lists(st.integers(1, 3_000), min_size=3, max_size=6), st.sampled_from([300, 1_500, 200_000]))
+def test_the_least_budget_is_one_number(parts: Parts, budgets: list[int], window: int) -> None:
+    """Every refusal of a thread names the same least budget, and each budget from there on is answered."""
+    named = {least for budget in budgets if (least := _refused(parts, budget, window)) is not None}
+    assert len(named) <= 1
+    for least in named:
+        assert [budget for budget in budgets if least <= budget <= window and _refused(parts, budget, window)] == []
+        wide = max(window, least)
+        for more in (0, 1, 7, 300):
+            context = assemble(parts, Limits(window=wide + more, max_tokens=least + more))
+            assert context.tokens["total"] <= least + more
 
 
 @settings(max_examples=times(80, 5_000), deadline=None)

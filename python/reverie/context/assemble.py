@@ -159,12 +159,15 @@ def _fit_tiers(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) 
     built = _squeezed(parts, built, room)
     left = room - sum(tier.cost for tier in built.values())
     if left < 0:
-        short = -left
+        least = hard_limit(limits) - left
+        larger = f"ask for {least} tokens or more"
+        if least > limits.window:
+            larger = f"use a thread whose contextWindow is {least} or more, not {limits.window}"
         raise TokenBudgetExceeded(
             "the last message, the open call, the newest note and the current task do not fit in the tokens given",
             budget=hard_limit(limits),
-            minimum_required=hard_limit(limits) + short,
-            hint=f"ask for {hard_limit(limits) + short} tokens or more, or let the agent finish its turn first",
+            minimum_required=least,
+            hint=f"{larger}, or let the agent finish its turn first",
         )
     return _Plan(built, left)
 

@@ -57,25 +57,46 @@ def decide(job: DistillJob) -> DistillPlan:
             f"all {len(messages)} messages of {job.thread!r} belong to the preserved tail",
             hint="there is nothing older to distill yet; append more messages first",
         )
-    tail_from = messages[cut].first_seq if cut < len(messages) else entries[-1].seq + 1
-    read, tokens_read = _within_budget(messages[:cut], job.bounds.token_budget)
-    engine = Extractive()
-    previous = distillation_of(job.previous) if job.previous else None
-    distillation = engine.distill(
-        [*read, *messages[cut:]],
-        number=job.number,
-        previous=previous,
-        tail_from_seq=tail_from,
-        passage_tokens=PASSAGE_TOKENS,
-    )
-    # A digest without a distillation is one that a new thread inherited from an earlier one: it is built upon.
-    inherited = job.digest and previous is None
-    digest = engine.digest([*read, *messages[cut:]], job.digest) if inherited else distillation.digest
-    distillation = replace(distillation, state=_state(job, distillation, messages), digest=digest)
+    distillation, text, used = _distilled(job, messages, cut, entries[-1].seq + 1)
+    distillation = replace(distillation, state=_state(job, distillation, messages))
     # The state is the one at the end. With a turn that is open, it is read again from the tail on: results that are
     # still to come belong to calls in it.
     state_seq = entries[-1].seq if open_from == len(messages) else max(job.state_seq, distillation.through_seq)
-    return _plan(job, distillation, messages, cut=cut, entries=entries, tokens_read=tokens_read, state_seq=state_seq)
+    return _plan(
+        job, distillation, messages, cut=cut, entries=entries, text=text, tokens_used=used, state_seq=state_seq
+    )
+
+
+def _distilled(job: DistillJob, messages: list[Message], cut: int, end_seq: int) -> tuple[Distillation, str, int]:
+    """Return the distillation of `messages[:cut]` with its summary's text, and the tokens read and written.
+
+    It reads the newest of them that the budget has room for. What will be written is known only afterwards: where both
+    together are over the budget, half as many are read, down to the newest one alone. So the tokens for that one are
+    the least budget of the thread, whatever was asked for, and every budget from there on works.
+
+    Raises:
+        TokenBudgetExceeded: the budget is less than that.
+    """
+    engine = Extractive()
+    previous = distillation_of(job.previous) if job.previous else None
+    redactor = Redactor(job.literals)
+    # A digest without a distillation is one that a new thread inherited from an earlier one: it is built upon.
+    inherited = job.digest and previous is None
+    tail_from = messages[cut].first_seq if cut < len(messages) else end_seq
+    number = _readable(messages[:cut], job.bounds.token_budget)
+    while True:
+        seen = [*messages[cut - number : cut], *messages[cut:]]
+        distillation = engine.distill(
+            seen, number=job.number, previous=previous, tail_from_seq=tail_from, passage_tokens=PASSAGE_TOKENS
+        )
+        text = redactor.text(summary_text.render(distillation.summary))
+        used = sum(message.tokens for message in messages[cut - number : cut]) + tokens.count(text)
+        if used <= job.bounds.token_budget:
+            digest = engine.digest(seen, job.digest) if inherited else distillation.digest
+            return replace(distillation, digest=digest), text, used
+        if number == 1:
+            raise _over_budget(job.bounds.token_budget, used)
+        number //= 2
 
 
 def _state(job: DistillJob, distillation: Distillation, messages: Sequence[Message]) -> WorkingState:
@@ -93,12 +114,12 @@ def _plan(
     *,
     cut: int,
     entries: list[Entry],
-    tokens_read: int,
+    text: str,
+    tokens_used: int,
     state_seq: int,
 ) -> DistillPlan:
     """Return the plan that writes a distillation of `messages[:cut]`, and the memories of those not yet learnt from."""
     redactor = Redactor(job.literals)
-    text = redactor.text(summary_text.render(distillation.summary))
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
     memories = consolidation_plan.decide(
         job.memories,
@@ -110,9 +131,6 @@ def _plan(
     )
     covered = [entry for entry in entries if entry.seq <= distillation.through_seq]
     archive = _archive(job, covered, text, memories, redactor)
-    tokens_written = tokens.count(text)
-    if tokens_read + tokens_written > job.bounds.token_budget:
-        raise _over_budget(job.bounds.token_budget, tokens_read + tokens_written)
     return DistillPlan(
         thread=job.thread,
         at=job.at,
@@ -131,7 +149,7 @@ def _plan(
         tokens_seen=job.tokens,
         tokens_before=sum(message.tokens for message in messages),
         tokens_after=_context_tokens(job, distillation, text, messages[cut:]),
-        tokens_used=tokens_read + tokens_written,
+        tokens_used=tokens_used,
         memories=memories,
     )
 
@@ -156,22 +174,19 @@ def _context_tokens(job: DistillJob, distillation: Distillation, text: str, tail
     return int(assemble(parts, limits).tokens["total"])
 
 
-def _within_budget(messages: list[Message], budget: int) -> tuple[list[Message], int]:
-    """Return the newest messages that the budget can read, and their tokens.
+def _readable(messages: list[Message], budget: int) -> int:
+    """Return how many of the newest messages the budget can read, at least one.
 
     A part of the budget is reserved for the summary to be written: its ceiling, or a quarter of a small budget.
     Example: with a budget of 8,000, the newest messages of up to 6,000 tokens are read.
     """
     room = budget - min(SUMMARY_TOKENS, budget // 4)
     used = 0
-    for index in range(len(messages) - 1, -1, -1):
-        cost = messages[index].tokens
-        if used + cost > room:
-            if index == len(messages) - 1:
-                raise _over_budget(budget, cost + SUMMARY_TOKENS)
-            return messages[index + 1 :], used
-        used += cost
-    return messages, used
+    for number, message in enumerate(reversed(messages)):
+        used += message.tokens
+        if used > room:
+            return max(1, number)
+    return len(messages)
 
 
 def _over_budget(budget: int, needed: int) -> TokenBudgetExceeded:

@@ -220,6 +220,42 @@ def test_a_budget_that_cannot_be_met_writes_nothing(client: Client) -> None:
     assert enough.tokens_used <= caught.value.minimum_required
 
 
+def test_the_least_budget_of_a_distillation_is_one_number(client: Client) -> None:
+    """Whatever was asked for, the same least budget is named; it works as it is, and so does every larger one."""
+    sizes = (300, 20, 5, 80, 2, 600, 40, 1, 120, 15, 33, 250)
+    budgets = (1, 7, 60, 200, 333, 480, 600, 700, 834, 1_000, 1_500, 2_500, 5_003, 9_000)
+    for name, words in (("uneven", sizes), ("falling", sorted(sizes, reverse=True)), ("rising", sorted(sizes))):
+        named: set[int] = set()
+        answered: list[int] = []
+        for budget in budgets:
+            thread = f"least-{name}-{budget}"
+            client.create_thread(id=thread)
+            for number, size in enumerate(words):
+                talk_once(client, thread, number, size)
+            try:
+                answered.append(client.distill(thread, token_budget=budget).tokens_used)
+            except TokenBudgetExceeded as refused:
+                named.add(refused.minimum_required)
+            if thread_is_whole(client, thread):
+                assert client.distill(thread, token_budget=min(named)).tokens_used == min(named)
+        assert len(named) == 1, (name, named)
+        met = [budget for budget in budgets if budget >= min(named)]
+        assert len(answered) == len(met)
+        assert all(used <= budget for used, budget in zip(answered, met, strict=True))
+
+
+def thread_is_whole(client: Client, thread: str) -> bool:
+    """Return True if the thread was not distilled yet."""
+    return client.thread(thread).distillations == 0
+
+
+def talk_once(client: Client, thread: str, number: int, words: int) -> None:
+    """Append one turn about `words` words long."""
+    say = " ".join(f"tide{number} pier{word % 17} depth{word % 5}." for word in range(words))
+    client.append(thread, [{"role": "user", "content": f"Please note number {number}: {say}"}])
+    client.append(thread, [{"role": "assistant", "content": [{"type": "text", "text": f"Noted: {say[:200]}"}]}])
+
+
 def test_numbers_of_any_size_can_be_archived(client: Client) -> None:
     """A tool input with an integer that canonical JSON cannot write is archived, and the message is unchanged."""
     tool_input = {"n": 2**63, "deep": [{"m": -(2**60), "fine": 7, "half": 0.5, "yes": True, "no": None}]}

@@ -8,7 +8,11 @@ __all__ = ["clip", "first_sentence", "one_line", "sentences", "specific_names", 
 
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 _MARKS = re.compile(r"^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+)+")
-_EMPHASIS = re.compile(r"(\*\*|__)(?=\S)(.+?)(?<=\S)\1")
+# Only around whole words, and `__` only around several: `2**3`, `src/**/x`, `pkg/__init__.py` are no emphasis.
+_EMPHASIS = re.compile(
+    r"(?<![\w/*])\*\*(?=\S)(.+?)(?<=\S)\*\*(?![\w/*])"
+    r"|(?<![^\s(])__(?=\w)((?:(?!__).)+\s(?:(?!__).)+)(?<=\S)__(?![\w/]|\.\w)"
+)
 _END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=[\"'(\[`]?[A-Z0-9`\"'(])")
 _GOES_ON = re.compile(r"\s*(?![-#>|*+•~]|\d{1,3}[.)]\s|[\w-]+-[Bb]y:)\S")
 _WIDE = 48  # characters; a shorter line ended because its author ended it
@@ -47,9 +51,13 @@ def sentences(text: str) -> list[str]:
             continue
         if fenced or not line.strip() or _TABLE.match(line):
             continue
-        plain = _EMPHASIS.sub(r"\2", _MARKS.sub("", line)).strip()
+        plain = _EMPHASIS.sub(_inside, _MARKS.sub("", line)).strip()
         found.extend(part for part in (piece.strip() for piece in _END.split(plain)) if part)
     return found
+
+
+def _inside(emphasis: re.Match[str]) -> str:
+    return emphasis[1] or emphasis[2]
 
 
 def unwrapped(text: str) -> str:
