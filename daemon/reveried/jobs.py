@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from reverie import wire
-from reverie.errors import Busy, NotFound, ReverieError
+from reverie.errors import Busy, Conflict, NotFound, ReverieError
 from reverie.ids import new_id
 from reveried.http.response import envelope_of
 from reveried.log import logger
@@ -79,22 +79,48 @@ class Jobs:
         self._random = random
         self._jobs: OrderedDict[str, Job] = OrderedDict()
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._by_key: dict[tuple[str, str], tuple[str, str]] = {}  # space and idempotency key: request, and job's id
 
-    def start(self, space: str, kind: str, work: Callable[[Progress], Awaitable[Json]]) -> Job:
-        """Start `work` and return its job.
+    def start(
+        self,
+        space: str,
+        kind: str,
+        work: Callable[[Progress], Awaitable[Json]],
+        idempotency: tuple[str, str] | None = None,
+    ) -> Job:
+        """Start `work` and return its job; a repeated request gets the job of the first one, unless that failed.
 
         Raises:
             Busy: too many jobs run.
+            Conflict: the idempotency key was used for another request.
         """
+        if (known := self._started_before(space, idempotency)) is not None:
+            return known
         if len(self._tasks) >= RUNNING_MAX:
             raise Busy("Too many jobs run.", hint="Wait for one, or cancel one.", retryAfter=5)
         job = Job(new_id("job", self._now_ms(), self._random(ID_RANDOM_BYTES)), space, kind, self._clock())
         self._jobs[job.id] = job
+        if idempotency is not None:
+            key, request = idempotency
+            self._by_key[space, key] = request, job.id
         self._forget()
         task = asyncio.get_running_loop().create_task(_run(job, work))
         self._tasks[job.id] = task
         task.add_done_callback(lambda ended: self._finish(job, ended))
         return job
+
+    def _started_before(self, space: str, idempotency: tuple[str, str] | None) -> Job | None:
+        """Return the running or finished job of this idempotency key, or None. Raises Conflict."""
+        if idempotency is None:
+            return None
+        key, request = idempotency
+        first, job_id = self._by_key.get((space, key), (request, ""))
+        if first != request:
+            raise Conflict(
+                "this idempotency key was used for another request", hint="use a new key for each different request"
+            )
+        job = self._jobs.get(job_id)
+        return job if job is not None and job.state in ("running", "done") else None
 
     def get(self, space: str, job_id: str) -> Job:
         """Return a job of this space.
@@ -166,6 +192,8 @@ class Jobs:
         finished = [job.id for job in self._jobs.values() if job.state != "running"]
         for job_id in finished[: max(0, len(finished) - REMEMBERED_MAX)]:
             del self._jobs[job_id]
+        if len(self._by_key) > 2 * (REMEMBERED_MAX + RUNNING_MAX):
+            self._by_key = {key: entry for key, entry in self._by_key.items() if entry[1] in self._jobs}
 
 
 async def _run(job: Job, work: Callable[[Progress], Awaitable[Json]]) -> None:

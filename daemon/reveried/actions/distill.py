@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from reverie import wire
 from reverie.errors import ReverieError, unexpected
 from reverie.usecases import distill as distill_case
@@ -80,8 +78,7 @@ async def distill(
         idempotency=idempotency,
     )
     await services.sync_service.write_all(space)
-    # `operation` is a field of the client's type that no daemon has answered; a stored answer lacks it too.
-    return replace(answer, operation=wire.ABSENT)
+    return answer
 
 
 async def learn(services: Services, space: str, thread: str, *, who: str) -> wire.MemoryChanges:

@@ -134,8 +134,8 @@ async def remember(
     author: Author,
     document: str | None,
     idempotency: tuple[str, str] | None,
-) -> MemoryRecord:
-    """Create a memory; return its record."""
+) -> memories.RememberedMemory:
+    """Create a memory, unless the document has the same one; return its record."""
     write = memories.remember(
         space,
         candidate,

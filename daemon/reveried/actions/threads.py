@@ -132,7 +132,7 @@ async def _distilled_if_full(
     distilled: wire.DistilledNow | None = None
     try:
         distillation = await distill(services, space, thread_id, who=who)
-        distilled = wire.DistilledNow(archive=distillation.archive, number=distillation.number, job=wire.ABSENT)
+        distilled = wire.DistilledNow(archive=distillation.archive, number=distillation.number)
     except Conflict:  # nothing is old enough, or another caller distills it
         pass
     except ReverieError as error:

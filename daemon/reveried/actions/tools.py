@@ -6,10 +6,14 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+import orjson
 from msgspec import UnsetType
 
 from reverie import tools, wire
+from reverie.documents.document_kind import DocumentKind, kind_of
 from reverie.documents.memory_list import ordered
+from reverie.documents.prose_items import with_bullets
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.store import DocumentRecord
 from reverie.usecases import lost_update, working_state
@@ -57,11 +61,24 @@ async def run(tool: Tool, params: Mapping[str, Any], call: ToolCall) -> wire.Too
     try:
         if tool.of_thread and not call.thread:
             raise ValidationError(f"{tool.name} belongs to a thread, and none was given", hint=_NO_THREAD)
-        return wire.ToolAnswer(content=await _HANDLERS[tool.name](call, _input(tool, params)), is_error=False)
+        given = _input(tool, params)
+        if tool.read_only:  # a repeated request gets the first answer here too, although nothing is done twice
+
+            async def read() -> wire.ToolAnswer:
+                return _answer(await _HANDLERS[tool.name](call, given))
+
+            return await answer_once(call.services, call.space, call.idempotency, read, wire.ToolAnswer)
+        return _answer(await _HANDLERS[tool.name](call, given))
     except ReverieError as error:
         if error.status >= SERVER_ERROR:
             raise
         return wire.ToolAnswer(content=_sentence(tool, error), is_error=True)
+
+
+def _answer(result: Json) -> wire.ToolAnswer:
+    """Return a result as the text of a `tool_result`: text as it is, anything else as JSON."""
+    text = result if isinstance(result, str) else orjson.dumps(result, default=msgspec.to_builtins).decode()
+    return wire.ToolAnswer(content=text, is_error=False)
 
 
 def _input(tool: Tool, params: Mapping[str, Any]) -> Any:
@@ -122,11 +139,8 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
 
 
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
-    async def search() -> wire.ToolRecall:
-        found = await documents.recall(call.services, call.space, params.query, limit=params.limit)
-        return wire.ToolRecall(about=RECALL_HEADING, memories=[_recalled(record) for _, record in found])
-
-    return await answer_once(call.services, call.space, call.idempotency, search, wire.ToolRecall)
+    found = await documents.recall(call.services, call.space, params.query, limit=params.limit)
+    return wire.ToolRecall(about=RECALL_HEADING, memories=[_recalled(record) for _, record in found])
 
 
 def _recalled(record: MemoryRecord) -> wire.ToolMemory:
@@ -145,21 +159,32 @@ async def _list(call: ToolCall, _: tools.MemoryListInput) -> Json:
 
 
 async def _read(call: ToolCall, params: tools.MemoryReadInput) -> Json:
-    """Return the text of a file, including what a person has just saved."""
+    """Return the text of a file, including what a person has just saved; of a long one a part, and how to read on.
+
+    The version counts as read once all of its lines were.
+    """
     document = await _current(call, writable_path(params.path))
     if document is None:
         raise NotFound(f"there is no memory file {params.path!r}")
-    _remember_version(call, document)
-    return document.content
+    limit = None if isinstance(params.limit, UnsetType) else params.limit
+    part = lost_update.part_of(document.content, offset=params.offset, limit=limit)
+    if part.first > part.lines:
+        raise ValidationError(
+            f"{params.path} has {part.lines:,} lines, and none at {params.offset:,}", hint="give a smaller offset"
+        )
+    version = ReadVersion(document.version, document.content)
+    call.services.read_versions.put_part(_key(call, document.path), version, part)
+    return part.text
 
 
 async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
     """Write a whole file, merged with the changes since the agent read it."""
     path = writable_path(params.path)
+    content, made = with_bullets(path, params.content)
 
     async def attempt() -> None:
         document = await _current(call, path)
-        text = await asyncio.to_thread(_text_to_write, call, path, params.content, document)
+        text = await asyncio.to_thread(_text_to_write, call, path, content, document)
         stored = await documents.put(
             call.services,
             call.space,
@@ -171,12 +196,20 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
             idempotency=call.idempotency,
         )
         # After a merge the agent knows no stored version: it has not read what was merged in.
-        known = stored.version if text == params.content else 0
-        call.services.read_versions.put(_key(call, path), ReadVersion(known, params.content))
+        known = stored.version if text == content else 0
+        call.services.read_versions.put(_key(call, path), ReadVersion(known, content))
 
     if await stored_answer(call.services, call.space, call.idempotency) is None:
         await _retry_while_overtaken(attempt)
-    return {"success": True}
+    return _written(made)
+
+
+def _written(made: int) -> Json:
+    """Return the result of a write; it tells how many bullets were made of prose, if any."""
+    if not made:
+        return {"success": True}
+    bullets = "a bullet was made of it" if made == 1 else f"{made} bullets were made of it"
+    return {"success": True, "note": f'only a "- " bullet is a memory: {bullets}'}
 
 
 async def _retry_while_overtaken(attempt: Callable[[], Awaitable[None]]) -> None:
@@ -236,18 +269,33 @@ async def _patch(call: ToolCall, params: tools.MemoryPatchInput) -> Json:
 
 
 async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
+    """Append an entry; one that would change no memory is refused, and prose in a file of facts becomes a bullet."""
+    path = writable_path(params.path)
+    document = await _current(call, path)
+    entry, made = _entry_to_append(path, document, params.entry)
     stored = await documents.append(
         call.services,
         call.space,
-        params.path,
-        params.entry,
+        path,
+        entry,
         who=call.who,
         summary=None if isinstance(params.summary, UnsetType) else params.summary,
         if_match=None,
         idempotency=call.idempotency,
     )
     _remember_own_change(call, stored)
-    return {"success": True}
+    return _written(made)
+
+
+def _entry_to_append(path: str, document: DocumentRecord | None, entry: str) -> tuple[str, int]:
+    """Return the entry to append, and the number of bullets that were made of it.
+
+    Below an episode an entry without a heading belongs to that episode, as `- Lesson: ...` does.
+    """
+    kind = kind_of(path, "" if document is None else document.content)
+    if kind is DocumentKind.FACTS or (kind is DocumentKind.EPISODES and (document is None or not document.ids)):
+        return with_bullets(path, entry)
+    return entry, 0
 
 
 _HANDLERS: Mapping[str, Callable[[ToolCall, Any], Awaitable[Json]]] = {

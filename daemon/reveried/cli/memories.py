@@ -120,13 +120,12 @@ def remember(
     }
     body = wire.parse(wire.CreateMemory, {name: value for name, value in fields.items() if value is not None})
     with daemon_handle.client() as client:
-        existing = _same_memory(client, body, kind)
-        memory = client.remember(body) if existing is None else existing
-        sync = client.sync_status() if existing is None and not json else None
+        memory = client.remember(body)
+        sync = client.sync_status() if not memory.existed and not json else None
     if json:
         print_json(memory)
         return
-    print_remembered(memory, content, is_new=existing is None, sync=sync)
+    print_remembered(memory, content, is_new=not memory.existed, sync=sync)
 
 
 def forget(
@@ -179,20 +178,6 @@ def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
         for proposal in proposals
     ]
     print_table(["Memory", "Proposed text", "Why"], rows, wraps=(1, 2))
-
-
-def _same_memory(client: "Client", body: wire.CreateMemory, kind: str | None) -> wire.Memory | None:
-    """Return the stored memory that has the same words, and the type, tags and file that were asked for; or None."""
-    words = body.content.split()
-    for item in all_items(lambda after: client.memories(kind=body.type, after=after, limit=1000)):
-        if (
-            item.content.split() == words
-            and kind in (None, item.type)
-            and body.document in (None, item.document)
-            and set(body.tags) <= set(item.tags)
-        ):
-            return item
-    return None
 
 
 def _find_memory(client: "Client", id_end: str) -> wire.Memory:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "call", "run"]
 
 TIMEOUT_S = 60.0  # as of the client
-PAGE = 1000
 _TEXT_CHARS_MAX = 10_000  # a longer text is left to the command tree, which knows every limit
 _TYPES = ("skill", "fact", "procedure", "observation", "mistake", "preference", "episode")
 _CATEGORIES = ("task", "decision", "preference", "correction", "context")
@@ -144,9 +143,8 @@ def _remember(line: _Line) -> int:
     if "#" in text:
         raise _NotPlainError
     body = {"content": text, "author": "person"} | ({} if kind is None else {"type": _one_of(kind, _TYPES)})
-    memory, is_new = _same_memory(text, kind), False
-    if memory is None:
-        memory, is_new = _ask("POST", "/v1/memories", body, changes="remember"), True
+    memory = _ask("POST", "/v1/memories", body, changes="remember")
+    is_new = not memory.get("existed", False)
     if as_json:
         _print_json(memory)
         return 0
@@ -171,21 +169,6 @@ _COMMANDS: dict[str, Callable[[_Line], int]] = {
     "remember": _remember,
     "note": _note,
 }
-
-
-def _same_memory(text: str, kind: str | None) -> dict[str, Any] | None:
-    """Return the stored memory with the same words, and the type that was asked for; or None."""
-    words, after = text.split(), ""
-    query = f"?limit={PAGE}" + (f"&type={kind}" if kind else "")
-    while True:
-        page = _get(f"/v1/memories{query}{after}")
-        for item in page["items"]:
-            if item["content"].split() == words:
-                memory: dict[str, Any] = item
-                return memory
-        if page["next"] is None:
-            return None
-        after = f"&after={quote(page['next'], safe='')}"
 
 
 def _only_json(line: _Line) -> bool:

@@ -32,12 +32,12 @@ ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, 
 
 
 def threads(limit: Limit = 20, json: Json = False) -> None:
-    """List the threads with their sizes.
+    """List the threads with their sizes, those first to which something was appended last.
 
     Example: reverie threads
     """
     with daemon_handle.client() as client:
-        page = client.threads(limit=limit)
+        page = client.threads(limit=limit, order="newest")
     if json:
         print_json(page)
         return

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.usecases import conflicts
 from reveried.actions import sync
+from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 
@@ -52,14 +53,17 @@ async def get_status(call: Call) -> Reply:
 async def scan_now(call: Call) -> Reply:
     """Scan the whole folder now."""
     body = call.into(wire.SyncNow)
-    answer = await sync.scan_now(
-        call.services,
-        call.space,
-        accept_deletions=body.accept_deletions,
-        accept_folder=body.accept_folder,
-        deep=body.deep,
-    )
-    return Reply(answer)
+
+    async def scan() -> wire.SyncOutcome:
+        return await sync.scan_now(
+            call.services,
+            call.space,
+            accept_deletions=body.accept_deletions,
+            accept_folder=body.accept_folder,
+            deep=body.deep,
+        )
+
+    return Reply(await answer_once(call.services, call.space, call.idempotency, scan, wire.SyncOutcome))
 
 
 ROUTES = (

@@ -9,6 +9,7 @@ from reverie.store import DigestRecord, DistillationRecord, NoteRecord
 from reverie.usecases import distill, notes, threads, working_state
 from reveried.actions import distill as distill_actions
 from reveried.actions import threads as actions
+from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes import jobs
@@ -93,10 +94,17 @@ async def distill_thread(call: Call) -> Reply:
 
 async def learn(call: Call) -> Reply:
     """Learn memories from the thread's messages since the last time, without distilling it."""
+    idempotency = call.idempotency
     _require_thread(call)
 
     async def work(_: Progress) -> wire.MemoryChanges:
-        return await distill_actions.learn(call.services, call.space, call.params["id"], who=call.who)
+        return await answer_once(
+            call.services,
+            call.space,
+            idempotency,
+            lambda: distill_actions.learn(call.services, call.space, call.params["id"], who=call.who),
+            wire.MemoryChanges,
+        )
 
     return await jobs.start_job(call, "learn", work)
 

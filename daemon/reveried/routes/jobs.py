@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import wire
+from reveried.execution import stored_answer
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 
@@ -19,8 +20,13 @@ __all__ = ["ROUTES", "start_job"]
 
 
 async def start_job(call: Call, kind: str, work: Callable[[Progress], Awaitable[Json]]) -> Reply:
-    """Start a job; reply with 202 and its id, or with `?wait=true` with its result."""
-    job = call.services.jobs.start(call.space, kind, work)
+    """Start a job; reply with 202 and its id, or with `?wait=true` with its result.
+
+    Raises:
+        Conflict: the idempotency key was used for another request.
+    """
+    await stored_answer(call.services, call.space, call.idempotency)
+    job = call.services.jobs.start(call.space, kind, work, call.idempotency)
     if call.query_as(wire.WaitQuery).wait:
         return Reply(await call.services.jobs.wait(job))
     return Reply(wire.JobAccepted(job=job.id), status=202, headers={"location": f"/v1/jobs/{job.id}"})

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from msgspec.structs import asdict
 
 from reverie import wire
 from reverie.documents.document_kind import type_of_blocks
@@ -61,7 +64,11 @@ async def create(call: Call) -> Reply:
         document=body.document,
         idempotency=call.idempotency,
     )
-    return Reply(_current(call, record.id), status=201, headers={"location": f"/v1/memories/{record.id}"})
+    # From the write and not from the store: another caller, or a person's save, may have deleted it again meanwhile.
+    answer = wire.RememberedMemory(**asdict(usecase.memory_answer(record)), existed=record.existed)
+    return Reply(
+        answer, status=200 if record.existed else 201, headers={"location": f"/v1/memories/{quote(record.id)}"}
+    )
 
 
 def _type_of(body: wire.CreateMemory) -> MemoryType:
@@ -73,17 +80,17 @@ def _type_of(body: wire.CreateMemory) -> MemoryType:
 async def change(call: Call) -> Reply:
     """Change the content or the tags of a memory; of its document nothing else changes but summary and day."""
     body = call.into(wire.ChangeMemory)
-    memory_id = call.params["id"]
-    await documents.change(
+    record = await documents.change(
         call.services,
         call.space,
-        memory_id,
+        call.params["id"],
         content=body.content,
         tags=body.tags,
         who=call.who,
         author=body.author,
     )
-    return Reply(_current(call, memory_id))
+    with call.services.store.reader(call.space) as reader:
+        return Reply(usecase.memory_answer(call.services.accesses.with_access(reader, record)))
 
 
 async def forget(call: Call) -> Reply:
@@ -136,8 +143,9 @@ ROUTES = (
         create,
         "Creates a memory.",
         body=wire.CreateMemory,
-        answer=wire.Memory,
+        answer=wire.RememberedMemory,
         status=201,
+        also=(200,),
     ),
     Route("GET", "/v1/memories/{id}", get_memory, "Returns one memory.", answer=wire.Memory),
     Route("PATCH", "/v1/memories/{id}", change, "Changes a memory.", body=wire.ChangeMemory, answer=wire.Memory),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import wire
@@ -10,6 +11,7 @@ from reverie.store import ThreadRecord
 from reverie.usecases import threads
 from reveried.actions import message_pages
 from reveried.actions import threads as actions
+from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes.listing import record_page
@@ -35,8 +37,12 @@ async def create(call: Call) -> Reply:
 
 
 async def list_threads(call: Call) -> Reply:
-    """List the threads of the space, by id."""
+    """List the threads of the space, by id or the newest first."""
     window = call.services.config.context.window
+    query = call.query_as(wire.ThreadsQuery)
+    if query.order == "newest":
+        page = partial(threads.newest_page, window=window, limit=query.limit, after=query.after)
+        return Reply(await read(call.services, call.space, page))
     return await record_page(call, ThreadRecord, lambda _, thread: threads.thread_answer(thread, window))
 
 
@@ -94,7 +100,7 @@ ROUTES = (
         list_threads,
         "The threads of the space.",
         answer=wire.Page[wire.Thread],
-        query=wire.ListQuery,
+        query=wire.ThreadsQuery,
     ),
     Route("GET", "/v1/threads/{id}", get_thread, "One thread.", answer=wire.Thread),
     Route(

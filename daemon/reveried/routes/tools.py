@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from reverie import tools, wire
@@ -15,7 +16,13 @@ __all__ = ["ROUTES"]
 
 async def list_tools(call: Call) -> Reply:
     """Return the definitions, ready for the `tools` of a request to a model."""
-    return Reply(wire.Page(tools.definitions(call.query_as(wire.ToolsQuery).format)))
+    return Reply(body=_definitions(call.query_as(wire.ToolsQuery).format))
+
+
+@cache
+def _definitions(form: wire.ToolFormat) -> bytes:
+    """Return the answer in one form, which is made once: the schemas of the inputs take some milliseconds."""
+    return Reply(wire.Page(tools.definitions(form))).encoded()
 
 
 async def call_tool(call: Call) -> Reply:

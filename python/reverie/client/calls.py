@@ -195,9 +195,9 @@ def index() -> Call[wire.IndexAnswer]:
     return get(wire.IndexAnswer, "index")
 
 
-def remember(body: wire.CreateMemory, *, key: str | None = None) -> Call[wire.Memory]:
-    """Create a memory, as a new block of the document for its type."""
-    return request("POST", target("memories"), wire.Memory, body, key=key)
+def remember(body: wire.CreateMemory, *, key: str | None = None) -> Call[wire.RememberedMemory]:
+    """Create a memory, as a new block of the document for its type; or return the same one, where it is there."""
+    return request("POST", target("memories"), wire.RememberedMemory, body, key=key)
 
 
 def change_memory(memory_id: str, body: wire.ChangeMemory) -> Call[wire.Memory]:

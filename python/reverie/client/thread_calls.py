@@ -53,9 +53,11 @@ def create_thread(
     return request("POST", target("threads"), wire.Thread, body, key=key)
 
 
-def threads(*, limit: int = wire.LIMIT_DEFAULT, after: str | None = None) -> Call[wire.Page[wire.Thread]]:
-    """Return one page of the threads."""
-    return get(wire.Page[wire.Thread], "threads", limit=limit, after=after)
+def threads(
+    *, limit: int = wire.LIMIT_DEFAULT, after: str | None = None, order: Literal["id", "newest"] | None = None
+) -> Call[wire.Page[wire.Thread]]:
+    """Return one page of the threads, by id or those first to which something was appended last."""
+    return get(wire.Page[wire.Thread], "threads", limit=limit, after=after, order=order)
 
 
 def thread(thread_id: str) -> Call[wire.Thread]:

@@ -7,6 +7,7 @@ neighbours commit as if it had never been.
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -111,8 +112,10 @@ class GroupCommit:
             nested.commit()
         except lmdb.MapFullError:
             raise  # a full map makes the outer transaction useless as well: the whole commit is run again
-        except BaseException as error:  # noqa: BLE001 - whatever one body raises is its own failure, not its neighbours'
+        except BaseException as error:
             nested.abort()
+            if isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread():
+                raise  # Ctrl-C of a person, which ends the whole commit; only the main thread gets one
             # An exception that is meant to end its thread (SystemExit) must not end the writer: every later write
             # would wait for ever. The caller gets it as an unexpected error.
             return Failed(_without_lmdb(error) if isinstance(error, Exception) else unexpected(error))

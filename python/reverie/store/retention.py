@@ -101,11 +101,17 @@ def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[WriteTransa
     def replaced(transaction: WriteTransaction, raw: bytes, record: RawRecord) -> bool:
         return superseded(record, _successor(transaction, raw), now_ms, rules.version_days)
 
+    def failed_dream(transaction: WriteTransaction, raw: bytes, record: RawRecord) -> bool:
+        return (
+            expired(record.at_ms, now_ms, rules.job_days) and transaction.open(raw, record).get("failure") is not None
+        )
+
     return [
         (Kind.EVENT, older(rules.event_days)),
         (Kind.IDEMPOTENCY, older(rules.key_days)),
         (Kind.JOB, older(rules.job_days)),
         (Kind.VERSION, replaced),
+        (Kind.DREAM, failed_dream),
     ]
 
 

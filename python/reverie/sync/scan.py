@@ -191,6 +191,9 @@ def _name_refusal(path: str, limits: Limits) -> Refusal | str | None:
         reason = segment_error(segment, first=number == 0)
         if reason is not None:
             return reason if reason in {"hidden", "temporary"} else refusal(path, "name", reason)
+        if number < len(segments) - 1 and segment.endswith(tuple(DOCUMENT_SUFFIXES)):
+            folder = "/".join(segments[: number + 1])
+            return refusal(folder, "folder")
     if len(path.encode()) > PATH_BYTES_MAX:
         return refusal(path, "name", "too_long")
     return None

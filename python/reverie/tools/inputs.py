@@ -19,6 +19,7 @@ __all__ = [
     "WorkingStateSetInput",
 ]
 
+LINE_MAX = 10_000_000  # of a line's number; a memory file has at most a million bytes
 _PATCHES_MAX = 1000  # in one call
 _ITEM_CHARS_MAX = 500  # of one item of a working state
 _ITEMS_MAX = 20  # in one list of a working state
@@ -63,6 +64,11 @@ class MemoryReadInput(_Input):
     """The input of `memory_read`."""
 
     path: _Path
+    offset: Annotated[int, Meta(ge=1, le=LINE_MAX, description="The line to begin with; 1 if left out.")] = 1
+    limit: (
+        Annotated[int, Meta(ge=1, le=LINE_MAX, description="How many lines at most; as many as fit if left out.")]
+        | UnsetType
+    ) = UNSET
 
 
 class MemoryWriteInput(_Input):
@@ -71,7 +77,10 @@ class MemoryWriteInput(_Input):
     path: _Path
     content: Annotated[
         str,
-        Meta(description="The whole new text of the file, as markdown: one `- ` bullet for each fact."),
+        Meta(
+            description="The whole new text of the file, as markdown: one `- ` bullet for each fact. Only bullets "
+            "are remembered."
+        ),
     ]
 
 
@@ -106,8 +115,8 @@ class MemoryAppendInput(_Input):
         str,
         Meta(
             min_length=1,
-            description="Markdown to put at the end. For an episode: a `## ` title, then `- Summary:` in under ten "
-            "words, `- Date:`, and what was the problem, the solution and the lesson.",
+            description="Markdown to put at the end. For a fact: a `- ` bullet. For an episode: a `## ` title, then "
+            "`- Summary:` in under ten words, `- Date:`, and what was the problem, the solution and the lesson.",
         ),
     ]
     summary: (

@@ -202,14 +202,14 @@ def commit(
         )
         writer.save(after, (plan.thread,))
         _announce(writer, plan)
-        return _distill_answer(plan, changes)
+        return _distill_answer(plan, changes, writer.number)
 
     return Write(
         space=space, who=who, why="thread.distill", body=body, idempotency=idempotency, answers=wire.DistillAnswer
     )
 
 
-def _distill_answer(plan: DistillPlan, changes: wire.MemoryChanges) -> wire.DistillAnswer:
+def _distill_answer(plan: DistillPlan, changes: wire.MemoryChanges, operation: int) -> wire.DistillAnswer:
     sections = {section.value: list(lines) for section, lines in plan.distillation.summary.sections.items()}
     return wire.DistillAnswer(
         archive=plan.archive_sha256,
@@ -221,6 +221,7 @@ def _distill_answer(plan: DistillPlan, changes: wire.MemoryChanges) -> wire.Dist
         tokens_used=plan.tokens_used,
         tokenizer=tokens.TOKENIZER,
         memories=changes,
+        operation=str(operation),
     )
 
 

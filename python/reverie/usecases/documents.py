@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
 from reverie import patch, wire
+from reverie.blocks import BlockKind
 from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
 from reverie.documents.changes import append_entry
 from reverie.documents.header_lines import refresh_header
+from reverie.documents.parser import parse_source
+from reverie.documents.summary_line import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.paths import is_reserved, safe_relative
 from reverie.store import DocumentRecord, Write
@@ -37,6 +41,7 @@ __all__ = [
     "writable_path",
 ]
 
+_SUMMARY = re.compile(r"^.*Summary:.*$", re.MULTILINE)
 TEXT_BYTES_MAX = 1024 * 1024  # of one document; a longer text is no memory that an agent could read
 
 
@@ -178,7 +183,15 @@ def patched(
         document = get(writer, path)
         _check_version(path, document, if_match)
         text, count = _patched_text(path, document.content, patches)
-        record = _write(writer, path, text, author=author, new_id=new_id)
+        summary = _patched_summary(path, document.content, text)
+        record = _write(writer, path, text, author=author, new_id=new_id, summary=summary)
+        if record.content == document.content and text != document.content:
+            raise ValidationError(
+                f"the patch changes nothing of {path} but lines that Reverie writes itself, such as its day",
+                hint="change the memories: the lines about them follow",
+                field="patches",
+                reason="generated",
+            )
         return PatchedDocument(**asdict(record), applied_count=count)
 
     return Write(
@@ -271,6 +284,30 @@ def _patched_text(path: str, text: str, patches: Sequence[tuple[str, str]]) -> t
             hint="read the document again, and give each oldText exactly as it stands there, long enough to be unique",
             patches=places,
         ) from refused
+
+
+def _patched_summary(path: str, before: str, after: str) -> str | None:
+    """Return the summary line that a patch has written, or None where it has not: then it is made from the topics.
+
+    Raises:
+        ValidationError: it is longer than a summary is; it would be cut.
+    """
+    if _SUMMARY.findall(before) == _SUMMARY.findall(after):
+        return None
+    old, new = (
+        next((block.text for block in parse_source(path, text).blocks if block.kind is BlockKind.SUMMARY), "")
+        for text in (before, after)
+    )
+    if not new or new == old:
+        return None
+    if at_most(new) != new:
+        raise ValidationError(
+            f"the summary of {path} would be longer than ten words",
+            hint="give at most ten words, or ten topics with commas between them",
+            field="patches",
+            reason="long_summary",
+        )
+    return new
 
 
 def _check_version(path: str, document: DocumentRecord | None, if_match: str | None) -> None:

@@ -6,6 +6,7 @@ remembers the version that each agent has read, which is the merge base of its n
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,10 +19,13 @@ from reverie.usecases.sync import WHO
 if TYPE_CHECKING:
     from reverie.store import Reader
 
-__all__ = ["ReadVersion", "ReadVersions", "has_words_of_person", "text_to_write"]
+__all__ = ["PART_CHARS", "ReadPart", "ReadVersion", "ReadVersions", "has_words_of_person", "part_of", "text_to_write"]
 
+PART_CHARS = 32_000  # of one result of memory_read, about 8,000 tokens
+PARTS_MAX = 1_000  # files that agents have read in part
 CHARS_MAX = 16_000_000  # of all texts in memory together; a memory file has a few thousand
 
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _READ = "memory_read it, then write it again whole, or change a part of it with memory_patch"
 
 FileOfAgent: TypeAlias = tuple[str, str, str, str]
@@ -36,12 +40,49 @@ class ReadVersion:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPart:
+    """Lines `first` to `last` of a text of `lines` lines, as an agent is shown them; `is_cut` if a line was cut."""
+
+    first: int
+    last: int
+    lines: int
+    text: str
+    is_cut: bool = False
+
+
+def part_of(text: str, *, offset: int = 1, limit: int | None = None, chars: int = PART_CHARS) -> ReadPart:
+    """Return up to `limit` lines from line `offset` on, and no more than `chars` characters of them.
+
+    Where lines follow, a last line says how to read on. A line that alone is longer than `chars` is cut. An empty text
+    is one sentence, since a model's API takes no empty result.
+    """
+    lines = _LINE.findall(text) or [""]
+    last = min(len(lines), offset - 1 + (limit or len(lines)))
+    size, end = 0, offset - 1
+    while end < last and (end < offset or size + len(lines[end]) <= chars):
+        size += len(lines[end])
+        end += 1
+    shown = "".join(lines[offset - 1 : end])
+    is_cut = len(shown) > chars
+    if is_cut:
+        shown = f"{shown[:chars]}\n[line {offset:,} is {len(shown):,} characters long: the rest of it is left out]\n"
+    if not shown.strip():
+        shown += "[there are no words here]"
+    if end < len(lines) or (is_cut and end == len(lines)):
+        shown += "" if shown.endswith("\n") else "\n"
+        more = f"; read on with offset {end + 1}" if end < len(lines) else ""
+        shown += f"[lines {offset} to {end} of {len(lines)}{more}]"
+    return ReadPart(offset, end, len(lines), shown, is_cut)
+
+
 class ReadVersions:
     """LRU cache of the version of each file that each agent knows. It is empty after a restart. Not thread-safe."""
 
     def __init__(self) -> None:
         self._versions: OrderedDict[FileOfAgent, ReadVersion] = OrderedDict()
         self._chars = 0
+        self._parts: OrderedDict[FileOfAgent, tuple[int, int]] = OrderedDict()  # version, and lines read from the first
 
     def get(self, key: FileOfAgent) -> ReadVersion | None:
         """Return the version that an agent knows, or None."""
@@ -55,6 +96,20 @@ class ReadVersions:
         while self._chars > CHARS_MAX and len(self._versions) > 1:
             _, oldest = self._versions.popitem(last=False)
             self._chars -= len(oldest.text)
+
+    def put_part(self, key: FileOfAgent, version: ReadVersion, part: ReadPart) -> None:
+        """Record that an agent has read a part; the version is stored once it has read all lines, from the first on."""
+        known, through = self._parts.pop(key, (version.version, 0))
+        if known != version.version:
+            through = 0
+        if part.first <= through + 1 and not part.is_cut:
+            through = max(through, part.last)
+        if through == part.lines:
+            self.put(key, version)
+            return
+        self._parts[key] = (version.version, through)
+        if len(self._parts) > PARTS_MAX:
+            self._parts.popitem(last=False)
 
 
 def has_words_of_person(reader: Reader, document: DocumentRecord) -> bool:

@@ -8,8 +8,10 @@ import msgspec
 
 from reverie import wire
 from reverie.consolidate.apply import document_of
+from reverie.documents import parse_document
 from reverie.documents.changes import apply_changes, new_document
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
+from reverie.documents.escaping import bullet
 from reverie.documents.items import Add, Change, Delete, Update, Wording
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
 
 __all__ = [
+    "RememberedMemory",
     "change",
     "edit_block",
     "forget",
@@ -36,6 +39,12 @@ __all__ = [
 ]
 
 _WORDS = ("content", "tags", "title", "fields")  # a change of these by others makes a caller's decision stale
+
+
+class RememberedMemory(MemoryRecord, frozen=True, kw_only=True, rename=None):
+    """A memory after it was remembered; `existed` if the same one was there already, so that nothing was added."""
+
+    existed: bool = False
 
 
 # Conversions
@@ -131,24 +140,45 @@ def remember(
     new_id: Callable[[], str],
     document: str | None = None,
     idempotency: tuple[str, str] | None = None,
-) -> Write[MemoryRecord]:
+) -> Write[RememberedMemory]:
     """Create a memory as a block of a document, which is created if there is none; the body returns its record.
 
-    The words have passed the redactor. Without a `document` it is the one for its type. Raises ValidationError for a
+    Where the document has the same words already, with these tags, the body returns that memory and adds nothing. The
+    words have passed the redactor. Without a `document` it is the one for its type. Raises ValidationError for a
     document that has no memories, or memories of another type.
     """
     path = None if document is None else documents.writable_path(document)
 
-    def body(writer: Writer) -> MemoryRecord:
+    def body(writer: Writer) -> RememberedMemory:
         at = writer.at
         target = path or document_of(candidate, at=at)
         _check_type(target, candidate, at)
         words = Wording(candidate.content, candidate.tags, candidate.title, candidate.fields, at[:10])
+        existing = _same_memory(writer, target, words, at[:10])
+        if existing is not None:
+            return RememberedMemory(**msgspec.structs.asdict(get(writer, existing)), existed=True)
         memory_id = new_id()
         edit_block(writer, target, Add(memory_id, words), author=author, provenance={"by": who})
-        return get(writer, memory_id)
+        return RememberedMemory(**msgspec.structs.asdict(get(writer, memory_id)))
 
-    return Write(space=space, who=who, why="memory.add", body=body, idempotency=idempotency, answers=MemoryRecord)
+    return Write(space=space, who=who, why="memory.add", body=body, idempotency=idempotency, answers=RememberedMemory)
+
+
+def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> str | None:
+    """Return the id of the memory in a document that reads as these words would, and has their tags; or None."""
+    document = reader.load(DocumentRecord, (path,))
+    # Most words are new: a search for their first line is quicker than parsing the document.
+    if document is None or bullet(words.content).split("\n", 1)[0].removeprefix("- ") not in document.content:
+        return None
+    (new,) = parse_document(path, new_document(path, [("", words)], day=day).text or "").items or (None,)
+    for memory_id, item in zip(document.ids, parse_document(path, document.content).items, strict=False):
+        if (
+            new is not None
+            and (item.content, item.title, item.fields) == (new.content, new.title, new.fields)
+            and set(new.tags) <= set(item.tags)
+        ):
+            return memory_id
+    return None
 
 
 def change(

@@ -35,6 +35,7 @@ __all__ = [
     "entries_of",
     "get",
     "is_turn_open",
+    "newest_page",
     "thread_answer",
 ]
 
@@ -60,6 +61,21 @@ def get(reader: Reader, thread_id: str) -> ThreadRecord:
     if thread is None:
         raise NotFound(f"no thread is called {thread_id!r}", hint="reverie threads lists them")
     return thread
+
+
+def newest_page(reader: Reader, *, window: int, limit: int, after: str | None) -> wire.Page[wire.Thread]:
+    """Return a page of the threads, those first to which something was appended last.
+
+    The cursor is the time and id of the page's last thread. A thread that grows meanwhile moves before it.
+    """
+    stored = sorted((_newest_cursor(thread), thread) for _, thread in reader.records(ThreadRecord))
+    rest = [(cursor, thread) for cursor, thread in reversed(stored) if after is None or cursor < after]
+    items = [thread_answer(thread, window) for _, thread in rest[:limit]]
+    return wire.Page(items, rest[limit - 1][0] if len(rest) > limit else None)
+
+
+def _newest_cursor(thread: ThreadRecord) -> str:
+    return f"{thread.updated_at}/{thread.id}"
 
 
 def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:

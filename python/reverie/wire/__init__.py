@@ -111,6 +111,7 @@ from reverie.wire.memories import (
     RecallAnswer,
     RecallHit,
     RecallRequest,
+    RememberedMemory,
     SkipChange,
     UpdateChange,
 )
@@ -128,6 +129,7 @@ from reverie.wire.threads import (
     StoredMessage,
     Thread,
     ThreadDeleted,
+    ThreadsQuery,
 )
 from reverie.wire.tools import CallTool, ToolAnswer, ToolFormat, ToolMemory, ToolRecall, ToolsQuery
 
@@ -220,6 +222,7 @@ __all__ = [
     "RecallAnswer",
     "RecallHit",
     "RecallRequest",
+    "RememberedMemory",
     "Reply",
     "Request",
     "RequestFragment",
@@ -246,6 +249,7 @@ __all__ = [
     "Thread",
     "ThreadDeleted",
     "ThreadDigest",
+    "ThreadsQuery",
     "TokenSpend",
     "ToolAnswer",
     "ToolFormat",

@@ -179,7 +179,7 @@ class TailSize(Reply):
 
 
 class DistillAnswer(Reply):
-    """A new distillation; `memories` are the changes to the memories learnt from it. `operation` is not set."""
+    """A new distillation; `memories` are the changes to the memories learnt from it, both in `operation`."""
 
     archive: str
     number: int

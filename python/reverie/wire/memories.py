@@ -25,6 +25,7 @@ __all__ = [
     "RecallAnswer",
     "RecallHit",
     "RecallRequest",
+    "RememberedMemory",
     "SkipChange",
     "UpdateChange",
 ]
@@ -61,6 +62,12 @@ class Memory(Reply):
     provenance: dict[str, Json] = field(default_factory=dict)
     title: str | None = None
     fields: dict[str, str] = field(default_factory=dict)
+
+
+class RememberedMemory(Memory, kw_only=True):
+    """Answer of `POST /v1/memories`. `existed`: the same memory was there already; nothing was added (200, not 201)."""
+
+    existed: bool = False
 
 
 class CreateMemory(Request):

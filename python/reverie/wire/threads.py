@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, field
 
 from reverie.models import Json
-from reverie.wire.base import Count, Id, Reply, Request
+from reverie.wire.base import Count, Id, ListQuery, Reply, Request
 
 __all__ = [
     "MESSAGES_MAX",
@@ -20,6 +20,7 @@ __all__ = [
     "StoredMessage",
     "Thread",
     "ThreadDeleted",
+    "ThreadsQuery",
 ]
 
 MESSAGES_MAX = 1000  # in one append
@@ -80,6 +81,14 @@ class Thread(Reply):
     tokenizer: str = "o200k_base"
 
 
+class ThreadsQuery(ListQuery):
+    """The query of `GET /v1/threads`."""
+
+    order: Annotated[
+        Literal["id", "newest"], Meta(description="By id, or those first to which something was appended last.")
+    ] = "id"
+
+
 class DeleteThreadQuery(Request):
     """The query of `DELETE /v1/threads/{id}`."""
 
@@ -124,11 +133,10 @@ class AppendMessages(Request):
 
 
 class DistilledNow(Reply):
-    """The distillation that an append caused: finished (`archive`, `number`), or running (`job`; not used today)."""
+    """The distillation that an append caused."""
 
-    archive: str | None = None
-    number: int | None = None
-    job: str | None = None
+    archive: str
+    number: int
 
 
 class Appended(Reply):

@@ -4,7 +4,6 @@ from typing import Any, Literal
 
 from msgspec import field
 
-from reverie.models import Json
 from reverie.wire.base import Id, Reply, Request
 
 __all__ = ["CallTool", "ToolAnswer", "ToolFormat", "ToolMemory", "ToolRecall", "ToolsQuery"]
@@ -27,9 +26,12 @@ class CallTool(Request):
 
 
 class ToolAnswer(Reply):
-    """Result of a tool. With `isError` the content is a sentence that says what to do instead."""
+    """Result of a tool: `content` is text, to be put into a `tool_result` as it is, JSON where it has several values.
 
-    content: Json
+    With `isError` it is a sentence that says what to do instead.
+    """
+
+    content: str
     is_error: bool
 
 

@@ -201,3 +201,26 @@ def test_a_space_without_memories_has_no_index() -> None:
         assert client.recall("anything").hits == []
         with pytest.raises(ValidationError):
             client.memories(limit=0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"content": "the tide gauge is at pier 4"},
+        {"content": "the tide gauge\nneeds *oil* #now", "document": "facts/gauge.md", "tags": ["ops"]},
+        {"content": "deploy with ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5", "type": "procedure"},
+        {"content": "- Lesson: oil it", "title": "Gauge stuck", "type": "episode"},
+    ],
+)
+def test_an_exact_duplicate_is_the_memory_that_is_there(daemon: Daemon, body: dict[str, Any]) -> None:
+    """200 with the same id and `existed`, and no operation; other words, or a further tag, are a new memory."""
+    first = daemon.ask("POST", "/v1/memories", body)
+    assert (first.status, first.json()["existed"]) == (201, False)
+    before = daemon.ask("GET", "/v1/status").json()
+    again = daemon.ask("POST", "/v1/memories", body)
+    assert (again.status, again.json()) == (200, first.json() | {"existed": True})
+    assert again.headers["location"] == first.headers["location"]
+    after = daemon.ask("GET", "/v1/status").json()
+    assert (after["operation"], after["counts"]) == (before["operation"], before["counts"])
+    for other in ({"content": body["content"] + " too"}, {"tags": [*body.get("tags", []), "more"]}):
+        assert daemon.ask("POST", "/v1/memories", body | other).status == 201

@@ -13,6 +13,7 @@ from support.daemon import running_daemon
 from support.daemon_folder import tree
 from support.http_checks import check_refused
 from support.path_cases import all_path_cases
+from support.tool_calls import refused, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,23 +39,6 @@ def folder() -> Iterator[Tree]:
     """A daemon whose folder users edit too."""
     with tree() as daemon_folder:
         yield daemon_folder
-
-
-def result_of(client: Client, name: str, thread: str | None = None, **fields: Any) -> Any:
-    """Return the result of a tool call that succeeds."""
-    answer = client.call_tool(name, fields, thread=thread)
-    assert not answer.is_error, answer.content
-    return answer.content
-
-
-def refused(client: Client, name: str, thread: str | None = None, **fields: Any) -> str:
-    """Return the error text of a tool: short, and without HTTP terms."""
-    answer = client.call_tool(name, fields, thread=thread)
-    assert answer.is_error, answer.content
-    assert isinstance(answer.content, str)
-    assert 0 < len(answer.content) < 600
-    assert not any(word in answer.content for word in ("GET ", "POST ", "ETag", "/v1/", "Content-Type"))
-    return answer.content
 
 
 def test_the_definitions_are_served_in_every_form(client: Client, daemon: Daemon) -> None:

@@ -61,7 +61,7 @@ def test_writes_of_many_spaces_share_a_flush(store: Store) -> None:
     assert store.commits == before + 1
 
 
-@pytest.mark.parametrize("interruption", [KeyboardInterrupt(), SystemExit(3)])
+@pytest.mark.parametrize("interruption", [GeneratorExit(), SystemExit(3)])
 def test_an_interrupted_write_fails_alone(store: Store, interruption: BaseException) -> None:
     """An exception that would end the writer's thread is one write's failure; its neighbours are stored."""
     done, failed = store.commit([_memory("a"), _failing(interruption)], at=AT)
@@ -72,6 +72,15 @@ def test_an_interrupted_write_fails_alone(store: Store, interruption: BaseExcept
     assert _names(store) == ["a"]
     put(store, Kind.MEMORY, ("b",), {"name": "b"})
     assert _names(store) == ["a", "b"]
+
+
+def test_ctrl_c_ends_the_commit(store: Store) -> None:
+    """Ctrl-C inside a body reaches the person who pressed it, nothing is stored, and the next commit works."""
+    with pytest.raises(KeyboardInterrupt):
+        store.commit([_memory("a"), _failing(KeyboardInterrupt())], at=AT)
+    assert _names(store) == []
+    put(store, Kind.MEMORY, ("b",), {"name": "b"})
+    assert _names(store) == ["b"]
 
 
 def test_a_key_replays_the_first_answer(store: Store) -> None:

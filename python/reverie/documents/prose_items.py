@@ -1,0 +1,90 @@
+"""Make bullets of prose that an agent writes into a file of facts, where nothing would be remembered otherwise."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from reverie.blocks import BlockKind
+from reverie.documents.document_kind import DocumentKind
+from reverie.documents.escaping import bullet, clean
+from reverie.documents.parser import parse_source
+from reverie.errors import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+__all__ = ["count_items", "with_bullets"]
+
+_PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n")
+_ENDING: Final = re.compile(r"\r\n|\r|\n")
+# A line that is code, a table, a quote, HTML, a heading or a rule: what of it is one memory, only its author knows.
+_STRUCTURE: Final = re.compile(r" {0,3}(?:```|~~~|\||>|<|#{1,6}(?:\s|$)|={3,}\s*$|(?:[-*_][ \t]*){3,}$)|\t| {4,}\S")
+_NUMBERED: Final = re.compile(r" {0,3}\d{1,3}[.)][ \t]+")
+_FACTS_FORM: Final = 'write each memory as a bullet, such as "- The tests run with `make test`"'
+_EPISODES_FORM: Final = 'begin each episode with "## Title", then "- Summary: ...", "- Date: ..." and "- Lesson: ..."'
+
+
+def count_items(path: str, text: str) -> int:
+    """Return how many memories a document of this text has."""
+    return len(parse_source(path, text).document.items)
+
+
+def with_bullets(path: str, text: str) -> tuple[str, int]:
+    """Return a text for `path` in which prose without a memory is a bullet a paragraph, and the number of bullets made.
+
+    A text that has a memory, or no words beside headings, stays as it is, and so does one for a path that has no
+    memories. Example: for `facts/user.md`, "Ann sails" becomes "- Ann sails".
+    Raises ValidationError, with the form of a memory, where words would not be remembered and it is not plain which of
+    them belong together, as in code, a table, or an episode without a heading.
+    """
+    source = parse_source(path, text)
+    kind = source.document.kind
+    if source.document.items or kind not in {DocumentKind.FACTS, DocumentKind.EPISODES} or not path.endswith(".md"):
+        return text, 0
+    prose = [block for block in source.blocks if block.kind is BlockKind.OPAQUE]
+    texts = [source.data[block.start : block.end].decode() for block in prose]
+    if not any(part.strip("\ufeff \t\r\n") for part in texts):
+        return text, 0
+    if kind is DocumentKind.EPISODES:
+        raise _not_remembered(path, _EPISODES_FORM)
+    if any(_STRUCTURE.match(line) for part in texts for line in _ENDING.split(part)):
+        raise _not_remembered(path, _FACTS_FORM)
+    made = 0
+    pieces: list[str] = []
+    for block in source.blocks:
+        part = source.data[block.start : block.end].decode()
+        if block.kind is not BlockKind.OPAQUE or not part.strip():
+            pieces.append(part)
+            continue
+        bullets = [bullet(content) for content in _contents(part)]
+        made += len(bullets)
+        pieces.append(_begun(part) + "".join(bullets))
+    after = "".join(pieces)
+    if count_items(path, after) != made:
+        raise _not_remembered(path, _FACTS_FORM)
+    return after, made
+
+
+def _contents(part: str) -> Iterator[str]:
+    """Yield the words of each bullet to make: of a paragraph, or of an item of a numbered list."""
+    for paragraph in _PARAGRAPHS.split("\n".join(_ENDING.split(part))):
+        lines = [line.strip() for line in paragraph.split("\n") if line.strip()]
+        item: list[str] = []
+        for line in lines:
+            if _NUMBERED.match(line) and item:
+                yield clean("\n".join(item))
+                item = []
+            item.append(_NUMBERED.sub("", line, count=1))
+        if item:
+            yield clean("\n".join(item))
+
+
+def _begun(part: str) -> str:
+    """Return the blank lines that a part begins with."""
+    return part[: len(part) - len(part.lstrip("\r\n"))]
+
+
+def _not_remembered(path: str, form: str) -> ValidationError:
+    return ValidationError(f"nothing of this would be remembered in {path}", hint=form, field="content", reason="form")

@@ -1,0 +1,115 @@
+"""What agents' tools do with prose, long files and summary lines, and what they say about it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from support.daemon_folder import tree
+from support.tool_calls import refused, result_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.daemon_folder import Tree
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Tree]:
+    """A daemon whose folder users edit too."""
+    with tree() as daemon_folder:
+        yield daemon_folder
+
+
+def test_prose_becomes_bullets(folder: Tree) -> None:
+    """A line or paragraph without a bullet is one memory, the result says so, and recall finds it."""
+    client, path = folder.client, "facts/prose.md"
+    first = result_of(client, "memory_append", path=path, entry="The lighthouse keeper is called Wendelin.")
+    assert first["success"]
+    assert "a bullet was made" in first["note"]
+    more = "The foghorn runs\non compressed air.\n\nThe slipway is closed in winter."
+    assert "2 bullets" in result_of(client, "memory_append", path=path, entry=more)["note"]
+    text = "# Prose\n\nThe winch is rated for nine tons.\n\n1. Grease it\n2. Lock it\n"
+    assert "3 bullets" in result_of(client, "memory_write", path="facts/winch.md", content=text)["note"]
+    assert result_of(client, "memory_append", path=path, entry="- Already a bullet") == {"success": True}
+    contents = {item.content for item in client.memories(limit=1000).items}
+    assert {
+        "The lighthouse keeper is called Wendelin.",
+        "The foghorn runs\non compressed air.",
+        "The slipway is closed in winter.",
+        "The winch is rated for nine tons.",
+        "Grease it",
+        "Lock it",
+    } <= contents
+    assert "Wendelin" in str(result_of(client, "recall", query="who is the lighthouse keeper"))
+    assert folder.read("facts/winch.md").startswith("# Prose\n")
+    known = folder.read("facts/winch.md")
+    result_of(client, "memory_write", path="facts/winch.md", content="The winch is sold.")
+    assert "nine tons" in known
+    assert "nine tons" not in folder.read("facts/winch.md")
+
+
+def test_what_would_not_be_remembered_is_refused(folder: Tree) -> None:
+    """Code, a table or a nameless episode is refused with the form of a memory, and no file is made."""
+    client = folder.client
+    for text in ("```sh\nmake\n```", "| a | b |\n|---|---|\n| 1 | 2 |", "> quoted", "<b>bold</b>"):
+        for name, field in (("memory_write", "content"), ("memory_append", "entry")):
+            error = refused(client, name, path="facts/none.md", **{field: text})
+            assert "as a bullet" in error
+    assert "## Title" in refused(client, "memory_append", path="episodes/2031-01.md", entry="The mast broke.")
+    assert "## Title" in refused(client, "memory_write", path="episodes/2031-01.md", content="The mast broke.")
+    assert not (folder.root / "facts/none.md").exists()
+    assert not (folder.root / "episodes/2031-01.md").exists()
+    assert result_of(client, "memory_write", path="facts/none.md", content="# None yet\n") == {"success": True}
+    assert result_of(client, "memory_append", path="notes/log.md", entry="Any prose.") == {"success": True}
+
+
+def test_a_long_file_is_read_in_parts(folder: Tree) -> None:
+    """Each part is bounded and says how to read on; together they are the file; then it may be written."""
+    client, path = folder.client, "facts/long.md"
+    text = "# Long\n\n" + "".join(f"- Buoy {number}: {'bright ' * 12}\n" for number in range(3_000))
+    folder.save(path, text)
+    client.sync_now()
+    text = folder.read(path)
+    parts: list[str] = []
+    offset = 1
+    while offset:
+        part = result_of(client, "memory_read", path=path, offset=offset)
+        assert len(part) < 33_000
+        *lines, last = part.splitlines(keepends=True)
+        if last.startswith("[lines "):
+            offset = int(last.rpartition(" ")[2].rstrip("]\n"))
+        else:
+            lines, offset = [*lines, last], 0
+        parts += lines
+        if offset:
+            assert "memory_read" in refused(client, "memory_write", path=path, content="# Long\n\n- Gone\n")
+    assert "".join(parts) == text
+    assert len(result_of(client, "memory_read", path=path, offset=7, limit=2).splitlines()) == 3
+    assert "smaller offset" in refused(client, "memory_read", path=path, offset=9_999_999)
+    assert "`limit` must be" in refused(client, "memory_read", path=path, limit=0)
+    result_of(client, "memory_write", path=path, content="# Long\n\n- All read\n")
+
+
+def test_a_patched_summary_line_holds_or_is_refused(folder: Tree) -> None:
+    """A short summary stays as it was written; one that is too long and a patch of the day alone change nothing."""
+    client, path = folder.client, "facts/summed.md"
+    result_of(client, "memory_append", path=path, entry="- Cranes: two\n- Updated: 2026-01-01")
+    day = next(line for line in folder.read(path).splitlines() if line.startswith("- Updated:"))
+    error = refused(client, "memory_patch", path=path, patches=[{"oldText": day, "newText": "- Updated: 1999-01-01"}])
+    assert "Reverie writes itself" in error
+    line = next(line for line in folder.read(path).splitlines() if line.startswith("> Summary:"))
+    result_of(client, "memory_patch", path=path, patches=[{"oldText": line, "newText": "> Summary: all about cranes"}])
+    assert "> Summary: all about cranes\n" in folder.read(path)
+    before = folder.read(path)
+    long = "> Summary: " + "crane " * 11
+    error = refused(
+        client, "memory_patch", path=path, patches=[{"oldText": "> Summary: all about cranes", "newText": long}]
+    )
+    assert "ten words" in error
+    assert folder.read(path) == before
+    both = [{"oldText": "all about cranes", "newText": "cranes, three"}, {"oldText": "two", "newText": "three"}]
+    result_of(client, "memory_patch", path=path, patches=both)
+    assert "> Summary: cranes, three\n" in folder.read(path)
+    assert "- Cranes: three\n" in folder.read(path)
