@@ -32,7 +32,7 @@ from reveried.actions.distill import register_dream_job
 from reveried.actions.history import prune_daily
 from reveried.background_state import BackgroundState
 from reveried.clock import clock_of, text_of
-from reveried.compute import Compute
+from reveried.compute import SMALL_JOBS, Compute
 from reveried.config import Config, load
 from reveried.events import Events
 from reveried.http.admission import Admission, Limits
@@ -164,7 +164,7 @@ async def _assemble(
     worker = Worker(store, clock=at, queue_length=daemon.queue_length, on_commit=events.notify)
     worker.start()
     closing.push_async_callback(asyncio.to_thread, worker.stop)
-    compute = Compute(idle_s=daemon.compute_idle_seconds, timeout_s=daemon.compute_seconds)
+    compute = Compute(idle_s=daemon.compute_idle_seconds, timeout_s=daemon.compute_seconds, small_jobs=SMALL_JOBS)
     closing.push_async_callback(compute.close)
     jobs = Jobs(clock=at, now_ms=now_ms, random=secrets.token_bytes)
     closing.push_async_callback(jobs.close, daemon.drain_seconds)

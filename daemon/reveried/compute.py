@@ -4,6 +4,9 @@
 import never delays a context. A child ends with its parent, and after a minute without work. The child itself is
 `python -m reveried.compute`.
 
+Starting a child takes a second, and a child as much memory again as the daemon. So while a lane has none, a job on few
+bytes is run in a thread of the daemon, which has the modules for it loaded anyway. Most agents never need a child.
+
 Frames in both directions: length of the name (1 byte), length of the body (8 bytes, big-endian), name, body.
 A request's name is the job; a response's name is `ok`, or an error's wire code with the error envelope as its body.
 """
@@ -24,17 +27,23 @@ from typing import TYPE_CHECKING, Protocol
 import orjson
 
 from reverie.errors import Busy, ReverieError, from_code
+from reveried.keyed_lock import finish_before_cancel
 from reveried.platform import die_with_parent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
-__all__ = ["JOBS_MODULE", "Compute", "ComputeFailed", "main"]
+__all__ = ["JOBS_MODULE", "SMALL_BYTES", "SMALL_JOBS", "Compute", "ComputeFailed", "main"]
 
 JOBS_MODULE = "reverie.usecases.compute_jobs"
+SMALL_JOBS = frozenset({"state", "context", "messages", "outline"})  # cost some microseconds for each entry, no more
 HEAD = struct.Struct(">BQ")
 OK = b"ok"
 FRAME_BYTES_MAX = 1 << 30
+SMALL_BYTES = (
+    128 * 1024
+)  # of a small job: a few hundred messages, some ten milliseconds of a thread beside the event loop
+COLD_BYTES = 1 << 20  # of a job that is not made to wait for a new child: that is started beside it, for the next one
 BULK_QUEUE = 64  # calls that may wait in one lane
 BULK_NICENESS = 10  # bulk work yields the processor to the daemon and to agents (`man 2 nice`)
 STOP_GRACE_S = 2.0  # between SIGTERM and SIGKILL
@@ -54,6 +63,9 @@ class Jobs(Protocol):
     """A module with the jobs of a child, by name."""
 
     JOBS: Mapping[str, Callable[[bytes], bytes]]
+
+    def clear_caches(self) -> None:
+        """Free what jobs keep for the next one: a child ends some time, the daemon does not."""
 
 
 @dataclass(slots=True)
@@ -77,7 +89,13 @@ class _Lane:
 class Compute:
     """Runs jobs in child processes: one lane for agents, one (`bulk`) for imports and background work."""
 
-    def __init__(self, *, idle_s: float, timeout_s: float, jobs_module: str = JOBS_MODULE) -> None:
+    def __init__(
+        self, *, idle_s: float, timeout_s: float, jobs_module: str = JOBS_MODULE, small_jobs: Collection[str] = ()
+    ) -> None:
+        """`small_jobs` are the names of the jobs that a thread of this process may run while there is no child."""
+        self._small_jobs = small_jobs
+        self._in_thread = asyncio.Lock()  # jobs share caches, so one runs at a time
+        self._warming: set[asyncio.Task[None]] = set()
         self._idle_s = idle_s
         self._timeout_s = timeout_s
         self._jobs_module = jobs_module
@@ -99,6 +117,10 @@ class Compute:
             raise Busy("Too much work waits to be decided.", hint="Try again in a moment.", retryAfter=2)
         lane.waiting += 1
         try:
+            if job in self._small_jobs and len(body) <= COLD_BYTES and not _is_alive(lane):
+                if len(body) > SMALL_BYTES:
+                    self._warm_up(lane)
+                return await self._run_here(job, body)
             async with lane.lock:
                 return await self._run_in(lane, job, body, timeout_s or self._timeout_s)
         finally:
@@ -107,12 +129,32 @@ class Compute:
     async def close(self) -> None:
         """End the children; a job in progress fails."""
         self._stopped = True
+        await asyncio.gather(*self._warming, return_exceptions=True)
         for lane in self._lanes.values():
             await self._end(lane)
 
     def pids(self) -> list[int]:
         """Return the process ids of the children."""
         return [lane.child.process.pid for lane in self._lanes.values() if lane.child is not None]
+
+    async def _run_here(self, job: str, body: bytes) -> bytes:
+        """Run a job in a thread of this process. Raises as a child's job does."""
+        async with self._in_thread:
+            return _unwrapped(*await finish_before_cancel(asyncio.to_thread(_run_once, self._jobs_module, job, body)))
+
+    def _warm_up(self, lane: _Lane) -> None:
+        """Start the lane's child in the background, unless it is being started."""
+        if self._warming or lane.lock.locked():
+            return
+        task = asyncio.get_running_loop().create_task(self._start_child(lane))
+        self._warming.add(task)
+        task.add_done_callback(self._warming.discard)
+
+    async def _start_child(self, lane: _Lane) -> None:
+        async with lane.lock:
+            if not _is_alive(lane):
+                child = await self._child_of(lane)
+                child.idle = asyncio.get_running_loop().call_later(self._idle_s, _close_input, child)
 
     async def _run_in(self, lane: _Lane, job: str, body: bytes, timeout_s: float) -> bytes:
         child = await self._child_of(lane)
@@ -132,10 +174,7 @@ class Compute:
             await self._end(lane)
             raise
         child.idle = asyncio.get_running_loop().call_later(self._idle_s, _close_input, child)
-        if name == OK:
-            return answer
-        envelope = orjson.loads(answer)
-        raise from_code(envelope["error"], envelope["message"], envelope["details"])
+        return _unwrapped(name, answer)
 
     async def _child_of(self, lane: _Lane) -> _Child:
         """Return the lane's child if it is still alive, else a new one."""
@@ -182,6 +221,29 @@ class Compute:
         except TimeoutError:
             process.kill()
             return await process.wait()
+
+
+def _is_alive(lane: _Lane) -> bool:
+    """Return True if the lane has a child that takes calls."""
+    child = lane.child
+    return child is not None and child.process.returncode is None and not _stdin_closed(child.process)
+
+
+def _run_once(jobs_module: str, job: str, body: bytes) -> tuple[bytes, bytes]:
+    """Run a job as a child does, and free what it cached."""
+    jobs: Jobs = importlib.import_module(jobs_module)
+    try:
+        return _answer(jobs.JOBS, job, body)
+    finally:
+        jobs.clear_caches()
+
+
+def _unwrapped(name: bytes, answer: bytes) -> bytes:
+    """Return the body of a response. Raises the error that it is."""
+    if name == OK:
+        return answer
+    envelope = orjson.loads(answer)
+    raise from_code(envelope["error"], envelope["message"], envelope["details"])
 
 
 async def _request(process: asyncio.subprocess.Process, job: str, body: bytes) -> tuple[bytes, bytes]:

@@ -7,7 +7,7 @@ import time
 
 from reverie.errors import TokenBudgetExceeded, ValidationError
 
-__all__ = ["JOBS"]
+__all__ = ["JOBS", "clear_caches"]
 
 
 def _echo(body: bytes) -> bytes:
@@ -64,3 +64,11 @@ JOBS = {
     "defect": _defect,
     "pid": _pid,
 }
+
+
+CLEARED: list[int] = []
+"""One item for each time that the caches were cleared in this process."""
+
+
+def clear_caches() -> None:
+    CLEARED.append(1)

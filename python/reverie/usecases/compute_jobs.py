@@ -12,7 +12,7 @@ from reverie.usecases.distill import DistillJob
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["JOBS"]
+__all__ = ["JOBS", "clear_caches"]
 
 T = TypeVar("T")
 
@@ -37,3 +37,8 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "learn": _job(learn.LearnJob, learn.decide),
     "dream": _job(dream.DreamJob, dream.decide),
 }
+
+
+def clear_caches() -> None:
+    """Free the entries and distillations that are kept for the next context of their thread."""
+    contexts.clear_caches()

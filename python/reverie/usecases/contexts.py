@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from reverie.models import Entry
     from reverie.store import Reader
 
-__all__ = ["ContextJob", "Placement", "Room", "decide", "snapshot"]
+__all__ = ["ContextJob", "Placement", "Room", "clear_caches", "decide", "snapshot"]
 
 Placement: TypeAlias = Literal["system", "late"]
 
@@ -224,6 +224,12 @@ def _entries(job: ContextJob) -> list[Entry]:
 def _messages(entries: Sequence[Entry]) -> tuple[Message, ...]:
     """Return the main line's messages, without those that the user rewound."""
     return tuple(message for message in main_line(entries) if not message.rewound)
+
+
+def clear_caches() -> None:
+    """Free the opened entries and distillations."""
+    _OPENED.clear()
+    _opened_distillation.cache_clear()
 
 
 @lru_cache(maxsize=16)

@@ -126,6 +126,11 @@ class OpenedEntries:
             self._put(data, entry)
         return entry
 
+    def clear(self) -> None:
+        """Forget every entry."""
+        self._entries.clear()
+        self._bytes = 0
+
     def _put(self, data: bytes, entry: Entry) -> None:
         if data not in self._entries:
             self._bytes += len(data)
