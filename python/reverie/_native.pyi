@@ -38,6 +38,18 @@ def sha256_canonical(value: Any) -> str:
 def check_json(data: bytes) -> None:
     """Raise ValidationError unless `data` is one JSON value that no two readers understand differently."""
 
+def pack(data: bytes) -> bytes | None:
+    """Return bytes packed with the store's dictionary; None if there is no memory for it."""
+
+def unpack(packed: bytes, limit: int) -> bytes | None:
+    """Return what `pack` packed; None for other bytes, or for more than `limit` bytes of content."""
+
+def pack_edit(base: bytes, data: bytes) -> bytes | None:
+    """Return the edit that makes `data` of `base`; None if there is no memory for it."""
+
+def apply_edit(base: bytes, edit: bytes, limit: int) -> bytes | None:
+    """Return what an edit makes of `base`; None for bytes that are no edit of it, or for more than `limit` bytes."""
+
 def parse_blocks(
     data: bytes, sections: bool | None = None
 ) -> list[tuple[str, int, int, int, str, tuple[str, ...], tuple[tuple[str, str], ...]]]:

@@ -41,6 +41,7 @@ from reverie.store import (
     ThreadRecord,
     TokenRecord,
     UsageRecord,
+    VersionsCursor,
     WorkingStateRecord,
 )
 from support.stores import AT
@@ -181,6 +182,7 @@ PUT: list[tuple[Key, StoredRecord]] = [
     (ListedCursor.KEY, ListedCursor(paths=["a.md"])),
     (FactorRecord.key("opus"), FactorRecord(value=1.5, weight=200)),
     (IdentityRecord.KEY, IdentityRecord(id="ab")),
+    (VersionsCursor.KEY, VersionsCursor(after="0264")),
     (("mem_1",), AccessRecord(count=2, at=AT)),
     (("cnf_1",), CONFLICT),
     (("cnf_2",), msgspec.structs.replace(CONFLICT, id="cnf_2", opened_path="b.md")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 AT = "2026-11-21T09:30:00.000Z"
 SECRET = "hush-hush-1234"  # noqa: S105 - what Masking replaces
 SPACE = "default"
+_CHARACTERS = "".join(map(chr, range(0x20, 0x7F)))  # printable ASCII
 DAY_MS = 24 * 60 * 60 * 1000
 
 
@@ -42,6 +44,11 @@ class Masking:
 
 
 MASKING = Masking()
+
+
+def noise(size: int, seed: int = 0) -> str:
+    """Return so many characters that hardly get shorter when they are packed: to about five sixths."""
+    return "".join(random.Random(seed).choices(_CHARACTERS, k=size))
 
 
 def opened(path: Path, **options: Any) -> Store:

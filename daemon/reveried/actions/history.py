@@ -18,10 +18,11 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reveried.services import Services
 
-__all__ = ["prune", "prune_daily", "rollback", "undo"]
+__all__ = ["prune", "prune_daily", "rollback", "shorten_versions", "undo"]
 
 FIRST_AFTER_S = 300.0  # the first minutes after a start belong to callers and to the first scans of the folders
 EVERY_S = 24 * 3600.0
+STEPS_LOGGED = 400  # steps of the work on old versions between two lines of the log: some 10,000 versions
 
 
 async def undo(services: Services, space: str, seq: int, *, who: str, idempotency: tuple[str, str] | None) -> Json:
@@ -70,12 +71,26 @@ async def prune_daily(services: Services, *, first_after_s: float = FIRST_AFTER_
     await asyncio.sleep(first_after_s)
     while True:
         try:
+            await shorten_versions(services)
             removed = await prune(services)
             if removed:
                 logger("reveried.retention").info("what was old enough is gone", records=removed)
         except ReverieError as error:
             logger("reveried.retention").error("retention stopped", code=error.code)
         await asyncio.sleep(every_s)
+
+
+async def shorten_versions(services: Services) -> None:
+    """Make edits of the versions that an older form of the store kept whole, in steps behind other writes.
+
+    Once for each space: a step saves how far it came, so that the next start goes on from there.
+    """
+    for space in await asyncio.to_thread(spaces_of, services.store):
+        steps = 1
+        while not (await services.submit(history.shorten_step(space), bulk=True)).value:
+            steps += 1
+            if steps % STEPS_LOGGED == 0:
+                logger("reveried.retention").info("old versions are being made smaller", space=space, steps=steps)
 
 
 async def prune(services: Services) -> int:

@@ -51,6 +51,7 @@ from reverie.store.thread_records import (
     ThreadRecord,
     TokenRecord,
     UsageRecord,
+    VersionsCursor,
     WorkingStateRecord,
 )
 from reverie.store.writer import Writer
@@ -104,6 +105,7 @@ __all__ = [
     "TokenRecord",
     "UsageRecord",
     "Version",
+    "VersionsCursor",
     "WorkingStateRecord",
     "Write",
     "Writer",

@@ -9,6 +9,7 @@ then covers key, operation, time and the seal: a record that turns up under anot
 
 from __future__ import annotations
 
+import struct
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -16,20 +17,25 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import orjson
 
 from reverie.errors import Damaged, ValidationError
+from reverie.pack import apply_edit, edit, pack, unpack
 from reverie.store.keys import record_name
 
 if TYPE_CHECKING:
     from reverie.models import Json
 
 __all__ = [
+    "EDIT",
     "HASH_BYTES",
     "IN_BLOB",
     "TOMBSTONE",
+    "EditHead",
     "RawRecord",
     "Redactor",
     "Sealed",
     "blob_reference",
     "decode_record",
+    "edit_head",
+    "edited_text",
     "encode_record",
     "fast_body",
     "from_ms",
@@ -39,6 +45,8 @@ __all__ = [
     "seal",
     "seal_own",
     "sealed_body",
+    "sealed_edit",
+    "sealed_text",
     "to_ms",
     "tombstone",
     "verified_sealed",
@@ -47,10 +55,14 @@ __all__ = [
 HASH_BYTES = 16  # the beginning of a SHA-256: chance damage passes once in 2^128
 VERSION = 1  # of the sealed form
 INLINE, IN_BLOB, TOMBSTONE = 0, 1, 2  # the body is JSON, the address and size of a blob, or empty: a deletion
+PACKED, EDIT = 3, 4  # the body is packed JSON, or makes the JSON of a version from that of the next one
+_PACKED_MIN = 64  # bytes; what is shorter, such as a collection checksum, is hardly shorter when packed
 _BODY = HASH_BYTES + 2  # offset of the body in sealed bytes
 _FIXED = HASH_BYTES + 16  # offset of the sealed bytes in a record, after checksum, operation and time
 _HEAD = _FIXED + HASH_BYTES  # offset of the sealed form's version in a record: what the record's checksum covers ends
 _INLINE_HEAD = bytes((VERSION, INLINE))
+_PACKED_HEAD = bytes((VERSION, PACKED))
+_EDIT = struct.Struct(f">{HASH_BYTES}sQHI")  # the fields of EditHead
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -67,16 +79,18 @@ class Redactor(Protocol):
 class Sealed:
     """A redacted value as bytes: 16 bytes of SHA-256 over the rest, version, form, body. Made only by this module."""
 
-    __slots__ = ("data", "redacted")
+    __slots__ = ("_text", "data", "redacted")
 
     data: bytes
     redacted: int  # how many spans the redactor replaced
+    _text: bytes | None  # the JSON text where it is known, so that it need not be unpacked
 
-    def __init__(self, data: bytes, redacted: int, *, maker: object) -> None:
+    def __init__(self, data: bytes, redacted: int, text: bytes | None = None, *, maker: object) -> None:
         if maker is not _MAKER:
             raise TypeError("a Sealed is made by codec.seal, so that nothing is written unredacted")
         self.data = data
         self.redacted = redacted
+        self._text = text
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as bytes, whose checksum is verified when they are unpickled."""
@@ -84,12 +98,14 @@ class Sealed:
 
     @property
     def body(self) -> bytes:
-        """The body: JSON text, except in a blob reference or tombstone."""
-        return self.data[_BODY:]
+        """The body: JSON text, except in a blob reference, an edit or a tombstone."""
+        if self._text is None:
+            self._text = _opened(self.data) if self.form in {INLINE, PACKED} else self.data[_BODY:]
+        return self._text
 
     @property
     def form(self) -> int:
-        """INLINE, IN_BLOB or TOMBSTONE."""
+        """INLINE, IN_BLOB, TOMBSTONE, PACKED or EDIT."""
         return self.data[_BODY - 1]
 
     def json(self) -> dict[str, Any]:
@@ -99,7 +115,7 @@ class Sealed:
 
     @property
     def address(self) -> str:
-        """The content address in hex: equal for equal bodies."""
+        """The content address in hex: the checksum of the sealed bytes."""
         return self.data[:HASH_BYTES].hex()
 
 
@@ -116,7 +132,15 @@ def seal(value: Json, redactor: Redactor) -> Sealed:
         body = orjson.dumps(clean)
     except orjson.JSONEncodeError as error:
         raise ValidationError(f"a value cannot be stored as JSON: {error}", hint="send plain JSON") from error
-    return _sealed(INLINE, body, redacted)
+    return sealed_text(body, redacted)
+
+
+def sealed_text(text: bytes, redacted: int = 0) -> Sealed:
+    """Return redacted JSON text sealed, packed where that makes it shorter."""
+    packed = pack(text) if len(text) >= _PACKED_MIN else None
+    if packed is None or len(packed) >= len(text):
+        return _sealed(INLINE, text, redacted, text)
+    return _sealed(PACKED, packed, redacted, text)
 
 
 def seal_own(value: dict[str, int | str]) -> Sealed:
@@ -124,20 +148,59 @@ def seal_own(value: dict[str, int | str]) -> Sealed:
     return _sealed(INLINE, orjson.dumps(value))
 
 
-def _sealed(form: int, body: bytes, redacted: int = 0) -> Sealed:
-    """Return a body with its version, form and checksum before it."""
+def _sealed(form: int, body: bytes, redacted: int = 0, text: bytes | None = None) -> Sealed:
+    """Return a body with its version, form and checksum before it; `text` is its JSON text where it has one."""
     inner = bytes((VERSION, form)) + body
-    return Sealed(sha256(inner).digest()[:HASH_BYTES] + inner, redacted, maker=_MAKER)
+    return Sealed(sha256(inner).digest()[:HASH_BYTES] + inner, redacted, text, maker=_MAKER)
 
 
 def blob_reference(sealed: Sealed) -> Sealed:
-    """Return the sealed form of a record whose body is in a blob: the body's address and its length."""
+    """Return the sealed form of a record whose body is in a blob: the blob's address and the length of its text."""
     return _sealed(IN_BLOB, sealed.data[:HASH_BYTES] + len(sealed.body).to_bytes(8, "big"), sealed.redacted)
 
 
 def tombstone() -> Sealed:
     """Return the sealed form that a record's history has for the operation that deleted it."""
     return _sealed(TOMBSTONE, b"")
+
+
+class EditHead(NamedTuple):
+    """The head of an edit, which makes the text of a version from that of a newer one, its base."""
+
+    checksum: bytes  # of the text that it makes
+    base: int  # the operation that wrote the base
+    number: int  # of older edits whose base is this one, or one of which this is the base in turn
+    size: int  # bytes of this edit and of those older ones together
+
+
+def sealed_edit(text: bytes, base_text: bytes, base: int, before: EditHead | None) -> Sealed | None:
+    """Return the sealed edit that makes `text` of `base_text`, which operation `base` wrote; None without memory.
+
+    `before` is the head of the edit whose base is the version with this text, if there is one.
+    """
+    frame = edit(base_text, text)
+    if frame is None:
+        return None
+    number, size = (0, 0) if before is None else (before.number + 1, before.size)
+    head = EditHead(_text_checksum(text), base, number, size + len(frame))
+    return _sealed(EDIT, _EDIT.pack(*head) + frame)
+
+
+def edit_head(data: bytes) -> EditHead:
+    """Return the head of a sealed edit that was verified. Raises Damaged where it is too short for one."""
+    if len(data) < _BODY + _EDIT.size:
+        raise Damaged("an edit ends before its text", hint="run `reverie check`")
+    return EditHead(*_EDIT.unpack_from(data, _BODY))
+
+
+def edited_text(data: bytes, base_text: bytes) -> bytes | None:
+    """Return the text that a sealed edit makes of its base's text; None where that is not the text it was made for."""
+    text = apply_edit(base_text, data[_BODY + _EDIT.size :])
+    return text if text is not None and _text_checksum(text) == edit_head(data).checksum else None
+
+
+def _text_checksum(text: bytes) -> bytes:
+    return sha256(text).digest()[:HASH_BYTES]
 
 
 def verified_sealed(data: bytes, redacted: int = 0) -> Sealed:
@@ -155,9 +218,18 @@ def open_sealed(data: bytes) -> dict[str, Any]:
 def sealed_body(data: bytes) -> bytes:
     """Return the JSON text inside sealed bytes. Raises Damaged where the bytes are not those that were sealed."""
     _verify(data)
-    if data[_BODY - 1] != INLINE:
-        raise Damaged("the body is not in its record", hint="run `reverie check`")
-    return data[_BODY:]
+    return _opened(data)
+
+
+def _opened(data: bytes) -> bytes:
+    """Return the JSON text inside sealed bytes that were verified. Raises Damaged where there is none in them."""
+    form = data[_BODY - 1]
+    if form == INLINE:
+        return data[_BODY:]
+    text = unpack(data[_BODY:]) if form == PACKED else None
+    if text is None:
+        raise Damaged("the body is not in its record, or cannot be unpacked", hint="run `reverie check`")
+    return text
 
 
 def _verify(data: bytes) -> None:
@@ -181,7 +253,7 @@ class RawRecord(NamedTuple):
 
     @property
     def form(self) -> int:
-        """INLINE, IN_BLOB or TOMBSTONE."""
+        """INLINE, IN_BLOB, TOMBSTONE, PACKED or EDIT."""
         return self.data[_BODY - 1]
 
     @property
@@ -212,8 +284,8 @@ def decode_record(key: bytes, record: bytes) -> RawRecord:
             hint="run `reverie check`",
             record=record_name(key),
         )
-    if record[_HEAD + 1] != INLINE:
-        # The body of a blob reference or tombstone is used without being opened as JSON, so no later step
+    if record[_HEAD + 1] not in {INLINE, PACKED}:
+        # The body of a blob reference, edit or tombstone is used without being opened as JSON, so no later step
         # would verify it.
         _verify_named(key, record[_FIXED:])
     return RawRecord(
@@ -223,10 +295,10 @@ def decode_record(key: bytes, record: bytes) -> RawRecord:
 
 def record_body(key: bytes, record: RawRecord) -> bytes:
     """Return the verified JSON text of a record that is not in a blob. Raises Damaged naming the record."""
-    _verify_named(key, record.data)
-    if record.form != INLINE:
-        raise Damaged("the body is not in its record", hint="run `reverie check`")
-    return record.data[_BODY:]
+    try:
+        return sealed_body(record.data)
+    except Damaged as error:
+        raise _damaged(key, error) from error
 
 
 def record_json(key: bytes, record: RawRecord) -> dict[str, Any]:
@@ -240,9 +312,12 @@ def _verify_named(key: bytes, data: bytes) -> None:
     try:
         _verify(data)
     except Damaged as error:
-        raise Damaged(
-            f"{record_name(key)} is damaged: {error.message}", hint=error.hint, record=record_name(key)
-        ) from error
+        raise _damaged(key, error) from error
+
+
+def _damaged(key: bytes, error: Damaged) -> Damaged:
+    """Return an error about sealed bytes with the name of their record."""
+    return Damaged(f"{record_name(key)} is damaged: {error.message}", hint=error.hint, record=record_name(key))
 
 
 def fast_body(key: bytes, record: bytes) -> bytes | None:
@@ -254,10 +329,12 @@ def fast_body(key: bytes, record: bytes) -> bytes | None:
     if (
         sha256(key + record[HASH_BYTES:_HEAD]).digest()[:HASH_BYTES] != record[:HASH_BYTES]
         or sha256(record[_HEAD:]).digest()[:HASH_BYTES] != record[_FIXED:_HEAD]
-        or record[_HEAD : _HEAD + 2] != _INLINE_HEAD
     ):
         return None
-    return record[_HEAD + 2 :]
+    head = record[_HEAD : _HEAD + 2]
+    if head == _PACKED_HEAD:
+        return unpack(record[_HEAD + 2 :])
+    return record[_HEAD + 2 :] if head == _INLINE_HEAD else None
 
 
 def to_ms(at: str) -> int:

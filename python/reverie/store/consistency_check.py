@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import lmdb
 
 from reverie.errors import Damaged
-from reverie.store.codec import HASH_BYTES, IN_BLOB, TOMBSTONE, RawRecord, decode_record, record_json, verified_sealed
+from reverie.store.codec import (
+    EDIT,
+    HASH_BYTES,
+    IN_BLOB,
+    TOMBSTONE,
+    RawRecord,
+    decode_record,
+    record_json,
+    verified_sealed,
+)
 from reverie.store.header import Header
 from reverie.store.integrity import CollectionChecksum, collection_kind, collection_prefix
 from reverie.store.keys import (
@@ -30,6 +39,7 @@ from reverie.store.keys import (
     split_key,
 )
 from reverie.store.schema import RULES, SYSTEM_SPACE, Kind
+from reverie.store.transaction import ReadTransaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,6 +105,7 @@ class ConsistencyCheck:
         self._uses: Counter[tuple[bytes, str]] = Counter()  # references to blobs, by space and address
         self._stored_uses: dict[tuple[bytes, str], int] = {}  # the use counts stored
         self._bodies: set[tuple[bytes, str]] = set()  # the blobs whose body is there
+        self._edits: list[tuple[bytes, bytes, RawRecord]] = []  # versions that are edits: space, key, record
         self._damaged: set[bytes] = set()  # keys of records that are reported already
         self._written_by: dict[bytes, int] = {}  # the operation in each current record
         self._logged: dict[bytes, int | None] = {}  # the operation that last wrote it by the log, None: deleted
@@ -107,6 +118,7 @@ class ConsistencyCheck:
             except Damaged as error:
                 self._damaged.add(raw)
                 self._problem(raw, error.message)
+        self._make_texts()
         self._compare_checksums()
         self._compare_roots()
         self._compare_sequences()
@@ -177,20 +189,37 @@ class ConsistencyCheck:
         if not isinstance(kind, Kind):
             raise Damaged(f"kind {kind} is not known to this version", hint="use a newer version")
         self.counts[kind.value] += 1
+        if self._edits and not _same_record(raw, self._edits[-1]):
+            self._make_texts()
         if kind not in (Kind.CHECKSUM, Kind.ROOT, Kind.HEADER):
             self._count(space, kind, rest, data)
         record = decode_record(raw, data)
         if record.form == IN_BLOB:
             self._uses[space, record.address] += 1
             value: dict[str, Any] = {}
-        elif record.form == TOMBSTONE:
+        elif record.form in {TOMBSTONE, EDIT}:
             value = {}
+            if record.form == EDIT:
+                self._edits.append((space, raw, record))
         elif kind is Kind.BLOB and rest.endswith(encode_number(1)):
             verified_sealed(record.data)
             value = {}
         else:
             value = record_json(raw, record)
         self._note(_RecordKey(raw, space, kind, rest), record, value)
+
+    def _make_texts(self) -> None:
+        """Make the text of every edit collected, which are of one record: newest first, as each is made of the last."""
+        if not self._edits:
+            return
+        transaction = ReadTransaction(self._txn, self._edits[0][0])
+        for _, raw, record in reversed(self._edits):
+            try:
+                transaction.body(raw, record)
+            except Damaged as error:
+                self._damaged.add(raw)
+                self._problem(raw, error.message)
+        self._edits.clear()
 
     def _count(self, space: bytes, kind: Kind, rest: bytes, data: bytes) -> None:
         """Include a record in the checksum of its collection, damaged or not: damage is not absence."""
@@ -325,6 +354,12 @@ class ConsistencyCheck:
         for raw in self._written_by:
             if raw not in self._logged:
                 self._problem(raw, "no operation lists this record")
+
+
+def _same_record(raw: bytes, edit: tuple[bytes, bytes, RawRecord]) -> bool:
+    """Return True if a key is that of a version of the record that an edit is a version of."""
+    _, edit_raw, record = edit
+    return raw.startswith(edit_raw[: len(edit_raw) - len(encode_number(record.operation))])
 
 
 def _mismatch(logged: int | None, found: int | None) -> str:

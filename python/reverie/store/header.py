@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reverie.store.lmdb_env import Environment
     from reverie.store.store_folder import RollbackGuard
 
-__all__ = ["MIGRATIONS", "Header", "Migration", "m001_first_form", "opened_header"]
+__all__ = ["MIGRATIONS", "Header", "Migration", "m001_first_form", "m002_packed_records", "opened_header"]
 
 
 Migration: TypeAlias = Callable[["lmdb.Transaction[bytes]"], None]
@@ -77,7 +77,15 @@ def m001_first_form(txn: lmdb.Transaction[bytes]) -> None:
         raise StorageFailed("the store has records and no header", hint="`reverie restore` from a backup")
 
 
-MIGRATIONS: tuple[Migration, ...] = (m001_first_form,)
+def m002_packed_records(txn: lmdb.Transaction[bytes]) -> None:
+    """Allow packed records and edits (FORMAT.md, sections 2 and 3), which older versions cannot read.
+
+    Records in the older forms are read as they are. `versions.shorten_versions` makes edits of the versions among
+    them while the store is in use, so that opening a large store takes no longer than before.
+    """
+
+
+MIGRATIONS: tuple[Migration, ...] = (m001_first_form, m002_packed_records)
 """Every migration in the order in which they run, stored by name once applied."""
 
 

@@ -7,9 +7,10 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from reverie.store.codec import TOMBSTONE, RawRecord, decode_record
-from reverie.store.keys import decode_key, encode_number, kind_prefix
-from reverie.store.reader import forward
+from reverie.store.keys import encode_number, kind_prefix
+from reverie.store.reader import backward, forward
 from reverie.store.schema import RULES, Kind
+from reverie.store.versions import successor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -78,6 +79,8 @@ def prune(writer: Writer, rules: Rules, cursor: str | None = None) -> Step:
     # A sequence stays dense: only its beginning is removed, even where a clock that jumped has put old times behind.
     choose = takewhile if RULES[kind].sequence else filter
     removed = list(choose(lambda item: due(transaction, *item), _decoded(looked_at)))
+    if kind is Kind.VERSION:
+        removed = _oldest(transaction, removed)
     for raw, record in removed:
         transaction.release_blob(record)
         transaction.remove(kind, raw, record)
@@ -86,6 +89,20 @@ def prune(writer: Writer, rules: Rules, cursor: str | None = None) -> Step:
         return Step(len(removed), f"{index}:{looked_at[-1][0].hex()}")
     following = int(index) + 1
     return Step(len(removed), f"{following}:" if following < len(stages) else None)
+
+
+def _oldest(transaction: WriteTransaction, versions: list[tuple[bytes, RawRecord]]) -> list[tuple[bytes, RawRecord]]:
+    """Return those of these versions, given in the order of their keys, before which no version is kept.
+
+    An older version may be an edit of a newer one. It is due later than that only where a clock was set back.
+    """
+    oldest: list[tuple[bytes, RawRecord]] = []
+    for raw, version in versions:
+        prefix = raw[: len(raw) - len(encode_number(version.operation))]
+        before = next(backward(transaction.txn, prefix, raw), None)
+        if before is None or (oldest and before[0] == oldest[-1][0]):
+            oldest.append((raw, version))
+    return oldest
 
 
 def _decoded(items: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, RawRecord]]:
@@ -99,7 +116,8 @@ def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[WriteTransa
         return lambda _transaction, _raw, record: expired(record.at_ms, now_ms, days)
 
     def replaced(transaction: WriteTransaction, raw: bytes, record: RawRecord) -> bool:
-        return superseded(record, _successor(transaction, raw), now_ms, rules.version_days)
+        following = successor(transaction, raw)
+        return superseded(record, None if following is None else following[1], now_ms, rules.version_days)
 
     def failed_dream(transaction: WriteTransaction, raw: bytes, record: RawRecord) -> bool:
         return (
@@ -113,17 +131,6 @@ def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[WriteTransa
         (Kind.VERSION, replaced),
         (Kind.DREAM, failed_dream),
     ]
-
-
-def _successor(transaction: WriteTransaction, raw: bytes) -> RawRecord | None:
-    """Return what came after the version under `raw`: the next version kept, else the current record, else None."""
-    rest = raw[len(transaction.space) + 1 :]
-    operation = decode_key(rest[1:])[-1]
-    versions = raw[: len(raw) - len(encode_number(operation))]
-    following = next(forward(transaction.txn, versions, raw), None)
-    if following is not None:
-        return decode_record(*following)
-    return transaction.find(transaction.space + versions[len(transaction.space) + 1 :])
 
 
 def purge_thread(writer: Writer, thread: str, limit: int = 1000) -> int:

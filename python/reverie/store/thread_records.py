@@ -28,6 +28,7 @@ __all__ = [
     "ThreadRecord",
     "TokenRecord",
     "UsageRecord",
+    "VersionsCursor",
     "WorkingStateRecord",
 ]
 
@@ -54,6 +55,19 @@ class IdentityRecord(StoredRecord, frozen=True, kw_only=True):
     KEY: ClassVar[Key] = ("identity",)
 
     id: str
+
+
+class VersionsCursor(StoredRecord, frozen=True, kw_only=True):
+    """How far the versions that an older form of the store kept whole were made edits. Key: `KEY`.
+
+    `after` is the key of the last version looked at, in hex; `done` once all were.
+    """
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("versions",)
+
+    after: str = ""
+    done: bool = False
 
 
 class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):

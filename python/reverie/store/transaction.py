@@ -13,16 +13,20 @@ import orjson
 
 from reverie.errors import Damaged
 from reverie.store.codec import (
+    EDIT,
     HASH_BYTES,
     IN_BLOB,
     RawRecord,
     Sealed,
     blob_reference,
     decode_record,
+    edit_head,
+    edited_text,
     encode_record,
     fast_body,
     record_body,
     seal_own,
+    sealed_text,
     verified_sealed,
 )
 from reverie.store.integrity import CollectionChecksum, checksum_key, collection_prefix, records, stored_checksum
@@ -45,6 +49,7 @@ class ReadTransaction:
     def __init__(self, txn: lmdb.Transaction[bytes], space: bytes) -> None:
         self.txn = txn
         self.space = space  # encoded
+        self._rebuilt: tuple[bytes, bytes] | None = None  # key and text of the last version that was made of edits
 
     def close(self) -> None:
         """Drop the LMDB transaction, which its owner ends; every later read is a defect and raises AttributeError."""
@@ -80,9 +85,57 @@ class ReadTransaction:
 
     def body(self, raw: bytes, record: RawRecord) -> bytes:
         """Return the verified JSON text of a record, read from its blob where it has one. Raises Damaged."""
+        if record.form == EDIT:
+            return self._edited(raw, record)
         if record.form == IN_BLOB:
             raw, record = self._blob(raw, record)
         return record_body(raw, record)
+
+    def _edited(self, raw: bytes, record: RawRecord) -> bytes:
+        """Return the JSON text of a version that is an edit of the next one. Raises Damaged naming it.
+
+        The text of the last version that was rebuilt is kept: whoever reads versions from the newest to the oldest
+        applies one edit for each.
+        """
+        edits: list[tuple[bytes, RawRecord]] = []
+        while record.form == EDIT and (self._rebuilt is None or self._rebuilt[0] != raw):
+            edits.append((raw, record))
+            raw, record = self._base(raw, record)
+        rebuilt = self._rebuilt
+        text = rebuilt[1] if rebuilt is not None and rebuilt[0] == raw else self.body(raw, record)
+        for version_raw, edit in reversed(edits):
+            made = edited_text(edit.data, text)
+            if made is None:
+                raise Damaged(
+                    f"{record_name(version_raw)} is damaged: its edit does not fit the version after it",
+                    hint="run `reverie check`",
+                    record=record_name(version_raw),
+                )
+            text = made
+        if edits:
+            self._rebuilt = (edits[0][0], text)
+        return text
+
+    def _base(self, raw: bytes, record: RawRecord) -> tuple[bytes, RawRecord]:
+        """Return key and record of what a version is an edit of: another version, or the current record."""
+        prefix = raw[: len(raw) - len(encode_number(record.operation))]
+        operation = edit_head(record.data).base
+        try:
+            for key in (prefix + encode_number(operation), self.space + prefix[len(self.space) + 1 :]):
+                base = self.find(key)
+                if base is not None and base.operation == operation:
+                    return key, base
+        except Damaged as error:
+            raise self._unreadable(raw, error.message) from error
+        raise self._unreadable(raw, f"what operation {operation} wrote is missing")
+
+    def _unreadable(self, raw: bytes, why: str) -> Damaged:
+        """Return the error for a version whose text cannot be made because another record is damaged."""
+        return Damaged(
+            f"{record_name(raw)} cannot be read, because it is an edit of a later version: {why}",
+            hint="run `reverie check`",
+            record=record_name(raw),
+        )
 
     def sealed_bytes(self, raw: bytes, record: RawRecord) -> bytes:
         """Return the sealed bytes of a record, read from its blob where it has one; not verified. Raises Damaged."""
@@ -90,6 +143,8 @@ class ReadTransaction:
 
     def sealed_copy(self, raw: bytes, record: RawRecord) -> Sealed:
         """Return the verified value of a record, to be written again without another redaction. Raises Damaged."""
+        if record.form == EDIT:
+            return sealed_text(self.body(raw, record))
         try:
             return verified_sealed(self.sealed_bytes(raw, record))
         except Damaged as error:
@@ -161,11 +216,20 @@ class WriteTransaction(ReadTransaction):
         data = self._inline_or_blob(kind, sealed).data
         self._write(kind, raw, encode_record(raw, operation, self.at_ms, data), old)
 
+    def rewrite(self, kind: Kind, raw: bytes, record: RawRecord, sealed: Sealed) -> None:
+        """Store another value or form of `record` under `raw`, with its operation and time.
+
+        The blob of the record is not released here.
+        """
+        data = self._inline_or_blob(kind, sealed).data
+        self._write(kind, raw, encode_record(raw, record.operation, record.at_ms, data), self.find(raw))
+
     def copy(self, kind: Kind, raw: bytes, record: RawRecord) -> None:
         """Store a record's value, operation and time under another key; the use of its blob passes to the copy."""
         self._write(kind, raw, encode_record(raw, record.operation, record.at_ms, record.data), self.find(raw))
 
     def _write(self, kind: Kind, raw: bytes, record: bytes, old: RawRecord | None) -> None:
+        self._rebuilt = None
         self.txn.put(raw, record)
         checksum = self.changing_checksum(collection_prefix(self.space, kind, raw[len(self.space) + 1 :]))
         if old is not None:
@@ -196,6 +260,7 @@ class WriteTransaction(ReadTransaction):
 
     def remove(self, kind: Kind, raw: bytes, old: RawRecord) -> None:
         """Delete a record. The blob of `old` is not released here."""
+        self._rebuilt = None
         if not self.txn.delete(raw):
             raise Damaged(f"{record_name(raw)} is there and cannot be deleted", hint="run `reverie check`")
         prefix = collection_prefix(self.space, kind, raw[len(self.space) + 1 :])

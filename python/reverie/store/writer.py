@@ -22,9 +22,10 @@ from reverie.store.records import (
     unknown_fields,
 )
 from reverie.store.schema import EVENTS_MAX, RULES, Key, Kind, Rule
+from reverie.store.versions import keep_version, rebase_version, rewrite_record, shorten_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reverie.store.integrity import VerifiedCollections
     from reverie.store.transaction import WriteTransaction
@@ -124,11 +125,11 @@ class Writer(Reader):
         rule = RULES[kind]
         if rule.field is not None:
             _repeats(kind, rule.field, key, sealed)
-        if old is not None and old.address == sealed.address:  # equal content has an equal address
-            return False
+        if old is not None and (old.address == sealed.address or self.transaction.body(raw, old) == sealed.body):
+            return False  # the same text may be packed otherwise by another version of zstd, or not at all
         operation = 0 if rule.bookkeeping else self.number
         if old is not None:
-            self._supersede(kind, raw, old)
+            self._supersede(kind, raw, old, sealed)
         elif rule.versioned:
             self._forget_tombstone(kind, raw)
         if old is None and not rule.bookkeeping:
@@ -170,7 +171,7 @@ class Writer(Reader):
         if old is None:
             self._absent(kind, key)
             return False
-        self._supersede(kind, raw, old)
+        self._supersede(kind, raw, old, None)
         self.transaction.remove(kind, raw, old)
         change = self._changed(kind, key, raw, old, None)
         if rule.versioned and change.before is not None:
@@ -206,6 +207,23 @@ class Writer(Reader):
         for raw in deleted:
             self._erase(kind, raw)
         return len(taken) + len(deleted)
+
+    def rewrite(self, kind: Kind, key: Key, change: Callable[[dict[str, Any]], dict[str, Any]]) -> int:
+        """Change the content of a record and of all its versions, as if it had always been so; return how many changed.
+
+        For words that must be nowhere any more: `change` gets the JSON of each version and returns it without them.
+        Operations, times and deletions stay as they are, and no operation is made of it: the caller notes what it did.
+        Edits are made anew, so that none of them has the words. The bytes leave the file when it is compacted.
+        """
+        self._writable(kind)
+        return rewrite_record(self.transaction, kind, key, change, self._redactor)
+
+    def shorten_versions(self, after: str) -> str | None:
+        """Make edits of some versions that an older form of the store kept whole; return the next step's `after`.
+
+        Begin with an empty text; None after the last step. Reads the same before and after; no operation.
+        """
+        return shorten_versions(self.transaction, after)
 
     def _deleted(self, kind: Kind, prefix: Key, limit: int) -> list[bytes]:
         """Return the whole keys of at most `limit` records under `prefix` of which only versions are left."""
@@ -253,15 +271,18 @@ class Writer(Reader):
         """Return the whole key of the version that `operation` wrote of the record under `raw`."""
         return versions_prefix(self.transaction.space, raw) + encode_key((operation,))
 
-    def _supersede(self, kind: Kind, raw: bytes, old: RawRecord) -> None:
-        """Keep the version that is about to be replaced, or release its blob.
+    def _supersede(self, kind: Kind, raw: bytes, old: RawRecord, new: Sealed | None) -> None:
+        """Keep the version that is about to be replaced by `new` or deleted, or release its blob.
 
         A version that this same write made is not kept: it was never visible, and both would have the same operation
         number.
         """
-        if RULES[kind].versioned and old.operation != self.number:
-            self.transaction.copy(Kind.VERSION, self._version_key(raw, old.operation), old)
+        if not RULES[kind].versioned:
+            self.transaction.release_blob(old)
+        elif old.operation != self.number:
+            keep_version(self.transaction, raw, old, new, self.number)
         else:
+            rebase_version(self.transaction, raw, old, new, self.number)
             self.transaction.release_blob(old)
 
     def _forget_tombstone(self, kind: Kind, raw: bytes) -> None:

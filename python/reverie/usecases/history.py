@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reverie.store import RULES, ArchiveRecord, DocumentRecord, Kind, OperationRecord, Write
+from reverie.store import RULES, ArchiveRecord, DocumentRecord, Kind, OperationRecord, VersionsCursor, Write
 from reverie.store.retention import Rules, Step, prune
 from reverie.usecases import documents
 from reverie.usecases.projections import WHY_LISTED
@@ -31,6 +31,7 @@ __all__ = [
     "operation_number",
     "prune_step",
     "require",
+    "shorten_step",
     "text_at",
     "texts_at",
 ]
@@ -248,3 +249,20 @@ def prune_step(space: str, rules: Rules, cursor: str | None) -> Write[Step]:
         return prune(writer, rules, cursor)
 
     return Write(space=space, who="retention", why="retention", body=body)
+
+
+def shorten_step(space: str) -> Write[bool]:
+    """Make edits of some versions that an older form of the store kept whole; the body returns True after the last.
+
+    It goes on where the last step ended, also after a restart. Bookkeeping, so it becomes no operation.
+    """
+
+    def body(writer: Writer) -> bool:
+        cursor = writer.load(VersionsCursor, VersionsCursor.KEY) or VersionsCursor()
+        if cursor.done:
+            return True
+        after = writer.shorten_versions(cursor.after)
+        writer.save(VersionsCursor(after=after or "", done=after is None), VersionsCursor.KEY)
+        return after is None
+
+    return Write(space=space, who="retention", why="versions.shorten", body=body)

@@ -5,6 +5,7 @@
 //! * [`blocks`]: markdown documents as blocks that join to the document byte for byte
 //! * [`align`]: matching of a document's new blocks to its old ones, so that edited blocks keep their ids
 //! * [`apply`]: changes of blocks as minimal text edits of their document
+//! * [`pack`]: records packed with zstd, and edits that make one text of another
 //! * [`patch`]: exact-text patches, applied all or none
 //! * [`diff`]: line diff of two texts
 //! * [`merge`]: three-way merge of texts, with conflicts as values
@@ -22,6 +23,7 @@ mod id_table;
 mod keyed_hash;
 mod lines;
 pub mod merge;
+pub mod pack;
 pub mod patch;
 pub mod rank;
 pub mod redact;

@@ -9,6 +9,7 @@ mod canonical;
 mod error;
 mod index;
 mod merge;
+mod pack;
 mod patch;
 mod python_object;
 mod redactor;
@@ -31,6 +32,8 @@ mod _native {
     use crate::index::Index;
     #[pymodule_export]
     use crate::merge::merge3;
+    #[pymodule_export]
+    use crate::pack::{apply_edit, pack, pack_edit, unpack};
     #[pymodule_export]
     use crate::patch::apply_patches;
     #[pymodule_export]

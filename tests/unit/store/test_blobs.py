@@ -10,12 +10,12 @@ from reverie.store import Kind, Store, Writer, seal
 from reverie.store.retention import Rules, prune
 from reverie.store.schema import BLOB_BYTES_MIN
 from reverie.store.undo import undo_operation
-from support.stores import MASKING, SPACE, after, put, write
+from support.stores import MASKING, SPACE, after, noise, put, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-LONG = {"text": "x" * 2 * BLOB_BYTES_MIN}
+LONG = {"text": noise(2 * BLOB_BYTES_MIN)}
 
 
 def _blobs(store: Store) -> tuple[int, int]:
@@ -41,9 +41,11 @@ def test_equal_bodies_share_one_blob(store: Store) -> None:
 
 
 def test_only_bodies_beyond_the_limit_become_blobs(store: Store) -> None:
-    for size, bodies in ((BLOB_BYTES_MIN - 18, 0), (BLOB_BYTES_MIN - 17, 1)):
-        sealed = seal({"t": "x" * (size - len(b'{"t":""}'))}, MASKING)
-        assert len(sealed.body) == size
+    text = noise(2 * BLOB_BYTES_MIN)
+    sizes = range(BLOB_BYTES_MIN, len(text))
+    size = next(size for size in sizes if len(seal(text[:size], MASKING).data) > BLOB_BYTES_MIN)
+    for bodies in (0, 1):
+        sealed = seal(text[: size - 1 + bodies], MASKING)
         write(store, Writer.put_sealed, Kind.DREAM, (str(bodies),), sealed)
         assert _blobs(store)[0] == bodies
 
@@ -93,7 +95,7 @@ def test_a_kept_version_keeps_its_blob(store: Store) -> None:
 def test_a_body_written_and_deleted_in_one_write_leaves_no_blob(store: Store) -> None:
     def body(w: Writer) -> None:
         w.put(Kind.MEMORY, ("a",), LONG)
-        w.put(Kind.MEMORY, ("a",), {"text": "y" * 100_000})
+        w.put(Kind.MEMORY, ("a",), {"text": noise(100_000, 1)})
         w.delete(Kind.MEMORY, ("a",))
 
     assert write(store, body).operation is None
@@ -102,7 +104,7 @@ def test_a_body_written_and_deleted_in_one_write_leaves_no_blob(store: Store) ->
 
 def test_a_purge_takes_every_versions_body(store: Store) -> None:
     for number in range(3):
-        put(store, Kind.MEMORY, ("a",), {"text": str(number) * 100_000})
+        put(store, Kind.MEMORY, ("a",), {"text": noise(100_000, number)})
     assert _blobs(store) == (3, 3)
     write(store, lambda w: w.purge(Kind.MEMORY, ("a",), 9))
     assert _blobs(store) == (0, 0)

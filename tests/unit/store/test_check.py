@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import sys
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import lmdb
@@ -22,7 +23,7 @@ from reverie.store.consistency_check import ConsistencyCheck
 from reverie.store.integrity import checksum_key, header_key, root_key
 from reverie.store.keys import encode_key, kind_prefix, space_prefix
 from support.soak import count
-from support.stores import MASKING, SPACE, opened, put, raw, raw_key, write
+from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,14 +44,14 @@ def filled(path: Path) -> Path:
             w.append(Kind.ENTRY, ("t",), {"n": number})
             w.put(Kind.NOTE, ("t", f"n{number}"), {"n": number})
             w.event("x", {"n": number})
-        w.put(Kind.DOCUMENT, ("long.md",), {"text": "x" * 100_000})
+        w.put(Kind.DOCUMENT, ("long.md",), {"text": noise(100_000)})
         w.put(Kind.CURSOR, ("c",), {"n": 1})
 
     with opened(path) as store:
         write(store, body, idempotency=("k", "h"))
         put(store, Kind.MEMORY, ("m1",), {"n": 11})
         write(store, lambda w: (w.delete(Kind.MEMORY, ("m5",)), w.purge(Kind.NOTE, ("t",), 2)))
-        write(store, lambda w: [w.put(Kind.DREAM, (f"dream_{n:05}",), {}) for n in range(1500)])
+        write(store, lambda w: [w.put(Kind.DREAM, (sha256(b"%d" % n).hexdigest(),), {}) for n in range(4000)])
         put(store, Kind.MEMORY, ("other",), {"n": 1}, space="other")
     return path
 
@@ -74,7 +75,7 @@ def _check(path: Path, *expected: tuple[str, str, str]) -> CheckReport:
 
 def test_a_sound_store_has_no_problems(filled: Path) -> None:
     report = _check(filled)
-    assert (report.counts["memory"], report.counts["dream"], report.counts["entry"]) == (5, 1500, 5)
+    assert (report.counts["memory"], report.counts["dream"], report.counts["entry"]) == (5, 4000, 5)
     assert report.status == SOUND
     assert run_check(filled, offline=True) == run_check(filled) == report
 
@@ -182,7 +183,7 @@ def _blob_keys(path: Path) -> tuple[bytes, bytes]:
     with raw(path) as txn:
         cursor = txn.cursor()
         assert cursor.set_range(prefix)
-        body = next(key for key, data in cursor.iternext() if key.startswith(prefix) and 100_000 < len(data) < 100_200)
+        body = next(key for key, data in cursor.iternext() if key.startswith(prefix) and 70_000 < len(data) < 100_000)
     return body[:-2] + encode_key((0,)), body
 
 
@@ -333,7 +334,7 @@ def test_the_walk_continues_after_a_broken_part_of_the_tree(filled: Path, kind: 
         prefix = kind_prefix(SPACE_BYTES, kind)
         audit = ConsistencyCheck(_Broken(reader.transaction.txn, lambda key: key.startswith(prefix)))  # type: ignore[arg-type] # stands in for damage
         audit.run()
-        assert audit.counts["dream"] == 1500
+        assert audit.counts["dream"] == 4000
         if kind is not Kind.HEADER:
             assert any("cannot be followed" in problem.what for problem in audit.problems)
 
@@ -370,7 +371,7 @@ def test_the_list_of_problems_is_bounded(filled: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(audit_module, "PROBLEMS_MAX", 3)
     with raw(filled) as txn:
         for number in range(20):
-            txn.delete(raw_key(Kind.DREAM, (f"dream_{number:05}",)))
+            txn.delete(raw_key(Kind.DREAM, (sha256(b"%d" % number).hexdigest(),)))
     assert len(check(filled, offline=True).problems) == 3
 
 

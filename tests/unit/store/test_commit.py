@@ -10,7 +10,7 @@ import pytest
 
 from reverie.errors import Busy, Conflict, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
 from reverie.store import Done, Failed, Kind, Store, Write, Writer, lmdb_env, seal
-from support.stores import AT, MASKING, SPACE, opened, put, write
+from support.stores import AT, MASKING, SPACE, noise, opened, put, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -146,7 +146,7 @@ def _grown(path: Path, during: Callable[[Store], None], monkeypatch: pytest.Monk
 
 def test_growth_waits_for_readers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that is open when the map must grow reads on undisturbed; a new one waits."""
-    large = {"text": "x" * 60_000}
+    large = {"text": noise(60_000)}
 
     def during(store: Store) -> None:
         seen, ready, go = [], threading.Event(), threading.Event()
@@ -172,7 +172,7 @@ def test_growth_waits_for_readers(path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_growth_fails_where_a_reader_stays_open(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def during(store: Store) -> None:
-        large = {"text": "x" * 60_000}
+        large = {"text": noise(60_000)}
         with store.reader(SPACE) as reader:
             with pytest.raises(Busy):
                 write(store, lambda w: [w.append(Kind.ENTRY, ("t",), large) for _ in range(20)])
@@ -192,7 +192,7 @@ def test_the_map_has_a_greatest_size(path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(lmdb_env, "_MAP_BYTES_MAX", 256 * 1024)
     with opened(path, map_size=128 * 1024) as store:
         with pytest.raises(StorageFailed, match="greatest size"):
-            write(store, lambda w: [w.append(Kind.ENTRY, ("t",), {"text": "x" * 60_000}) for _ in range(20)])
+            write(store, lambda w: [w.append(Kind.ENTRY, ("t",), {"text": noise(60_000)}) for _ in range(20)])
         put(store, Kind.MEMORY, ("m",), {"name": "m"})
 
 

@@ -12,7 +12,7 @@ from reverie.store import Kind, Reader, Store, Writer, seal
 from reverie.store.codec import HASH_BYTES, encode_record, seal_own
 from reverie.store.integrity import CollectionChecksum, checksum_key, header_key, root_key, walk_collection
 from reverie.store.keys import encode_key, kind_prefix, space_prefix
-from support.stores import MASKING, SPACE, opened, put, raw, raw_key, write
+from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +30,7 @@ def _filled(path: Path) -> None:
             w.append(Kind.ENTRY, ("t",), {"n": number})
             w.append(Kind.ENTRY, ("u",), {"n": number})
             w.event("x", {"n": number})
-        w.put(Kind.DOCUMENT, ("long.md",), {"text": "x" * 100_000})
+        w.put(Kind.DOCUMENT, ("long.md",), {"text": noise(100_000)})
 
     with opened(path) as store:
         write(store, body)

@@ -13,7 +13,7 @@ from reverie.store import Kind, Store, Version, Writer, retention, seal
 from reverie.store.check import run_check
 from reverie.store.codec import RawRecord, from_ms, to_ms, tombstone
 from reverie.store.retention import THREAD_KINDS, Rules, Step, expired, prune, purge_thread, superseded
-from support.stores import AT, DAY_MS, MASKING, SPACE, after, put, write
+from support.stores import AT, DAY_MS, MASKING, SPACE, after, noise, put, write
 
 
 def _prune(store: Store, days: float, rules: Rules | None = None) -> tuple[int, int]:
@@ -144,7 +144,7 @@ def test_times_convert_both_ways(at_ms: int) -> None:
 def _thread(w: Writer, name: str) -> None:
     w.put(Kind.THREAD, (name,), {"title": name})
     for number in range(1, 21):
-        w.append(Kind.ENTRY, (name,), {"n": number, "text": "x" * (100_000 if number == 5 else 10)})
+        w.append(Kind.ENTRY, (name,), {"n": number, "text": noise(100_000 if number == 5 else 10)})
         w.put(Kind.STATE, (name,), {"n": number})
         w.put(Kind.NOTE, (name, f"n{number}"), {"n": number})
     w.put(Kind.DIGEST, (name,), {"text": "d"})

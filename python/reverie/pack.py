@@ -1,0 +1,32 @@
+"""Packed bytes: short JSON texts compressed with the store's dictionary, and edits that make one text of another."""
+
+from __future__ import annotations
+
+from reverie import _native
+
+__all__ = ["BYTES_MAX", "apply_edit", "edit", "pack", "unpack"]
+
+BYTES_MAX = 1 << 30  # bytes of content: more than any record has, and little enough to be allocated
+
+
+def pack(data: bytes) -> bytes | None:
+    """Return `data` compressed with the store's dictionary (zstd); None where that needs memory that is not there."""
+    return _native.pack(data)
+
+
+def unpack(packed: bytes) -> bytes | None:
+    """Return what `pack` compressed, or None for bytes that it cannot have returned."""
+    return _native.unpack(packed, BYTES_MAX)
+
+
+def edit(base: bytes, data: bytes) -> bytes | None:
+    """Return the edit that makes `data` of `base`: what both have in common is not in it. None as for `pack`."""
+    return _native.pack_edit(base, data)
+
+
+def apply_edit(base: bytes, edit: bytes) -> bytes | None:
+    """Return what an edit makes of `base`, or None for bytes that are no edit of it.
+
+    An edit of another base may make other bytes: compare the result with a checksum.
+    """
+    return _native.apply_edit(base, edit, BYTES_MAX)
