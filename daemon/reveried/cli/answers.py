@@ -25,6 +25,7 @@ __all__ = [
 FILE_PENDING = "It is stored, but the file could not be written yet. Next: reverie sync status"
 ID_END = 8  # last characters of an id: ids begin with a time, so memories extracted together differ at the end
 RECALL_LIMIT = 5  # memories that `reverie recall` shows
+_LEFT_OUT_SHOWN = 3  # saves that left lines out, in the status; `reverie sync status` lists all
 _MISSING_SHOWN = 10  # paths of missing files in the status
 _REDACTED = "[REDACTED:"  # the beginning of every redaction marker
 _REDACTED_CHARS = 100  # of a memory that had a secret
@@ -61,6 +62,9 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
         pairs.append(("Sync", f"stopped: {status.sync.reason}; reverie sync status"))
     elif status.sync is not None and status.sync.refused:
         pairs.append(("Sync", f"{counted(len(status.sync.refused), 'file')} not read; reverie sync status"))
+    for left_out in status.sync.left_out[:_LEFT_OUT_SHOWN] if status.sync is not None else ():
+        lines = counted(left_out.lines, "line")
+        pairs.append(("Left out", f"{lines} of {left_out.path}, by a save; to bring back: {left_out.undo}"))
     if status.sync is not None and status.sync.watching_hint:
         pairs.append(("Changes from", f"periodic scans: {status.sync.watching_hint}"))
     print_fields(pairs)
@@ -102,6 +106,15 @@ def print_sync_status(status: wire.SyncStatus) -> None:
             ["Not read", "Why", "What to do"],
             [(file.path, file.reason.replace("_", " "), file.hint) for file in status.refused],
             wraps=(0, 2),
+        )
+    if status.left_out:
+        say()
+        print_table(
+            ["Left out by a save", "Lines", "At (UTC)", "To bring them back"],
+            [(left_out.path, left_out.lines, when(left_out.at), left_out.undo) for left_out in status.left_out],
+            right=(1,),
+            wraps=(0,),
+            drop=(2,),
         )
 
 

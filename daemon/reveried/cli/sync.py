@@ -71,7 +71,7 @@ def now(
         print_json(outcome)
     else:
         say(_summary(outcome))
-        if not _agrees(outcome.status):
+        if not _agrees(outcome.status) or outcome.status.left_out:
             print_sync_status(outcome.status)
     if outcome.status.state == "stopped":
         raise typer.Exit(4)

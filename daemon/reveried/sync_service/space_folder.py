@@ -26,6 +26,7 @@ from reveried.sync_service.folder_writer import FolderWriter
 from reveried.sync_service.late_writes import LateWrites
 from reveried.sync_service.projection import ProjectionWriter
 from reveried.sync_service.root_binding import RootBinding
+from reveried.sync_service.save_notices import left_out_lines
 from reveried.sync_service.status import sync_status
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
     from reverie.sync.root import Root
+    from reverie.sync.state import Baseline
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
 
@@ -248,7 +250,7 @@ class SpaceFolder:
             return state_of(late.data, disk_sha256=disk_sha256 or "", replaced_by=late.replaced_by)
         return state_of(
             data,
-            saved_at=None if content is None else content.stamp.ctime_ns // 1_000_000,
+            saved_at=None if content is None else _saved_at(content.stamp, baseline),
             file_id=None if content is None else content.stamp.file_id,
             baseline_file_id=self.baselines.file_ids.get(path),
         )
@@ -313,6 +315,7 @@ class SpaceFolder:
         """Return the sync status, with `watching` at its default: how changes are noticed is known to the service."""
         with self._store.reader(self.space) as reader:
             documents, conflicts = reader.count(Kind.DOCUMENT), reader.count(Kind.CONFLICT)
+            left_out = left_out_lines(reader, list(self.baselines.by_path.values()), now_ms=self._now_ms())
         return sync_status(
             self.path,
             problem=self.problem or self._binding.trouble(),
@@ -330,6 +333,7 @@ class SpaceFolder:
             scanned_at=self.scanned_at,
             documents=documents,
             conflicts=conflicts,
+            left_out=left_out,
         )
 
     def close(self) -> None:
@@ -339,3 +343,14 @@ class SpaceFolder:
     def _stamp(self) -> str:
         """Return the time that names conflict copies, UTC: `20261121-093000`."""
         return datetime.fromtimestamp(self._now_ms() / 1000, UTC).strftime("%Y%m%d-%H%M%S")
+
+
+def _saved_at(stamp: Stamp, baseline: Baseline | None) -> int:
+    """Return the time (ms) at which a file was saved: that of its content, or at which it got to its path, if later.
+
+    A changed mode or owner is no save. But a file that was copied with its old time, or moved here, was written before
+    it came, which may be before the text that was at the path.
+    """
+    modified = stamp.mtime_ns // 1_000_000
+    newest = baseline.shown[0].at if baseline is not None and baseline.shown else 0
+    return modified if modified >= newest else stamp.ctime_ns // 1_000_000

@@ -31,11 +31,12 @@ def sync_status(
     scanned_at: int | None,
     documents: int,
     conflicts: int,
+    left_out: list[wire.LeftOutLines],
 ) -> wire.SyncStatus:
     """Return the sync status of a folder; `stopped` are the missing files whose deletion is not confirmed.
 
     `failed` are errors by file, `unsaved` those of the folder as a whole, `set_aside` the projections that a person
-    edited, each with the path of the edited text.
+    edited, each with the path of the edited text, `left_out` the lines that saves left out.
     """
     reason = problem.message if problem is not None else None
     hint = problem.hint if problem is not None else None
@@ -52,6 +53,7 @@ def sync_status(
         refused=[*_folder_errors(unsaved), *_file_errors(refused, failed, set_aside)],
         reason=reason,
         hint=hint,
+        left_out=left_out,
         last_scan_at=None if scanned_at is None else from_ms(scanned_at),
     )
 

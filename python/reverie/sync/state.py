@@ -157,8 +157,8 @@ class PathState:
 
     `data` are the raw bytes of its file, UTF-8 with or without BOM; None: no file. `versions` are the document's
     versions, newest first, the current one included; also those from before it was deleted. They must include the one
-    of `baseline.operation` if the store still has it. `saved_at` is the time (ms) at which the file got there as it is
-    (the change time of its inode), None: just now.
+    of `baseline.operation` if the store still has it. `saved_at` is the time (ms) at which the file was saved (its
+    mtime), None: just now.
 
     Late writes: if `disk_sha256` is set, `data` is not the file at the path but a save that came out when that file was
     replaced; `disk_sha256` is the file that is there now, "" for no file, and `replaced_by` is the operation whose text

@@ -16,6 +16,7 @@ __all__ = [
     "DocumentQuery",
     "DocumentText",
     "IndexAnswer",
+    "LeftOutLines",
     "Patch",
     "PatchAnswer",
     "PatchDocument",
@@ -157,12 +158,25 @@ class SyncRefusal(Reply):
     hint: str = ""
 
 
+class LeftOutLines(Reply):
+    """Lines that a person's save lacks although its writer may not have seen them: the file has won.
+
+    `undo` is the command that brings the lines back; all else that the save changed stays.
+    """
+
+    path: str
+    lines: Count
+    operation: str
+    at: str
+    undo: str
+
+
 class SyncStatus(Reply):
     """Sync status of a space's folder.
 
     `state` is `ok`, `stopped` (a person must decide; `reason` and `hint` say what) or `starting`. `watching` is how
     changes of files are noticed: by `events`, or by periodic `scans`, every few seconds; `watching_hint` then says how
-    to raise the limit of the system, if that is why.
+    to raise the limit of the system, if that is why. `left_out` names the saves that left lines out.
     """
 
     state: str
@@ -177,6 +191,7 @@ class SyncStatus(Reply):
     last_scan_at: str | None = None
     watching: str = "events"
     watching_hint: str | None = None
+    left_out: list[LeftOutLines] = field(default_factory=list)
 
 
 class SyncNow(Request):

@@ -1,0 +1,187 @@
+"""Cleanups and stale saves with real editors and a real daemon: what holds, what stays, and what is named."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any
+
+import orjson
+import pytest
+
+from reverie import wire
+from reverie.client import Client
+from support.daemon import environment, running_daemon, scratch_home
+from support.daemon_folder import QUICK, Tree
+from support.daemon_model import set_clock
+from support.editors import DELETES, OPENED
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CASES = count(2, 40)
+LINES = 6
+
+
+class Aged(Tree):
+    """A daemon whose clock is set back while agents write, so that their texts are old when they are saved over."""
+
+    def old(self, seconds: float) -> None:
+        """Let the daemon's clock be so many seconds behind the files' times."""
+        now = datetime.now(UTC) - timedelta(seconds=seconds)
+        set_clock(self.daemon.home, int(now.timestamp() * 1_000))
+
+    def remembers(self, name: str, *texts: str) -> None:
+        """Let an agent remember facts in a file."""
+        for text in texts:
+            self.client.remember(wire.CreateMemory(content=text, document=name))
+        self.agree()
+
+    def announced(self, first: int) -> list[tuple[str, dict[str, Any]]]:
+        """Return the events of lines that saves lack, after the event `first`."""
+        last = self.client.status().counts["events"]
+        events = takewhile(lambda event: event.seq < last, self.client.events(after=first))
+        return [(event.type, event.data) for event in events if event.type.startswith("lines.")]
+
+    def left_out(self, name: str) -> list[wire.LeftOutLines]:
+        """Return what the status names as left out of a file."""
+        return [item for item in self.client.sync_status().left_out if item.path == name]
+
+    def reverie(self, *words: str) -> str:
+        """Return what a `reverie` command prints."""
+        command = [sys.executable, "-m", "reveried.cli", *words]
+        env = environment(self.daemon.home)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=True)
+        return done.stdout
+
+
+@contextmanager
+def aged_tree() -> Iterator[Aged]:
+    """Yield a folder with a daemon of its own, whose clock the tests set."""
+    with scratch_home() as home:
+        set_clock(home, int(datetime.now(UTC).timestamp() * 1_000))
+        with running_daemon(home, **QUICK) as daemon, Client(daemon.socket) as client:
+            made = Aged(daemon, client)
+            made.root.mkdir(parents=True, exist_ok=True)
+            yield made
+
+
+@pytest.fixture(scope="module")
+def aged() -> Iterator[Aged]:
+    """Yield a folder shared by tests that use files of their own."""
+    with aged_tree() as made:
+        yield made
+
+
+def facts(pick: random.Random, number: int) -> list[str]:
+    """Return facts with a word of their own each, some with keys, some of few words."""
+    keys = ("Editor", "Language", "City", "Build")
+    return [
+        f"{pick.choice(keys)}: w{number}x{at} {'of all ' * pick.randint(0, 2)}tools"
+        if pick.random() < 0.5
+        else f"The w{number}x{at} server is {pick.choice(('green', 'slow', 'new'))}"
+        for at in range(LINES)
+    ]
+
+
+@pytest.mark.parametrize("how", DELETES)
+def test_what_a_person_deletes_stays_deleted(aged: Aged, how: str) -> None:
+    """Any bullets of a file, deleted at any age from two seconds on, are gone; the others are all there."""
+    pick = random.Random(how)
+    for case in range(CASES):
+        name = f"facts/gone-{''.join(filter(str.isalpha, how))}-{case}.md"
+        aged.old(pick.choice((3, 10, 70)))
+        aged.remembers(name, *facts(pick, case))
+        gone = pick.sample([f"w{case}x{at}" for at in range(LINES)], pick.randint(1, LINES - 1))
+        if case == 0:
+            gone = [f"w{case}x{LINES - 1}"]  # the newest alone
+
+        DELETES[how](aged.path(name), gone)
+        aged.agree()
+
+        text = aged.read(name)
+        assert [f"w{case}x{at}" in text for at in range(LINES)] == [f"w{case}x{at}" not in gone for at in range(LINES)]
+        assert aged.stored(name) == text
+
+
+@pytest.mark.parametrize("how", OPENED)
+def test_a_stale_editor_deletes_nothing_of_others(aged: Aged, how: str) -> None:
+    """The editor opens, agents write three facts, `echo >>` adds a line, and the editor saves its old buffer."""
+    pick = random.Random(how)
+    for case in range(CASES):
+        name = f"facts/stale-{''.join(filter(str.isalpha, how))}-{case}.md"
+        aged.old(60)
+        first = facts(pick, case)
+        aged.remembers(name, *first[: pick.randint(1, 3)])
+        loaded = aged.read(name)
+        editor = OPENED[how](aged.path(name))
+        aged.old(pick.choice((0, 5, 30)))
+        aged.remembers(name, *first[3:])
+        with aged.path(name).open("a") as file:
+            file.write("- echoed by a script\n")
+        aged.agree()
+        before = aged.read(name)
+        assert before != loaded
+
+        editor.save("- typed by a person")
+        aged.agree()
+
+        lines = set(aged.read(name).splitlines())
+        missing = {line for line in before.splitlines() if line.startswith("- ")} - lines
+        assert "- typed by a person" in lines
+        assert not missing or aged.left_out(name), (missing, loaded, before)
+
+
+def test_what_is_left_out_is_named_and_an_undo_brings_it_back(aged: Aged) -> None:
+    """A save that shows nothing wins; status, log and an event name the lines, and the undo restores them alone."""
+    name = "notes/plain.md"
+    aged.old(60)
+    aged.client.put_document(name, "# Plain\n\n- one\n- two\n")
+    aged.agree()
+    aged.client.append_entry(name, "- three of an agent\n- four of an agent\n")
+    aged.agree()
+    events = aged.client.status().counts["events"]
+
+    aged.save(name, "# Plain\n\n- one\n- two and a half\n")
+    aged.agree()
+
+    assert aged.read(name) == "# Plain\n\n- one\n- two and a half\n"
+    [left_out] = aged.left_out(name)
+    assert (left_out.lines, left_out.undo) == (2, f"reverie undo {left_out.operation}")
+    aged.client.put_document(f"notes/after-{events}.md", "# Last\n")  # an event behind those that are read
+    assert aged.announced(events) == [("lines.left_out", {"path": name, "lines": 2})]
+    assert left_out.undo in aged.reverie("sync", "status")
+    assert f"2 lines of {name}, by a save; to bring back: {left_out.undo}" in " ".join(aged.reverie("status").split())
+    printed = orjson.loads(aged.reverie("sync", "status", "--json"))["leftOut"]
+    assert [item["undo"] for item in printed if item["path"] == name] == [left_out.undo]
+    assert left_out.undo in aged.daemon.log.read_text()
+
+    aged.reverie(*left_out.undo.split()[1:])
+    aged.agree()
+
+    assert aged.read(name) == "# Plain\n\n- one\n- two and a half\n- three of an agent\n- four of an agent\n"
+    assert aged.left_out(name) == []
+
+
+def test_lines_that_a_save_had_not_seen_stay_and_are_announced(aged: Aged) -> None:
+    """A stale buffer with the old summary changes its own line; what agents wrote stays, and an event says so."""
+    name = "facts/kept.md"
+    aged.old(60)
+    aged.remembers(name, "Editor: vim")
+    loaded = aged.read(name)
+    aged.remembers(name, "City: Oslo")
+    events = aged.client.status().counts["events"]
+
+    aged.save(name, loaded.replace("vim", "emacs"))
+    aged.agree()
+
+    assert "emacs" in aged.read(name)
+    assert "Oslo" in aged.read(name)
+    aged.client.put_document(f"notes/after-{events}.md", "# Last\n")  # an event behind those that are read
+    assert aged.announced(events) == [("lines.kept", {"path": name, "lines": 1})]
+    assert aged.left_out(name) == []
