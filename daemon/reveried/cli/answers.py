@@ -62,7 +62,7 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
         pairs.append(("Sync", f"stopped: {status.sync.reason}; reverie sync status"))
     elif status.sync is not None and status.sync.refused:
         pairs.append(("Sync", f"{counted(len(status.sync.refused), 'file')} not read; reverie sync status"))
-    for left_out in status.sync.left_out[:_LEFT_OUT_SHOWN] if status.sync is not None else ():
+    for left_out in (status.sync.left_out or [])[:_LEFT_OUT_SHOWN] if status.sync is not None else ():
         lines = counted(left_out.lines, "line")
         pairs.append(("Left out", f"{lines} of {left_out.path}, by a save; to bring back: {left_out.undo}"))
     if status.sync is not None and status.sync.watching_hint:
