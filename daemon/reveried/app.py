@@ -30,6 +30,7 @@ from reveried import __version__, log
 from reveried.actions.accesses import write_accesses, write_accesses_regularly
 from reveried.actions.distill import register_dream_job
 from reveried.actions.history import prune_daily
+from reveried.actions.search_index import keep_index, save_indexes
 from reveried.background_state import BackgroundState
 from reveried.clock import clock_of, text_of
 from reveried.compute import SMALL_JOBS, Compute
@@ -119,6 +120,7 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         services = await _assemble(
             layout, config, store, redactor, closing, admission=server.admission, clock=clock, began=began
         )
+        closing.push_async_callback(asyncio.to_thread, save_indexes, services)
         closing.push_async_callback(write_accesses, services)
         closing.push_async_callback(server.drain, config.daemon.drain_seconds)
         closing.callback(services.events.end)
@@ -131,6 +133,7 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         services.sync_service.start(spaces_of(store))
         closing.callback(asyncio.create_task(prune_daily(services)).cancel)
         closing.callback(asyncio.create_task(write_accesses_regularly(services)).cancel)
+        closing.callback(asyncio.create_task(keep_index(services)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
         )
@@ -198,7 +201,7 @@ async def _assemble(
         admission=admission,
         metrics=Metrics(),
         description=lambda: openapi(routes()),
-        recall=Recall(store),
+        recall=Recall(store, layout.data_dir / "search"),
         accesses=AccessCounts(secrets.token_hex(RUN_BYTES)),
         sync_service=sync_service,
         background_state=background_state,

@@ -6,6 +6,7 @@ Texts above 8 KiB are processed without the interpreter lock.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal, final
 
 def count(text: str, encoding: str = "o200k_base") -> int:
@@ -126,10 +127,33 @@ class RedactedStream:
 
 @final
 class Index:
-    """A BM25 index in memory; thread-safe."""
+    """A BM25 index of saved segments and what is in memory; thread-safe. Raises OSError for an unusable file."""
 
     def __new__(cls) -> Index: ...
     def __len__(self) -> int: ...
+    @staticmethod
+    def open(segments: Sequence[tuple[Path, bytes]]) -> Index:
+        """Return an index of saved segments, each a file and its removed documents."""
+
+    @staticmethod
+    def merge(segments: Sequence[tuple[Path, bytes]], path: Path) -> None:
+        """Write a new segment with the documents of several."""
+
+    def flush(self, path: Path) -> None:
+        """Write what is in memory only to a new segment."""
+
+    def replace(self, segments: Sequence[tuple[Path, bytes]], path: Path) -> None:
+        """Put the result of `merge` in the place of its inputs."""
+
+    def segments(self) -> list[tuple[Path, bytes, str, int, int]]:
+        """Return file, removed documents, digest, number of documents and of removed ones of each segment."""
+
+    def buffered(self) -> int:
+        """Return the number of documents that are in memory only."""
+
+    def ids(self, any_of: Sequence[Sequence[str]], after: str, limit: int) -> list[str]:
+        """Return the ids behind `after` of documents in a group of each set, in the order of the ids."""
+
     def add(
         self, id: str, text: str, tags: Sequence[str] = (), groups: Sequence[str] = (), at: int | None = None
     ) -> None:

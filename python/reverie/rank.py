@@ -1,4 +1,4 @@
-"""Full-text search: BM25 ranking in memory, with the score of each query term."""
+"""Full-text search: BM25 ranking over saved segments and what is in memory, with the score of each query term."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from reverie import _native
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+    from pathlib import Path
 
-__all__ = ["Filter", "Hit", "Index", "IndexEntry"]
+__all__ = ["Filter", "Hit", "Index", "IndexEntry", "Segment"]
 
 
 class Hit(NamedTuple):
@@ -46,6 +47,19 @@ class Filter:
     before: int | None = None
 
 
+class Segment(NamedTuple):
+    """A saved part of an index: an immutable file, and which of its documents were removed since it was written.
+
+    `digest` names the content of the file. `documents` counts the removed ones too.
+    """
+
+    path: Path
+    removed: bytes
+    digest: str
+    documents: int
+    removed_documents: int
+
+
 _ACCEPT_ALL: Final = Filter()
 
 
@@ -53,12 +67,39 @@ class Index:
     """An inverted index of documents: words, parts of identifiers and paths, with light English stemming.
 
     The order of hits depends only on the documents in the index. It is thread-safe.
+
+    Documents are in memory until `flush` writes them to a segment, a file that is never changed. `segments` returns
+    what `open` needs to have the same index again. Every method raises OSError where a file cannot be used: build the
+    index again then.
     """
 
     __slots__ = ("_native",)
 
-    def __init__(self) -> None:
-        self._native = _native.Index()
+    def __init__(self, segments: Iterable[tuple[Path, bytes]] = ()) -> None:
+        """Open the index of these segments, each a path and its removed documents; without any, an empty one."""
+        self._native = _native.Index.open(list(segments))
+
+    @staticmethod
+    def merge(segments: Iterable[Segment], path: Path) -> None:
+        """Write a new segment of several; an index that has them open can be used meanwhile. Then call `replace`."""
+        _native.Index.merge([(segment.path, segment.removed) for segment in segments], path)
+
+    def replace(self, segments: Iterable[Segment], path: Path) -> None:
+        """Put the segment that `merge` made of others in their place."""
+        self._native.replace([(segment.path, segment.removed) for segment in segments], path)
+
+    def flush(self, path: Path) -> None:
+        """Write the documents that are in memory only to a new segment; without any, no file is written."""
+        self._native.flush(path)
+
+    def segments(self) -> list[Segment]:
+        """Return the segments, oldest first."""
+        return list(map(Segment._make, self._native.segments()))
+
+    @property
+    def buffered(self) -> int:
+        """The number of documents that are in memory only."""
+        return self._native.buffered()
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -90,6 +131,10 @@ class Index:
         else:
             hits = self._native.search(query, max(limit, 0), *_parts(within))
         return list(map(Hit._make, hits))
+
+    def ids(self, any_of: Collection[Collection[str]], after: str, limit: int) -> list[str]:
+        """Return up to `limit` ids greater than `after`, in order, of documents in a group of each set in `any_of`."""
+        return self._native.ids([list(groups) for groups in any_of], after, max(limit, 0))
 
 
 def _parts(

@@ -3,108 +3,132 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from reverie import tokens
 from reverie.rank import Filter, Index, IndexEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
-    from reverie.models import Memory, MemoryType, WorkingState
+    from reverie.models import MemoryType, WorkingState
 
-__all__ = ["Hit", "SearchIndex", "build_index", "memory_text", "query_for", "recall_line"]
+__all__ = ["VERSION", "Hit", "SearchIndex", "memory_text", "query_for", "recall_line"]
 
 
 _MESSAGE_CHARS_MAX: Final = 2_000
 """Characters of the person's message in a query; more, such as a pasted log, would outweigh the words of the task."""
 
 
+VERSION: Final = 1
+"""Raise it when a memory gives other terms, tags or groups than before, here or in the core: saved indexes are then
+built again."""
+
+
+class Recalled(Protocol):
+    """The fields of a memory that recall uses; `reverie.models.Memory` explains them."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def type(self) -> MemoryType: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+    @property
+    def document(self) -> str: ...
+    @property
+    def title(self) -> str | None: ...
+    @property
+    def fields(self) -> tuple[tuple[str, str], ...]: ...
+
+
+M = TypeVar("M", bound=Recalled)
+
+
 @dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(Generic[M]):
     """A memory that was found: `why` lists the words that matched and what each added to `score`, the greatest first.
 
     `tokens` is the cost of its recalled line.
     """
 
-    memory: Memory
+    memory: M
     score: float
     why: tuple[tuple[str, float], ...]
     tokens: int
 
 
 class SearchIndex:
-    """A full-text index over memories by id; changes are visible to the next search."""
+    """A full-text index over memories by id; changes are visible to the next search. It keeps no memory itself."""
 
-    def __init__(self) -> None:
-        self._index = Index()
-        self._memories: dict[str, Memory] = {}
+    def __init__(self, index: Index | None = None) -> None:
+        """Begin with a saved index, or with an empty one."""
+        self.index = index or Index()
 
     def __len__(self) -> int:
-        return len(self._memories)
+        return len(self.index)
 
-    def __contains__(self, memory_id: object) -> bool:
-        return memory_id in self._memories
-
-    def add(self, memory: Memory) -> None:
+    def add(self, memory: Recalled) -> None:
         """Add a memory, or replace the one with the same id."""
-        self._index.add(*_index_record(memory))
-        self._memories[memory.id] = memory
+        self.index.add(*_index_record(memory))
 
-    def add_many(self, memories: Iterable[Memory]) -> None:
+    def add_many(self, memories: Iterable[Recalled]) -> None:
         """Add memories in one step, which is faster than one by one."""
-        added = list(memories)
-        self._index.add_many(map(_index_record, added))
-        self._memories.update((memory.id, memory) for memory in added)
+        self.index.add_many(map(_index_record, memories))
 
     def remove(self, memory_id: str) -> None:
         """Remove a memory; one that is not in the index is no error."""
-        if self._memories.pop(memory_id, None) is not None:
-            self._index.remove(memory_id)
+        self.index.remove(memory_id)
 
     def search(
         self,
         query: str,
+        load: Callable[[str], M | None],
+        *,
         limit: int = 10,
         token_budget: int = 1_500,
         types: Collection[MemoryType] | None = None,
         tags: Collection[str] | None = None,
-    ) -> list[Hit]:
+    ) -> list[Hit[M]]:
         """Return the best memories for `query`, best first, ties by id: at most `limit` hits and `token_budget` tokens.
 
-        With `types`, memories of one of these types only; with `tags`, those that have all of the tags. A memory whose
-        line is larger than the tokens left is skipped, and smaller ones after it may still fit.
+        `load` returns a memory by its id. With `types`, memories of one of these types only; with `tags`, those that
+        have all of the tags. A memory whose line is larger than the tokens left is skipped, and smaller ones after it
+        may still fit.
         """
-        if limit < 1 or not query.strip() or not self._memories:
+        if limit < 1 or not query.strip():
             return []
-        hits: list[Hit] = []
+        hits: list[Hit[M]] = []
         room = token_budget
-        for match in self._index.search(query, limit, _filter(types, tags)):
-            memory = self._memories[match.id]
+        for match in self.index.search(query, limit, Filter(any_of=_groups(types, tags))):
+            memory = load(match.id)
+            if memory is None:
+                continue
             cost = tokens.count(recall_line(memory)) + 1  # and its newline
             if cost <= room:
                 hits.append(Hit(memory, match.score, match.terms, cost))
                 room -= cost
         return hits
 
+    def ids(
+        self, types: Collection[MemoryType] | None, tags: Collection[str] | None, *, after: str, limit: int
+    ) -> list[str]:
+        """Return the ids behind `after` of memories of one of the types and with all of the tags, in order."""
+        return self.index.ids(_groups(types, tags), after, limit)
 
-def build_index(memories: Iterable[Memory]) -> SearchIndex:
-    """Return an index over the memories."""
-    index = SearchIndex()
-    index.add_many(memories)
-    return index
 
-
-def _index_record(memory: Memory) -> IndexEntry:
+def _index_record(memory: Recalled) -> IndexEntry:
     """Return a memory as the index takes it: its text, its tags, and its type and tags as groups to filter by."""
     groups = [_type_group(memory.type), *map(_tag_group, memory.tags)]
     return IndexEntry(memory.id, memory_text(memory), memory.tags, groups)
 
 
-def _filter(types: Collection[MemoryType] | None, tags: Collection[str] | None) -> Filter:
-    """Return the filter for any of the types and every one of the tags."""
+def _groups(types: Collection[MemoryType] | None, tags: Collection[str] | None) -> list[list[str]]:
+    """Return sets of groups that a memory of any of the types and with every one of the tags is in."""
     any_of = [] if types is None else [[_type_group(kind) for kind in types]]
-    return Filter(any_of=[*any_of, *([_tag_group(tag)] for tag in tags or ())])
+    return [*any_of, *([_tag_group(tag)] for tag in tags or ())]
 
 
 def _type_group(kind: MemoryType) -> str:
@@ -115,13 +139,13 @@ def _tag_group(tag: str) -> str:
     return f"tag:{tag}"
 
 
-def recall_line(memory: Memory) -> str:
+def recall_line(memory: Recalled) -> str:
     """Return a memory as one markdown item: `- [fact · facts/project.md] text`, further lines indented below it."""
     body = "\n  ".join(part.strip() for part in memory_text(memory).split("\n") if part.strip())
     return f"- [{memory.type.value} · {memory.document}] {body}"
 
 
-def memory_text(memory: Memory) -> str:
+def memory_text(memory: Recalled) -> str:
     """Return the text of a memory: its title where it has one, its content, and for an episode its fields."""
     fields = [f"{key}: {value}" for key, value in memory.fields]
     return "\n".join(part for part in (memory.title or "", memory.content, *fields) if part.strip())

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.models import Memory, MemoryType
-from reverie.recall import SearchIndex, build_index
+from support.corpus import Corpus, build_index
 from support.soak import count
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def test_a_filtered_search_is_the_filtered_result(
 @given(stored=st.lists(memories(), max_size=14), removed=st.sets(st.integers(0, 8)))
 def test_add_many_equals_adding_one_by_one(stored: list[Memory], removed: set[int]) -> None:
     """The last memory of an id counts, however they were added."""
-    at_once, one_by_one = build_index(stored), SearchIndex()
+    at_once, one_by_one = build_index(stored), Corpus()
     for memory in stored:
         one_by_one.add(memory)
     for number in removed:

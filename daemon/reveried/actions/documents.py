@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie.errors import Conflict
 from reverie.models import MemoryType
@@ -187,21 +187,21 @@ async def recall(
     token_budget: int | None = None,
     types: Collection[str] | None = None,
     tags: Collection[str] | None = None,
-) -> list[tuple[Hit, MemoryRecord]]:
+) -> list[tuple[Hit[MemoryRecord], MemoryRecord]]:
     """Search the memories and count an access of each hit; return the hits, best first, with their records."""
-    hits: list[Hit] = await asyncio.to_thread(
-        services.recall.search,
-        space,
-        query,
-        limit=limit,
-        token_budget=token_budget or RECALL_TOKENS,
-        types={MemoryType(kind) for kind in types} if types else None,
-        tags=tags or None,
-    )
+    options: dict[str, Any] = {
+        "limit": limit,
+        "token_budget": token_budget or RECALL_TOKENS,
+        "types": {MemoryType(kind) for kind in types} if types else None,
+        "tags": tags or None,
+    }
+    # A thread costs more than a search does; it is for an index that has to catch up first.
+    hits = services.recall.search_at_once(space, query, **options)
+    if hits is None:
+        hits = await asyncio.to_thread(services.recall.search, space, query, **options)
     services.accesses.count(space, [hit.memory.id for hit in hits], at=services.clock())
     with services.store.reader(space) as reader:
-        found = [(hit, reader.load(MemoryRecord, (hit.memory.id,))) for hit in hits]
-        return [(hit, services.accesses.with_access(reader, record)) for hit, record in found if record is not None]
+        return [(hit, services.accesses.with_access(reader, hit.memory)) for hit in hits]
 
 
 # What every write does around its commit

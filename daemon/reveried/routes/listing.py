@@ -27,9 +27,8 @@ async def record_page(
     prefix: Key = (),
     numbered: bool = False,
     newest_first: bool = False,
-    keep: Callable[[R], bool] = lambda _: True,
 ) -> Reply:
-    """Reply with up to `limit` records behind the cursor `after` for which `keep` is true, each through `answer`.
+    """Reply with up to `limit` records behind the cursor `after`, each through `answer`.
 
     The cursor is the last part of the last record's key; `numbered` kinds have a sequence number there.
     """
@@ -41,8 +40,6 @@ async def record_page(
         items: list[Any] = []
         last: Key = ()
         for key, record in reader.records(record_type, prefix, after=after, reverse=newest_first):
-            if not keep(record):
-                continue
             # The page is full, and this record is one more: there is a next page.
             if len(items) == limit:
                 return wire.Page(items=items, next=str(last[-1]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -20,6 +22,7 @@ from reveried.http.routing import Route
 from reveried.routes.listing import record_page
 
 if TYPE_CHECKING:
+    from reverie.store import Reader
     from reveried.http.call import Call
 
 __all__ = ["ROUTES"]
@@ -28,14 +31,23 @@ __all__ = ["ROUTES"]
 async def list_memories(call: Call) -> Reply:
     """Return the memories by id, all or of one type or with one tag."""
     query = call.query_as(wire.MemoryQuery)
-    return await record_page(
-        call,
-        MemoryRecord,
-        lambda reader, record: usecase.memory_answer(call.services.accesses.with_access(reader, record)),
-        keep=lambda record: (
-            (query.type is None or record.type.value == query.type) and (query.tag is None or query.tag in record.tags)
-        ),
+    if query.type is None and query.tag is None:
+        return await record_page(call, MemoryRecord, partial(_listed, call))
+    found = await asyncio.to_thread(
+        call.services.recall.listed,
+        call.space,
+        partial(_listed, call),
+        types=None if query.type is None else {MemoryType(query.type)},
+        tags=None if query.tag is None else [query.tag],
+        after=query.after or "",
+        limit=query.limit + 1,  # one more shows that there is a next page
     )
+    items = [answer for _, answer in found[: query.limit]]
+    return Reply(wire.Page(items=items, next=found[query.limit - 1][0] if len(found) > query.limit else None))
+
+
+def _listed(call: Call, reader: Reader, record: MemoryRecord) -> wire.Memory:
+    return usecase.memory_answer(call.services.accesses.with_access(reader, record))
 
 
 async def get_memory(call: Call) -> Reply:

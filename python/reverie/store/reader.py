@@ -78,6 +78,17 @@ class Reader:
             return None
         return record.operation
 
+    def record_checksum(self, kind: Kind, key: Key) -> str | None:
+        """Return the checksum of the record under `key` in hex: it covers key, operation, time and content.
+
+        None where nothing is there.
+        """
+        record = self.transaction.find(record_key(self.transaction.space, kind, key))
+        if record is None:
+            self._absent(kind, key)
+            return None
+        return record.checksum.hex()
+
     def exists(self, kind: Kind, key: Key) -> bool:
         """Return True if a record is under `key`; its content is not read."""
         return self.version(kind, key) is not None

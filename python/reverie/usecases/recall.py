@@ -1,82 +1,216 @@
-"""Recall: search indexes over the memories of each space, kept up to date with the store by its operations."""
+"""Recall: search indexes over the memories of each space, kept up to date with the store by its operations.
+
+An index is built from all memories once. After that it follows the operations: each call first applies those that were
+committed since the last one, so that what was written is found by the next recall and what was deleted is not. `save`
+puts it into files, from which the next process goes on.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import threading
-from typing import TYPE_CHECKING, Any
+from contextlib import suppress
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from reverie import recall, tokens, wire
-from reverie.store import Kind, MemoryRecord
-from reverie.usecases.memories import memory_answer, memory_of
+from reverie.rank import Index
+from reverie.store import Kind, MemoryRecord, OperationRecord
+from reverie.usecases.memories import memory_answer
+from reverie.usecases.saved_index import SavedIndex, segments_to_merge
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from reverie.models import MemoryType
+    from reverie.rank import Segment
     from reverie.recall import Hit
     from reverie.store import Reader, Store
 
 __all__ = ["MemoryIndex", "Recall", "recall_answer"]
 
-BEHIND_MAX = 2_000  # operations; further behind, reading all memories again is faster
+T = TypeVar("T")
+
+BEHIND_MIN: Final = 2_000  # operations; applying as many is always faster than building the index again
+OPERATIONS_PER_MEMORY: Final = 2  # an operation is read in 10 µs, a memory read and indexed in 25 µs
+BUILD_BATCH: Final = 1_000  # memories that are in this process at one time
+BUFFER_MAX: Final = 20_000  # memories in the index's buffer while it is built; about 10 MB
 
 
 class MemoryIndex:
-    """A search index over one space's memories. Not thread-safe."""
+    """A search index over one space's memories. Not thread-safe.
 
-    def __init__(self) -> None:
+    `saved` are its files, None where it is in memory only. `unsaved` counts the changes since it was saved; an index
+    that was just built counts each memory.
+    """
+
+    def __init__(self, saved: SavedIndex | None = None) -> None:
+        """Begin without memories."""
+        self.saved = saved
+        self.unsaved = 0
         self._index = recall.SearchIndex()
         self._operation: int | None = None  # the last operation that is in the index
 
+    def is_current(self, reader: Reader) -> bool:
+        """Return whether the index has everything that the reader's snapshot has."""
+        return self._operation is not None and self._operation == reader.operation()
+
     def catch_up(self, reader: Reader) -> None:
-        """Index the memories that were committed since the last call."""
+        """Bring the index to the reader's snapshot: load it, apply the operations since then, or build it again."""
         now = reader.operation()
         if self._operation == now:
             return
-        if self._operation is None or now < self._operation or now - self._operation > BEHIND_MAX:
-            self._index = recall.build_index([memory_of(record) for _, record in reader.records(MemoryRecord)])
-        else:
-            self._update(reader, self._operation)
+        if self._operation is None:
+            self._load(reader)
+        if self._operation is None or not self._update(reader, self._operation, now):
+            self._build(reader)
         self._operation = now
+
+    def build_again(self, reader: Reader) -> None:
+        """Build the index again because its files cannot be used any more."""
+        if self.saved is not None:
+            self.saved.delete()
+        self._build(reader)
+        self._operation = reader.operation()
 
     def search(
         self,
+        reader: Reader,
         query: str,
         *,
         limit: int = 10,
         token_budget: int = 1_500,
         types: Collection[MemoryType] | None = None,
         tags: Collection[str] | None = None,
-    ) -> list[Hit]:
-        """Return the best memories for `query`, best first, within `token_budget`."""
-        return self._index.search(query, limit=limit, token_budget=token_budget, types=types, tags=tags)
+    ) -> list[Hit[MemoryRecord]]:
+        """Return the best memories for `query`, best first, in `token_budget`. Raises OSError for a damaged file."""
+        return self._index.search(
+            query,
+            lambda memory_id: reader.load(MemoryRecord, (memory_id,)),
+            limit=limit,
+            token_budget=token_budget,
+            types=types,
+            tags=tags,
+        )
 
-    def _update(self, reader: Reader, since: int) -> None:
-        for memory_id in reader.touched(Kind.MEMORY, since):
-            record = reader.load(MemoryRecord, (memory_id,))
-            if record is None:
-                self._index.remove(memory_id)
-            else:
-                self._index.add(memory_of(record))
+    def ids(
+        self, types: Collection[MemoryType] | None, tags: Collection[str] | None, *, after: str, limit: int
+    ) -> list[str]:
+        """Return the ids behind `after` of memories of one of the types and with all tags. Raises OSError."""
+        return self._index.ids(types, tags, after=after, limit=limit)
+
+    def flush(self) -> tuple[list[Segment], int]:
+        """Write what is in memory only to a segment; return all segments and the last operation. Raises OSError."""
+        assert self.saved is not None
+        assert self._operation is not None
+        index = self._index.index
+        if index.buffered:
+            index.flush(self.saved.new_path())
+        return index.segments(), self._operation
+
+    def segments(self) -> list[Segment]:
+        """Return the segments as they are now."""
+        return self._index.index.segments()
+
+    def replace(self, merged: Sequence[Segment], path: Path) -> None:
+        """Put the segment that others were merged into in their place. Raises OSError."""
+        self._index.index.replace(merged, path)
+
+    def _load(self, reader: Reader) -> None:
+        """Take over the saved index where there is one that fits the store."""
+        found = None if self.saved is None else self.saved.open(lambda number: operation_checksum(reader, number))
+        if found is not None:
+            index, self._operation = found
+            self._index = recall.SearchIndex(index)
+
+    def _update(self, reader: Reader, since: int, now: int) -> bool:
+        """Apply the operations after `since`; return False where the index is to be built again."""
+        memories = reader.count(Kind.MEMORY)
+        if now < since or now - since > max(BEHIND_MIN, OPERATIONS_PER_MEMORY * memories):
+            return False
+        if reader.first_seq(Kind.OPERATION) > since + 1:  # some of them are not kept any more
+            return False
+        exists: dict[str, bool] = {}
+        for _, operation in reader.records(OperationRecord, after=(since,)):
+            for change in operation.changes:
+                if change.kind is Kind.MEMORY:
+                    exists[str(change.key[0])] = change.after is not None and not change.purged
+        for ids in _batches(sorted(exists)):
+            # A deleted one is not looked up: that the store has none would be verified by reading all memories.
+            records = {name: reader.load(MemoryRecord, (name,)) if exists[name] else None for name in ids}
+            for name, record in records.items():
+                if record is None:
+                    self._index.remove(name)
+            self._index.add_many(record for record in records.values() if record is not None)
+        self.unsaved += len(exists)
+        return len(self._index) == memories
+
+    def _build(self, reader: Reader) -> None:
+        """Build the index from every memory."""
+        self._index = recall.SearchIndex()
+        self.unsaved = 0
+        for records in _batches(record for _, record in reader.records(MemoryRecord)):
+            self._index.add_many(records)
+            self.unsaved += len(records)
+            if self.saved is not None and self._index.index.buffered >= BUFFER_MAX:
+                with suppress(OSError):  # on a full disk they stay in memory
+                    self._index.index.flush(self.saved.new_path())
 
 
 class Recall:
-    """The indexes of all spaces of a store, each built on first use. Thread-safe.
+    """The indexes of all spaces of a store, each opened on first use. Thread-safe.
 
     One lock for all of them is enough, because a search takes well under a millisecond.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, folder: Path | None = None) -> None:
+        """Search a store. `folder` is where indexes are saved, None: they are not."""
         self._store = store
+        self._folder = folder
         self._indexes: dict[str, MemoryIndex] = {}
         self._lock = threading.Lock()
+        self._saving = threading.Lock()  # taken before `_lock`
 
-    def search(self, space: str, query: str, **options: Any) -> list[Hit]:
+    def search(self, space: str, query: str, **options: Any) -> list[Hit[MemoryRecord]]:
         """Return the best memories of `space` for `query`; options as for `MemoryIndex.search`."""
-        with self._lock, self._store.reader(space) as reader:
-            index = self._indexes.setdefault(space, MemoryIndex())
-            index.catch_up(reader)
-            return index.search(query, **options)
+        with self._lock:
+            return self._answer(space, lambda index, reader: index.search(reader, query, **options))
+
+    def search_at_once(self, space: str, query: str, **options: Any) -> list[Hit[MemoryRecord]] | None:
+        """Return what `search` returns, or None where that could take longer than some milliseconds."""
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            index = self._indexes.get(space)
+            if index is None:
+                return None
+            with self._store.reader(space) as reader:
+                return index.search(reader, query, **options) if index.is_current(reader) else None
+        except OSError:
+            return None  # a damaged file: `search` builds the index again
+        finally:
+            self._lock.release()
+
+    def listed(
+        self,
+        space: str,
+        answer: Callable[[Reader, MemoryRecord], T],
+        *,
+        types: Collection[MemoryType] | None,
+        tags: Collection[str] | None,
+        after: str,
+        limit: int,
+    ) -> list[tuple[str, T]]:
+        """Return ids and answers of up to `limit` memories behind `after`, of one of the types and with all tags."""
+
+        def collect(index: MemoryIndex, reader: Reader) -> list[tuple[str, T]]:
+            ids = index.ids(types, tags, after=after, limit=limit)
+            records = ((name, reader.load(MemoryRecord, (name,))) for name in ids)
+            return [(name, answer(reader, record)) for name, record in records if record is not None]
+
+        with self._lock:
+            return self._answer(space, collect)
 
     def lines(self, space: str, query: str, *, limit: int) -> list[tuple[str, str, str]]:
         """Return the best memories as lines of a context: text, memory id, document."""
@@ -85,8 +219,96 @@ class Recall:
         hits = self.search(space, query, limit=limit)
         return [(recall.recall_line(hit.memory), hit.memory.id, hit.memory.document) for hit in hits]
 
+    def catch_up(self, space: str) -> int:
+        """Bring the index of a space up to date; return how many of its changes are not saved."""
+        with self._lock:
+            return self._answer(space, lambda index, _: index.unsaved)
 
-def recall_answer(found: Sequence[tuple[Hit, MemoryRecord]]) -> wire.RecallAnswer:
+    def opened(self) -> list[str]:
+        """Return the spaces whose index is open."""
+        with self._lock:
+            return list(self._indexes)
+
+    def save(self, space: str) -> None:
+        """Save the index of a space as it is now, and merge its segments where they are too many.
+
+        Searches go on meanwhile: they wait only while the buffer is written. Raises OSError or ReverieError where that
+        is not possible; the index is then only in memory, and saved the next time.
+        """
+        self._save(space, whole=False)
+
+    def rewrite(self, space: str) -> None:
+        """Save the index of a space without any word of a memory that was deleted or replaced.
+
+        For a purge: call it after the commit. Until then a segment has the terms of its removed memories.
+        """
+        with self._lock:
+            index = self._answer(space, lambda index, _: index)
+            index.unsaved += 1
+        self._save(space, whole=True)
+
+    def _save(self, space: str, *, whole: bool) -> None:
+        """Save an index and merge segments, all of them where `whole`."""
+        with self._saving:
+            index = self._indexes.get(space)
+            if index is None or index.saved is None or not index.unsaved:
+                return
+            segments = self._write(space, index, index.saved)
+            merged = segments if whole else segments_to_merge(segments)
+            while merged:
+                path = index.saved.new_path()
+                Index.merge(merged, path)
+                with self._lock:
+                    index.replace(merged, path)
+                segments = self._write(space, index, index.saved)
+                merged = segments_to_merge(segments)
+
+    def _write(self, space: str, index: MemoryIndex, saved: SavedIndex) -> list[Segment]:
+        """Write what is in memory to a segment, then the manifest; delete other files. Return the segments."""
+        with self._lock:
+            unsaved = index.unsaved
+            segments, operation = index.flush()
+        with self._store.reader(space) as reader:
+            record = operation_checksum(reader, operation)
+        if record is not None:
+            saved.write(segments, operation, record)
+        with self._lock:
+            index.unsaved -= unsaved
+            saved.delete_others([*segments, *index.segments()])  # one that is built again may have others by now
+        return segments
+
+    def _answer(self, space: str, ask: Callable[[MemoryIndex, Reader], T]) -> T:
+        """Return an answer of the index of a space, brought up to date before; the caller has the lock."""
+        with self._store.reader(space) as reader:
+            index = self._indexes.get(space)
+            if index is None:
+                index = self._indexes[space] = MemoryIndex(self._files(space))
+            index.catch_up(reader)
+            try:
+                return ask(index, reader)
+            except OSError:
+                index.build_again(reader)
+                return ask(index, reader)
+
+    def _files(self, space: str) -> SavedIndex | None:
+        if self._folder is None:
+            return None
+        return SavedIndex(self._folder / hashlib.sha256(space.encode()).hexdigest()[:32])
+
+
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
+    """Yield lists of up to BUILD_BATCH items."""
+    iterator = iter(items)
+    while batch := list(islice(iterator, BUILD_BATCH)):
+        yield batch
+
+
+def operation_checksum(reader: Reader, number: int) -> str | None:
+    """Return the checksum of an operation's record, or None where it is not there."""
+    return reader.record_checksum(Kind.OPERATION, (number,)) if number > 0 else ""
+
+
+def recall_answer(found: Sequence[tuple[Hit[MemoryRecord], MemoryRecord]]) -> wire.RecallAnswer:
     """Return the hits as the API shows them, each with the terms that contributed to its score."""
     hits = [
         wire.RecallHit(

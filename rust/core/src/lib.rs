@@ -1,4 +1,5 @@
-//! The compute-heavy parts of Reverie, free of Python: pure functions without I/O, clock or randomness in results.
+//! The compute-heavy parts of Reverie, free of Python: pure functions without clock or randomness in results, and
+//! without I/O but for the files of a search index.
 //!
 //! * [`tokens`]: exact token counts of ordinary text under `o200k_base` and `cl100k_base`
 //! * [`canonical`]: canonical JSON (RFC 8785) and its SHA-256; strict validation of JSON text
@@ -10,7 +11,7 @@
 //! * [`diff`]: line diff of two texts
 //! * [`merge`]: three-way merge of texts, with conflicts as values
 //! * [`redact`]: replacement of secrets by `[REDACTED:<kind>]` in one linear pass
-//! * [`rank`]: full-text search: BM25 over an index in memory
+//! * [`rank`]: full-text search: BM25 over an index in files and in memory
 //! * [`error`]: the error type, with positions
 
 pub mod align;

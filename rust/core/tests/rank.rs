@@ -134,7 +134,7 @@ fn pruning_loses_no_result_in_a_large_index() {
         };
         let expected = reference_ranking(&texts, &query, &filter);
         for limit in [1, 10, 700] {
-            check(&index.search_within(&query, limit, &filter), &expected, limit);
+            check(&index.search_within(&query, limit, &filter).unwrap(), &expected, limit);
         }
     }
 }
@@ -163,7 +163,7 @@ proptest! {
         }
         let filter = Filter { any_of, none_of, ids, since, before };
         let query = query.join(" ");
-        check(&index.search_within(&query, limit, &filter), &reference_ranking(&texts, &query, &filter), limit);
+        check(&index.search_within(&query, limit, &filter).unwrap(), &reference_ranking(&texts, &query, &filter), limit);
     }
 
     /// Batch insertion equals single insertions, and inserted and removed texts leave no trace, to the last bit.
@@ -224,7 +224,7 @@ fn unknown_words_match_by_prefix() {
     index.add("config", "the configuration is read once", &[] as &[&str]);
     index.add("deploy", "how to deploy", &[] as &[&str]);
     index.add("commit", "fixed in 9cc68c8d01aa2233", &[] as &[&str]);
-    let ids = |query: &str| index.search(query, 9).into_iter().map(|hit| hit.id).collect::<Vec<_>>();
+    let ids = |query: &str| index.search(query, 9).unwrap().into_iter().map(|hit| hit.id).collect::<Vec<_>>();
     assert_eq!(ids("config"), ["config"]);
     assert_eq!(ids("9cc68c8"), ["commit"]);
     assert_eq!(ids("deployment"), ["deploy"]);

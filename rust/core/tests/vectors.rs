@@ -99,7 +99,7 @@ fn texts_are_found_by_identifiers_and_word_forms() {
     let mut index = rank::Index::default();
     index.add("code", "set maxTokens in src/context_tail.py", &["config"]);
     index.add("prose", "caching of configured limits", &[] as &[&str]);
-    let best = |query: &str| index.search(query, 10).first().map(|hit| hit.id.clone());
+    let best = |query: &str| index.search(query, 10).expect("in memory").first().map(|hit| hit.id.clone());
     for query in ["max_tokens", "max-tokens", "tokens", "context tail", "ContextTail", "config"] {
         assert_eq!(best(query).as_deref(), Some("code"), "{query}");
     }

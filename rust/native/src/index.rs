@@ -1,11 +1,15 @@
 //! Python binding of the search index, shared between threads behind a lock.
 
-use std::sync::{PoisonError, RwLock};
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyTuple;
-use reverie_core::rank::{self, Entry, Filter, Hit};
+use reverie_core::rank::{self, Entry, Filter, Hit, SegmentError};
 
 #[pyclass(frozen, module = "reverie._native")]
 pub(crate) struct Index(RwLock<rank::Index>);
@@ -16,11 +20,64 @@ type Record = (PyBackedStr, PyBackedStr, Vec<PyBackedStr>, Vec<PyBackedStr>, Opt
 /// A hit: id, score, and the score of each term.
 type HitTuple<'py> = (String, f64, Bound<'py, PyTuple>);
 
+/// A saved segment: its file and its removed documents.
+type Saved = (PathBuf, Vec<u8>);
+
+/// A segment: its file and removed documents, the digest in hex, the number of documents and of removed ones.
+type State = (PathBuf, Cow<'static, [u8]>, String, usize, usize);
+
+impl Index {
+    fn read(&self) -> RwLockReadGuard<'_, rank::Index> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, rank::Index> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[pymethods]
 impl Index {
     #[new]
     fn new() -> Self {
         Self(RwLock::default())
+    }
+
+    #[staticmethod]
+    fn open(py: Python<'_>, segments: Vec<Saved>) -> PyResult<Self> {
+        let index = py.detach(|| rank::Index::open(&segments)).map_err(unreadable)?;
+        Ok(Self(RwLock::new(index)))
+    }
+
+    #[staticmethod]
+    fn merge(py: Python<'_>, segments: Vec<Saved>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| rank::merge(&segments, &path)).map_err(unreadable)
+    }
+
+    fn flush(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.write().flush(&path)).map_err(unreadable)
+    }
+
+    fn replace(&self, py: Python<'_>, segments: Vec<Saved>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.write().replace(&segments, &path)).map_err(unreadable)
+    }
+
+    fn segments(&self, py: Python<'_>) -> Vec<State> {
+        let hex = |digest: [u8; 32]| {
+            digest.iter().fold(String::new(), |mut text, byte| {
+                let _ = write!(text, "{byte:02x}");
+                text
+            })
+        };
+        let state = |segment: rank::SegmentState| {
+            let removed = Cow::Owned(segment.removed);
+            (segment.path, removed, hex(segment.digest), segment.documents, segment.removed_documents)
+        };
+        py.detach(|| self.read().segments()).into_iter().map(state).collect()
+    }
+
+    fn buffered(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.read().buffered())
     }
 
     #[pyo3(signature = (id, text, tags = Vec::new(), groups = Vec::new(), at = None))]
@@ -34,15 +91,15 @@ impl Index {
         at: Option<i64>,
     ) {
         let record = (id, text, tags, groups, at);
-        py.detach(|| self.0.write().unwrap_or_else(PoisonError::into_inner).insert(&entry(&record)));
+        py.detach(|| self.write().insert(&entry(&record)));
     }
 
     fn add_many(&self, py: Python<'_>, records: Vec<Record>) {
-        py.detach(|| self.0.write().unwrap_or_else(PoisonError::into_inner).extend(records.iter().map(entry)));
+        py.detach(|| self.write().extend(records.iter().map(entry)));
     }
 
     fn remove(&self, py: Python<'_>, id: &str) -> bool {
-        py.detach(|| self.0.write().unwrap_or_else(PoisonError::into_inner).remove(id))
+        py.detach(|| self.write().remove(id))
     }
 
     #[pyo3(signature = (query, limit, any_of = Vec::new(), none_of = Vec::new(), ids = None, since = None, before = None))]
@@ -59,14 +116,24 @@ impl Index {
         before: Option<i64>,
     ) -> PyResult<Vec<HitTuple<'py>>> {
         let filter = Filter { any_of, none_of, ids, since, before };
-        let hits =
-            py.detach(|| self.0.read().unwrap_or_else(PoisonError::into_inner).search_within(query, limit, &filter));
+        let hits = py.detach(|| self.read().search_within(query, limit, &filter)).map_err(unreadable)?;
         hits.into_iter().map(|hit| tuple(py, hit)).collect()
     }
 
-    fn __len__(&self, py: Python<'_>) -> usize {
-        py.detach(|| self.0.read().unwrap_or_else(PoisonError::into_inner).len())
+    fn ids(&self, py: Python<'_>, any_of: Vec<Vec<String>>, after: &str, limit: usize) -> PyResult<Vec<String>> {
+        let filter = Filter { any_of, ..Filter::default() };
+        py.detach(|| self.read().ids(&filter, after, limit)).map_err(unreadable)
     }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.read().len())
+    }
+}
+
+/// Convert the error of a saved index.
+#[expect(clippy::needless_pass_by_value, reason = "as `map_err` passes it")]
+fn unreadable(error: SegmentError) -> PyErr {
+    PyOSError::new_err(error.to_string())
 }
 
 /// Borrow a document for the core.

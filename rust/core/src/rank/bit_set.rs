@@ -53,7 +53,13 @@ impl BitSet {
 
     /// Iterate over the slots in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().zip(0_u32..).flat_map(|(&word, at)| SetBits(word).map(move |bit| at * 64 + bit))
+        self.iter_from(0)
+    }
+
+    /// Iterate over the slots from `start` on, in ascending order.
+    pub(super) fn iter_from(&self, start: u32) -> impl Iterator<Item = u32> + '_ {
+        let words = self.0.iter().zip(0_u32..).skip(start as usize / 64);
+        words.flat_map(|(&word, at)| SetBits(word).map(move |bit| at * 64 + bit)).filter(move |&slot| slot >= start)
     }
 }
 

@@ -1,14 +1,15 @@
 //! A cursor over the postings of one query term, read forward once.
 
+use std::borrow::Cow;
+
 use super::bm25::{Bm25, max_score};
 use super::postings::Postings;
 use super::query::QueryTerm;
 use super::score_window::WINDOW;
-use super::vocabulary::Vocabulary;
 
 /// The postings of a term and the read position.
-pub(super) struct TermCursor<'v> {
-    pub(super) postings: &'v Postings,
+pub(super) struct TermCursor<'p> {
+    pub(super) postings: &'p Postings,
     /// The limit of the term's score as its frequency grows, see [`max_score`].
     pub(super) max_score: f32,
     /// Upper bound of the summed scores of this cursor and all before it.
@@ -21,13 +22,16 @@ pub(super) struct TermCursor<'v> {
     next: usize,
 }
 
-impl<'v> TermCursor<'v> {
-    /// Return cursors over the given terms, ascending by upper bound, with cumulative bounds as `MaxScore` needs them.
-    pub(super) fn all(terms: &[QueryTerm], vocabulary: &'v Vocabulary, bm25: &Bm25) -> Vec<Self> {
+impl<'p> TermCursor<'p> {
+    /// Return cursors over the posting lists of the given terms, ascending by upper bound, with cumulative bounds as
+    /// `MaxScore` needs them. Empty lists are left out.
+    pub(super) fn all(terms: &[QueryTerm], lists: &'p [Cow<'_, Postings>], bm25: &Bm25) -> Vec<Self> {
         let mut cursors: Vec<Self> = terms
             .iter()
-            .map(|term| {
-                let (postings, max_score) = (vocabulary.postings(term.term_id), max_score(term.weight));
+            .zip(lists)
+            .filter(|(_, postings)| postings.len() > 0)
+            .map(|(term, postings)| {
+                let (postings, max_score) = (postings.as_ref(), max_score(term.weight));
                 Self {
                     postings,
                     max_score,
@@ -91,7 +95,7 @@ impl<'v> TermCursor<'v> {
     }
 
     /// Iterate over (slot, score) of all remaining postings, without moving the cursor.
-    pub(super) fn iter_rest(&self, bm25: &'v Bm25) -> impl Iterator<Item = (u32, f32)> + use<'v> {
+    pub(super) fn iter_rest(&self, bm25: &'p Bm25) -> impl Iterator<Item = (u32, f32)> + use<'p> {
         let (postings, start, max_score) = (self.postings, self.next, self.max_score);
         postings.iter(start).map(move |(slot, impact)| (slot, bm25.approximate(impact, max_score)))
     }

@@ -2,6 +2,7 @@
 
 use super::bit_set::BitSet;
 use super::interner::Interner;
+use super::varint;
 
 /// Documents by slot, without their postings. Slots are ascending and never reused.
 #[derive(Default)]
@@ -9,7 +10,8 @@ pub(super) struct Documents {
     ids: Interner,
     lengths: Vec<u32>,
     timestamps: Vec<Option<i64>>,
-    /// The term ids of each document, ascending, as varint-encoded gaps (7 bits per byte): removal needs them.
+    /// The term ids of each document, ascending, as varints of their gaps: removal needs them. Empty in a segment, which
+    /// has them in its file.
     terms: Vec<u8>,
     ends: Vec<usize>,
     live: BitSet,
@@ -47,6 +49,20 @@ impl Documents {
         self.ids.find(id)
     }
 
+    /// Return the first slot whose id is greater than `id`; ids must ascend with the slots, as they do in a segment.
+    pub(super) fn after(&self, id: &str) -> u32 {
+        let (mut low, mut high) = (0, u32::try_from(self.slots()).unwrap_or(u32::MAX));
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.id(middle) <= id {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+
     /// Return the document id of a slot.
     pub(super) fn id(&self, slot: u32) -> &str {
         self.ids.get(slot)
@@ -77,7 +93,7 @@ impl Documents {
         self.live.insert(slot);
         let mut previous = 0;
         for term in terms {
-            self.write(term.wrapping_sub(previous));
+            varint::write(term.wrapping_sub(previous), &mut self.terms);
             previous = term;
         }
         self.ends.push(self.terms.len());
@@ -95,29 +111,6 @@ impl Documents {
     pub(super) fn terms(&self, slot: u32) -> impl Iterator<Item = u32> + '_ {
         let slot = slot as usize;
         let start = slot.checked_sub(1).map_or(0, |previous| self.ends[previous]);
-        let mut bytes = self.terms[start..self.ends[slot]].iter();
-        let mut term = 0_u32;
-        std::iter::from_fn(move || {
-            let (mut gap, mut shift) = (0_u32, 0);
-            loop {
-                let byte = *bytes.next()?;
-                gap |= u32::from(byte & 0x7f) << shift;
-                if byte < 0x80 {
-                    term = term.wrapping_add(gap);
-                    return Some(term);
-                }
-                shift += 7;
-            }
-        })
-    }
-
-    /// Append a gap between two term ids as a varint, least significant 7 bits first.
-    #[expect(clippy::cast_possible_truncation, reason = "seven bits slot a time")]
-    fn write(&mut self, mut gap: u32) {
-        while gap >= 0x80 {
-            self.terms.push(gap as u8 | 0x80);
-            gap >>= 7;
-        }
-        self.terms.push(gap as u8);
+        varint::ascending(&self.terms[start..self.ends[slot]])
     }
 }

@@ -28,6 +28,11 @@ pub(super) struct AcceptedSlots<'d> {
 }
 
 impl AcceptedSlots<'_> {
+    /// Iterate over the accepted slots from `start` on, in ascending order.
+    pub(super) fn iter_from(&self, start: u32) -> impl Iterator<Item = u32> + '_ {
+        self.slots.iter_from(start).filter(|&slot| self.contains(slot))
+    }
+
     /// Whether the filter accepts the document of this slot.
     pub(super) fn contains(&self, slot: u32) -> bool {
         self.slots.contains(slot)
@@ -58,6 +63,11 @@ impl Groups {
             self.members.push(Members::Few(Vec::new()));
         }
         self.members[group_id].add(slot);
+    }
+
+    /// Iterate over the names of the groups and the slots of their documents, removed ones included.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&str, BitSet)> {
+        (0..).zip(&self.members).map(|(group_id, members)| (self.names.get(group_id), members.to_bits()))
     }
 
     /// A copy with slots remapped by `new_slot` (None: removed); empty groups are dropped.

@@ -1,38 +1,47 @@
-//! Full-text search: BM25 ranking of documents over an inverted index in memory.
+//! Full-text search: BM25 ranking of documents over an inverted index.
 //!
 //! A document has terms (words, identifiers and their parts; see `analyzer.rs`), tags that count as terms, and groups
 //! and a timestamp that a [`Filter`] selects by. Scores depend on all documents in the index, whichever of them a
-//! filter accepts. Removed documents stay in the posting lists, unseen, until more than a third of the slots is unused;
-//! then the index is compacted at once.
+//! filter accepts.
+//!
+//! An index consists of segments, which are immutable files, and of a buffer in memory for what is added; [`Index::flush`]
+//! makes a segment of the buffer, and [`merge`] one of several (a log-structured merge). Results depend neither on
+//! what is in which of them nor on the order of insertions. Removed documents stay in the posting lists, unseen, until
+//! the buffer is compacted or their segment is merged.
 
 mod analyzer;
 mod bit_set;
 mod bm25;
+mod buffer;
 mod char_folding;
 mod cursor;
+mod dictionary;
 mod documents;
 mod filter;
 mod interner;
 mod postings;
 mod query;
 mod score_window;
+mod segment;
+mod segment_writer;
 mod stem;
 mod stop_words;
 mod top_k;
+mod varint;
 mod vocabulary;
 
-use bm25::{Bm25, Impact, length_class};
-use documents::Documents;
-pub use filter::Filter;
-use filter::Groups;
-use query::Query;
-use top_k::{Scored, TopK};
-use vocabulary::Vocabulary;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
 
-/// Mentions that each term of a tag counts as: someone chose the tag, so it says more than one word of the text.
-const TAG_WEIGHT: usize = 2;
-/// Removed documents below which the index is never compacted: it would save little memory and cost a full rewrite.
-const REMOVED_MIN: usize = 1024;
+use bm25::Bm25;
+use buffer::Buffer;
+pub use filter::Filter;
+use postings::Postings;
+use query::{Query, QueryTerm};
+use segment::Segment;
+pub use segment::SegmentError;
+use segment_writer::{Source, write_segment};
+use top_k::{Part, Scored, TopK};
 
 /// A document to be indexed: its text, and its tags, groups and timestamp.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,27 +69,108 @@ pub struct Hit {
     pub terms: Vec<(String, f64)>,
 }
 
+/// A segment of an index, as it is to be opened again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentState {
+    /// The segment's file.
+    pub path: PathBuf,
+    /// A name of the file's content: a hash of all that an answer depends on.
+    pub digest: [u8; 32],
+    /// The number of its documents, removed ones included.
+    pub documents: usize,
+    /// The number of its removed documents.
+    pub removed_documents: usize,
+    /// Its removed documents, in a form for [`Index::open`] and [`merge`].
+    pub removed: Vec<u8>,
+}
+
 /// An inverted index. The order of results depends only on the documents in it, not on the order of insertions.
 #[derive(Default)]
 pub struct Index {
-    vocabulary: Vocabulary,
-    documents: Documents,
-    groups: Groups,
-    /// Scratch buffer for the term ids of the document that is being added.
-    term_ids: Vec<u32>,
+    segments: Vec<Segment>,
+    buffer: Buffer,
+    /// Why a segment could not be read when a document was removed: the index is of no use any more.
+    failure: Option<SegmentError>,
 }
 
 impl Index {
+    /// Open an index of saved segments, each a file with its removed documents.
+    ///
+    /// # Errors
+    ///
+    /// A file is missing, damaged, or of another format.
+    pub fn open(segments: &[(PathBuf, Vec<u8>)]) -> Result<Self, SegmentError> {
+        let segments = segments.iter().map(|(path, removed)| Segment::open(path, removed)).collect::<Result<_, _>>()?;
+        Ok(Self { segments, ..Self::default() })
+    }
+
     /// The number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.documents.len()
+        self.segments.iter().map(|segment| segment.documents.len()).sum::<usize>() + self.buffer.documents.len()
     }
 
     /// Whether the index has no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// The number of documents that are in memory only.
+    #[must_use]
+    pub fn buffered(&self) -> usize {
+        self.buffer.documents.len()
+    }
+
+    /// Return the segments, oldest first.
+    #[must_use]
+    pub fn segments(&self) -> Vec<SegmentState> {
+        let state = |segment: &Segment| SegmentState {
+            path: segment.path.clone(),
+            digest: segment.digest,
+            documents: segment.documents.slots(),
+            removed_documents: segment.documents.removed(),
+            removed: segment.removed(),
+        };
+        self.segments.iter().map(state).collect()
+    }
+
+    /// Write the documents that are in memory only to a new segment at `path`; does nothing if there are none.
+    ///
+    /// # Errors
+    ///
+    /// The file exists, or cannot be written; the index is as before.
+    pub fn flush(&mut self, path: &Path) -> Result<(), SegmentError> {
+        if self.buffered() > 0 {
+            write_segment(&[Source::Buffer(&self.buffer)], path)?;
+            self.segments.push(Segment::open(path, &[])?);
+        }
+        self.buffer = Buffer::default();
+        Ok(())
+    }
+
+    /// Replace segments by the one at `path` that [`merge`] made of them; documents removed since then are removed.
+    ///
+    /// # Errors
+    ///
+    /// A file cannot be read, or an input is no segment of this index; the index is as before.
+    pub fn replace(&mut self, inputs: &[(PathBuf, Vec<u8>)], path: &Path) -> Result<(), SegmentError> {
+        let mut merged = Segment::open(path, &[])?;
+        for (input, removed_then) in inputs {
+            let found = self.segments.iter().find(|segment| segment.path == *input);
+            let segment = found.ok_or_else(|| SegmentError::new("a merged segment is not in the index"))?;
+            let mut then = varint::ascending(removed_then).peekable();
+            for slot in varint::ascending(&segment.removed()) {
+                while then.next_if(|&earlier| earlier < slot).is_some() {}
+                if then.peek() != Some(&slot) {
+                    merged.remove(segment.documents.id(slot))?;
+                }
+            }
+        }
+        let first = self.segments.iter().position(|segment| inputs.iter().any(|(input, _)| *input == segment.path));
+        self.segments.insert(first.unwrap_or(self.segments.len()), merged);
+        self.segments.retain(|segment| !inputs.iter().any(|(input, _)| *input == segment.path));
+        Ok(())
     }
 
     /// Add a document with its tags; an older document with the same id is replaced.
@@ -92,26 +182,7 @@ impl Index {
     /// Add a document; an older document with the same id is replaced.
     pub fn insert(&mut self, entry: &Entry<'_>) {
         self.remove(entry.id);
-        let mut term_ids = std::mem::take(&mut self.term_ids);
-        term_ids.clear();
-        analyzer::for_each_term(entry.text, |term, _| term_ids.push(self.vocabulary.id(term)));
-        for tag in &entry.tags {
-            analyzer::for_each_term(tag, |term, _| {
-                term_ids.extend(std::iter::repeat_n(self.vocabulary.id(term), TAG_WEIGHT));
-            });
-        }
-        term_ids.sort_unstable();
-        let length = u32::try_from(term_ids.len()).unwrap_or(u32::MAX);
-        let runs = || term_ids.chunk_by(|a, b| a == b);
-        let slot = self.documents.push(entry.id, length, entry.at, runs().map(|run| run[0]));
-        for run in runs() {
-            let frequency = u8::try_from(run.len()).unwrap_or(u8::MAX);
-            self.vocabulary.postings_mut(run[0]).push(slot, Impact { frequency, length_class: length_class(length) });
-        }
-        for group in &entry.groups {
-            self.groups.add(group, slot);
-        }
-        self.term_ids = term_ids;
+        self.buffer.insert(entry);
     }
 
     /// Add many documents; older documents with the same ids are replaced.
@@ -122,63 +193,147 @@ impl Index {
     }
 
     /// Remove a document; return false if there was none with this id.
+    ///
+    /// Where a segment cannot be read, every later search fails.
     pub fn remove(&mut self, id: &str) -> bool {
-        let Some(slot) = self.documents.find(id) else { return false };
-        self.documents.remove(slot);
-        for term in self.documents.terms(slot) {
-            self.vocabulary.postings_mut(term).document_removed();
+        for segment in &mut self.segments {
+            match segment.remove(id) {
+                Ok(false) => {}
+                Ok(true) => return true,
+                Err(failure) => {
+                    self.failure = Some(failure);
+                    return true;
+                }
+            }
         }
-        if self.documents.removed() > REMOVED_MIN.max(self.documents.slots() / 3) {
-            self.compact();
-        }
-        true
+        self.buffer.remove(id)
     }
 
     /// Return the best `limit` documents that contain at least one query term, best first; equal scores by id.
-    #[must_use]
-    pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be read, or is damaged.
+    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<Hit>, SegmentError> {
         self.search_within(query, limit, &Filter::default())
     }
 
     /// Return the best `limit` documents that the filter accepts, best first; equal scores by id.
-    #[must_use]
-    pub fn search_within(&self, query: &str, limit: usize, filter: &Filter) -> Vec<Hit> {
+    ///
+    /// # Errors
+    ///
+    /// A segment cannot be read, or is damaged.
+    pub fn search_within(&self, query: &str, limit: usize, filter: &Filter) -> Result<Vec<Hit>, SegmentError> {
         let query = Query::new(self, query);
-        let bm25 = Bm25::new(self.documents.total_length(), self.len());
-        let accepted = self.groups.accepted(&self.documents, filter);
-        let top = TopK::search(&query, limit, &self.vocabulary, &self.documents, &bm25, &accepted);
-        top.documents.iter().map(|scored| self.hit(scored, &query, top.term_scores(scored))).collect()
+        let bm25 = Bm25::new(self.total_length(), self.len());
+        let parts = self.parts(&query, filter)?;
+        let top = TopK::search(&query, limit, &parts, &bm25);
+        let id = |scored: &Scored| parts[scored.part].documents.id(scored.slot);
+        Ok(top.documents.iter().map(|scored| hit(id(scored), scored, &query, top.term_scores(scored))).collect())
     }
 
-    /// Build the result for a document, adding up the terms that came from one query word.
-    fn hit(&self, scored: &Scored, query: &Query, term_scores: &[f64]) -> Hit {
-        let mut terms: Vec<(String, f64)> = Vec::new();
-        for (term, &score) in query.terms.iter().zip(term_scores).filter(|(_, score)| **score > 0.0) {
-            match terms.iter_mut().find(|(word, _)| *word == term.word) {
-                Some((_, sum)) => *sum += score,
-                None => terms.push((term.word.clone(), score)),
+    /// Return the ids of up to `limit` documents that the filter accepts and whose ids are greater than `after`, in the
+    /// order of the ids.
+    ///
+    /// # Errors
+    ///
+    /// A segment could not be read earlier.
+    pub fn ids(&self, filter: &Filter, after: &str, limit: usize) -> Result<Vec<String>, SegmentError> {
+        self.failure.clone().map_or(Ok(()), Err)?;
+        let mut ids: Vec<&str> = Vec::new();
+        for segment in &self.segments {
+            let accepted = segment.groups.accepted(&segment.documents, filter);
+            let start = segment.documents.after(after);
+            ids.extend(accepted.iter_from(start).take(limit).map(|slot| segment.documents.id(slot)));
+        }
+        let accepted = self.buffer.groups.accepted(&self.buffer.documents, filter);
+        ids.extend(accepted.iter_from(0).map(|slot| self.buffer.documents.id(slot)).filter(|id| *id > after));
+        ids.sort_unstable();
+        Ok(ids.into_iter().take(limit).map(str::to_owned).collect())
+    }
+
+    /// The number of terms in all documents, repetitions included.
+    fn total_length(&self) -> u64 {
+        let segments = self.segments.iter().map(|segment| segment.documents.total_length());
+        segments.sum::<u64>() + self.buffer.documents.total_length()
+    }
+
+    /// The number of documents that contain a term.
+    fn document_frequency(&self, term: &str) -> usize {
+        let in_segment =
+            |segment: &Segment| segment.dictionary.find(term).map_or(0, |term_id| segment.dictionary.live(term_id));
+        let vocabulary = &self.buffer.vocabulary;
+        let in_buffer = vocabulary.find(term).map_or(0, |term_id| vocabulary.postings(term_id).live());
+        self.segments.iter().map(in_segment).sum::<usize>() + in_buffer
+    }
+
+    /// The terms of documents that begin with `prefix`, in any order, some more than once; none for a short prefix.
+    fn terms_with_prefix(&self, prefix: &str) -> Vec<String> {
+        let mut terms: Vec<String> = self.buffer.vocabulary.with_prefix(prefix).map(str::to_owned).collect();
+        if prefix.len() >= vocabulary::PREFIX_BYTES {
+            for dictionary in self.segments.iter().map(|segment| &segment.dictionary) {
+                let live = dictionary.with_prefix(prefix).filter(|&term_id| dictionary.live(term_id) > 0);
+                terms.extend(live.map(|term_id| dictionary.get(term_id).to_owned()));
             }
         }
-        terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        Hit { id: self.documents.id(scored.slot).to_owned(), score: scored.score, terms }
+        terms
     }
 
-    /// Rewrite the index without removed documents, in time proportional to the whole index.
-    fn compact(&mut self) {
-        let mut slot_map = vec![None; self.documents.slots()];
-        for (new_slot, old) in (0..).zip(self.documents.live().iter()) {
-            slot_map[old as usize] = Some(new_slot);
+    /// Return segments and buffer with what a search needs of each; posting lists of segments are read from their files.
+    fn parts(&self, query: &Query, filter: &Filter) -> Result<Vec<Part<'_>>, SegmentError> {
+        self.failure.clone().map_or(Ok(()), Err)?;
+        let mut parts = Vec::with_capacity(self.segments.len() + 1);
+        for segment in &self.segments {
+            let (mut lists, mut file) = (Vec::with_capacity(query.terms.len()), None);
+            for term in &query.terms {
+                let term_id = segment.dictionary.find(&term.spelling);
+                let Some(term_id) = term_id.filter(|&term_id| segment.dictionary.live(term_id) > 0) else {
+                    lists.push(Cow::Owned(Postings::default()));
+                    continue;
+                };
+                let file = match &file {
+                    Some(file) => file,
+                    None => file.insert(segment.file()?),
+                };
+                lists.push(Cow::Owned(segment.postings(term_id, file)?));
+            }
+            let accepted = segment.groups.accepted(&segment.documents, filter);
+            parts.push(Part { documents: &segment.documents, accepted, lists });
         }
-        let new_slot = |slot: u32| slot_map.get(slot as usize).copied().flatten();
-        let (vocabulary, term_ids) = self.vocabulary.compacted(new_slot);
-        let mut documents = Documents::default();
-        for slot in self.documents.live().iter() {
-            // New term ids keep the old order, so that the ids are still ascending.
-            let terms = self.documents.terms(slot).map(|term| term_ids[term as usize]);
-            documents.push(self.documents.id(slot), self.documents.length(slot), self.documents.timestamp(slot), terms);
-        }
-        self.groups = self.groups.remapped(new_slot);
-        self.vocabulary = vocabulary;
-        self.documents = documents;
+        let vocabulary = &self.buffer.vocabulary;
+        let list = |term: &QueryTerm| match vocabulary.find(&term.spelling) {
+            Some(term_id) => Cow::Borrowed(vocabulary.postings(term_id)),
+            None => Cow::Owned(Postings::default()),
+        };
+        let accepted = self.buffer.groups.accepted(&self.buffer.documents, filter);
+        let lists = query.terms.iter().map(list).collect();
+        parts.push(Part { documents: &self.buffer.documents, accepted, lists });
+        Ok(parts)
     }
+}
+
+/// Merge saved segments, each a file with its removed documents, into a new one at `path`.
+///
+/// An index that has them open can be used meanwhile; [`Index::replace`] then puts the new one in their place.
+///
+/// # Errors
+///
+/// A file cannot be read or written.
+pub fn merge(inputs: &[(PathBuf, Vec<u8>)], path: &Path) -> Result<(), SegmentError> {
+    let index = Index::open(inputs)?;
+    let source = |segment| Ok(Source::Segment(segment, Segment::file(segment)?));
+    write_segment(&index.segments.iter().map(source).collect::<Result<Vec<_>, SegmentError>>()?, path)
+}
+
+/// Build the result for a document, adding up the terms that came from one query word.
+fn hit(id: &str, scored: &Scored, query: &Query, term_scores: &[f64]) -> Hit {
+    let mut terms: Vec<(String, f64)> = Vec::new();
+    for (term, &score) in query.terms.iter().zip(term_scores).filter(|(_, score)| **score > 0.0) {
+        match terms.iter_mut().find(|(word, _)| *word == term.word) {
+            Some((_, sum)) => *sum += score,
+            None => terms.push((term.word.clone(), score)),
+        }
+    }
+    terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    Hit { id: id.to_owned(), score: scored.score, terms }
 }

@@ -16,6 +16,7 @@ const LOW_BITS: u32 = 16;
 ///
 /// An entry is 32 bits, the low half of the slot above the 16 bits of its impact: a search waits for memory, so that
 /// entries are small and contiguous.
+#[derive(Clone)]
 pub(super) struct Postings {
     entries: Vec<u32>,
     /// The blocks after the first, by the upper 16 bits of their slot numbers; few, as a block covers 65,536 documents.
@@ -30,6 +31,7 @@ pub(super) struct Postings {
 }
 
 /// The start of a run of entries whose slot numbers share their upper 16 bits.
+#[derive(Clone)]
 struct Block {
     high: u32,
     start: usize,
@@ -87,6 +89,11 @@ impl Postings {
                 .iter()
                 .map(move |&entry| (high << LOW_BITS | entry >> LOW_BITS, Impact::of(entry)))
         })
+    }
+
+    /// Make room for so many documents.
+    pub(super) fn reserve(&mut self, documents: usize) {
+        self.entries.reserve_exact(documents);
     }
 
     /// Append a document; its slot must be higher than all before.

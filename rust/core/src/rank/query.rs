@@ -5,20 +5,28 @@ use std::collections::BTreeMap;
 use super::Index;
 use super::analyzer::for_each_term;
 use super::bm25::idf;
+use super::char_folding::is_unspaced;
+use super::stem::stem;
 use super::stop_words::is_function_word;
+use super::vocabulary::PREFIX_BYTES;
 
 /// Query terms that are searched, those of highest weight first: it bounds the work of a query that is a whole page.
 const TERMS_MAX: usize = 64;
-/// Weight factor of a term that only shares a prefix with the query word, see [`Vocabulary::related`].
+/// Weight factor of a term that only shares a prefix with the query word, see [`related`].
 const RELATED_WEIGHT: f64 = 0.5;
 /// In a query of function words alone, a word counts only if at most one document in 8 contains it.
 const FUNCTION_SHARE: usize = 8;
 /// Below this many documents every function word counts: a share of so few documents means nothing.
 const FUNCTION_TEXTS_MIN: usize = 16;
 
-/// A term of a query: its id, its weight (IDF, halved for a related term) and the query word that it came from.
+/// Known terms that one unknown query word may be expanded to.
+const RELATED_MAX: usize = 8;
+/// Bytes that an unknown word may be longer than the known term that it begins with (`deployer` finds `deploy`).
+const SUFFIX_MAX: usize = 4;
+
+/// A term of a query: its spelling, its weight (IDF, halved for a related term) and the query word that it came from.
 pub(super) struct QueryTerm {
-    pub(super) term_id: u32,
+    pub(super) spelling: String,
     pub(super) weight: f64,
     pub(super) word: String,
 }
@@ -32,7 +40,7 @@ pub(super) struct Query {
 }
 
 impl Query {
-    /// Parse a query against the vocabulary of an index.
+    /// Parse a query against the terms of an index.
     ///
     /// Function words count only if the query has no other word: "how do I deploy" searches for `deploy` alone, else
     /// every text phrased as a question would match. A query of function words alone ("who are you") must match two of
@@ -47,16 +55,13 @@ impl Query {
             }
         });
         words.retain(|term, word| if has_content_word { !is_function_word(word) } else { is_selective(index, term) });
-        let mut by_spelling: BTreeMap<&str, QueryTerm> = BTreeMap::new();
+        let mut by_spelling: BTreeMap<String, QueryTerm> = BTreeMap::new();
         for (term, word) in &words {
-            let (expansions, factor) = index.vocabulary.expansions(term);
-            for term_id in expansions {
-                let weight = factor * idf(index.len(), index.vocabulary.postings(term_id).live());
-                let previous =
-                    by_spelling.get(index.vocabulary.spelling(term_id)).map_or(0.0, |previous| previous.weight);
-                if weight > previous {
-                    by_spelling
-                        .insert(index.vocabulary.spelling(term_id), QueryTerm { term_id, weight, word: word.clone() });
+            let (expansions, factor) = expansions(index, term);
+            for spelling in expansions {
+                let weight = factor * idf(index.len(), index.document_frequency(&spelling));
+                if weight > by_spelling.get(&spelling).map_or(0.0, |previous| previous.weight) {
+                    by_spelling.insert(spelling.clone(), QueryTerm { spelling, weight, word: word.clone() });
                 }
             }
         }
@@ -66,23 +71,48 @@ impl Query {
     }
 }
 
-impl super::vocabulary::Vocabulary {
-    /// Return the term ids that a query word stands for, and the factor of their weight.
-    ///
-    /// The word itself with factor 1; or, if no document contains it, the terms that begin with it, else the longest
-    /// term that it begins with, with factor 0.5.
-    fn expansions(&self, term: &str) -> (Vec<u32>, f64) {
-        match self.find(term) {
-            Some(term_id) => (vec![term_id], 1.0),
-            None => (self.related(term), RELATED_WEIGHT),
-        }
+/// Return the terms that a query word stands for, and the factor of their weight.
+///
+/// The word itself with factor 1; or, if no document contains it, related terms with factor 0.5.
+fn expansions(index: &Index, term: &str) -> (Vec<String>, f64) {
+    if index.document_frequency(term) > 0 {
+        (vec![term.to_owned()], 1.0)
+    } else {
+        (related(index, term), RELATED_WEIGHT)
     }
+}
+
+/// Return the terms nearest to one that no document contains.
+///
+/// Up to 8 terms that begin with it, shortest first, or else the longest term that it begins with: `config` gives
+/// `configuration`. Scripts written without spaces give nothing.
+fn related(index: &Index, term: &str) -> Vec<String> {
+    if term.chars().any(is_unspaced) {
+        return Vec::new();
+    }
+    let mut longer = index.terms_with_prefix(term);
+    longer.sort_unstable_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+    longer.dedup();
+    longer.truncate(RELATED_MAX);
+    if longer.is_empty() {
+        longer.extend(shorter(index, term));
+    }
+    longer
+}
+
+/// Return the longest known term that this one extends by up to `SUFFIX_MAX` bytes.
+fn shorter(index: &Index, term: &str) -> Option<String> {
+    (1..=SUFFIX_MAX)
+        .filter_map(|suffix| term.get(..term.len().checked_sub(suffix)?))
+        .filter(|shorter| shorter.len() >= PREFIX_BYTES)
+        .map(stem)
+        .find(|shorter| index.document_frequency(shorter) > 0)
+        .map(str::to_owned)
 }
 
 /// Whether a function word is rare enough in this index to select documents.
 fn is_selective(index: &Index, term: &str) -> bool {
-    let document_frequency = index.vocabulary.find(term).map_or(0, |term_id| index.vocabulary.postings(term_id).live());
-    index.len() < FUNCTION_TEXTS_MIN || document_frequency * FUNCTION_SHARE <= index.len()
+    index.len() < FUNCTION_TEXTS_MIN || index.document_frequency(term) * FUNCTION_SHARE <= index.len()
 }
 
 /// The `TERMS_MAX` terms of highest weight, in their old order.

@@ -6,6 +6,7 @@
 //! margin; the candidates are then scored in double precision, always in the same order, so that no approximation shows
 //! in the result.
 
+use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
@@ -13,9 +14,9 @@ use super::bm25::Bm25;
 use super::cursor::TermCursor;
 use super::documents::Documents;
 use super::filter::AcceptedSlots;
+use super::postings::Postings;
 use super::query::Query;
 use super::score_window::ScoreWindow;
-use super::vocabulary::Vocabulary;
 
 /// Slots per posting from which a window is sparse: then touched slots are recorded, else the whole window is scanned.
 const SPARSE: usize = 32;
@@ -24,8 +25,17 @@ const LOOKUP_COST: usize = 24;
 /// Postings up to which a list is scored once before the search, to begin with a good threshold.
 const PREVIEW_MAX: usize = 4096;
 
+/// A part of an index: its documents, those that are accepted, and its posting lists in the order of the query's terms.
+pub(super) struct Part<'i> {
+    pub(super) documents: &'i Documents,
+    pub(super) accepted: AcceptedSlots<'i>,
+    pub(super) lists: Vec<Cow<'i, Postings>>,
+}
+
 /// A document of the result.
 pub(super) struct Scored {
+    /// The number of its part.
+    pub(super) part: usize,
     pub(super) slot: u32,
     /// The sum of its term scores.
     pub(super) score: f64,
@@ -41,35 +51,25 @@ pub(super) struct TopK {
 }
 
 impl TopK {
-    /// Return the best `limit` accepted documents; equal scores are ordered by id.
-    pub(super) fn search(
-        query: &Query,
-        limit: usize,
-        vocabulary: &Vocabulary,
-        documents: &Documents,
-        bm25: &Bm25,
-        accepted: &AcceptedSlots<'_>,
-    ) -> Self {
+    /// Return the best `limit` accepted documents of all parts; equal scores are ordered by id.
+    pub(super) fn search(query: &Query, limit: usize, parts: &[Part<'_>], bm25: &Bm25) -> Self {
         let mut top = Self { documents: Vec::new(), term_scores: Vec::new(), terms: query.terms.len() };
         if limit == 0 || query.terms.is_empty() {
             return top;
         }
-        let cursors = TermCursor::all(&query.terms, vocabulary, bm25);
-        let mut search = Search {
-            threshold: Threshold::new(limit),
-            limit,
-            min_matches: query.min_matches,
-            cursors,
-            documents,
-            bm25,
-            accepted,
-        };
-        search.preview();
-        search.run();
-        for slot in search.threshold.into_candidates() {
-            top.add(slot, query, vocabulary, bm25);
+        let mut threshold = Threshold::new(limit);
+        for (number, part) in parts.iter().enumerate() {
+            threshold.part = number;
+            let cursors = TermCursor::all(&query.terms, &part.lists, bm25);
+            let min_matches = query.min_matches;
+            let mut search = Search { threshold: &mut threshold, limit, min_matches, cursors, part, bm25 };
+            search.preview();
+            search.run();
         }
-        top.sort(limit, documents);
+        for (part, slot) in threshold.into_candidates() {
+            top.add(part, slot, query, &parts[part].lists, bm25);
+        }
+        top.sort(limit, parts);
         top
     }
 
@@ -79,20 +79,20 @@ impl TopK {
     }
 
     /// Score a candidate in double precision.
-    fn add(&mut self, slot: u32, query: &Query, vocabulary: &Vocabulary, bm25: &Bm25) {
+    fn add(&mut self, part: usize, slot: u32, query: &Query, lists: &[Cow<'_, Postings>], bm25: &Bm25) {
         let row = self.term_scores.len();
-        self.term_scores.extend(query.terms.iter().map(|term| {
-            let impact = vocabulary.postings(term.term_id).find(slot, 0);
+        self.term_scores.extend(query.terms.iter().zip(lists).map(|(term, postings)| {
+            let impact = postings.find(slot, 0);
             impact.map_or(0.0, |impact| bm25.score(impact, term.weight))
         }));
-        self.documents.push(Scored { slot, score: self.term_scores[row..].iter().sum(), row });
+        self.documents.push(Scored { part, slot, score: self.term_scores[row..].iter().sum(), row });
     }
 
     /// Keep the best `limit` documents, in order.
-    fn sort(&mut self, limit: usize, documents: &Documents) {
-        let better = |a: &Scored, b: &Scored| -> Ordering {
-            b.score.total_cmp(&a.score).then_with(|| documents.id(a.slot).cmp(documents.id(b.slot)))
-        };
+    fn sort(&mut self, limit: usize, parts: &[Part<'_>]) {
+        let id = |scored: &Scored| parts[scored.part].documents.id(scored.slot);
+        let better =
+            |a: &Scored, b: &Scored| -> Ordering { b.score.total_cmp(&a.score).then_with(|| id(a).cmp(id(b))) };
         if self.documents.len() > limit {
             self.documents.select_nth_unstable_by(limit, better);
             self.documents.truncate(limit);
@@ -101,17 +101,16 @@ impl TopK {
     }
 }
 
-/// A running search.
+/// A running search of one part. The threshold is that of all parts.
 struct Search<'s> {
-    threshold: Threshold,
+    threshold: &'s mut Threshold,
     limit: usize,
     /// The number of query terms that a document must contain.
     min_matches: usize,
     /// Ascending by upper bound.
     cursors: Vec<TermCursor<'s>>,
-    documents: &'s Documents,
+    part: &'s Part<'s>,
     bm25: &'s Bm25,
-    accepted: &'s AcceptedSlots<'s>,
 }
 
 impl Search<'_> {
@@ -126,7 +125,7 @@ impl Search<'_> {
         let lengths = self.limit..=PREVIEW_MAX;
         let strongest = self.cursors.iter().rev().find(|cursor| lengths.contains(&cursor.remaining()));
         let Some(cursor) = strongest else { return };
-        let accepted = cursor.iter_rest(self.bm25).filter(|(slot, _)| self.accepted.contains(*slot));
+        let accepted = cursor.iter_rest(self.bm25).filter(|(slot, _)| self.part.accepted.contains(*slot));
         let mut scores: Vec<f32> = accepted.map(|(_, score)| score).collect();
         if scores.len() >= self.limit {
             let (_, least, _) = scores.select_nth_unstable_by(self.limit - 1, |a, b| b.total_cmp(a));
@@ -147,7 +146,7 @@ impl Search<'_> {
                 return documents.for_each(|(slot, score)| self.consider(slot, score, essential));
             }
             let remaining: usize = cursors.iter().map(TermCursor::remaining).sum();
-            if remaining < (self.documents.slots() - base as usize) / SPARSE {
+            if remaining < (self.part.documents.slots() - base as usize) / SPARSE {
                 for cursor in cursors {
                     cursor.add_window(base, self.bm25, |offset, score| window.touch(offset, score));
                 }
@@ -183,7 +182,7 @@ impl Search<'_> {
 
     /// Add the non-essential terms to a document's score, as long as it can still reach the threshold.
     fn consider(&mut self, slot: u32, mut score: f32, essential: usize) {
-        if score + self.bound_below(essential) < self.threshold.score() || !self.accepted.contains(slot) {
+        if score + self.bound_below(essential) < self.threshold.score() || !self.part.accepted.contains(slot) {
             return;
         }
         for cursor in self.cursors[..essential].iter_mut().rev() {
@@ -220,14 +219,17 @@ struct Threshold {
     ///
     /// Scores are positive, so that the order of their bits is their order.
     best: BinaryHeap<Reverse<u32>>,
-    candidates: Vec<(f32, u32)>,
+    /// The number of the part that is being searched.
+    part: usize,
+    /// Score, part and slot.
+    candidates: Vec<(f32, usize, u32)>,
     capacity: usize,
 }
 
 impl Threshold {
     /// A threshold of 0, without candidates.
     fn new(limit: usize) -> Self {
-        Self { score: 0.0, limit, best: BinaryHeap::new(), candidates: Vec::new(), capacity: CANDIDATES_MIN }
+        Self { score: 0.0, limit, best: BinaryHeap::new(), part: 0, candidates: Vec::new(), capacity: CANDIDATES_MIN }
     }
 
     /// Return the score that a document must reach.
@@ -253,14 +255,14 @@ impl Threshold {
             self.raise(f32::from_bits(worst));
         }
         if self.candidates.len() == self.capacity {
-            self.candidates.retain(|(score, _)| *score >= self.score);
+            self.candidates.retain(|(score, ..)| *score >= self.score);
             self.capacity = 2 * self.candidates.len() + CANDIDATES_MIN;
         }
-        self.candidates.push((score, slot));
+        self.candidates.push((score, self.part, slot));
     }
 
-    /// Return the slots that may be in the top k: those that are, and few others.
-    fn into_candidates(self) -> impl Iterator<Item = u32> {
-        self.candidates.into_iter().filter(move |(score, _)| *score >= self.score).map(|(_, slot)| slot)
+    /// Return part and slot of what may be in the top k: of the documents that are, and few others.
+    fn into_candidates(self) -> impl Iterator<Item = (usize, u32)> {
+        self.candidates.into_iter().filter(move |(score, ..)| *score >= self.score).map(|(_, part, slot)| (part, slot))
     }
 }

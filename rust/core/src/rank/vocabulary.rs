@@ -2,17 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::char_folding::is_unspaced;
 use super::interner::Interner;
 use super::postings::Postings;
-use super::stem::stem;
 
-/// Known terms that one unknown query word may be expanded to.
-const RELATED_MAX: usize = 8;
 /// Bytes that related terms have in common at least: the key of the prefix chains.
-const PREFIX_BYTES: usize = 4;
-/// Bytes that an unknown word may be longer than the known term that it begins with (`deployer` finds `deploy`).
-const SUFFIX_MAX: usize = 4;
+pub(super) const PREFIX_BYTES: usize = 4;
 /// The end of a prefix chain, and the new id of a dropped term.
 const END: u32 = u32::MAX;
 
@@ -59,26 +53,16 @@ impl Vocabulary {
         &mut self.postings[term_id as usize]
     }
 
-    /// Return the terms nearest to one that no document contains.
-    ///
-    /// Up to 8 terms that begin with it, shortest first, or else the longest term that it begins with: `config` gives
-    /// `configuration`. Scripts written without spaces give nothing.
-    pub(super) fn related(&self, term: &str) -> Vec<u32> {
-        if term.chars().any(is_unspaced) {
-            return Vec::new();
-        }
-        let mut longer: Vec<(usize, &str, u32)> = self
-            .with_same_prefix(term)
-            .map(|term_id| (self.spelling(term_id), term_id))
-            .filter(|(spelling, term_id)| spelling.starts_with(term) && self.postings(*term_id).live() > 0)
-            .map(|(spelling, term_id)| (spelling.len(), spelling, term_id))
-            .collect();
-        longer.sort_unstable();
-        longer.truncate(RELATED_MAX);
-        if longer.is_empty() {
-            return self.shorter(term).into_iter().collect();
-        }
-        longer.into_iter().map(|(_, _, term_id)| term_id).collect()
+    /// Iterate over the terms that at least one document contains and that begin with `prefix` of 4 bytes or more.
+    pub(super) fn with_prefix(&self, prefix: &str) -> impl Iterator<Item = &str> {
+        let same = self.with_same_prefix(prefix).filter(|&term_id| self.postings(term_id).live() > 0);
+        same.map(|term_id| self.spelling(term_id)).filter(move |spelling| spelling.starts_with(prefix))
+    }
+
+    /// Iterate over the ids and spellings of the terms that at least one document contains.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &str)> {
+        let live = (0..).zip(&self.postings).filter(|(_, postings)| postings.live() > 0);
+        live.map(|(term_id, _)| (term_id, self.interner.get(term_id)))
     }
 
     /// A copy without unused terms and with slots remapped, and the new id of each old term (`END`: dropped).
@@ -95,14 +79,6 @@ impl Vocabulary {
             new_ids.push(new_id);
         }
         (compacted, new_ids)
-    }
-
-    /// The longest known term that this one extends by up to `SUFFIX_MAX` bytes.
-    fn shorter(&self, term: &str) -> Option<u32> {
-        (1..=SUFFIX_MAX)
-            .filter_map(|suffix| term.get(..term.len().checked_sub(suffix)?))
-            .filter(|shorter| shorter.len() >= PREFIX_BYTES)
-            .find_map(|shorter| self.find(stem(shorter)))
     }
 
     /// Iterate over the terms with the same prefix, most recent first.

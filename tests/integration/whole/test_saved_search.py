@@ -1,0 +1,66 @@
+"""The saved search index of a real daemon: right answers after a stop, a kill and damage, and at once after a write."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.client import Client
+from support.daemon import Daemon, environment, scratch_home
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def recalled(client: Client, query: str, **options: object) -> list[str]:
+    """Return the contents of the hits, best first."""
+    return [hit.memory.content for hit in client.recall(query, **options).hits]  # type: ignore[arg-type]
+
+
+def index_files(home: Path) -> list[Path]:
+    return sorted(path for path in (home / "data" / "search").rglob("*") if path.is_file())
+
+
+def test_answers_are_right_after_a_stop_and_after_a_kill() -> None:
+    """What was written is found by the next recall, what was deleted is not, whatever the process went through."""
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home)).start()
+        with Client(daemon.socket) as client:
+            old = client.remember(wire.CreateMemory("the parser is in old.py"))
+            assert recalled(client, "parser") == ["the parser is in old.py"]
+            client.remember(wire.CreateMemory("the lexer is in lex.py"))
+            assert recalled(client, "lexer") == ["the lexer is in lex.py"]
+            daemon.stop()
+            assert {path.suffix for path in index_files(home)} == {".json", ".segment"}
+            daemon.start()
+            client.forget(old.id)
+            assert recalled(client, "parser") == []
+            client.remember(wire.CreateMemory("the parser is in new.py"))
+            daemon.kill()
+            daemon.start()
+            assert recalled(client, "parser") == ["the parser is in new.py"]
+            assert recalled(client, "lexer parser", types=["fact"]) == recalled(client, "lexer parser")
+            assert [memory.content for memory in client.memories(kind="fact").items] == [
+                memory.content for memory in client.memories().items
+            ]
+        daemon.stop()
+
+
+def test_damaged_files_are_built_again() -> None:
+    """Each file of the index changed in turn: the daemon starts, and answers from its store."""
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home)).start()
+        with Client(daemon.socket) as client:
+            for number in range(4):
+                client.remember(wire.CreateMemory(f"part {number} of the parser is in parse{number}.py"))
+            right = recalled(client, "parser part")
+            daemon.stop()
+            files = index_files(home)
+            for path in files:
+                data = bytearray(path.read_bytes())
+                data[len(data) // 2] ^= 0x10
+                path.write_bytes(data)
+                daemon.start()
+                assert recalled(client, "parser part") == right
+                daemon.stop()
+            assert index_files(home) != []
