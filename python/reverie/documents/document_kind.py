@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.front_matter import front_matter_of
+from reverie.documents.parts import numbered
 from reverie.models import MemoryType
 from reverie.paths import SEGMENT_BYTES_MAX
 
@@ -94,8 +95,11 @@ def stem_of(path: str) -> str:
 
 
 def type_by_name(path: str) -> MemoryType:
-    """Return the type of the memories in a file of facts; one with a name of its own is one more category of facts."""
-    return _BY_FILE_NAME.get(stem_of(path).casefold(), MemoryType.FACT)
+    """Return the type of the memories in a file of facts; one with a name of its own is one more category of facts.
+
+    A later part, such as `facts/preferences-2.md`, has the type of the first.
+    """
+    return _BY_FILE_NAME.get(stem_of(numbered(path)[0]).casefold(), MemoryType.FACT)
 
 
 def type_of_blocks(path: str) -> MemoryType | None:

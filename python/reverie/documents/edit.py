@@ -150,7 +150,7 @@ def _block_before_new(source: ParsedSource, day: str) -> int | None:
 
 def _block_before_fact(blocks: Sequence[Block], items: Sequence[int]) -> int | None:
     """Return the last item, of those before the Updated line if there are any; else the block before that line."""
-    updated = max((index for index, block in enumerate(blocks) if is_updated_line(block)), default=None)
+    updated = next((index for index in reversed(range(len(blocks))) if is_updated_line(blocks[index])), None)
     before = [index for index in items if updated is None or index < updated]
     if before or items:
         return (before or items)[-1]

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from reverie.blocks import BlockKind, parse
 from reverie.documents.escaping import ending_of
 from reverie.documents.front_matter import front_matter_of
+from reverie.documents.parts import numbered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -81,7 +82,7 @@ def ordered(documents: Sequence[DocumentEntry]) -> list[DocumentEntry]:
     episodes = [entry for entry in documents if entry.path.startswith("episodes/")]
     others = [entry for entry in documents if not entry.path.startswith("episodes/")]
     others.sort(key=_rank)
-    episodes.sort(key=lambda entry: entry.path, reverse=True)
+    episodes.sort(key=lambda entry: numbered(entry.path), reverse=True)
     facts = [entry for entry in others if entry.path.startswith("facts/")]
     return [*facts, *episodes, *(entry for entry in others if not entry.path.startswith("facts/"))]
 
@@ -238,7 +239,8 @@ def _fits(text: str) -> bool:
     return len(_LINE.findall(text)) <= LINES_MAX and len(text.encode("utf-8", "replace")) <= BYTES_MAX
 
 
-def _rank(entry: DocumentEntry) -> tuple[int, str]:
-    """Return the sort key of a document that is no episode."""
-    stem = entry.path.removeprefix("facts/").removesuffix(".md")
-    return (_FIRST_FACTS.index(stem) if stem in _FIRST_FACTS else len(_FIRST_FACTS), entry.path)
+def _rank(entry: DocumentEntry) -> tuple[int, str, int]:
+    """Return the sort key of a document that is no episode; parts follow each other by their numbers."""
+    first, number = numbered(entry.path)
+    stem = first.removeprefix("facts/").removesuffix(".md")
+    return (_FIRST_FACTS.index(stem) if stem in _FIRST_FACTS else len(_FIRST_FACTS), first, number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from reverie.blocks import Block, BlockKind, parse
@@ -23,6 +24,10 @@ __all__ = ["ITEMS_MAX", "ParsedSource", "has_too_many_items", "is_updated_line",
 
 ITEMS_MAX: Final = 40_000
 """Memories of one document: as many as one commit can replace by others."""
+
+_KEPT_MAX: Final = 8  # parsed documents: of one of 32 KB, some 200 KB of memory
+_KEPT_CHARS_MAX: Final = 64 * 1024
+_CONTENTS_KEPT: Final = 4096  # bullets: some 1 MB
 
 _ENDING: Final = re.compile(r"\r\n|\r|\n")
 _UPDATED: Final = re.compile(r"Updated: *\d{4}-\d{2}-\d{2}")
@@ -47,7 +52,16 @@ def parse_document(path: str, text: str) -> ParsedDocument:
 
 
 def parse_source(path: str, text: str) -> ParsedSource:
-    """Return the parsed document `text` at `path` with its blocks; one that is not markdown has none."""
+    """Return the parsed document `text` at `path` with its blocks; one that is not markdown has none.
+
+    A write parses the same text several times, and the next write begins with the text that this one made: so the last
+    ones of moderate length are kept. Nobody may change what is returned.
+    """
+    return _kept_source(path, text) if len(text) <= _KEPT_CHARS_MAX else _parsed_source(path, text)
+
+
+def _parsed_source(path: str, text: str) -> ParsedSource:
+    """Return the parsed document `text` at `path`."""
     front_matter = front_matter_of(text)
     kind = kind_with_front_matter(path, front_matter)
     data = text.encode("utf-8", "replace")
@@ -63,6 +77,9 @@ def parse_source(path: str, text: str) -> ParsedSource:
     return ParsedSource(ParsedDocument(kind, items, _summary(blocks, items, front_matter)), blocks, data)
 
 
+_kept_source = lru_cache(maxsize=_KEPT_MAX)(_parsed_source)
+
+
 def has_too_many_items(path: str, text: str) -> bool:
     """Return True if `text` has more than ITEMS_MAX memories, which are as many as one commit can replace.
 
@@ -73,7 +90,9 @@ def has_too_many_items(path: str, text: str) -> bool:
 
 def is_updated_line(block: Block) -> bool:
     """Return True if a block is the `- Updated: YYYY-MM-DD` line of its file."""
-    return block.kind is BlockKind.BULLET and not block.tags and _UPDATED.fullmatch(block.text) is not None
+    return block.text.startswith("Updated:") and (
+        block.kind is BlockKind.BULLET and not block.tags and _UPDATED.fullmatch(block.text) is not None
+    )
 
 
 def _bullet_items(blocks: Sequence[Block], data: bytes, kind: MemoryType) -> Iterator[Item]:
@@ -81,7 +100,13 @@ def _bullet_items(blocks: Sequence[Block], data: bytes, kind: MemoryType) -> Ite
     for block in blocks:
         if block.kind is BlockKind.BULLET and block.text and not is_updated_line(block):
             text = data[block.start : block.end].decode()
-            yield Item(block.start, block.end, text, kind, unescaped(block.text).strip(), block.tags)
+            yield Item(block.start, block.end, text, kind, _content(block.text), block.tags)
+
+
+@lru_cache(maxsize=_CONTENTS_KEPT)
+def _content(text: str) -> str:
+    """Return the words of a bullet."""
+    return unescaped(text).strip()
 
 
 def _section_items(blocks: Sequence[Block], data: bytes) -> Iterator[Item]:

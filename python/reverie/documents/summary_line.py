@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
@@ -22,6 +22,7 @@ WORDS_MAX = 10  # words of a summary line, as seed 004 section 3 has it
 _TITLE_WORDS = 4  # of an episode's title, taken as its topic
 _KEY_WORDS_MAX = 3  # of a `Key: value` line; what is longer is a sentence with a colon
 _CONTENT_WORDS = 2  # of a fact without key and tags
+_TOPICS_KEPT = 4096  # memories whose topics are kept: some 1 MB
 _DENIED_WORDS = 4  # words that are searched for a denial and the two behind it
 _MARKS = re.compile(r"\*\*")
 
@@ -51,13 +52,16 @@ def summary_line(memories: Sequence[SummaryInput]) -> str:
 
     Example: two facts with the key "Editor" and one tagged #ci give "editor, ci".
     """
-    counts: Counter[str] = Counter()
+    counts: dict[str, int] = {}
     spelled: dict[str, str] = {}
     for memory in memories:
-        counts.update(spelled.setdefault(topic.casefold(), topic) for topic in _topics(memory))
+        for folded, topic in _topics(memory.type, memory.content, memory.tags, memory.title):
+            counts[folded] = counts.get(folded, 0) + 1
+            spelled.setdefault(folded, topic)
     chosen: list[str] = []
     words = 0
-    for topic, _ in counts.most_common():  # equal counts stay in order of appearance
+    for folded in sorted(counts, key=counts.__getitem__, reverse=True):  # equal counts stay in order of appearance
+        topic = spelled[folded]
         size = len(topic.split())
         if words + size <= WORDS_MAX:
             chosen.append(topic)
@@ -78,23 +82,32 @@ def at_most(text: str) -> str:
     return line if is_short else shortened(line)
 
 
-def _topics(memory: SummaryInput) -> list[str]:
+@lru_cache(maxsize=_TOPICS_KEPT)
+def _topics(kind: MemoryType, content: str, tags: tuple[str, ...], title: str | None) -> tuple[tuple[str, str], ...]:
+    """Return the topics of one memory, each folded to one case and as it is written.
+
+    Those of the last memories are kept: a write of one memory counts the topics of its whole document again.
+    """
+    return tuple((topic.casefold(), topic) for topic in _written_topics(kind, content, tags, title))
+
+
+def _written_topics(kind: MemoryType, content: str, tags: tuple[str, ...], title: str | None) -> tuple[str, ...]:
     """Return the topics of one memory: an episode's title, a fact's key, else its tags, else its first words."""
-    if memory.type is MemoryType.EPISODE and memory.title:
-        words = [word.written for word in content_words(memory.title)] or memory.title.replace(",", " ").split()
-        return [_lower_case_name(words[:_TITLE_WORDS])] if words else []
-    content = _MARKS.sub("", strip_markers(memory.content))
+    if kind is MemoryType.EPISODE and title:
+        words = [word.written for word in content_words(title)] or title.replace(",", " ").split()
+        return (_lower_case_name(words[:_TITLE_WORDS]),) if words else ()
+    content = _MARKS.sub("", strip_markers(content))
     key = label_of(content)
     if key is not None:
         words = key.replace("`", "").replace(",", " ").split()
         if 0 < len(words) <= _KEY_WORDS_MAX:
-            return [_lower_case_name(words)]
-    if memory.tags:
-        return [tag.replace("-", " ") for tag in memory.tags[:2]]
+            return (_lower_case_name(words),)
+    if tags:
+        return tuple(tag.replace("-", " ") for tag in tags[:2])
     words = [
         _lower_first(word.written) if word.opens else word.written for word in _first_words(content_words(content))
     ]
-    return [" ".join(words)] if words else []
+    return (" ".join(words),) if words else ()
 
 
 def _first_words(words: Iterable[ContentWord]) -> Sequence[ContentWord]:

@@ -17,6 +17,7 @@ from reverie.documents import ChangedDocument, Wording, apply_changes, new_docum
 from reverie.documents import Delete as DeleteItem
 from reverie.documents import Update as UpdateItem
 from reverie.documents.escaping import clean
+from reverie.documents.parts import is_full, next_part, open_part, room
 from reverie.errors import ValidationError
 from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
 from reverie.store.codec import to_ms
@@ -164,8 +165,8 @@ def edited(
     """Return the documents after `put` (new and changed memories) and `deleted`, and `put` with the document of each.
 
     Documents are edited in place, so that all other text in them stays. A new memory whose document has no room for it
-    (something in it is left open to its end, such as a code fence) goes into the first of `<name>-2.md`, `<name>-3.md`,
-    … that has. A changed memory that its document does not contain is added to it.
+    (it is full, or something in it is left open to its end, such as a code fence) goes into one of `<name>-2.md`,
+    `<name>-3.md`, … that has. A changed memory that its document does not contain is added to it.
     """
     changes: dict[str, list[ItemChange]] = defaultdict(list)
     memories = {memory.id: memory for memory in put}
@@ -184,19 +185,37 @@ def edited(
 
 
 def _with_overflow(
-    documents: Mapping[str, DocumentText], path: str, changes: Sequence[ItemChange], day: str, number: int = 1
+    documents: Mapping[str, DocumentText], path: str, changes: Sequence[ItemChange], day: str
 ) -> dict[str, DocumentText]:
-    """Return the document after its changes; where it refuses new items, these go into the next numbered document."""
-    target = path if number == 1 else f"{path.removesuffix('.md')}-{number}.md"
-    try:
-        return {target: _text(documents, target, changes, day)}
-    except ValidationError as error:
-        added = [change for change in changes if isinstance(change, AddItem)]
-        if error.details.get("reason") != "breaks_out" or not added:
-            raise
+    """Return the documents after changes of the one at `path`; new items that it has no room for go into later parts.
+
+    It has no room if it is full, or if it refuses them: something is left open in it.
+    """
+    added = [change for change in changes if isinstance(change, AddItem)]
     others = [change for change in changes if not isinstance(change, AddItem)]
-    without = {target: _text(documents, target, others, day)} if others else {}
-    return without | _with_overflow(documents, path, added, day, number + 1)
+    texts = {**documents, **({path: _text(documents, path, others, day)} if others else {})}
+
+    def exists(target: str) -> bool:
+        return target in texts and texts[target].text is not None
+
+    def full(target: str) -> bool:
+        return is_full(len((texts[target].text or "").encode()), len(texts[target].ids))
+
+    target = path
+    while added:
+        target = open_part(target, exists, full)
+        before = texts.get(target) or DocumentText(None, [], "")
+        sizes = [len(change.words.content.encode()) for change in added]
+        count = room(len((before.text or "").encode()), len(before.ids), sizes)
+        try:
+            texts[target] = _text(texts, target, added[:count], day)
+        except ValidationError as error:
+            if error.details.get("reason") != "breaks_out":
+                raise
+            target = next_part(target, exists)
+        else:
+            added = added[count:]
+    return {name: text for name, text in texts.items() if documents.get(name) is not text}
 
 
 def _text(documents: Mapping[str, DocumentText], path: str, changes: Sequence[ItemChange], day: str) -> DocumentText:

@@ -11,12 +11,12 @@ from reverie.consolidate.apply import document_of
 from reverie.documents import parse_document
 from reverie.documents.changes import apply_changes, new_document
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
-from reverie.documents.escaping import bullet
 from reverie.documents.items import Add, Change, Delete, Update, Wording
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
 from reverie.usecases import documents
+from reverie.usecases.known_lines import parts_with_line
 from reverie.usecases.writing import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
@@ -143,9 +143,10 @@ def remember(
 ) -> Write[RememberedMemory]:
     """Create a memory as a block of a document, which is created if there is none; the body returns its record.
 
-    Where the document has the same words already, with these tags, the body returns that memory and adds nothing. The
-    words have passed the redactor. Without a `document` it is the one for its type. Raises ValidationError for a
-    document that has no memories, or memories of another type.
+    Where the document, or another part of it, has the same words already, with these tags, the body returns that memory
+    and adds nothing. The words have passed the redactor. Without a `document` it is the one for its type; of one that
+    is full, the next part (`documents.parts`). Raises ValidationError for a document that has no memories, or memories
+    of another type.
     """
     path = None if document is None else documents.writable_path(document)
 
@@ -154,9 +155,11 @@ def remember(
         target = path or document_of(candidate, at=at)
         _check_type(target, candidate, at)
         words = Wording(candidate.content, candidate.tags, candidate.title, candidate.fields, at[:10])
-        existing = _same_memory(writer, target, words, at[:10])
-        if existing is not None:
-            return RememberedMemory(**msgspec.structs.asdict(get(writer, existing)), existed=True)
+        for part in parts_with_line(writer, documents.parts(writer, target), words):
+            existing = _same_memory(writer, part, words, at[:10])
+            if existing is not None:
+                return RememberedMemory(**msgspec.structs.asdict(get(writer, existing)), existed=True)
+        target = documents.part_with_room(writer, target)
         memory_id = new_id()
         edit_block(writer, target, Add(memory_id, words), author=author, provenance={"by": who})
         return RememberedMemory(**msgspec.structs.asdict(get(writer, memory_id)))
@@ -167,8 +170,7 @@ def remember(
 def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> str | None:
     """Return the id of the memory in a document that reads as these words would, and has their tags; or None."""
     document = reader.load(DocumentRecord, (path,))
-    # Most words are new: a search for their first line is quicker than parsing the document.
-    if document is None or bullet(words.content).split("\n", 1)[0].removeprefix("- ") not in document.content:
+    if document is None:
         return None
     (new,) = parse_document(path, new_document(path, [("", words)], day=day).text or "").items or (None,)
     for memory_id, item in zip(document.ids, parse_document(path, document.content).items, strict=False):

@@ -71,9 +71,11 @@ def put_texts(
         if new is None:
             _delete_document(writer, path, before[path])
             continue
-        for order, (name, item) in enumerate(zip(ids[path], pages[path].items, strict=True)):
-            memories.put(name, item, path, order)
         old = before[path]
+        unchanged = {} if old is None else items_of(old)
+        for order, (name, item) in enumerate(zip(ids[path], pages[path].items, strict=True)):
+            if name in (records or {}) or not _same_block(unchanged.get(name), item):
+                memories.put(name, item, path, order)
         record = DocumentRecord(
             path=path,
             content=new.text,
@@ -102,8 +104,22 @@ def no_new_ids() -> NoReturn:
 
 def blocks_of(record: DocumentRecord) -> list[tuple[str, str]]:
     """Return id and text of each memory block of a stored document."""
-    items = documents.parse_document(record.path, record.content).items
-    return [(name, item.text) for name, item in zip(record.ids, items, strict=True)]
+    return [(name, item.text) for name, item in items_of(record).items()]
+
+
+def items_of(record: DocumentRecord) -> dict[str, Item]:
+    """Return the memory blocks of a stored document by their ids, in their order."""
+    return dict(zip(record.ids, documents.parse_document(record.path, record.content).items, strict=True))
+
+
+def _same_block(before: Item | None, after: Item) -> bool:
+    """Return True if a block of a document is as it was, so that its memory is too: one write changes few of many."""
+    return before is not None and (
+        before.text == after.text
+        and before.content == after.content
+        and before.type is after.type
+        and (before.tags, before.title, before.fields) == (after.tags, after.title, after.fields)
+    )
 
 
 def sha256(text: str) -> str:
