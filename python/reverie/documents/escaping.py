@@ -64,7 +64,8 @@ def bullet(content: str, tags: Iterable[str] = ()) -> str:
 def clean(content: str) -> str:
     r"""Return the content as a document can have it: `\\n` line endings, no control characters, no space around it."""
     text = content.encode("utf-8", "replace").decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
-    text = "".join(char for char in text if char in "\n\t" or unicodedata.category(char) != "Cc")
+    if not text.isprintable():  # a line ending is not printable either
+        text = "".join(char for char in text if char in "\n\t" or unicodedata.category(char) != "Cc")
     return "\n".join("" if not line.strip() else line.rstrip() for line in text.split("\n")).strip()
 
 
