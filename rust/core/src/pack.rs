@@ -130,7 +130,9 @@ mod tests {
     /// A text of a megabyte with three changes is an edit of a few bytes, at both ends of it too.
     #[test]
     fn an_edit_of_a_long_text_is_short() {
-        let base: String = (0..20_000).map(|line| format!("- line {line} says {}\n", line * 7919 % 10_007)).collect();
+        let lines: Vec<String> =
+            (0..20_000).map(|line| format!("- line {line} says {}\n", line * 7919 % 10_007)).collect();
+        let base = lines.concat();
         let data = format!("# Title\n{}- one more line\n", base.replace("line 9000 ", "line nine thousand "));
         let edit = edit(base.as_bytes(), data.as_bytes()).unwrap_or_default();
         assert!(edit.len() < 200, "{}", edit.len());
