@@ -38,15 +38,15 @@ async def keep_index(
             commits = services.store.commits
             is_due = loop.time() >= saved_at + save_after_s
             spaces = await asyncio.to_thread(spaces_of, services.store)
-            await asyncio.to_thread(_save, services, spaces, 1 if is_due else CHANGES_MAX)
+            await asyncio.to_thread(_save, services, spaces, 0 if is_due else CHANGES_MAX)
             if is_due:
                 saved_at = loop.time()
         await asyncio.sleep(every_s)
 
 
 def save_indexes(services: Services) -> None:
-    """Save the indexes that this process has opened: for the stop."""
-    _save(services, services.recall.opened(), 1)
+    """Save the indexes that this process has opened: for the stop, which waits for a save that is running too."""
+    _save(services, services.recall.opened(), 0)
 
 
 def _save(services: Services, spaces: Sequence[str], changes_min: int) -> None:

@@ -251,9 +251,9 @@ class Recall:
         """Save an index and merge segments, all of them where `whole`."""
         with self._saving:
             index = self._indexes.get(space)
-            if index is None or index.saved is None or not index.unsaved:
+            if index is None or index.saved is None:
                 return
-            segments = self._write(space, index, index.saved)
+            segments = self._write(space, index, index.saved) if index.unsaved else index.segments()
             merged = segments if whole else segments_to_merge(segments)
             while merged:
                 path = index.saved.new_path()

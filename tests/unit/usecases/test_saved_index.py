@@ -15,6 +15,7 @@ import pytest
 from reverie.models import MemoryType
 from reverie.rank import Segment
 from reverie.store import Kind, MemoryRecord
+from reverie.usecases import recall as recall_case
 from reverie.usecases.recall import MemoryIndex, Recall
 from reverie.usecases.saved_index import SavedIndex, segments_to_merge
 from support.soak import count
@@ -259,6 +260,23 @@ def test_each_memory_is_written_a_few_times_only() -> None:
             written += size
         assert len(segments) <= 14
     assert written / 20_000 <= 16
+
+
+def test_a_merge_that_was_interrupted_is_made_up_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next save merges what there is, also where nothing was written since, and leaves no other file."""
+    folder = tmp_path / "search"
+    with opened(tmp_path / "store") as store:
+        recall = Recall(store, folder)
+        with monkeypatch.context() as interrupted:
+            interrupted.setattr(recall_case, "segments_to_merge", lambda _: [])
+            for number in range(3):
+                put(store, memory(number, "parser"))
+                recall.catch_up(SPACE)
+                recall.save(SPACE)
+        assert len(list(folder.rglob("*.segment"))) == 3
+        recall.save(SPACE)
+        assert len(list(folder.rglob("*.segment"))) == 1
+        assert answers(Recall(store, folder)) == answers(Recall(store))
 
 
 def test_a_segment_of_removed_memories_is_rewritten() -> None:
