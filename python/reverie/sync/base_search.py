@@ -36,6 +36,7 @@ __all__ = ["Candidate", "Found", "find_base", "have_common_lines", "lines_beyond
 _DISTINCTIVE_WORDS = 4
 """Words from which on a line is distinctive: two people do not write four equal words in a row by chance."""
 
+_COMPARED_MAX = 20_000  # comparisons of lines: a document that was rewritten has no edited lines
 _HEADER = ("> Summary:", "- Updated:")
 
 # A word, one of the characters that are written without spaces between words (kana, CJK, hangul), or a sign.
@@ -187,23 +188,21 @@ def _shown_again(search: _Search, at: int, best: int) -> int:
     count = 2 * sum(_has_word(line) and not _taken_by_person(search, line, at, best) for line in again)
     edited = [line for line in more - again if _has_word(line) and not line.startswith(_HEADER)]
     replaced = [line for line in gone - again if _has_word(line) and not line.startswith(_HEADER)]
-    if not edited or not replaced or len(edited) * len(replaced) > _COMPARED_MAX:
+    instead = newer - older
+    if not edited or not replaced or len(edited) * len(replaced) * (1 + len(instead)) > _COMPARED_MAX:
         return count
-    instead = [_inner_pairs(Counter((line,))) for line in newer - older]
+    others = [_inner_pairs(Counter((line,))) for line in instead]
     for line in replaced:
         old = _inner_pairs(Counter((line,)))
         for other in edited:
             new = _inner_pairs(Counter((other,)))
             common = (old & new).total()
-            nearest = max(((pairs & new).total() for pairs in instead), default=0)
+            nearest = max(((pairs & new).total() for pairs in others), default=0)
             is_like = 2 * common > old.total() and common > max(1, nearest)
             if is_like and not _taken_by_person(search, line, at, best):
                 count += 1
                 break
     return count
-
-
-_COMPARED_MAX = 10_000  # pairs of lines: more are not compared, since a rewritten document has no edited lines
 
 
 def _taken_by_person(search: _Search, line: str, at: int, best: int) -> bool:

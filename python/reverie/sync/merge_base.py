@@ -93,7 +93,7 @@ def merge_base(
     saved_at = now_ms if state.saved_at is None else state.saved_at
     if deliberate or (baseline.operation and last is None):
         return MergeBase(last, last)
-    versions = _shown_texts(state, baseline)[: rules.versions_max]
+    versions = _shown_texts(state, baseline)
     candidates = [_candidate(state, baseline, version, saved_at, rules) for version in versions]
     is_new = _is_new_file(baseline, saved_at, rules)
     if baseline.saved is None and (is_new or last is None or not have_common_lines(text, last.text)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from reverie.documents.document_kind import conflict_copy
 from reverie.merge import merge3
@@ -29,6 +29,8 @@ __all__ = [
     "three_way_merge",
     "with_notice",
 ]
+
+_SHOWN_MAX: Final = 20  # texts of which it is kept when they came to disk: far more than come within two seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ def disk_writes(
     """
     known = tuple(write for write in baseline.shown if write.operation != operation)
     newest = DiskWrite(operation, context.now_ms if at is None else at, saved)
-    return (newest, *known)[: context.rules.versions_max]
+    return (newest, *known)[:_SHOWN_MAX]
 
 
 def if_changed(baseline: Baseline, state: PathState) -> tuple[Baseline, ...]:

@@ -189,7 +189,7 @@ class Rules:
     # missing at once looks like a lost mount; 5 of 5 may be somebody who empties a small folder.
     mass_fraction: float = 0.5
     mass_min: int = 5
-    versions_max: int = 20  # how many earlier versions a save may derive from: bounds the merge-base search
+    versions_max: int = 20  # earlier versions of a large document that a save may derive from: bounds the search
     # How long (ms) a text may be on disk and unknown to an open editor, where the texts do not show what it has seen.
     # Within this time, a line that a save lacks is not taken for a deletion.
     unseen_ms: int = 2_000

@@ -40,6 +40,8 @@ WHO = "person"  # the author of every operation that commits saved files
 WHY = "files.edited"
 PART_BYTES = 128 * 1024  # of text in one commit, unless one group of paths has more
 PART_PATHS = 32  # in one commit
+SMALL_CHARS = 1_000_000  # of all versions that a save may derive from: more are compared only while they have fewer
+SMALL_TIMES = 5  # so many times more versions of small documents
 REPLACED_TIMES = 5  # late writes need so many times more versions: many may have been written since
 
 
@@ -103,7 +105,7 @@ def _is_unmodified(
 def _versions(
     reader: Reader, path: str, baseline: Baseline | None, most: int, replaced_by: int | None
 ) -> tuple[Version, ...]:
-    """Return the candidates for a merge base, newest first: the last `most` versions of the document.
+    """Return the candidates for a merge base, newest first: the last `most` versions, or more of a small document.
 
     For a late write, more of those from before `replaced_by`: the replaced file showed one of them. Else, if all of
     these are newer than the baseline, also the baseline's version, however old, and those before it: while the folder
@@ -111,6 +113,14 @@ def _versions(
     """
     past = _texts(reader, path)
     wanted = list(islice(past, most))
+    if baseline is not None and replaced_by is None:
+        # An agent that works for an hour writes more versions while an editor is open. Short texts are cheap.
+        room = SMALL_CHARS - sum(len(version.text) for version in wanted)
+        for version in islice(past, (SMALL_TIMES - 1) * most):
+            room -= len(version.text)
+            wanted.append(version)
+            if room < 0:
+                break
     if replaced_by is not None:
         wanted += islice((version for version in past if version.operation < replaced_by), REPLACED_TIMES * most)
     elif (

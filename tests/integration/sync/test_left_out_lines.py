@@ -137,6 +137,25 @@ def test_a_stale_editor_deletes_nothing_of_others(aged: Aged, how: str) -> None:
         assert not missing or aged.left_out(name), (missing, loaded, before)
 
 
+def test_a_buffer_from_before_many_writes_deletes_nothing(aged: Aged) -> None:
+    """An editor that was open while agents wrote more than twenty versions deletes none of their lines."""
+    name = "facts/many.md"
+    aged.old(60)
+    aged.remembers(name, "Editor: vim", "City: Oslo")
+    loaded = aged.read(name)
+    added = [f"Tool {number}: the one with the number {number}" for number in range(30)]
+    for text in added:
+        aged.client.remember(wire.CreateMemory(content=text, document=name))
+    aged.agree()
+
+    aged.save(name, loaded.replace("Oslo", "Bergen"))
+    aged.agree()
+
+    text = aged.read(name)
+    assert "Bergen" in text
+    assert [line for line in added if f"- {line}\n" not in text] == []
+
+
 def test_what_is_left_out_is_named_and_an_undo_brings_it_back(aged: Aged) -> None:
     """A save that shows nothing wins; status, log and an event name the lines, and the undo restores them alone."""
     name = "notes/plain.md"
