@@ -258,7 +258,8 @@ def _tag(route: Route) -> str:
 
 def _name(route: Route) -> str:
     """Return a unique operationId: method and path as words, `get_threads_id`."""
-    words = re.sub(r"[^A-Za-z0-9]+", " ", route.path.removeprefix("/v1")).split()
+    shown = _PARAMETER.sub(r"\1", route.path.removeprefix("/v1"))
+    words = re.sub(r"[^A-Za-z0-9]+", " ", shown).split()
     return "_".join([route.method.lower(), *words])
 
 
