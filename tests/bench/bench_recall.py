@@ -40,6 +40,7 @@ SIZES = (10_000, 30_000, 100_000)
 BULLETS = 500  # in one document
 CHARS = 120  # of a memory, about
 RECALLS = 400
+QUIET_S = 2.0
 PATIENCE_S = 600.0  # the first index is built from 100,000 memories, on a machine with much else to do
 AT = "2026-11-21T09:30:00.000Z"
 GOALS = {
@@ -113,6 +114,7 @@ def measured(home: Path, texts: list[str]) -> dict[str, float]:
         daemon.start()
         wait_until(lambda: ask(daemon, "GET", "/v1/status")["sync"]["pending"] == 0, "the folder", PATIENCE_S)
         figures = first_recall(daemon, texts[0])
+        settle(daemon)  # the folder is scanned after a start, which takes processor time and memory of its own
         figures |= warm_recalls(daemon, texts)
         figures["resident memory, anonymous"] = status_bytes(daemon.pid, "RssAnon") / 1e6
         figures["resident memory, of files"] = status_bytes(daemon.pid, "RssFile") / 1e6
@@ -128,6 +130,17 @@ def measured(home: Path, texts: list[str]) -> dict[str, float]:
 
 def ask(daemon: Daemon, method: str, path: str, body: Any = None) -> Any:
     return json.loads(daemon.ask(method, path, body, timeout=PATIENCE_S).body)
+
+
+def settle(daemon: Daemon) -> None:
+    """Wait until the daemon has used next to no processor time for two seconds."""
+
+    def is_quiet() -> bool:
+        before = cpu_seconds(daemon.pid)
+        time.sleep(QUIET_S)
+        return cpu_seconds(daemon.pid) - before < QUIET_S / 20
+
+    wait_until(is_quiet, "the end of the work after a start", PATIENCE_S)
 
 
 def first_recall(daemon: Daemon, query: str) -> dict[str, float]:
