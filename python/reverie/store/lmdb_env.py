@@ -11,8 +11,10 @@ import gc
 import mmap
 import os
 import resource
+import shutil
 import threading
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MAP_BYTES",
+    "NO_ROOM",
     "READERS_MAX",
     "Environment",
     "commit_error",
@@ -37,6 +40,8 @@ __all__ = [
 MAP_BYTES = 1 << 30  # bytes of address space, not of disk: the file grows as it is written
 READERS_MAX = 512  # slots in LMDB's table of readers; each open snapshot takes one
 DESCRIPTORS = Path("/proc/self/fd")
+_COPY_RECORDS = 10_000  # written in one transaction of a copy, which keeps its pages in memory
+_COPY_BYTES = 1 << 20  # read and written at once
 _GROWTH_BYTES_MAX = 16 << 30  # bytes that one growth adds at most; below that the map doubles
 _MAP_BYTES_MAX = 16 << 40  # bytes; well inside a 47-bit address space
 _GROW_WAIT_S = 5.0  # seconds; a snapshot is open for milliseconds, so one this old is a leak or a very long scan
@@ -49,7 +54,7 @@ _DAMAGE = (
     lmdb.CursorFullError,
     lmdb.BadValsizeError,
 )
-_NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
+NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 _ROOM_BYTES = 1 << 20  # bytes; with less free space than this an I/O error is taken for a full disk
 
 
@@ -151,9 +156,21 @@ class Environment:
             self._env.set_mapsize(size + min(size, _GROWTH_BYTES_MAX))
 
     def copy_to(self, fd: int) -> None:
-        """Write a copy of everything committed, without free pages, to an open file."""
-        with self._counted():
-            self._env.copyfd(fd, compact=True)
+        """Write a copy of everything committed to an open file: no free pages, and full ones.
+
+        LMDB's own compacted copy keeps the pages as they are, and those of records that were inserted between others
+        are half empty. So the records are written in their order into a new file, which fills every page. That file
+        is made beside the store, as LMDB writes to a path alone; one that a crash leaves there is removed at the next
+        start.
+        """
+        draft = self._path / f"copied-{fd}.part"
+        try:
+            with self.read() as txn:
+                _write_in_order(txn, draft, int(self._env.info()["map_size"]))
+            with draft.open("rb") as copied, os.fdopen(os.dup(fd), "wb") as target:
+                shutil.copyfileobj(copied, target, _COPY_BYTES)
+        finally:
+            draft.unlink(missing_ok=True)
 
     def compact(self) -> int:
         """Replace the file by a copy without free pages; return the bytes saved. Waits as `grow` does.
@@ -198,6 +215,20 @@ class Environment:
     def close(self) -> None:
         """Close the environment."""
         self._env.close()
+
+
+def _write_in_order(txn: lmdb.Transaction[bytes], draft: Path, map_bytes: int) -> None:
+    """Write every record of a snapshot into a new LMDB file, in the order of the keys."""
+    options = {**lmdb_options(map_bytes), "subdir": False, "sync": False, "lock": False}
+    env = lmdb.open(str(draft), **options)  # type: ignore[arg-type]
+    try:
+        records = iter(txn.cursor())
+        while batch := list(islice(records, _COPY_RECORDS)):
+            with env.begin(write=True) as target:
+                target.cursor().putmulti(batch, append=True)
+        env.sync(True)  # noqa: FBT003 - the call's own signature
+    finally:
+        env.close()
 
 
 def _opened(path: Path, map_bytes: int) -> lmdb.Environment:
@@ -271,7 +302,7 @@ def commit_error(error: lmdb.Error, path: Path) -> ReverieError:
     """
     number = _errno(error)
     hint = "free some space; what was not acknowledged was not written"
-    if number in _NO_ROOM or (number == errno.EIO and _no_room(path)):
+    if number in NO_ROOM or (number == errno.EIO and _no_room(path)):
         return DiskFull(f"there is no room for this write: {error}", hint=hint)
     if isinstance(error, (*_DAMAGE, lmdb.ReadersFullError)):
         return translated_error(error, "committing")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import lmdb
 
-from reverie.errors import ReverieError, StorageFailed
+from reverie.errors import DiskFull, ReverieError, StorageFailed
 from reverie.store.codec import to_ms
 from reverie.store.group_commit import Done, Failed, GroupCommit, Write
 from reverie.store.header import MIGRATIONS, Header, Migration, opened_header
 from reverie.store.integrity import VerifiedCollections
 from reverie.store.keys import space_prefix
-from reverie.store.lmdb_env import MAP_BYTES, Environment, commit_error, translated_error
+from reverie.store.lmdb_env import MAP_BYTES, NO_ROOM, Environment, commit_error, translated_error
 from reverie.store.reader import Reader
 from reverie.store.store_folder import RollbackGuard, RollbackGuardFile, StoreLock
 from reverie.store.transaction import ReadTransaction
@@ -211,6 +211,10 @@ class Store:
             self._env.copy_to(fd)
         except lmdb.Error as error:
             raise commit_error(error, self.path) from error
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                raise DiskFull(f"there is no room for a copy: {error}", hint="free some space") from error
+            raise StorageFailed(f"the store cannot be copied: {error}", hint="look at the disk") from error
 
     def compact(self) -> int:
         """Rewrite the file without free pages, so that purged bytes leave it; return how many bytes shorter it is.
