@@ -171,6 +171,7 @@ def translate_os_error(verb: str, path: Path, error: OSError) -> ReverieError:
         case errno.EISDIR | errno.ENXIO:
             return Forbidden(message, hint="it is no regular file; move it away")
         case errno.EROFS:
-            return StorageFailed(message, hint="the file system is mounted read-only; remount it for writing")
+            hint = "the file system is mounted read-only; remount it for writing"
+            return StorageFailed(message, hint=hint, reason="read_only")
         case _:
             return StorageFailed(message, hint="look at the disk and the folder's mount")

@@ -163,12 +163,12 @@ class Model:
         act()
 
     def _come_to_rest(self) -> None:
-        stopped, outcome = False, None
+        stopped, older, outcome = False, False, None
         for _ in range(LOOKS_MAX):
             self.ticks(700)
-            outcome = self.tree.client.sync_now(accept_deletions=stopped)
+            outcome = self.tree.client.sync_now(accept_deletions=stopped and not older, accept_older=older)
             status = outcome.status
-            stopped = status.state == "stopped"
+            stopped, older = status.state == "stopped", bool(status.older) and status.state == "stopped"
             busy = outcome.adopted or outcome.written or outcome.deleted or status.missing or status.pending
             if not busy and all(refusal.reason != "growing" for refusal in status.refused):
                 assert status.refused == [], status.refused

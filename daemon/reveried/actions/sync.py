@@ -7,14 +7,16 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import wire
+from reverie.errors import ValidationError
 from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
 
 if TYPE_CHECKING:
+    from reverie.sync.state import Answer
     from reverie.usecases.conflicts import Keep
     from reveried.services import Services
 
-__all__ = ["resolve", "scan_now", "status"]
+__all__ = ["answer_of", "resolve", "scan_now", "status"]
 
 
 async def resolve(
@@ -53,13 +55,33 @@ async def resolve(
     return answer
 
 
+def answer_of(body: wire.SyncNow) -> Answer | None:
+    """Return a person's decision about missing and older files.
+
+    Raises:
+        ValidationError: there is more than one.
+    """
+    answers: dict[Answer, bool] = {
+        "deletions": body.accept_deletions,
+        "older": body.accept_older,
+        "put_back": body.put_back,
+    }
+    given = [answer for answer, is_given in answers.items() if is_given]
+    if len(given) > 1:
+        raise ValidationError(
+            "acceptDeletions, acceptOlder and putBack exclude each other",
+            hint="give one of them: `reverie sync status` shows what is missing or older",
+        )
+    return given[0] if given else None
+
+
 async def scan_now(
-    services: Services, space: str, *, accept_deletions: bool, accept_folder: bool, deep: bool
+    services: Services, space: str, *, answer: Answer | None, accept_folder: bool, deep: bool
 ) -> wire.SyncOutcome:
     """Scan the whole folder now; with `accept_folder` the folder that is there becomes the space's."""
     if accept_folder:
         await services.sync_service.accept_folder(space)
-    outcome = await services.sync_service.sync(space, None, whole=True, deep=deep, accept=accept_deletions)
+    outcome = await services.sync_service.sync(space, None, whole=True, deep=deep, answer=answer)
     await services.sync_service.update_projections(space)
     return wire.SyncOutcome(
         read=outcome.read,

@@ -13,6 +13,7 @@ __all__ = [
     "FILE_PENDING",
     "ID_END",
     "RECALL_LIMIT",
+    "UNSYNCED",
     "file_pending",
     "one_line",
     "print_noted",
@@ -26,7 +27,8 @@ FILE_PENDING = "It is stored, but the file could not be written yet. Next: rever
 ID_END = 8  # last characters of an id: ids begin with a time, so memories extracted together differ at the end
 RECALL_LIMIT = 5  # memories that `reverie recall` shows
 _LEFT_OUT_SHOWN = 3  # saves that left lines out, in the status; `reverie sync status` lists all
-_MISSING_SHOWN = 10  # paths of missing files in the status
+UNSYNCED = ("stopped", "blocked")  # states of sync that end a command with exit status 4
+_MISSING_SHOWN = 10  # paths of missing or older files in the status
 _REDACTED = "[REDACTED:"  # the beginning of every redaction marker
 _REDACTED_CHARS = 100  # of a memory that had a secret
 
@@ -58,8 +60,8 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
             pairs.append(("", f"its run of {when(row.last_run)} UTC failed ({row.failure.code}){hint}"))
     if status.open_conflicts:
         pairs.append(("Conflicts", f"{counted(status.open_conflicts, 'conflict')}; reverie sync conflicts"))
-    if status.sync is not None and status.sync.state == "stopped":
-        pairs.append(("Sync", f"stopped: {status.sync.reason}; reverie sync status"))
+    if status.sync is not None and status.sync.state in UNSYNCED:
+        pairs.append(("Sync", f"{status.sync.state}: {status.sync.reason}; reverie sync status"))
     elif status.sync is not None and status.sync.refused:
         pairs.append(("Sync", f"{counted(len(status.sync.refused), 'file')} not read; reverie sync status"))
     for left_out in (status.sync.left_out or [])[:_LEFT_OUT_SHOWN] if status.sync is not None else ():
@@ -100,6 +102,9 @@ def print_sync_status(status: wire.SyncStatus) -> None:
     if status.missing:
         more = " …" if len(status.missing) > _MISSING_SHOWN else ""
         say(f"Missing from the folder, still stored: {', '.join(status.missing[:_MISSING_SHOWN])}{more}")
+    if status.older:
+        more = " …" if len(status.older) > _MISSING_SHOWN else ""
+        say(f"Older in the folder than stored: {', '.join(status.older[:_MISSING_SHOWN])}{more}")
     if status.refused:
         say()
         print_table(
@@ -149,7 +154,8 @@ def print_remembered(memory: wire.Memory, text: str, *, is_new: bool, sync: wire
 
 def file_pending(status: wire.SyncStatus, path: str) -> bool:
     """Return True if the store's change is not in the file yet: sync is stopped with writes pending, or refuses it."""
-    return (status.state == "stopped" and status.pending > 0) or any(file.path == path for file in status.refused or ())
+    is_waiting = status.state in UNSYNCED and status.pending > 0
+    return is_waiting or any(file.path == path for file in status.refused or ())
 
 
 def print_noted() -> None:

@@ -121,7 +121,7 @@ def _sync_status(line: _Line) -> int:
     as_json = _only_json(line)
     status = _get("/v1/sync")
     _print_json(status) if as_json else answers.print_sync_status(_answer(status))
-    return 4 if status["state"] == "stopped" else 0
+    return 4 if status["state"] in answers.UNSYNCED else 0
 
 
 def _recall(line: _Line) -> int:

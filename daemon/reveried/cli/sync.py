@@ -12,7 +12,7 @@ import typer
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reveried.cli import daemon_handle
-from reveried.cli.answers import print_sync_status
+from reveried.cli.answers import UNSYNCED, print_sync_status
 from reveried.cli.daemon_handle import all_items
 from reveried.cli.options import Json, Limit
 from reveried.cli.output import clean, console, counted, print_fields, print_json, print_table, say, when
@@ -44,16 +44,24 @@ def status(json: Json = False) -> None:
         print_json(sync_status)
     else:
         print_sync_status(sync_status)
-    if sync_status.state == "stopped":
+    if sync_status.state in UNSYNCED:
         raise typer.Exit(4)
 
 
 def now(
+    *,
     accept_deletions: Annotated[
         bool, typer.Option("--accept-deletions", help="Files missing from the folder were deleted on purpose.")
     ] = False,
     accept_folder: Annotated[
         bool, typer.Option("--accept-folder", help="Use the folder that is there now; deletes nothing.")
+    ] = False,
+    accept_older: Annotated[
+        bool,
+        typer.Option("--accept-older", help="Take the older texts of a folder that was put back; undo reverts it."),
+    ] = False,
+    put_back: Annotated[
+        bool, typer.Option("--put-back", help="Write the stored texts over older files, and missing files again.")
     ] = False,
     deep: Annotated[
         bool, typer.Option("--deep", help="Read every file, even if mtime and size are unchanged.")
@@ -65,7 +73,13 @@ def now(
     Example: reverie sync now
     """
     with daemon_handle.client() as client:
-        outcome = client.sync_now(accept_deletions=accept_deletions, accept_folder=accept_folder, deep=deep)
+        outcome = client.sync_now(
+            accept_deletions=accept_deletions,
+            accept_folder=accept_folder,
+            accept_older=accept_older,
+            put_back=put_back,
+            deep=deep,
+        )
         outcome = _wait_for_missing(client, outcome)
     if json:
         print_json(outcome)
@@ -73,7 +87,7 @@ def now(
         say(_summary(outcome))
         if not _agrees(outcome.status) or outcome.status.left_out:
             print_sync_status(outcome.status)
-    if outcome.status.state == "stopped":
+    if outcome.status.state in UNSYNCED:
         raise typer.Exit(4)
 
 

@@ -56,11 +56,7 @@ async def scan_now(call: Call) -> Reply:
 
     async def scan() -> wire.SyncOutcome:
         return await sync.scan_now(
-            call.services,
-            call.space,
-            accept_deletions=body.accept_deletions,
-            accept_folder=body.accept_folder,
-            deep=body.deep,
+            call.services, call.space, answer=sync.answer_of(body), accept_folder=body.accept_folder, deep=body.deep
         )
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, scan, wire.SyncOutcome))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reverie.usecases.projections import Listing
     from reveried.sync_service.late_writes import LateWrite
 
-__all__ = ["Baselines", "CommitResult", "DirtySet", "FileIndex", "ScanResult", "WriteResult"]
+__all__ = ["Baselines", "CommitResult", "DirtySet", "FileIndex", "Guard", "ScanResult", "WriteResult"]
 
 
 class Baselines:
@@ -197,6 +197,50 @@ class FileIndex:
     def covering(self, path: str) -> Refusal | None:
         """Return the refusal of `path` or of a folder above it as of the last scan, or None."""
         return covering(self.refused, path)
+
+
+@dataclass(slots=True)
+class Guard:
+    """The files that no pass touches: `stopped` ones wait for a person's decision, `waiting` ones for a full scan.
+
+    `older` are those of `stopped` that came with an older folder. `recheck`: a full scan has to decide again.
+    """
+
+    stopped: frozenset[str] = frozenset()
+    older: frozenset[str] = frozenset()
+    waiting: frozenset[str] = frozenset()
+    recheck: bool = False
+    _stamps: dict[str, Stamp] = field(default_factory=dict)  # of `older`, as the last full scan found them
+
+    @property
+    def held(self) -> frozenset[str]:
+        """The files that are there, and not handled."""
+        return self.older_files | self.waiting
+
+    @property
+    def older_files(self) -> frozenset[str]:
+        """Those of `older` that are there."""
+        return self.older & self._stamps.keys()
+
+    @property
+    def missing(self) -> frozenset[str]:
+        """Those of `stopped` that are not there."""
+        return self.stopped - self._stamps.keys()
+
+    def note(self, plan: Plan, stamps: Mapping[str, Stamp], *, is_full: bool) -> None:
+        """Note what a plan leaves alone; `stamps` are those of the files of its scan."""
+        stopped = frozenset(path for stop in plan.stops for path in stop.paths)
+        waiting = frozenset(plan.waiting)
+        if is_full:
+            self.stopped, self.waiting = stopped, waiting
+            self.older = frozenset(path for stop in plan.stops if stop.reason == "older_files" for path in stop.paths)
+            self._stamps = {path: stamps[path] for path in self.older if path in stamps}
+            self.recheck = bool(waiting)
+            return
+        # Back, of those that were missing; changed, of those that were older; or new.
+        is_changed = any(self._stamps.get(path) != stamps[path] for path in self.stopped & stamps.keys())
+        self.recheck |= is_changed or bool(stopped or waiting - self.older)
+        self.stopped, self.waiting = self.stopped | stopped, self.waiting | (waiting - self.older)
 
 
 @dataclass(slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reverie.errors import ReverieError
-from reverie.sync.exchange import Mismatch, current_sha256, remove_file, write_file
+from reverie.errors import DiskFull, ReverieError
+from reverie.sync.exchange import Mismatch, current_sha256, probe, remove_file, write_file
 from reverie.sync.plan import Remove, Write
+from reveried.sync_service.backoff import Backoff
 from reveried.sync_service.folder_state import WriteResult
 
 if TYPE_CHECKING:
@@ -19,15 +20,21 @@ if TYPE_CHECKING:
 
 __all__ = ["FolderWriter"]
 
+FAILURES_MAX = 8  # writes of one pass that are tried in a row while the folder is full or read-only
+
 
 class FolderWriter:
     """Writes and removes the files of one folder. Blocks; one caller at a time.
 
-    `failed` are the errors of the paths that could not be written or merged, until a pass handles them.
+    `failed` are the errors of the paths that could not be written or merged, until a pass handles them. `trouble` is
+    the error of the folder as a whole, if it is full or read-only; its writes are tried again at `retry_at` (ms).
     """
 
     def __init__(self, late: LateWrites, dirty: DirtySet, now_ms: Callable[[], int]) -> None:
         self.failed: dict[str, ReverieError] = {}
+        self.trouble: ReverieError | None = None
+        self.retry_at: int | None = None
+        self._backoff = Backoff()
         self._late = late
         self._dirty = dirty
         self._now_ms = now_ms
@@ -45,23 +52,45 @@ class FolderWriter:
         baselines.remove(plan.removed_baselines)
         failed = dict(committed.failed)
         changes: list[Write | Remove] = [*plan.writes, *plan.removals]
+        in_a_row = 0
         for change in changes:
             try:
+                if in_a_row >= FAILURES_MAX and self.trouble is not None:
+                    raise self.trouble
                 is_done = self._apply_change(root, baselines, change, operations)
             except ReverieError as error:
+                in_a_row += 1
                 failed[change.path] = error
+                self._note_trouble(root, error)
                 _forget_intention(root, baselines, change, scanned)
                 continue
+            in_a_row, self.trouble = 0, None
             result.written += is_done
             if not is_done:
                 result.rescan.add(change.path)
         done = scanned.paths - failed.keys()
         self._note_failures(failed, done)
+        self._plan_retry()
         self._dirty.clear(done - result.rescan, scanned.operation, operations)
         for path in (done - result.rescan) & (scanned.late.keys() | self._late.paths):
             self._late.merged(path, scanned.late.get(path))
             result.rescan.add(path)  # for the file at the path, and for its next late write
         return result
+
+    def _note_trouble(self, root: Root, error: ReverieError) -> None:
+        """Note the error of a write if it concerns the folder as a whole, and not this file alone."""
+        if isinstance(error, DiskFull) or error.details.get("reason") == "read_only":
+            self.trouble = error
+        elif self.trouble is None:
+            self.trouble = probe(root)
+
+    def _plan_retry(self) -> None:
+        """Plan the next try of a folder that could not be written; a write that succeeds ends the back-off."""
+        if self.trouble is None or not self.failed:
+            self._backoff.reset()
+            self.trouble = self.retry_at = None
+        elif self.retry_at is None or self.retry_at <= self._now_ms():
+            self.retry_at = self._now_ms() + int(1000 * self._backoff.next_delay())
 
     def _note_failures(self, failed: dict[str, ReverieError], done: set[str]) -> None:
         """Record the errors of a pass for the status and for another try; those of handled paths are over."""

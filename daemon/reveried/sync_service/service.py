@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, unexpected
+from reverie.errors import Conflict, ReverieError
 from reverie.ids import new_id
 from reverie.usecases import projections
 from reverie.usecases import sync as syncing
 from reveried.keyed_lock import finish_before_cancel, keyed_lock
 from reveried.log import logger
+from reveried.sync_service.failures import announce, log_failure, recorded_failure, retry_parts
 from reveried.sync_service.folder_state import CommitResult
 from reveried.sync_service.save_notices import log_notices
 from reveried.sync_service.space_folder import SpaceFolder
 from reveried.sync_service.sync_loop import SyncLoop
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from reverie import wire
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from reverie.store import Store
     from reverie.sync.file_status import Refusal
     from reverie.sync.plan import Plan
+    from reverie.sync.state import Answer
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Config
     from reveried.sync_service.folder_state import ScanResult, WriteResult
@@ -172,15 +173,21 @@ class SyncService:
         try:
             await self.update_projections(space)
         except (ReverieError, OSError) as error:
-            _log_failure(space, error)
+            log_failure(space, error)
 
     async def sync(
-        self, space: str, paths: set[str] | None, *, whole: bool = False, deep: bool = False, accept: bool = False
+        self,
+        space: str,
+        paths: set[str] | None,
+        *,
+        whole: bool = False,
+        deep: bool = False,
+        answer: Answer | None = None,
     ) -> SyncOutcome:
         """Scan `paths`, or everything (`whole`), and store and write until folder and store agree.
 
         Without `whole`, paths whose documents have changed since the last call are included. `deep` reads every file;
-        `accept` takes every missing file as deleted on purpose.
+        `answer` is a person's decision about missing and older files.
 
         Raises:
             Conflict: the folder is gone or not the one that it was; nothing was done.
@@ -190,11 +197,14 @@ class SyncService:
         async with keyed_lock("files", space):
             folder = self.folder(space)
             wanted: set[str] | None = None if whole else set(paths or ())
-            for _ in range(PASSES_MAX):
-                rescan = await self._pass(folder, wanted, outcome, deep=deep, accept=accept)
-                if not rescan:
-                    break
-                wanted, deep = rescan, False
+            try:
+                for _ in range(PASSES_MAX):
+                    rescan = await self._pass(folder, wanted, outcome, deep=deep, answer=answer)
+                    if not rescan:
+                        break
+                    wanted, deep = rescan, False
+            finally:
+                await announce(folder, self._submit)
         return outcome
 
     async def accept_folder(self, space: str) -> None:
@@ -220,11 +230,11 @@ class SyncService:
                 self._loops[space][0].restart()
 
     async def _pass(
-        self, folder: SpaceFolder, wanted: set[str] | None, outcome: SyncOutcome, *, deep: bool, accept: bool
+        self, folder: SpaceFolder, wanted: set[str] | None, outcome: SyncOutcome, *, deep: bool, answer: Answer | None
     ) -> set[str]:
         """Run one pass: scan, commit, apply; return the paths that have to be scanned again."""
         scanned, written = await self._in_thread(
-            folder.space, _scan_and_apply, folder, wanted, deep=deep, accept=accept
+            folder.space, _scan_and_apply, folder, wanted, deep=deep, answer=answer
         )
         outcome.read += scanned.files_read
         if written is None:
@@ -253,7 +263,7 @@ class SyncService:
             results = await asyncio.gather(*submitted, return_exceptions=True)
             for part, result in zip(batch, results, strict=True):
                 if isinstance(result, BaseException):
-                    parts.extend(_retry_parts(space, part, result, committed))
+                    parts.extend(retry_parts(space, part, result, committed))
                 else:
                     committed.operations |= result
                     log_notices(space, part, result)
@@ -275,7 +285,7 @@ class SyncService:
         async with keyed_lock("records", space):
             folder = self.folder(space)
             baselines = folder.baselines
-            with _recorded_failure(folder, "records"):
+            with recorded_failure(folder, "records"):
                 unsaved, removed = baselines.unsaved()
                 if unsaved or removed:
                     # First the folder: a baseline must not say that a file is there which a power loss can take back.
@@ -289,7 +299,7 @@ class SyncService:
         Returns why one of these files could not be written, if so: the status names it, and the others are written.
         """
         folder = self.folder(space)
-        with _recorded_failure(folder, "projections"):
+        with recorded_failure(folder, "projections"):
             entries = await asyncio.to_thread(self.folder(space).entries_to_list)
             if entries is not None:
                 await self._submit(projections.relist(space, entries))
@@ -302,7 +312,7 @@ class SyncService:
         try:
             await self.sync(space, paths)
         except (ReverieError, OSError) as error:
-            _log_failure(space, error)
+            log_failure(space, error)
 
     def _schedule_upkeep(self, space: str) -> None:
         """Let the sync loop of a space save baselines and update projections soon."""
@@ -330,7 +340,7 @@ class SyncService:
             try:
                 await self._finish(space, folder)
             except Exception as error:  # noqa: BLE001 - the other folders have to be closed; the next start compares this
-                _log_failure(space, error, "a folder was not recorded")
+                log_failure(space, error, "a folder was not recorded")
             await asyncio.to_thread(folder.close)
 
     async def _stop_loops(self) -> set[str]:
@@ -355,46 +365,10 @@ class SyncService:
         return new_id(kind, self._now_ms(), self._random(ID_RANDOM_BYTES))
 
 
-@contextmanager
-def _recorded_failure(folder: SpaceFolder, what: str) -> Iterator[None]:
-    """Record an error of the body in the folder's status as `what`, until the body succeeds."""
-    try:
-        yield
-    except Exception as error:
-        folder.unsaved[what] = error if isinstance(error, ReverieError) else unexpected(error)
-        raise
-    folder.unsaved.pop(what, None)
-
-
 def _scan_and_apply(
-    folder: SpaceFolder, paths: set[str] | None, *, deep: bool, accept: bool
+    folder: SpaceFolder, paths: set[str] | None, *, deep: bool, answer: Answer | None
 ) -> tuple[ScanResult, WriteResult | None]:
     """Scan and apply the plan in one call; without the second result if the store has to be changed first."""
-    scanned = folder.scan_and_plan(paths, deep=deep, accept=accept)
+    scanned = folder.scan_and_plan(paths, deep=deep, answer=answer)
     changes_store = scanned.plan.puts or scanned.plan.deletes
     return scanned, None if changes_store else folder.apply(scanned, CommitResult())
-
-
-def _retry_parts(space: str, part: Plan, error: BaseException, committed: CommitResult) -> list[Plan]:
-    """Return the parts to try again of one that failed: its paths one by one; a single path is recorded as failed.
-
-    So one document that the store refuses fails alone. Raises the error if it is not about the part: a stale plan, a
-    full disk, a busy writer.
-    """
-    stale = isinstance(error, Conflict) and error.details.get("stale")
-    if stale or not isinstance(error, Exception) or isinstance(error, (StorageFailed, DiskFull, Busy)):
-        raise error
-    single_paths = list(syncing.split_plan(part, most=1))
-    if len(single_paths) > 1:
-        return single_paths
-    if not isinstance(error, ReverieError):
-        logger("reveried.sync_service").error("a file was not taken in", exc_info=error, space=space)
-        error = unexpected(error)
-    committed.failed |= dict.fromkeys(part.paths, error)
-    return []
-
-
-def _log_failure(space: str, error: Exception, event: str = "files were not written") -> None:
-    """Log an error of a space's folder."""
-    code = error.code if isinstance(error, ReverieError) else type(error).__name__
-    logger("reveried.sync_service").error(event, space=space, code=code, why=str(error))

@@ -7,8 +7,9 @@ again by the next pass.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError, unexpected
@@ -17,11 +18,21 @@ from reverie.store import Kind
 from reverie.sync.file_status import Refusal, Stamp
 from reverie.sync.reconcile import reconcile
 from reverie.sync.redaction_view import RedactionView
+from reverie.sync.rename_detection import is_saved_over
 from reverie.sync.scan import FileContent, Limits
 from reverie.sync.state import PathState, Rules, sha256
 from reverie.usecases import projections, sync
 from reverie.usecases.projections import Listing
-from reveried.sync_service.folder_state import Baselines, CommitResult, DirtySet, FileIndex, ScanResult, WriteResult
+from reveried.sync_service.condition import folder_condition
+from reveried.sync_service.folder_state import (
+    Baselines,
+    CommitResult,
+    DirtySet,
+    FileIndex,
+    Guard,
+    ScanResult,
+    WriteResult,
+)
 from reveried.sync_service.folder_writer import FolderWriter
 from reveried.sync_service.late_writes import LateWrites
 from reveried.sync_service.projection import ProjectionWriter
@@ -38,9 +49,10 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
     from reverie.sync.root import Root
-    from reverie.sync.state import Baseline
+    from reverie.sync.state import Answer, Baseline
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
+    from reveried.sync_service.condition import Condition
 
 __all__ = ["SpaceFolder"]
 
@@ -79,11 +91,11 @@ class SpaceFolder:
         self._binding = RootBinding(path, self.late, space=space, store_id=store_id, stamp=self._stamp, now_ms=now_ms)
         self._projection = ProjectionWriter(path)
         self._index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
+        self.announced: str | None = None  # the code of the condition that was announced last, None: all is well
         self.unsaved: dict[str, ReverieError] = {}  # why baselines or projections cannot be saved
         self._writer = FolderWriter(self.late, self._dirty, now_ms)
-        self._stopped: frozenset[str] = frozenset()  # missing files that the mass-deletion guard holds back
+        self._guard = Guard()
         self._listed_at: int | None = None  # the operation as of which MEMORY.md lists every document
-        self._recheck = False  # whether the guard has to be decided again by a full scan
 
     @property
     def baselines(self) -> Baselines:
@@ -95,35 +107,36 @@ class SpaceFolder:
 
     @property
     def rescan_due(self) -> int | None:
-        """Deadline of the next full scan caused by missing files (ms), or None."""
+        """Deadline of the next full scan caused by missing files or failed writes (ms), or None."""
         quiet_ms = int(self._config.delete_quiet_seconds * 1000)
-        missing = {} if self._stopped else self.baselines.missing()
+        missing = {} if self._guard.stopped else self.baselines.missing()
         quiet_ends = [since + quiet_ms for path, since in missing.items() if self._index.covering(path) is None]
-        recheck = [(self.scanned_at or 0) + RECHECK_MS] if self._recheck else []
-        return min([*quiet_ends, *recheck], default=None)
+        recheck = [(self.scanned_at or 0) + RECHECK_MS] if self._guard.recheck else []
+        retry = [] if self._writer.retry_at is None else [self._writer.retry_at]
+        return min([*quiet_ends, *recheck, *retry], default=None)
 
     @property
     def growing(self) -> set[str]:
         """The files that were being written when they were scanned, to be scanned again without an event."""
         return self._index.growing
 
-    def scan_and_plan(self, paths: set[str] | None, *, deep: bool = False, accept: bool = False) -> ScanResult:
+    def scan_and_plan(self, paths: set[str] | None, *, deep: bool = False, answer: Answer | None = None) -> ScanResult:
         """Scan `paths` (None: all), and the dirty set, and return the plan that brings folder and store together.
 
-        `deep` reads every file, whatever its stamp. `accept` takes every missing file as deleted on purpose.
+        `deep` reads every file, whatever its stamp. `answer` is a person's decision about missing and older files.
 
         Raises:
             Conflict: the folder is not there, or not the one that it was; nothing may be done.
         """
         try:
-            result = self._scan_and_plan(paths, deep=deep, accept=accept)
+            result = self._scan_and_plan(paths, deep=deep, answer=answer)
         except Exception as error:
             self.problem = error if isinstance(error, ReverieError) else unexpected(error)
             raise
         self.problem = None
         return result
 
-    def _scan_and_plan(self, paths: set[str] | None, *, deep: bool, accept: bool) -> ScanResult:
+    def _scan_and_plan(self, paths: set[str] | None, *, deep: bool, answer: Answer | None) -> ScanResult:
         """As `scan_and_plan`, in one read transaction of the store."""
         baselines = self.baselines
         with self._store.reader(self.space) as reader:
@@ -140,15 +153,15 @@ class SpaceFolder:
             stamps = self._scan(root, wanted)
             changed = {path for path, stamp in stamps.items() if deep or baselines.stamps.get(path) != stamp}
             missing = {path for path in baselines.expected_files(wanted) if path not in stamps}
-            if wanted is not None and not accept and (self._stopped or self.scanned_at is None):
+            if wanted is not None and answer is None and (self._guard.stopped or self.scanned_at is None):
                 # A partial scan cannot tell how many files are missing in all, and while the guard stops the folder it
                 # must not let any go one by one. So missing files wait: a full scan counts them, a person decides.
-                self._recheck |= not missing <= self._stopped
+                self._guard.recheck |= not missing <= self._guard.stopped
                 missing.clear()
             candidates = changed | missing | dirty | self.late.paths
             # A path that is neither there nor refused is really gone; a refused one may still be there.
             suspects = {path for path in candidates if path in stamps or self._index.covering(path) is None}
-            result = self._plan(reader, root, suspects, stamps, self._rules(accept=accept), is_full=wanted is None)
+            result = self._plan(reader, root, suspects, stamps, self._rules(answer), is_full=wanted is None)
             result.operation = operation
             return result
 
@@ -194,19 +207,28 @@ class SpaceFolder:
             sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
             states += [state for state in sources if state is not None]
         result.paths = {state.path for state in states}
+        redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
         result.plan = reconcile(
-            states,
-            redact=lambda raw: RedactionView.of(raw, self._redactor),
+            [self._compared(reader, state, redact) for state in states],
+            redact=redact,
             now_ms=self._now_ms(),
             stamp=self._stamp(),
             new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
             rules=rules,
             files=self.baselines.file_count,
+            held=self._guard.older,
+            is_full=is_full,
         )
-        stopped = frozenset(path for stop in result.plan.stops for path in stop.paths)
-        self._recheck = not is_full and (self._recheck or bool(stopped or self._stopped & stamps.keys()))
-        self._stopped = stopped if is_full else self._stopped | stopped
+        self._guard.note(result.plan, stamps, is_full=is_full)
         return result
+
+    @staticmethod
+    def _compared(reader: Reader, state: PathState, redact: Callable[[str], RedactionView]) -> PathState:
+        """Return the state of a saved file with the earlier version that it may have exactly."""
+        if not state.data or not is_saved_over(state, state.data):
+            return state
+        older = sync.older_version(reader, state, redact(state.data.decode()).text)
+        return state if older is None else replace(state, older=older)
 
     def _move_sources(self, root: Root, states: list[PathState]) -> list[str]:
         """Return the paths outside of a partial scan whose files were moved to scanned ones: missing, with their bytes.
@@ -220,11 +242,11 @@ class SpaceFolder:
         there = self._scan(root, sources)
         return sorted(path for path in sources if path not in there and self._index.covering(path) is None)
 
-    def _rules(self, *, accept: bool) -> Rules:
-        """Return the limits of sync from the configuration."""
+    def _rules(self, answer: Answer | None) -> Rules:
+        """Return the limits of sync from the configuration, with a person's decision."""
         config = self._config
         quiet_ms = int(config.delete_quiet_seconds * 1000)
-        return Rules(delete_quiet_ms=quiet_ms, mass_fraction=config.mass_fraction, deletions_accepted=accept)
+        return Rules(delete_quiet_ms=quiet_ms, mass_fraction=config.mass_fraction, answer=answer)
 
     def _state(
         self, reader: Reader, root: Root, path: str, stamps: dict[str, Stamp], result: ScanResult
@@ -318,9 +340,9 @@ class SpaceFolder:
             left_out = left_out_lines(reader, list(self.baselines.by_path.values()), now_ms=self._now_ms())
         return sync_status(
             self.path,
-            problem=self.problem or self._binding.trouble(),
-            stopped=self._stopped,
-            pending=len(self._dirty.paths | self.late.paths),
+            condition=self.condition(self.problem or self._binding.trouble()),
+            guard=self._guard,
+            pending=len(self._pending),
             missing=self.baselines.missing(),
             refused=[
                 refusal
@@ -335,6 +357,17 @@ class SpaceFolder:
             conflicts=conflicts,
             left_out=left_out,
         )
+
+    def condition(self, problem: ReverieError | None) -> Condition | None:
+        """Return why the folder is not synced or written, None if all is well; `problem` is the error of a scan."""
+        return folder_condition(
+            self.path, problem=problem, guard=self._guard, trouble=self._writer.trouble, pending=len(self._pending)
+        )
+
+    @property
+    def _pending(self) -> set[str]:
+        """The documents of which the file has another text."""
+        return self._dirty.paths | self.late.paths | self._guard.held
 
     def close(self) -> None:
         """Close the root folder."""

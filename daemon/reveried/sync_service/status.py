@@ -8,11 +8,13 @@ from reverie import wire
 from reverie.store.codec import from_ms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from reverie.errors import ReverieError
     from reverie.sync.file_status import Refusal
+    from reveried.sync_service.condition import Condition
+    from reveried.sync_service.folder_state import Guard
 
 __all__ = ["sync_status"]
 
@@ -20,8 +22,8 @@ __all__ = ["sync_status"]
 def sync_status(
     path: Path,
     *,
-    problem: ReverieError | None,
-    stopped: Collection[str],
+    condition: Condition | None,
+    guard: Guard,
     pending: int,
     missing: Iterable[str],
     refused: Iterable[Refusal],
@@ -33,27 +35,23 @@ def sync_status(
     conflicts: int,
     left_out: list[wire.LeftOutLines],
 ) -> wire.SyncStatus:
-    """Return the sync status of a folder; `stopped` are the missing files whose deletion is not confirmed.
+    """Return the sync status of a folder; `guard` has the missing and older files that wait for a decision.
 
     `failed` are errors by file, `unsaved` those of the folder as a whole, `set_aside` the projections that a person
     edited, each with the path of the edited text, `left_out` the lines that saves left out.
     """
-    reason = problem.message if problem is not None else None
-    hint = problem.hint if problem is not None else None
-    if stopped and problem is None:
-        reason = f"{len(stopped)} files are missing at once"
-        hint = "restore them, or confirm the deletions: reverie sync now --accept-deletions"
     return wire.SyncStatus(
-        state="stopped" if reason is not None else "ok" if scanned_at is not None else "starting",
+        state=condition.state if condition is not None else "ok" if scanned_at is not None else "starting",
         root=str(path),
         documents=documents,
         pending=pending,
         conflicts=conflicts,
-        missing=sorted(stopped or missing),
+        missing=sorted(guard.missing or missing),
+        older=sorted(guard.older_files),
         refused=[*_folder_errors(unsaved), *_file_errors(refused, failed, set_aside)],
-        reason=reason,
-        hint=hint,
         left_out=left_out,
+        reason=None if condition is None else condition.reason,
+        hint=None if condition is None else condition.hint,
         last_scan_at=None if scanned_at is None else from_ms(scanned_at),
     )
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from reverie.errors import ReverieError
 from reveried.keyed_lock import finish_before_cancel
 from reveried.log import logger
+from reveried.sync_service.backoff import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from reveried.sync_service.space_folder import SpaceFolder
     from reveried.watcher import Watcher
 
-__all__ = ["MOST_S", "RECORD_S", "REST_TIMES", "SETTLED_S", "Backoff", "SyncLoop", "UpkeepTimers"]
+__all__ = ["MOST_S", "RECORD_S", "REST_TIMES", "SETTLED_S", "SyncLoop", "UpkeepTimers"]
 
 # The loop; all times in seconds.
 DEBOUNCE_MOST: Final = 10  # the debounce ends after so many times its length, while changes go on and on
@@ -36,25 +37,6 @@ SETTLED_S: Final = 1.0  # after the last change, baselines are saved and project
 MOST_S: Final = 60.0  # after the first change, projections are updated even if changes go on and on
 REST_TIMES: Final = 20  # no update for so many times as long as the last one took: at most 5 % of a CPU
 RECORD_S: Final = 2.0  # after the first change, baselines are saved even if changes go on and on
-RETRY_S: Final = 1.0  # before the first retry of what failed, doubled each time
-RETRY_MOST_S: Final = 10.0
-
-
-class Backoff:
-    """Exponential back-off in seconds: 1, 2, 4, 8, and then always 10."""
-
-    def __init__(self) -> None:
-        self._next: float | None = None
-
-    def next_delay(self) -> float:
-        """Return the seconds until the next try, after another failure."""
-        delay = RETRY_S if self._next is None else self._next
-        self._next = min(2 * delay, RETRY_MOST_S)
-        return delay
-
-    def reset(self) -> None:
-        """Reset the back-off after a success."""
-        self._next = None
 
 
 class UpkeepTimers:

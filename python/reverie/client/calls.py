@@ -231,10 +231,21 @@ def sync_status() -> Call[wire.SyncStatus]:
 
 
 def sync_now(
-    *, accept_deletions: bool = False, accept_folder: bool = False, deep: bool = False
+    *,
+    accept_deletions: bool = False,
+    accept_folder: bool = False,
+    accept_older: bool = False,
+    put_back: bool = False,
+    deep: bool = False,
 ) -> Call[wire.SyncOutcome]:
     """Scan the whole folder now, and wait until it and the store are in sync."""
-    body = wire.SyncNow(accept_deletions=accept_deletions, accept_folder=accept_folder, deep=deep)
+    body = wire.SyncNow(
+        accept_deletions=accept_deletions,
+        accept_folder=accept_folder,
+        accept_older=accept_older,
+        put_back=put_back,
+        deep=deep,
+    )
     return request("POST", target("sync"), wire.SyncOutcome, body, long=True)
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.state import PathState, ScanContext, StoredDocument
 
-__all__ = ["decide", "is_unchanged_in_store"]
+__all__ = ["decide", "is_unchanged_in_store", "written_again"]
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -97,6 +97,12 @@ def _no_file(state: PathState, context: ScanContext) -> Plan:
     if waiting is not None:
         return waiting
     return Plan(deletes=(Delete(state.path, document.operation),), removed_baselines=(state.path,))
+
+
+def written_again(state: PathState, context: ScanContext) -> Plan:
+    """Return the plan that writes the document to its missing file again, since a person does not want it deleted."""
+    assert state.document is not None
+    return _created_file(state, state.document, context)
 
 
 def _created_file(state: PathState, document: StoredDocument, context: ScanContext) -> Plan:

@@ -25,6 +25,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from reverie import files, syscalls
+from reverie.errors import ReverieError
 from reverie.sync.file_slot import (
     FileSlot,
     copy_metadata,
@@ -37,11 +38,13 @@ from reverie.sync.file_slot import (
 from reverie.sync.file_status import Stamp
 from reverie.sync.swap_recovery import (
     READ_FLAGS,
+    SWAP_FOLDER,
     DisplacedFile,
     OrphanedSave,
     SwapName,
     digest_at,
     digest_of,
+    open_swap_folder,
     read_all,
     recover,
 )
@@ -56,6 +59,7 @@ __all__ = [
     "Removed",
     "Written",
     "current_sha256",
+    "probe",
     "recover",
     "remove_file",
     "write_file",
@@ -142,6 +146,19 @@ def current_sha256(root: Root, path: str) -> str | None:
                 return digest_at(folder, name)
         except FileNotFoundError:
             return None
+
+
+def probe(root: Root) -> ReverieError | None:
+    """Return the error of writing a scratch file into the swap folder, None if it can be written and removed."""
+    try:
+        with mapped_errors("write", root, SWAP_FOLDER), open_swap_folder(root) as folder:
+            name = f"new-{os.urandom(6).hex()}"
+            handle = os.open(name, _CREATE_FLAGS, 0o600, dir_fd=folder)
+            files.close_quietly(handle)
+            os.unlink(name, dir_fd=folder)
+    except ReverieError as error:
+        return error
+    return None
 
 
 def remove_file(root: Root, path: str, *, expected: str) -> Removed | Mismatch:

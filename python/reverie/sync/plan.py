@@ -38,7 +38,7 @@ __all__ = [
     "Write",
 ]
 
-StopReason: TypeAlias = Literal["mass_deletion"]
+StopReason: TypeAlias = Literal["mass_deletion", "older_files"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class SaveNotice:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Leave `paths`, whose files are missing, alone until a person confirms the deletions."""
+    """Leave `paths`, whose files are missing or have earlier texts, alone until a person decides about them."""
 
     reason: StopReason
     paths: tuple[str, ...]
@@ -139,7 +139,10 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All changes of one scan. `rescan_at` is the time (ms) of the next scan that needs no event, None: not needed."""
+    """All changes of one scan. `rescan_at` is the time (ms) of the next scan that needs no event, None: not needed.
+
+    `waiting` are paths whose files are left alone until a later full scan. The changes of `together` are one operation.
+    """
 
     puts: tuple[Put, ...] = ()
     deletes: tuple[Delete, ...] = ()
@@ -152,6 +155,8 @@ class Plan:
     stops: tuple[Stop, ...] = ()
     notices: tuple[SaveNotice, ...] = ()
     rescan_at: int | None = None
+    waiting: tuple[str, ...] = ()
+    together: frozenset[str] = frozenset()
 
     @property
     def paths(self) -> set[str]:
@@ -190,4 +195,6 @@ class Plan:
             stops=tuple(stop for plan in plans for stop in plan.stops),
             notices=tuple(notice for plan in plans for notice in plan.notices),
             rescan_at=min(times, default=None),
+            waiting=tuple(path for plan in plans for path in plan.waiting),
+            together=frozenset[str]().union(*(plan.together for plan in plans)),
         )

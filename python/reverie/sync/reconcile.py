@@ -13,8 +13,9 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from reverie.sync.decide import decide
+from reverie.sync.decide import decide, written_again
 from reverie.sync.merge_base import is_earlier_version
+from reverie.sync.older_files import find_older_files, put_back_plan
 from reverie.sync.plan import Plan, Stop
 from reverie.sync.rename_detection import (
     edited_renames,
@@ -30,6 +31,7 @@ from reverie.sync.state import Rules, ScanContext, sha256
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from reverie.sync.older_files import OlderFiles
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.state import PathState
 
@@ -45,12 +47,15 @@ def reconcile(
     new_id: Callable[[], str],
     rules: Rules | None = None,
     files: int | None = None,
+    held: frozenset[str] = frozenset(),
+    is_full: bool = True,
 ) -> Plan:
     """Return the plan for all paths that were scanned; others need not be among them.
 
     `redact` makes the redaction view of a raw text. `now_ms` is the clock that people and files are timed with; where
     it jumps, quiet periods are longer or shorter. Conflict copies are named by `stamp` (`20261121-093000`) and
-    `new_id`. `files` is the number of files with a baseline, if more than those of `states`.
+    `new_id`. `files` is the number of files with a baseline, if more than those of `states`. `held` are the paths that
+    wait for a person's decision about older files; `is_full` is False for a scan of some paths.
     """
     rules, redact = rules or Rules(), cache(redact)
     ordered = sorted(states, key=lambda state: state.path)
@@ -61,30 +66,65 @@ def reconcile(
     # The mass-deletion guard: a lost mount or a wrong checkout looks like a person who deletes everything. Edits and
     # new files of the same scan are still handled.
     total = files if files is not None else sum(has_baseline_file(state) for state in ordered)
-    is_stopped = not rules.deletions_accepted and len(missing) > max(rules.mass_min, rules.mass_fraction * total)
-    excluded = renamed_paths | {state.path for state in missing if is_stopped}
-    remaining = [state for state in ordered if state.path not in excluded]
+    is_mass = rules.answer is None and len(missing) > max(rules.mass_min, rules.mass_fraction * total)
+    others = [state for state in ordered if state.path not in renamed_paths]
     # Files of an edited or exact rename are new at their path, so they are no edit of what was there.
-    deliberate = _deliberate([state for state in ordered if state.path not in renamed_paths], redact)
-    context = ScanContext(redact, now_ms, stamp, new_id, rules, deliberate)
-    plan = Plan(stops=(Stop("mass_deletion", tuple(state.path for state in missing)),) if is_stopped else ())
-    return plan.joined(
-        *(move_plan(rename, redact((rename.new.data or b"").decode()).text) for rename in exact),
-        *(rename_plan(rename, context) for rename in edited),
-        *(decide(state, context) for state in remaining),
+    moved, restored = _deliberate(others, redact)
+    undecided = [] if rules.deletions_accepted else missing
+    gone = [state for state in undecided if is_mass or _is_long_gone(state, now_ms, rules)]
+    older = find_older_files(
+        [state for state in others if state.path not in moved],
+        restored,
+        gone,
+        undecided,
+        held,
+        redact=redact,
+        now_ms=now_ms,
+        rules=rules,
+        is_full=is_full,
     )
+    deliberate = (
+        moved | (restored if len(restored) > 1 else set()) | (older.chosen if rules.answer == "older" else set())
+    )
+    context = ScanContext(redact, now_ms, stamp, new_id, rules, frozenset(deliberate))
+    plans = [_guarded_plan(missing, older, is_mass=is_mass)]
+    put_back: list[PathState] = []
+    if rules.answer == "put_back":
+        put_back = [state for state in others if state.path in older.chosen]
+        plans += [*(put_back_plan(state, context) for state in put_back), *(written_again(s, context) for s in missing)]
+    elif rules.answer == "older":
+        plans.append(Plan(together=older.chosen | {state.path for state in missing}))
+    excluded = renamed_paths | older.stopped | older.waiting | {state.path for state in put_back}
+    excluded |= {state.path for state in missing} if is_mass or rules.answer == "put_back" else set()
+    plans += [move_plan(rename, redact((rename.new.data or b"").decode()).text) for rename in exact]
+    plans += [rename_plan(rename, context) for rename in edited]
+    return Plan().joined(*plans, *(decide(state, context) for state in ordered if state.path not in excluded))
 
 
-def _deliberate(states: Sequence[PathState], redact: Callable[[str], RedactionView]) -> frozenset[str]:
-    """Return the paths whose file was put there on purpose: moved over an existing one, or restored with others.
+def _guarded_plan(missing: Sequence[PathState], older: OlderFiles, *, is_mass: bool) -> Plan:
+    """Return the plan that leaves files alone: until a person decides, or until a later scan."""
+    if older.stopped:
+        return Plan(stops=(Stop("older_files", tuple(sorted(older.stopped))),))
+    stops = (Stop("mass_deletion", tuple(state.path for state in missing)),) if is_mass else ()
+    return Plan(stops=stops, waiting=tuple(sorted(older.waiting)))
+
+
+def _is_long_gone(state: PathState, now_ms: int, rules: Rules) -> bool:
+    """Return True if a file has been missing for the quiet period, so that no save is under way."""
+    since = state.baseline.missing_since if state.baseline is not None else None
+    return since is not None and since + rules.delete_quiet_ms <= now_ms
+
+
+def _deliberate(states: Sequence[PathState], redact: Callable[[str], RedactionView]) -> tuple[set[str], set[str]]:
+    """Return the paths whose file was moved over an existing one, and those that were restored, maybe with others.
 
     Moved over: the file has the bytes of one that is not there any more, or that was itself moved over; and it is the
     same file (inode and time) where both are known. With the bytes alone it may be a stale editor's save of what
     somebody else had moved away and deleted. Example: `mv draft.md user.md` leaves draft.md missing and its inode at
     user.md.
 
-    Restored: at least two files at once have exactly an earlier version's text, as `git checkout` makes them. A single
-    one may be a stale editor.
+    Restored: the file has exactly an earlier version's text, as `git checkout` makes it. Two at once are a tool's work;
+    a single one may be a stale editor.
     """
     saved = [(state, state.data) for state in states if state.data is not None and is_saved_over(state, state.data)]
     known = {state.baseline.sha256 for state in states if state.baseline is not None and state.baseline.sha256}
@@ -100,4 +140,4 @@ def _deliberate(states: Sequence[PathState], redact: Callable[[str], RedactionVi
         if (origins := departed.get(sha256(data))) and (None in {state.file_id, *origins} or state.file_id in origins)
     }
     restored = {state.path for state, data in saved if data and is_earlier_version(state, redact(data.decode()).text)}
-    return frozenset(moved | (restored if len(restored) > 1 else set()))
+    return moved, restored

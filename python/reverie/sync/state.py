@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from reverie.sync.redaction_view import RedactionView
 
 __all__ = [
+    "Answer",
     "Baseline",
     "DiskWrite",
     "LeftOut",
@@ -29,6 +30,9 @@ __all__ = [
     "sha256",
 ]
 
+Answer: TypeAlias = Literal["deletions", "older", "put_back"]
+"""What a person decided: missing files were deleted on purpose; older files too count as they are; the store's texts
+are written over older files, and missing files again."""
 EARLIER_MAX: Final = 4
 """Merged saves kept per file besides the last one: so many more editors of it may be open (a count, by judgement)."""
 
@@ -176,6 +180,7 @@ class PathState:
     replaced_by: int | None = None
     file_id: tuple[int, int] | None = None
     baseline_file_id: tuple[int, int] | None = None
+    older: Version | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +198,15 @@ class Rules:
     # How long (ms) a text may be on disk and unknown to an open editor, where the texts do not show what it has seen.
     # Within this time, a line that a save lacks is not taken for a deletion.
     unseen_ms: int = 2_000
-    deletions_accepted: bool = False  # a person has confirmed that every missing file was deleted on purpose
+    answer: Answer | None = None  # what a person has decided about files that are missing or older at once
     # The same bytes sooner than this (ms) after they were merged are the echo of one save (editors write twice, events
     # come twice); later they are a deliberate second save.
     again_ms: int = 1_000
+
+    @property
+    def deletions_accepted(self) -> bool:
+        """True if a person has confirmed that every missing file was deleted on purpose."""
+        return self.answer in {"deletions", "older"}
 
 
 @dataclass(frozen=True, slots=True)

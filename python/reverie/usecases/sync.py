@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict
 from reverie.paths import is_reserved as is_projected
-from reverie.store import BaselineRecord, DocumentRecord, Kind, Write
+from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, Write
 from reverie.sync.plan import Plan, Put
 from reverie.sync.state import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
 from reverie.usecases import conflicts
+from reverie.usecases.projections import WHY_LISTED
 from reverie.usecases.writing import NewText, put_texts
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "baselines",
     "commit",
     "first_puts",
+    "older_version",
     "path_state",
     "reset_baselines",
     "save_baselines",
@@ -42,6 +44,7 @@ PART_BYTES = 128 * 1024  # of text in one commit, unless one group of paths has 
 PART_PATHS = 32  # in one commit
 SMALL_CHARS = 1_000_000  # of all versions that a save may derive from: more are compared only while they have fewer
 SMALL_TIMES = 5  # so many times more versions of small documents
+SEARCHED_MAX = 500  # versions among which a file's exact text is looked for: an older folder may be days old
 REPLACED_TIMES = 5  # late writes need so many times more versions: many may have been written since
 
 
@@ -90,6 +93,32 @@ def path_state(
         file_id=file_id,
         baseline_file_id=baseline_file_id,
     )
+
+
+def older_version(reader: Reader, state: PathState, text: str) -> Version | None:
+    """Return the earlier version whose exact redacted `text` a saved file has, if agents or engines wrote since.
+
+    None too for what an open editor may just have saved itself. What the store got after the text that the disk showed
+    last does not count: such a save would not revert it.
+    """
+    baseline = state.baseline
+    if baseline is None or not baseline.operation or state.document is None or text == state.document.text:
+        return None
+    if baseline.saved is not None and text == baseline.saved.text:
+        return None
+    shown = dropwhile(partial(_is_after, baseline.operation), _texts(reader, state.path))
+    is_others = False
+    for version in islice(shown, SEARCHED_MAX):
+        if version.text == text:
+            return version if is_others else None
+        is_others = is_others or not _is_of_people(reader, version.operation)
+    return None
+
+
+def _is_of_people(reader: Reader, operation: int) -> bool:
+    """Return True if an operation stored a person's save, or only listed files in MEMORY.md."""
+    record = reader.load(OperationRecord, (operation,))
+    return record is not None and record.why in {WHY, WHY_LISTED}
 
 
 def _is_unmodified(
@@ -231,8 +260,9 @@ def _groups(plan: Plan, paths: set[str], most: int) -> Iterator[set[str]]:
 
 
 def _linked_paths(plan: Plan) -> dict[str, set[str]]:
-    """Return, for each path of a move or a conflict, the set of paths that must be in the same commit."""
-    linked: dict[str, set[str]] = {}
+    """Return, for each path of a move or a conflict, or of `together`, the paths that must be in the same commit."""
+    together = set(plan.together & plan.paths)
+    linked: dict[str, set[str]] = dict.fromkeys(together, together)
     pairs = [(move.old, move.new) for move in plan.moves] + [(copy.path, copy.copy_path) for copy in plan.copies]
     for one, other in pairs:
         group = linked.get(one, {one}) | linked.get(other, {other})

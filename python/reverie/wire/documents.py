@@ -174,9 +174,11 @@ class LeftOutLines(Reply):
 class SyncStatus(Reply):
     """Sync status of a space's folder.
 
-    `state` is `ok`, `stopped` (a person must decide; `reason` and `hint` say what) or `starting`. `watching` is how
-    changes of files are noticed: by `events`, or by periodic `scans`, every few seconds; `watching_hint` then says how
-    to raise the limit of the system, if that is why. `left_out` names the saves that left lines out.
+    `state` is `ok`, `starting`, `stopped` (a person must decide) or `blocked` (the folder is full or read-only: saves
+    are read, and what agents write waits in the store); `reason` and `hint` say what to do. `missing` are files that
+    are gone, `older` those with the text of an earlier version, as after an older folder was put back. `watching` is
+    how changes of files are noticed: by `events`, or by periodic `scans`, every few seconds; `watching_hint` then says
+    how to raise the limit of the system, if that is why. `left_out` names the saves that left lines out.
     """
 
     state: str
@@ -185,6 +187,7 @@ class SyncStatus(Reply):
     pending: Count
     conflicts: Count
     missing: list[str] = field(default_factory=list)
+    older: list[str] = field(default_factory=list)
     refused: list[SyncRefusal] = field(default_factory=list)
     reason: str | None = None
     hint: str | None = None
@@ -198,12 +201,16 @@ class SyncNow(Request):
     """Body of `POST /v1/sync`: scan the folder now. `acceptDeletions` confirms that missing files were deleted.
 
     `acceptFolder` makes the folder that is there the space's, whatever happened to the one before: files that are
-    missing there are written, and no document is deleted. `deep` compares the bytes of unchanged files too.
+    missing there are written, and no document is deleted. `acceptOlder` takes the texts of an older folder that was put
+    back, and what is missing there as deleted; `putBack` writes the stored texts over them. `deep` compares the bytes
+    of unchanged files too.
     """
 
     accept_deletions: bool = False
     deep: bool = False
     accept_folder: bool = False
+    accept_older: bool = False
+    put_back: bool = False
 
 
 class SyncOutcome(Reply):

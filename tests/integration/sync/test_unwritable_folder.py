@@ -15,6 +15,7 @@ from support.daemon import running_daemon, scratch_home
 from support.daemon_folder import QUICK, SAVES, Tree
 from support.soak import count
 from support.spaces import mounted, run_or_skip
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -146,3 +147,47 @@ def test_what_was_never_on_disk_is_not_deleted(disk: Tree, trouble: str) -> None
         assert gone not in stored
         assert KEY in disk.read(name) or stored == disk.read(name)
     assert disk.client.conflicts().items == []
+
+
+CODES = {"full": "disk_full", "read_only": "read_only", "not_ours": "read_only", "away": "root_missing"}
+WORDS = {"full": "is full", "read_only": "is read-only", "not_ours": "is read-only", "away": "is gone"}
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_the_status_and_an_event_say_why_and_it_ends_by_itself(disk: Tree, trouble: str) -> None:
+    """Status, events and the exit of `sync status` name the trouble and the next step; afterwards all is written."""
+    client, name = disk.client, f"facts/waits-{trouble}.md"
+    client.put_document(name, "- Before: one\n")
+    disk.agree()
+    first = client.status().counts["events"]
+    with TROUBLES[trouble](disk):
+        client.append_entry(name, "- Meanwhile: two")
+        client.put_document(f"facts/new-{trouble}.md", "- New: three\n")
+
+        wait_until(lambda: client.sync_status().state != "ok", "the status")
+        status = client.sync_status()
+        assert status.state == ("stopped" if trouble == "away" else "blocked")
+        assert WORDS[trouble] in (status.reason or "")
+        assert status.hint
+        assert status.pending >= 1
+        shown = client.status().sync
+        assert shown is not None
+        assert shown.state == status.state
+        wait_until(lambda: announced(disk, first) == [CODES[trouble]], "the event")
+    wait_until(lambda: client.sync_status().state == "ok", "the folder to be written")
+    wait_until(lambda: "- Meanwhile: two\n" in disk.read(name), "what waited")
+    assert disk.path(f"facts/new-{trouble}.md").exists()
+    wait_until(lambda: announced(disk, first) == [CODES[trouble], None], "the event of the end")
+    assert client.sync_status().pending == 0
+
+
+def announced(disk: Tree, first: int) -> list[object]:
+    """Return the reasons of the events about the folder after number `first`; None for its end."""
+    last, reasons = disk.client.status().counts["events"], []
+    if last > first:
+        for event in disk.client.events(after=first):
+            if event.type.startswith("sync."):
+                reasons.append(None if event.type == "sync.resumed" else event.data["reason"])
+            if event.seq >= last:
+                break
+    return list(reasons)

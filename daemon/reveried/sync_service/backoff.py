@@ -1,0 +1,27 @@
+"""Exponential back-off, for what is tried again until it succeeds."""
+
+from __future__ import annotations
+
+from typing import Final
+
+__all__ = ["Backoff"]
+
+RETRY_S: Final = 1.0  # before the first retry of what failed, doubled each time
+RETRY_MOST_S: Final = 10.0
+
+
+class Backoff:
+    """Exponential back-off in seconds: 1, 2, 4, 8, and then always 10."""
+
+    def __init__(self) -> None:
+        self._next: float | None = None
+
+    def next_delay(self) -> float:
+        """Return the seconds until the next try, after another failure."""
+        delay = RETRY_S if self._next is None else self._next
+        self._next = min(2 * delay, RETRY_MOST_S)
+        return delay
+
+    def reset(self) -> None:
+        """Reset the back-off after a success."""
+        self._next = None

@@ -1,0 +1,90 @@
+"""The condition of one folder: why it is not synced, or not written, and what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reverie.errors import DiskFull, ReverieError, StorageFailed
+from reverie.store import Write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.store import Writer
+    from reveried.sync_service.folder_state import Guard
+
+__all__ = ["Condition", "announcement", "folder_condition"]
+
+_FULL_HINT: Final = "free some space on its disk; what waits is then written by itself"
+_READ_ONLY_HINT: Final = "make it writable again (its mount, owner and mode); what waits is then written by itself"
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Why a folder is `stopped` (nothing is synced, or a person must decide) or `blocked` (it cannot be written).
+
+    `code` is stable; `files` is the number of files that wait for it.
+    """
+
+    state: str
+    code: str
+    reason: str
+    hint: str | None = None
+    files: int = 0
+
+
+def folder_condition(
+    root: Path, *, problem: ReverieError | None, guard: Guard, trouble: ReverieError | None, pending: int
+) -> Condition | None:
+    """Return the condition of a folder, None if all is well.
+
+    `problem` is the error of the last scan, `trouble` that of the last writes if it concerns the folder as a whole,
+    and `pending` the number of documents that are not on disk.
+    """
+    if problem is not None:
+        code = str(problem.details.get("reason", problem.code))
+        return Condition("stopped", code, problem.message, problem.hint, pending)
+    if guard.older:
+        return _older_condition(len(guard.older_files), len(guard.missing))
+    if guard.stopped:
+        hint = (
+            "restore them; or confirm the deletions: reverie sync now --accept-deletions; "
+            "or have them written again: reverie sync now --put-back"
+        )
+        count = len(guard.stopped)
+        return Condition("stopped", "mass_deletion", f"{count} files are missing at once", hint, count)
+    if trouble is None:
+        return None
+    files = f"{pending} file{'s wait' if pending != 1 else ' waits'} to be written"
+    if isinstance(trouble, DiskFull):
+        return Condition("blocked", trouble.code, f"the folder {root} is full: {files}", _FULL_HINT, pending)
+    if isinstance(trouble, StorageFailed) and trouble.details.get("reason") != "read_only":
+        return Condition(
+            "blocked", trouble.code, f"the folder {root} cannot be written: {files}", trouble.hint, pending
+        )
+    return Condition("blocked", "read_only", f"the folder {root} is read-only: {files}", _READ_ONLY_HINT, pending)
+
+
+def _older_condition(older: int, missing: int) -> Condition:
+    """Return the condition of a folder into which older files were put."""
+    what = f"{older} file{'s have' if older != 1 else ' has'} an older text than before"
+    if missing:
+        what += f" and {missing} {'are' if missing != 1 else 'is'} missing"
+    hint = (
+        "to have the stored texts written again: reverie sync now --put-back; "
+        "to take the older ones (undo reverts that): reverie sync now --accept-older"
+    )
+    return Condition("stopped", "older_files", f"{what}, as if an older folder was put back", hint, older + missing)
+
+
+def announcement(space: str, condition: Condition | None, before: str) -> Write[None]:
+    """Return the write of the event of a folder's new condition, without content; `before` is the code of the last."""
+
+    def body(writer: Writer) -> None:
+        if condition is None:
+            writer.event("sync.resumed", {"reason": before})
+        else:
+            writer.event(f"sync.{condition.state}", {"reason": condition.code, "files": condition.files})
+
+    return Write(space=space, who="sync", why="files.announced", body=body)
