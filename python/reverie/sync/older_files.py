@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reverie.sync.merge_base import edit_distance
+from reverie.sync.base_search import lines_beyond
 from reverie.sync.merge_plan import converge, three_way_merge
 from reverie.sync.rename_detection import is_saved_over
 from reverie.sync.state import sha256
@@ -94,7 +94,7 @@ def put_back_plan(state: PathState, context: ScanContext) -> Plan:
     view = context.redact(state.data.decode())
     if state.older is not None or not state.versions:
         return converge(state, view, state.document, state.document.text, context)
-    base = min(state.versions, key=lambda version: edit_distance(version.text, view.text))
+    base = min(state.versions, key=lambda version: _distance(version.text, view.text))
     merged = three_way_merge(base.text, state.document.text, view.text)
     digest, regions = sha256(state.data), merged.regions or None
     return converge(state, view, state.document, merged.text, context, save=digest, conflict=regions)
@@ -113,5 +113,10 @@ def _is_nearer_to_older(state: PathState, redact: Callable[[str], RedactionView]
     last = next((version for version in state.versions if version.operation == shown), None)
     if last is None:
         return False
-    nearest = edit_distance(last.text, text)
-    return any(edit_distance(version.text, text) < nearest for version in state.versions if version.operation < shown)
+    nearest = _distance(last.text, text)
+    return any(_distance(version.text, text) < nearest for version in state.versions if version.operation < shown)
+
+
+def _distance(one: str, other: str) -> int:
+    """Return the number of lines that only one of two texts has."""
+    return lines_beyond(one, other) + lines_beyond(other, one)
