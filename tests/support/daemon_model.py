@@ -74,6 +74,7 @@ class Model:
             (2, agents.forget_memory),
             (1, agents.delete_document),
         ]
+        self._is_restoring = False
         self._acts = [
             *self._people,
             *self._agents,
@@ -131,10 +132,12 @@ class Model:
         self.tree.daemon.start()
 
     def puts_back(self) -> None:
-        """Restore one earlier text, or several at once as a tool does."""
+        """Restore one earlier text, or several at once as a tool does; the person then takes the earlier ones."""
         self.agree()
         self.folk.puts_back(self.pick.randint(1, 3))
+        self._is_restoring = True
         self.agree()
+        self._is_restoring = False
 
     def agree(self) -> None:
         """Sync until both sides agree, then check every law."""
@@ -166,7 +169,11 @@ class Model:
         stopped, older, outcome = False, False, None
         for _ in range(LOOKS_MAX):
             self.ticks(700)
-            outcome = self.tree.client.sync_now(accept_deletions=stopped and not older, accept_older=older)
+            outcome = self.tree.client.sync_now(
+                accept_deletions=stopped and not older,
+                accept_older=older and self._is_restoring,
+                put_back=older and not self._is_restoring,
+            )
             status = outcome.status
             stopped, older = status.state == "stopped", bool(status.older) and status.state == "stopped"
             busy = outcome.adopted or outcome.written or outcome.deleted or status.missing or status.pending

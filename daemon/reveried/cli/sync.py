@@ -58,7 +58,7 @@ def now(
     ] = False,
     accept_older: Annotated[
         bool,
-        typer.Option("--accept-older", help="Take the older texts of a folder that was put back; undo reverts it."),
+        typer.Option("--accept-older", help="Take the older texts of a folder that was put back; undo reverts."),
     ] = False,
     put_back: Annotated[
         bool, typer.Option("--put-back", help="Write the stored texts over older files, and missing files again.")
