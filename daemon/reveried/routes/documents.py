@@ -28,7 +28,9 @@ _ETAG = re.compile(r'"([0-9a-f]{64})"|(\*)')
 
 def _if_match(call: Call) -> str | None:
     """Return the ETag that the document must have: of `If-Match`, "" for `If-None-Match: *` (no document), or None."""
-    if call.headers.get("if-none-match", "").strip() == "*":
+    if (absent := call.headers.get("if-none-match")) is not None:
+        if absent.strip() != "*":
+            raise ValidationError("`If-None-Match` can only be *.", hint="Send If-None-Match: *, or If-Match.")
         return ""
     given = call.headers.get("if-match")
     if given is None:

@@ -107,6 +107,35 @@ def arrays_without_items(schema: Any) -> Iterator[Any]:
         yield from arrays_without_items(part)
 
 
+def test_preconditions_are_read_or_refused(daemon: Daemon) -> None:
+    """`If-None-Match` other than `*`, which would be ignored, is 400; `*` writes only where nothing is."""
+    path, body = "/v1/documents/facts/first.md", {"content": "- one\n"}
+    check_refused(daemon.ask("PUT", path, body, {"If-None-Match": '"abc"'}), 400, "validation_error")
+    assert daemon.ask("PUT", path, body, {"If-None-Match": "*"}).status == 200
+    check_refused(daemon.ask("PUT", path, body, {"If-None-Match": "*"}), 409, "conflict")
+
+
+def test_threads_are_listed_newest_first(client: Client) -> None:
+    """`order=newest` pages through the threads by their last append; by default they are listed by id."""
+    names = ["order-c", "order-a", "order-b"]
+    for name in names:
+        client.create_thread(id=name)
+    client.append("order-c", [{"role": "user", "content": "the newest"}])
+    first = client.threads(limit=1, order="newest")
+    assert [thread.id for thread in first.items] == ["order-c"]
+    seen, after = [], None
+    while True:
+        page = client.threads(limit=2, order="newest", after=after)
+        seen += [thread.id for thread in page.items]
+        after = page.next
+        if after is None:
+            break
+    assert next(name for name in seen if name in names) == "order-c"
+    assert sorted(seen) == [thread.id for thread in client.threads(limit=1000).items]
+    times = [client.thread(name).updated_at for name in seen]
+    assert times == sorted(times, reverse=True)
+
+
 def test_metrics_count_requests(daemon: Daemon, client: Client) -> None:
     """Prometheus text without names, paths or contents."""
     client.create_thread(id="very-secret-name", title="hush")

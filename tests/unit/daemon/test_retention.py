@@ -94,3 +94,28 @@ def test_a_failure_is_tried_again(tmp_path: Path) -> None:
         store.close()
 
     assert failures == []
+
+
+def test_failed_dreams_go_and_others_stay(tmp_path: Path) -> None:
+    """The record of a failed dream is removed after `job_days`; a dream that succeeded and a young failure stay."""
+
+    def dream(name: str, failure: dict[str, str] | None) -> Write[None]:
+        value = {"id": name} | ({} if failure is None else {"failure": failure})
+
+        def body(writer: Writer) -> None:
+            writer.put(Kind.DREAM, (name,), value)
+
+        return Write("default", "test", "test", body)
+
+    store = Store.open(tmp_path / "store", redactor=Redactor())
+    store.commit([dream("old-failed", {"code": "busy"}), dream("old", None)], at=OLD)
+    store.commit([dream("failed", {"code": "busy"})], at=NOW)
+    worker = Worker(store, clock=lambda: NOW, queue_length=10)
+    worker.start()
+    try:
+        asyncio.run(prune(services(store, worker)))
+    finally:
+        worker.stop()
+    with store.reader("default") as reader:
+        assert [key for key, _ in reader.scan(Kind.DREAM)] == [("failed",), ("old",)]
+    store.close()

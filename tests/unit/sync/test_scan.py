@@ -310,3 +310,11 @@ def test_a_scan_and_reads_of_all_its_files(root: Root) -> None:
     assert digests == {"x.md": sha256(b"x").hexdigest()}
     assert list(found.stamps) == ["x.md"]
     assert found.refused["y.md"].reason == "not_utf8"
+
+
+def test_a_file_below_a_folder_named_like_a_document_is_refused_alone_too(root: Root) -> None:
+    """Whether the whole folder or the one path is scanned: the folder is refused."""
+    write(root, "facts.md/a.md")
+    seen = scan_path(root, "facts.md/a.md", known={})
+    assert isinstance(seen, Refusal)
+    assert {seen.path: seen.reason} == reasons(root) == {"facts.md": "folder"}
