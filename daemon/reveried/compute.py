@@ -28,7 +28,8 @@ import orjson
 
 from reverie.errors import Busy, ReverieError, from_code
 from reveried.keyed_lock import finish_before_cancel
-from reveried.platform import die_with_parent
+from reveried.memory_release import LARGE_BYTES, after_large
+from reveried.platform import die_with_parent, release_memory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -39,6 +40,7 @@ JOBS_MODULE = "reverie.usecases.compute_jobs"
 SMALL_JOBS = frozenset({"state", "context", "messages", "outline"})  # cost some microseconds for each entry, no more
 HEAD = struct.Struct(">BQ")
 OK = b"ok"
+PIECE_BYTES = 1 << 20
 FRAME_BYTES_MAX = 1 << 30
 SMALL_BYTES = (
     128 * 1024
@@ -125,6 +127,7 @@ class Compute:
                 return await self._run_in(lane, job, body, timeout_s or self._timeout_s)
         finally:
             lane.waiting -= 1
+            after_large(len(body))
 
     async def close(self) -> None:
         """End the children; a job in progress fails."""
@@ -252,8 +255,12 @@ async def _request(process: asyncio.subprocess.Process, job: str, body: bytes) -
     assert process.stdout is not None
     name = job.encode()
     process.stdin.write(HEAD.pack(len(name), len(body)) + name)
-    process.stdin.write(body)
-    await process.stdin.drain()
+    view = memoryview(body)
+    for start in range(
+        0, len(body), PIECE_BYTES
+    ):  # in pieces: the transport would copy all that the pipe does not take
+        process.stdin.write(view[start : start + PIECE_BYTES])
+        await process.stdin.drain()
     name_length, length = HEAD.unpack(await process.stdout.readexactly(HEAD.size))
     return await process.stdout.readexactly(name_length), await process.stdout.readexactly(length)
 
@@ -322,6 +329,9 @@ def main(arguments: list[str], *, source: int = 0, target: int = 1) -> int:
             break
         answer_name, answer = _answer(jobs.JOBS, name, body)
         _write_all(target, HEAD.pack(len(answer_name), len(answer)) + answer_name + answer)
+        del body, answer
+        if length >= LARGE_BYTES:
+            release_memory()
     return 0
 
 

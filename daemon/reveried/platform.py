@@ -15,11 +15,21 @@ from reverie.errors import ReverieError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Peer", "activated_sockets", "die_with_parent", "notify", "peer_of", "require_linux", "unsupported"]
+__all__ = [
+    "Peer",
+    "activated_sockets",
+    "die_with_parent",
+    "notify",
+    "peer_of",
+    "release_memory",
+    "require_linux",
+    "unsupported",
+]
 
 FIRST_ACTIVATED_FD = 3
 PEER_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid of `struct ucred`
 PR_SET_PDEATHSIG = 1
+MADV_DONTNEED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,3 +126,30 @@ def die_with_parent(signal_number: int, parent: int) -> None:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
     if os.getppid() != parent:
         os._exit(0)
+
+
+def release_memory(mapped_file: str = "") -> None:
+    """Give freed memory back to the system (`man 3 malloc_trim`), and unused pages of the maps of a file of this name.
+
+    The pages are dropped from this process only (`man 2 madvise`, MADV_DONTNEED): a map that is read alone is read
+    again from the page cache. Does nothing where the C library cannot.
+    """
+    import ctypes  # noqa: PLC0415 - as above
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    if hasattr(libc, "malloc_trim"):
+        libc.malloc_trim(0)
+    for start, size in _read_only_maps(mapped_file) if mapped_file else ():
+        libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), MADV_DONTNEED)
+
+
+def _read_only_maps(name: str) -> list[tuple[int, int]]:
+    """Return address and size of the shared maps that are only read, of files called `name`."""
+    maps = []
+    with open("/proc/self/maps", encoding="utf-8", errors="replace") as lines:  # noqa: PTH123 - not a user's path
+        for line in lines:
+            where, access, *rest = line.split(maxsplit=5)
+            if access == "r--s" and len(rest) == 4 and rest[3].rstrip().endswith(f"/{name}"):
+                start, _, end = where.partition("-")
+                maps.append((int(start, 16), int(end, 16) - int(start, 16)))
+    return maps

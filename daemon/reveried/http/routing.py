@@ -17,6 +17,7 @@ from reveried.http.admission import caller_of
 from reveried.http.call import Call, Reply, Stream
 from reveried.http.response import MethodNotAllowed, send_error
 from reveried.log import logger
+from reveried.memory_release import after_large
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -133,7 +134,7 @@ class Application:
     async def _run(self, route: Route, params: Mapping[str, str], request: Request, response: Response) -> None:
         """Run the handler of a route; no exception but cancellation escapes."""
         began = time.perf_counter()
-        status = 500
+        status, size = 500, len(request.body)
         try:
             answer = await route.handler(self._call_of(route, params, request))
             status = await _send_answer(answer, response)
@@ -147,6 +148,7 @@ class Application:
             await send_error(unexpected(error), response)
         finally:
             self._metrics.observe(route.method, route.path, status, time.perf_counter() - began)
+            after_large(size)
 
     def _call_of(self, route: Route, params: Mapping[str, str], request: Request) -> Call:
         """Return the request as a `Call` of an authenticated caller.
