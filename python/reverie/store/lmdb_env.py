@@ -22,6 +22,7 @@ import lmdb
 
 from reverie.errors import Busy, Damaged, DiskFull, ReverieError, StorageFailed
 from reverie.store.store_folder import sync_folder
+from reverie.store.unused_bytes import clear_unused_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,6 +55,7 @@ _DAMAGE = (
     lmdb.CursorFullError,
     lmdb.BadValsizeError,
 )
+_META_PAGES = 2
 NO_ROOM = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EFBIG))
 _ROOM_BYTES = 1 << 20  # bytes; with less free space than this an I/O error is taken for a full disk
 
@@ -173,29 +175,48 @@ class Environment:
             draft.unlink(missing_ok=True)
 
     def compact(self) -> int:
-        """Replace the file by a copy without free pages; return the bytes saved. Waits as `grow` does.
+        """Replace the file by a copy that has the records and nothing else; return the bytes saved.
 
-        The copy is flushed before it is renamed over the file, and the folder after: whenever the power is lost, the
-        name refers to a complete file, the old or the new one.
+        The caller keeps writes away. Reads go on while the copy is made; the exchange of the two files waits for them
+        as `grow` does. The copy is flushed before it is renamed over the file, and the folder after: whenever the
+        process or the power ends, the name refers to a complete file, the old or the new one.
         """
         data, draft = self._path / "data.mdb", self._path / "compacted.part"
-        with self._without_reads():
-            before = data.stat().st_size
-            fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-            try:
-                self._env.copyfd(fd, compact=True)
-                os.fsync(fd)
-            except BaseException:
-                draft.unlink()
-                raise
-            finally:
-                os.close(fd)
-            map_bytes = int(self._env.info()["map_size"])
-            self._env.close()
-            draft.rename(data)
-            sync_folder(self._path)
-            self._env = _opened(self._path, map_bytes)
-            return before - data.stat().st_size
+        before = data.stat().st_size
+        try:
+            with self._counted():
+                self._write_compacted(draft)
+            with self._without_reads():
+                map_bytes = int(self._env.info()["map_size"])
+                self._env.close()
+                try:
+                    draft.rename(data)
+                    sync_folder(self._path)
+                finally:
+                    self._env = _opened(self._path, map_bytes)
+        except OSError as error:
+            raise _copy_error(error, self._path) from error
+        finally:
+            draft.unlink(missing_ok=True)
+        return before - data.stat().st_size
+
+    def _write_compacted(self, draft: Path) -> None:
+        """Write the compacted copy, flushed, without the bytes of deleted records that LMDB leaves in its pages."""
+        fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        try:
+            self._env.copyfd(fd, compact=True)
+            clear_unused_bytes(fd, int(self._env.stat()["psize"]))
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+
+    def free_share(self) -> float:
+        """Return the share of the file's pages that are free: 0 for none, up to 1."""
+        with self.read() as txn:
+            used = txn.stat()
+            pages = used["branch_pages"] + used["leaf_pages"] + used["overflow_pages"]
+        size = (self._path / "data.mdb").stat().st_size
+        return max(0.0, 1 - (pages + _META_PAGES) * used["psize"] / size)
 
     @contextmanager
     def _without_reads(self) -> Iterator[None]:
@@ -251,6 +272,13 @@ def _opened(path: Path, map_bytes: int) -> lmdb.Environment:
         raise StorageFailed(f"cannot open the store in {path}: {error}", hint="look at the disk") from error
     _close_on_exec(path)
     return opened
+
+
+def _copy_error(error: OSError, path: Path) -> ReverieError:
+    """Return the error for a compaction that the file system refused; the store is as it was."""
+    if error.errno in NO_ROOM or (error.errno == errno.EIO and _no_room(path)):
+        return DiskFull(f"there is no room for a compacted copy: {error}", hint="free some space, then try again")
+    return StorageFailed(f"the store cannot be compacted: {error}", hint="look at the disk, then `reverie compact`")
 
 
 def _fits_in_memory(size: int) -> bool:

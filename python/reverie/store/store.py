@@ -219,8 +219,8 @@ class Store:
     def compact(self) -> int:
         """Rewrite the file without free pages, so that purged bytes leave it; return how many bytes shorter it is.
 
-        Waits for open readers, as growth of the map does. Raises Busy, DiskFull, StorageFailed; the old file then
-        stays.
+        Only for the thread that commits. Reads go on, except for a moment at the end that waits for open ones, as
+        growth of the map does. Raises Busy, DiskFull, StorageFailed; the old file then stays.
         """
         self._require_open()
         if self._failed is not None:
@@ -229,6 +229,12 @@ class Store:
             return self._env.compact()
         except lmdb.Error as error:
             raise commit_error(error, self.path) from error
+
+    @property
+    def free_share(self) -> float:
+        """The share of the file that is free pages, 0 to 1: what a compaction would save."""
+        self._require_open()
+        return self._env.free_share()
 
     def close(self) -> None:
         """Close the environment, then flush the rollback guard with `closed`, then unlock. A second call does nothing.

@@ -42,7 +42,11 @@ def test_nothing_is_left_by_errors() -> None:
             for step in dict.fromkeys([*churn.steps(), churn.killed_compute, churn.full_disk]):  # then pools are there
                 churn.step(step)
             before = sample(daemon, began)
-            samples = list(_run(churn, began))
+            samples = []
+            for now in _run(churn, began):
+                samples.append(now)
+                if LONG and len(samples) % 12 == 0:
+                    print(_line(now), flush=True)
             wait_until(lambda: _settled(sample(daemon, began), before), "the close of everything")
             _works(daemon)
             _report([before, *samples, sample(daemon, began)], churn)
@@ -109,9 +113,14 @@ def _require_flat(samples: list[Sample]) -> None:
 def _report(samples: list[Sample], churn: Churn) -> None:
     """Print the resources over time, and how often each code was answered."""
     for now in samples[:: max(1, len(samples) // 24)]:
-        print(
-            f"{now.second:8.1f} s  readers {now.readers:3}  descriptors {now.descriptors:3}  threads {now.threads:3}  "
-            f"RSS {now.rss / 1e6:6.1f} MB  store {now.store / 1e6:6.1f} MB"
-        )
+        print(_line(now))
     for (code, status), times in sorted(churn.statuses.items(), key=lambda item: item[0][1]):
         print(f"{status} {code}: {times}")
+
+
+def _line(now: Sample) -> str:
+    """Return a sample as a line of a table."""
+    return (
+        f"{now.second:8.1f} s  readers {now.readers:3}  descriptors {now.descriptors:3}  threads {now.threads:3}  "
+        f"RSS {now.rss / 1e6:6.1f} MB  store {now.store / 1e6:6.1f} MB"
+    )

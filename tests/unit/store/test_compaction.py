@@ -1,0 +1,104 @@
+"""A compaction leaves no byte of a purged record, and whenever it is interrupted the store is complete."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.store import Kind
+from reverie.store.schema import BLOB_BYTES_MIN
+from support.stores import opened, put, write
+
+if TYPE_CHECKING:
+    from reverie.store import Store, Writer
+
+SIZES = (20, 300, 1500, 3000, 9000, BLOB_BYTES_MIN + 5000)  # bytes: in a page, in pages of its own, in a blob
+
+
+def fill(store: Store, *, seed: int) -> None:
+    """Write records of every size, each with the word `kept` or `purgedword` again and again, and purge the second."""
+    chance = random.Random(seed)
+    for number in range(120):
+        word = ("kept", "purgedword")[number % 2]
+        text = f"{word}{number} " * (1 + chance.choice(SIZES) // 10)
+
+        def body(writer: Writer, text: str = text, number: int = number) -> None:
+            writer.put(Kind.MEMORY, (f"mem_{number:03}",), {"text": text})
+
+        write(store, body)
+    for number in range(1, 120, 2):
+        write(store, lambda writer, name=f"mem_{number:03}": writer.purge(Kind.MEMORY, (name,), 100))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_byte_of_a_purged_record_is_left(store: Store, seed: int) -> None:
+    """Purged words are in no free page, in no room between records and behind no long value; the others are there."""
+    fill(store, seed=seed)
+    data = store.path / "data.mdb"
+    assert b"purgedword" in data.read_bytes()
+
+    assert store.free_share > 0.1
+    store.compact()
+
+    assert b"purgedword" not in data.read_bytes()
+    assert store.free_share < 0.05
+    with store.reader("default") as reader:
+        texts = [value["text"] for _, value in reader.scan(Kind.MEMORY)]
+    assert len(texts) == 60
+    assert all(text.startswith("kept") for text in texts)
+
+
+STEPS = ("os.open", "copyfd", "clear", "fsync", "close", "rename", "renamed", "opened")
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_killed_compaction_leaves_a_whole_store(path: Path, step: str) -> None:
+    """The process is killed before or behind each step; the store opens with every record, and a compaction works."""
+    with opened(path) as store:
+        fill(store, seed=1)
+    child = os.fork()
+    if child == 0:
+        _compact_until(path, step)
+        os._exit(3)  # not reached: the step ends the process
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+
+    with opened(path) as store:
+        with store.reader("default") as reader:
+            assert reader.count(Kind.MEMORY) == 60
+            assert len([value for _, value in reader.scan(Kind.MEMORY)]) == 60
+        put(store, Kind.MEMORY, ("more",), {"n": 1})
+        store.compact()
+    assert b"purgedword" not in (path / "data.mdb").read_bytes()
+    assert not list(path.glob("*.part"))
+
+
+def _compact_until(path: Path, step: str) -> None:
+    """Open the store and compact it; kill this process at `step`."""
+    from reverie.store import lmdb_env
+
+    def die(*_: object, **__: object) -> None:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    store = opened(path)
+    env = store._env
+    match step:
+        case "os.open" | "fsync":
+            setattr(lmdb_env.os, step.removeprefix("os."), die)
+        case "copyfd" | "close":
+            env._env = type(
+                "Env", (), {"__getattr__": lambda _, name, env=env._env: die if name == step else getattr(env, name)}
+            )()  # type: ignore[assignment]
+        case "clear":
+            lmdb_env.clear_unused_bytes = die  # type: ignore[assignment]
+        case "rename":
+            Path.rename = die  # type: ignore[assignment,method-assign]
+        case "renamed":
+            lmdb_env.sync_folder = die
+        case "opened":
+            lmdb_env._opened = die  # type: ignore[assignment]
+    store.compact()
