@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Job", "Jobs", "Progress"]
 
 RUNNING_MAX = 64
-REMEMBERED_MAX = 1000  # finished jobs whose result can still be read
+REMEMBERED_MAX = 250  # finished jobs whose result can still be read
 ID_RANDOM_BYTES = 10
 
 State = Literal["running", "done", "failed", "cancelled"]
@@ -147,7 +147,7 @@ class Jobs:
         if task is not None:
             await asyncio.wait((task,))
         if job.failure is not None:
-            raise job.failure
+            raise _without_frames(job.failure)
         return job.result
 
     async def cancel(self, space: str, job_id: str) -> Job:
@@ -196,13 +196,24 @@ class Jobs:
             self._by_key = {key: entry for key, entry in self._by_key.items() if entry[1] in self._jobs}
 
 
+def _without_frames(error: ReverieError) -> ReverieError:
+    """Return the same error without its traceback.
+
+    A traceback refers to every frame that it passed, with snapshots and requests in their variables: an error that is
+    remembered with the job, and raised again for each caller, would keep all of them in memory.
+    """
+    same = type(error).__new__(type(error), *error.args)
+    same.__dict__.update(error.__dict__)
+    return same
+
+
 async def _run(job: Job, work: Callable[[Progress], Awaitable[Json]]) -> None:
     """Run the work of a job and record its result or failure."""
     try:
         job.result = await work(Progress(job))
         job.state, job.progress = "done", 1.0
     except ReverieError as error:
-        job.state, job.failure = "failed", error
+        job.state, job.failure = "failed", _without_frames(error)
     except Exception as error:  # noqa: BLE001 - an unexpected error fails the job, not the daemon
         logger("reveried.jobs").error("a job failed unexpectedly", job=job.kind, exc_info=error)
         job.state, job.failure = "failed", ReverieError("The job failed unexpectedly.", hint="reverie logs")
