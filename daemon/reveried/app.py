@@ -27,6 +27,7 @@ from reverie.store import Store, StoreLock, needs_check
 from reverie.usecases.access import AccessCounts
 from reverie.usecases.recall import Recall
 from reveried import __version__, log
+from reveried.actions import purge
 from reveried.actions.accesses import write_accesses, write_accesses_regularly
 from reveried.actions.distill import register_dream_job
 from reveried.actions.history import prune_daily
@@ -132,6 +133,7 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         gc.enable()
         services.sync_service.start(spaces_of(store))
         closing.callback(asyncio.create_task(prune_daily(services)).cancel)
+        closing.callback(asyncio.create_task(purge.resume(services)).cancel)
         closing.callback(asyncio.create_task(write_accesses_regularly(services)).cancel)
         closing.callback(asyncio.create_task(keep_index(services)).cancel)
         logger("reveried").info(

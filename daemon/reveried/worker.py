@@ -14,7 +14,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from reverie.errors import Busy, ReverieError, StorageFailed
+from reverie.errors import Busy, ReverieError, StorageFailed, unexpected
 from reverie.store import Failed
 from reveried.log import logger
 
@@ -66,6 +66,15 @@ class _Waiting:
     loop: asyncio.AbstractEventLoop
 
 
+@dataclass(slots=True)
+class _Alone:
+    """Work for the writer thread between two commits, and the future of its result, which belongs to `loop`."""
+
+    work: Callable[[], Any]
+    answer: asyncio.Future[Any]
+    loop: asyncio.AbstractEventLoop
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerStatus:
     """Figures of the worker for `/metrics`."""
@@ -102,6 +111,7 @@ class Worker:
         self._on_commit = on_commit
         self._interactive: deque[_Waiting] = deque()
         self._bulk: deque[_Waiting] = deque()
+        self._alone: deque[_Alone] = deque()
         self._lock = threading.Condition()
         self._stopping = False
         self._failed: ReverieError | None = None
@@ -145,6 +155,23 @@ class Worker:
         # A cancelled caller does not cancel its write: it may be in the transaction already.
         return await asyncio.shield(waiting.answer)
 
+    async def run_alone(self, work: Callable[[], T]) -> T:
+        """Run `work` in the writer thread, between two commits, and return its result; writes wait meanwhile.
+
+        Raises:
+            Busy: the daemon is stopping.
+            StorageFailed: an earlier commit failed, and the store takes no more writes.
+            ReverieError: what `work` raised.
+        """
+        loop = asyncio.get_running_loop()
+        alone = _Alone(work, loop.create_future(), loop)
+        with self._lock:
+            self._refuse_if_closed()
+            self._alone.append(alone)
+            self._lock.notify()
+        result: T = await asyncio.shield(alone.answer)
+        return result
+
     def is_shared(self) -> bool:
         """Return whether an agent wrote less than SHARED_S ago, so that bulk work should be cut small."""
         return time.monotonic() < self._last_agent_write + SHARED_S
@@ -182,17 +209,35 @@ class Worker:
         that ended silently would leave its callers waiting for ever.
         """
         while batch := self._next_batch():
+            if isinstance(batch, _Alone):
+                self._run_alone(batch)
+                continue
             try:
                 self._commit(batch)
             except BaseException as error:  # noqa: BLE001 - see above
                 self._mark_failed(error)
                 self._answer_all(batch, _as_storage_failure(error))
 
-    def _next_batch(self) -> list[_Waiting]:
-        """Return the writes of the next commit; an empty list when the worker has stopped and the queues are empty."""
+    def _run_alone(self, alone: _Alone) -> None:
+        """Run work that no commit may run beside, and answer its caller; an error is the caller's alone."""
+        outcome: Any
+        try:
+            outcome = alone.work()
+        except Exception as error:  # noqa: BLE001 - answered; the writer goes on
+            outcome = error if isinstance(error, ReverieError) else unexpected(error)
+        if not alone.loop.is_closed():
+            alone.loop.call_soon_threadsafe(_resolve, alone.answer, outcome)
+
+    def _next_batch(self) -> list[_Waiting] | _Alone:
+        """Return the writes of the next commit, or what has to run between two; an empty list at the end.
+
+        The end is when the worker has stopped and the queues are empty.
+        """
         with self._lock:
-            while not self._interactive and not self._bulk and not self._stopping:
+            while not self._interactive and not self._bulk and not self._alone and not self._stopping:
                 self._lock.wait()
+            if self._alone:
+                return self._alone.popleft()
             batch = [self._interactive.popleft() for _ in range(min(INTERACTIVE_BATCH, len(self._interactive)))]
             bulk = BULK_BATCH if batch else BULK_ALONE_BATCH
             batch += [self._bulk.popleft() for _ in range(min(bulk, len(self._bulk)))]

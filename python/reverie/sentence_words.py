@@ -17,6 +17,7 @@ __all__ = [
     "analyze",
     "content_words",
     "count_negations",
+    "is_stop_word",
     "label_of",
     "normalize",
     "strip_markers",
@@ -125,6 +126,11 @@ def content_words(text: str) -> Iterator[ContentWord]:
         if word not in _STOP and word.strip("_-"):
             opens = _OPENS.search(text, max(0, match.start() - _OPENING_CHARS), match.start()) is not None
             yield ContentWord(match[0], word in _NEGATIONS, opens)
+
+
+def is_stop_word(word: str) -> bool:
+    """Return True for a case-folded word that is part of any text, such as `the`, `about` and `never`."""
+    return word in _STOP or word in _NEGATIONS
 
 
 def label_of(text: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from reverie.errors import ReverieError
 from reverie.usecases import history
 from reverie.usecases import undo as undo_usecase
+from reveried.actions.purge import compact_if_sparse
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
 from reveried.system_records import spaces_of
@@ -75,6 +76,7 @@ async def prune_daily(services: Services, *, first_after_s: float = FIRST_AFTER_
             removed = await prune(services)
             if removed:
                 logger("reveried.retention").info("what was old enough is gone", records=removed)
+            await compact_if_sparse(services)
         except ReverieError as error:
             logger("reveried.retention").error("retention stopped", code=error.code)
         await asyncio.sleep(every_s)

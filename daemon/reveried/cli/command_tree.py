@@ -18,6 +18,7 @@ from reveried.cli import (
     doctor,
     dreams,
     evals,
+    forget,
     history,
     imports,
     memories,
@@ -85,7 +86,7 @@ _WORK: Commands = {
     "recall": memories.recall,
     "memories": memories.memories,
     "remember": memories.remember,
-    "forget": memories.forget,
+    "forget": forget.forget,
     "note": threads.note,
     "log": history.log,
     "show": history.show,
@@ -95,6 +96,7 @@ _WORK: Commands = {
     "backup": store.backup,
     "restore": store.restore,
     "check": store.check,
+    "compact": store.compact,
     "version": daemon.version,
 }
 _GROUPS: dict[str, tuple[str, Commands]] = {

@@ -1,4 +1,4 @@
-"""Commands for memories: recall, memories, remember, forget; and consolidation changes in words."""
+"""Commands for memories: recall, memories, remember; and consolidation changes in words."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, get_args
@@ -9,10 +9,8 @@ from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reveried.cli import daemon_handle
 from reveried.cli.answers import (
-    FILE_PENDING,
     ID_END,
     RECALL_LIMIT,
-    file_pending,
     one_line,
     print_recall,
     print_remembered,
@@ -24,7 +22,7 @@ from reveried.cli.output import clip, counted, is_terminal, print_json, print_ta
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["change_row", "forget", "memories", "print_proposals", "recall", "remember"]
+__all__ = ["change_row", "find_memory", "memories", "print_proposals", "recall", "remember"]
 
 _ROW_CHARS = 1_000  # of one memory in a list; --json prints it whole
 _MEMORY_CHARS_MAX = 100_000  # as `POST /v1/memories` allows
@@ -128,26 +126,6 @@ def remember(
     print_remembered(memory, content, is_new=not memory.existed, sync=sync)
 
 
-def forget(
-    memory: Annotated[str, typer.Argument(metavar="ID", help="A memory's id, or its last characters.")],
-    json: Json = False,
-) -> None:
-    """Delete one memory and its lines in your files; undo restores them.
-
-    Example: reverie forget ID
-    """
-    with daemon_handle.client() as client:
-        target = _find_memory(client, memory)
-        answer = client.forget(target.id)
-        pending = not json and file_pending(client.sync_status(), answer.document)
-    if json:
-        print_json(answer)
-        return
-    say(f"Deleted: {clip(one_line(target), 70)} ({answer.document}). To restore it: reverie undo {answer.operation}")
-    if pending:
-        say(FILE_PENDING)
-
-
 def change_row(change: wire.Change) -> tuple[str, str]:
     """Return a consolidation change as a table row: what was done, and with which memory."""
     match change:
@@ -180,7 +158,7 @@ def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
     print_table(["Memory", "Proposed text", "Why"], rows, wraps=(1, 2))
 
 
-def _find_memory(client: "Client", id_end: str) -> wire.Memory:
+def find_memory(client: "Client", id_end: str) -> wire.Memory:
     """Return the only memory whose id ends like this; `mem_…` as the list prints it is ignored."""
     ending = id_end.removeprefix("mem_…").removeprefix("…")
     found = [

@@ -1,4 +1,4 @@
-"""Commands for the store's files: backup, restore, check."""
+"""Commands for the store's files: backup, restore, check, compact."""
 
 import os
 import secrets
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reverie.layout import Layout
     from reverie.store import Store
 
-__all__ = ["backup", "check", "restore"]
+__all__ = ["backup", "check", "compact", "restore"]
 
 
 def backup(
@@ -80,6 +80,29 @@ def restore(
     say("Next: reverie up")
 
 
+def compact(json: Json = False) -> None:
+    """Rewrite the store's file without the space that deleted records have left; works without the daemon too.
+
+    Example: reverie compact
+    """
+    with spinner("Rewriting the store"):
+        try:
+            with daemon_handle.client() as client:
+                answer = client.compact()
+        except DaemonNotRunning:
+            answer = _compact_without_daemon()
+    if json:
+        print_json(answer)
+        return
+    say(f"The store has {size(answer.size)}, {size(max(0, answer.freed_bytes))} less than before.")
+
+
+def _compact_without_daemon() -> wire.Compacted:
+    with _opened_store() as store:
+        freed = store.compact()
+    return wire.Compacted(freed_bytes=freed, size=(store.path / "data.mdb").stat().st_size)
+
+
 def check(json: Json = False) -> None:
     """Read every record of the store and list the damaged ones.
 
@@ -124,26 +147,34 @@ def _backup_by_daemon(target: Path) -> tuple[int, dict[str, Any]]:
         client.health()  # without a daemon the copy is made in another way
         refuse_target(target)
         draft = daemon_handle.valid_settings()[0].backup.folder / f".reverie-backup-{suffix}"
-        answer = client.backup(str(draft))
+        answer = client.backup(str(draft), moved_to=str(target))
     move_backup(draft, target, draft_suffix=suffix)
     return answer.size, answer.counts
 
 
 def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     """Back up the store directly; return the size of the copy in bytes and its records by kind."""
+    from reverie.store import BackupEntry  # noqa: PLC0415 - only without a daemon is the store opened here
+    from reverie.store.backup import backup as backup_store  # noqa: PLC0415 - as above
+    from reverie.usecases import backups  # noqa: PLC0415 - as above
+    from reveried.clock import text_of  # noqa: PLC0415 - as above
+
+    with _opened_store() as store:
+        copy = backup_store(store, target, draft_suffix=secrets.token_hex(16))
+        at = text_of(datetime.now(UTC))
+        store.commit([backups.made(BackupEntry(str(target), at))], at=at)
+    return copy.byte_count, dict(copy.counts)
+
+
+def _opened_store() -> "Store":
+    """Open the store directly. Raises NotFound where there is none, Conflict where another process has it open."""
     from reverie.redact import Redactor  # noqa: PLC0415 - only without a daemon is the store opened here
     from reverie.store import Store  # noqa: PLC0415 - as above
-    from reverie.store.backup import backup as backup_store  # noqa: PLC0415 - as above
 
     folder = daemon_handle.layout().store_dir
     if not (folder / "data.mdb").exists():
         raise NotFound("nothing is stored yet", hint="reverie import claude-code ~/.claude/projects")
-    store = Store.open(folder, redactor=Redactor())
-    try:
-        copy = backup_store(store, target, draft_suffix=secrets.token_hex(16))
-    finally:
-        store.close()
-    return copy.byte_count, dict(copy.counts)
+    return Store.open(folder, redactor=Redactor())
 
 
 def _refuse_running_daemon() -> None:

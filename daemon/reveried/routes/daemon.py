@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import tokens, wire
 from reverie.errors import Forbidden, StorageFailed, ValidationError
-from reverie.store import Kind
+from reverie.store import BackupEntry, Kind
 from reverie.store.backup import backup
-from reverie.usecases import dream, token_ledger
+from reverie.usecases import backups, dream, token_ledger
 from reveried import PROTOCOL, __version__
+from reveried.actions.purge import compact
 from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -152,6 +153,8 @@ async def make_backup(call: Call) -> Reply:
     async def copy() -> wire.BackupMade:
         suffix = call.services.random(DRAFT_RANDOM_BYTES).hex()
         made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
+        entry = BackupEntry(body.moved_to or str(path), call.services.clock())
+        await call.services.submit(backups.made(entry))
         return wire.BackupMade(path=body.path, size=made.byte_count, counts=made.counts)
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, copy, wire.BackupMade))
@@ -179,6 +182,14 @@ def _backup_path(path: Path, folder: Path) -> Path:
     return parent / path.name
 
 
+async def compact_store(call: Call) -> Reply:
+    """Rewrite the store's file without free pages; only for the owner, since it is the store of every space."""
+    if call.agent is not None:
+        raise Forbidden("a token may not compact the store", hint="run `reverie compact` as the daemon's owner")
+    freed = await compact(call.services)
+    return Reply(wire.Compacted(freed_bytes=freed, size=(call.services.store.path / "data.mdb").stat().st_size))
+
+
 async def description(call: Call) -> Reply:
     """Return the OpenAPI 3.1 document of all routes."""
     return Reply(call.services.description())
@@ -196,6 +207,13 @@ ROUTES = (
         "Copies the whole store to a file.",
         body=wire.CreateBackup,
         answer=wire.BackupMade,
+    ),
+    Route(
+        "POST",
+        "/v1/compact",
+        compact_store,
+        "Rewrites the store's file without the space that deleted records have left.",
+        answer=wire.Compacted,
     ),
     Route("GET", "/v1/openapi.json", description, "Returns this description.", answer=dict[str, Any]),
 )

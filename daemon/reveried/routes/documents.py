@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import ValidationError
 from reverie.paths import is_reserved
+from reverie.store import PendingPurge
 from reverie.usecases import documents as usecase
 from reverie.usecases import history
 from reverie.usecases.projections import index_answer
 from reveried.actions import documents
+from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
+from reveried.routes.purging import purge
 
 if TYPE_CHECKING:
     from reverie.store import DocumentRecord
@@ -123,10 +126,21 @@ async def append_entry(call: Call) -> Reply:
 
 
 async def delete_document(call: Call) -> Reply:
-    """Delete a document and its file; undo restores both."""
+    """Delete a document and its file; undo restores both, unless `purge` removes them for good."""
+    if call.query_as(wire.PurgeQuery).purge:
+        return Reply(await _purge_document(call, usecase.writable_path(call.params["path"])))
     return Reply(
         await documents.delete(call.services, call.space, call.params["path"], who=call.who, if_match=_if_match(call))
     )
+
+
+async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
+    """Purge a document with its memories and every version; one that is deleted already, too."""
+    if_match = _if_match(call)
+    if if_match is not None:
+        await read(call.services, call.space, lambda reader: usecase.require_version(reader, path, if_match))
+    purged = await purge(call, PendingPurge("document", path))
+    return wire.DocumentDeleted(path=path, operation=purged.operation, memories=purged.memories, purged=purged)
 
 
 async def index(call: Call) -> Reply:
@@ -166,8 +180,9 @@ ROUTES = (
         "DELETE",
         "/v1/documents/{path:path}",
         delete_document,
-        "Deletes a document and its memories.",
+        "Deletes a document and its memories; with `purge` for good.",
         answer=wire.DocumentDeleted,
+        query=wire.PurgeQuery,
         has_etag=True,
     ),
     Route(

@@ -12,14 +12,16 @@ from msgspec.structs import asdict
 from reverie import wire
 from reverie.documents.document_kind import type_of_blocks
 from reverie.models import Candidate, MemoryType
-from reverie.store import MemoryRecord
+from reverie.store import MemoryRecord, PendingPurge
 from reverie.usecases import memories as usecase
+from reverie.usecases import purge as purging
 from reverie.usecases.recall import recall_answer
 from reveried.actions import documents
-from reveried.execution import answer_once
+from reveried.execution import answer_once, read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes.listing import record_page
+from reveried.routes.purging import purge
 
 if TYPE_CHECKING:
     from reverie.store import Reader
@@ -106,8 +108,13 @@ async def change(call: Call) -> Reply:
 
 
 async def forget(call: Call) -> Reply:
-    """Delete a memory from its document; undo restores it."""
-    return Reply(await documents.forget(call.services, call.space, call.params["id"], who=call.who, author="agent"))
+    """Delete a memory from its document; undo restores it, unless `purge` removes it for good."""
+    memory_id = call.params["id"]
+    if not call.query_as(wire.PurgeQuery).purge:
+        return Reply(await documents.forget(call.services, call.space, memory_id, who=call.who, author="agent"))
+    document = await read(call.services, call.space, lambda reader: purging.document_of(reader, memory_id))
+    purged = await purge(call, PendingPurge("memory", memory_id))
+    return Reply(wire.MemoryDeleted(id=memory_id, document=document, operation=purged.operation, purged=purged))
 
 
 async def history(call: Call) -> Reply:
@@ -161,7 +168,14 @@ ROUTES = (
     ),
     Route("GET", "/v1/memories/{id}", get_memory, "Returns one memory.", answer=wire.Memory),
     Route("PATCH", "/v1/memories/{id}", change, "Changes a memory.", body=wire.ChangeMemory, answer=wire.Memory),
-    Route("DELETE", "/v1/memories/{id}", forget, "Deletes a memory.", answer=wire.MemoryDeleted),
+    Route(
+        "DELETE",
+        "/v1/memories/{id}",
+        forget,
+        "Deletes a memory; with `purge` for good.",
+        answer=wire.MemoryDeleted,
+        query=wire.PurgeQuery,
+    ),
     Route(
         "GET",
         "/v1/memories/{id}/history",

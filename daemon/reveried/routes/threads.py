@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import ValidationError
-from reverie.store import ThreadRecord
+from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
 from reveried.actions import message_pages
 from reveried.actions import threads as actions
@@ -15,6 +15,7 @@ from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes.listing import record_page
+from reveried.routes.purging import purge
 
 if TYPE_CHECKING:
     from reveried.http.call import Call
@@ -53,20 +54,34 @@ async def get_thread(call: Call) -> Reply:
 
 
 async def delete_thread(call: Call) -> Reply:
-    """Delete a thread, its messages and what derives only from them; `confirm` must repeat its id."""
-    thread_id = call.params["id"]
-    if call.query_as(wire.DeleteThreadQuery).confirm != thread_id:
+    """Delete a thread with its messages and archives; `confirm` must repeat its id.
+
+    What was learnt from it stays, unless `purge` removes that too, and its words from everywhere.
+    """
+    thread_id, query = call.params["id"], call.query_as(wire.DeleteThreadQuery)
+    if query.confirm != thread_id:
         raise ValidationError(
             "Deleting a thread removes every message in it, and cannot be undone.",
             hint=f"Repeat its id to confirm: DELETE /v1/threads/{thread_id}?confirm={thread_id}",
             field="confirm",
         )
+    if query.purge:
+        return Reply(await _purge_thread(call, PendingPurge("thread", thread_id, query.keep_memories)))
     while True:
         step = await call.services.submit(threads.delete_step(call.space, call.who, thread_id))
         if step.value.done:
             break
     operation = str(step.operation) if step.operation is not None else None
     return Reply(wire.ThreadDeleted(id=thread_id, messages=step.value.messages, operation=operation))
+
+
+async def _purge_thread(call: Call, target: PendingPurge) -> wire.ThreadDeleted:
+    """Purge a thread; one that is deleted already, too, if something of it is left."""
+    with call.services.store.reader(call.space) as reader:
+        thread = reader.load(ThreadRecord, (target.key,))
+    purged = await purge(call, target)
+    messages = 0 if thread is None else thread.message_count
+    return wire.ThreadDeleted(id=target.key, messages=messages, operation=purged.operation, purged=purged)
 
 
 async def append(call: Call) -> Reply:
@@ -107,7 +122,7 @@ ROUTES = (
         "DELETE",
         "/v1/threads/{id}",
         delete_thread,
-        "Deletes a thread for good.",
+        "Deletes a thread for good; with `purge` also what was learnt from it, and its words everywhere.",
         answer=wire.ThreadDeleted,
         query=wire.DeleteThreadQuery,
     ),

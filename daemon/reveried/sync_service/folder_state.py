@@ -60,6 +60,11 @@ class Baselines:
             else:
                 self.stamps.pop(path, None)
 
+    def replace_texts(self, cover: Callable[[Baseline], Baseline]) -> None:
+        """Replace the baselines that `cover` changes; what is known of the files stays."""
+        covered = [new for old in list(self.by_path.values()) if (new := cover(old)) != old]
+        self.update(covered, {new.path: self.stamps.get(new.path) for new in covered})
+
     def remove(self, paths: Iterable[str]) -> None:
         """Remove the baselines of these paths."""
         for path in paths:

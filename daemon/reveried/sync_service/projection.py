@@ -18,7 +18,7 @@ import orjson
 from reverie import files
 from reverie.documents.document_kind import conflict_copy
 from reverie.errors import Conflict, ReverieError
-from reverie.sync.exchange import Written, write_file
+from reverie.sync.exchange import Removed, Written, remove_file, write_file
 from reverie.sync.scan import FileContent, Refusal, read_file
 from reverie.usecases import projections
 
@@ -48,6 +48,7 @@ class ProjectionWriter:
         self._archives: set[str] = set()  # the paths of archives in the folder
         self._stamps: dict[str, tuple[int, ...] | None] = {}  # of the other files, after they were written
         self._set_aside_paths: list[tuple[str, str]] | None = None  # as `set_aside` as of the last update
+        self.removed: set[str] = set()  # addresses of purged archives whose files are gone
         self.blocked: dict[str, Refusal] = {}  # by path, why the file there cannot be read
         self.failed: dict[str, ReverieError] = {}  # by path, why it could not be written
 
@@ -70,16 +71,36 @@ class ProjectionWriter:
         if operation == self._written_at and self._is_unchanged():
             return 0
         entries = listing.entries()
-        texts = projections.texts(reader, entries, at=listing.updated_at)
+        written = any((self._path / path).exists() for path in (projections.INDEX, projections.MEMORIES))
+        texts = projections.texts(reader, entries, at=listing.updated_at, written=written)
         self._set_aside_paths = _conflict_copies(self._path, texts) if self._set_aside_paths is None else self.set_aside
-        written = self._write_all(root, texts.items(), self._journal(root, texts), now_ms)
+        count = self._write_all(root, texts.items(), self._journal(root, texts), now_ms)
         self._archives = _archives_in(self._path / "archives")
         missing = [path for path in projections.archive_paths(reader) if path not in self._archives]
-        written += self._write_all(root, projections.archives(reader, missing), {}, now_ms)
+        count += self._write_all(root, projections.archives(reader, missing), {}, now_ms)
         self._archives |= set(missing)
+        self.removed |= self._remove_purged(reader, root, now_ms)
         self._written_at = None if self.blocked or self.failed else operation
         self._stamps = {path: _stamp(self._path / path) for path in texts}
-        return written
+        return count
+
+    def _remove_purged(self, reader: Reader, root: Root, now_ms: int) -> set[str]:
+        """Remove the files of purged archives; return the addresses of which no file is left as it was written."""
+        gone = set()
+        for address in projections.purged_archives(reader):
+            path = f"archives/{address}.json"
+            try:
+                result = remove_file(root, path, expected=address)
+            except Conflict:
+                raise
+            except ReverieError as error:
+                self.failed[path] = error
+                continue
+            if isinstance(result, Removed):
+                self._settle(root, path, result.displaced, now_ms)
+            self._archives.discard(path)
+            gone.add(address)
+        return gone
 
     def _is_unchanged(self) -> bool:
         """Return True if no projection was changed or removed since the last update."""

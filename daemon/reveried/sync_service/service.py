@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from reverie.errors import Conflict, ReverieError
 from reverie.ids import new_id
-from reverie.usecases import projections
+from reverie.usecases import projections, purge_steps
 from reverie.usecases import sync as syncing
 from reveried.keyed_lock import finish_before_cancel, keyed_lock
 from reveried.log import logger
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reverie.store import Store
     from reverie.sync.file_status import Refusal
     from reverie.sync.plan import Plan
-    from reverie.sync.state import Answer
+    from reverie.sync.state import Answer, Baseline
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Config
     from reveried.sync_service.folder_state import ScanResult, WriteResult
@@ -300,12 +300,29 @@ class SyncService:
         """
         folder = self.folder(space)
         with recorded_failure(folder, "projections"):
-            entries = await asyncio.to_thread(self.folder(space).entries_to_list)
-            if entries is not None:
+            if (entries := await asyncio.to_thread(folder.entries_to_list)) is not None:
                 await self._submit(projections.relist(space, entries))
                 await self.sync(space, set())
             async with keyed_lock("files", space):
-                return await self._in_thread(space, self.folder(space).update_projections)
+                failed = await self._in_thread(space, self.folder(space).update_projections)
+            if removed := self.folder(space).take_removed_archives():
+                await self._submit(purge_steps.files_gone(space, removed))
+            return failed
+
+    async def forget_texts(self, space: str, cover: Callable[[Baseline], Baseline]) -> None:
+        """Replace the baselines that `cover` changes, which takes texts of earlier saves out of them; save them."""
+        async with keyed_lock("files", space):
+            self.folder(space).baselines.replace_texts(cover)
+        await self.save_baselines(space)
+
+    async def settle_displaced(self, space: str) -> None:
+        """Return when no replaced file waits for late saves any more; at most twice the grace time."""
+        late, deadline = self.folder(space).late, self._now_ms() + int(2000 * self._config.sync.grace_seconds) + 2000
+        while (due := late.due) is not None and self._now_ms() < deadline:
+            await asyncio.sleep(max(0.0, due - self._now_ms()) / 1000)
+            async with keyed_lock("files", space):
+                changed = await self._in_thread(space, late.settle, self._now_ms())
+            await self._sync_and_log(space, changed)
 
     async def _sync_and_log(self, space: str, paths: set[str] | None) -> None:
         """Sync these paths; errors are logged, not raised."""
@@ -316,8 +333,7 @@ class SyncService:
 
     def _schedule_upkeep(self, space: str) -> None:
         """Let the sync loop of a space save baselines and update projections soon."""
-        entry = self._loops.get(space)
-        if entry is not None:
+        if (entry := self._loops.get(space)) is not None:
             entry[0].schedule_upkeep()
 
     async def _in_thread(self, space: str, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

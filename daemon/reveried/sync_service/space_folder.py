@@ -292,6 +292,11 @@ class SpaceFolder:
             self._projection.update(reader, self._binding.root, self.listing, now_ms=self._now_ms())
         return next(iter(self._projection.failed.values()), None)
 
+    def take_removed_archives(self) -> set[str]:
+        """Return, once, the addresses of purged archives whose files are gone."""
+        removed, self._projection.removed = self._projection.removed, set()
+        return removed
+
     def flush(self) -> None:
         """Make all writes to the folder durable, so that saved baselines may rely on them."""
         if self._binding.root is not None:

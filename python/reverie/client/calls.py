@@ -44,6 +44,7 @@ __all__ = [
     "call_tool",
     "cancel_job",
     "change_memory",
+    "compact",
     "conflict",
     "conflicts",
     "context",
@@ -119,9 +120,15 @@ def spaces() -> Call[wire.Page[wire.Space]]:
     return get(wire.Page[wire.Space], "spaces")
 
 
-def backup(path: str) -> Call[wire.BackupMade]:
+def backup(path: str, *, moved_to: str | None = None) -> Call[wire.BackupMade]:
     """Write a compact, verified copy of the whole store to an absolute path that does not exist yet."""
-    return request("POST", target("backups"), wire.BackupMade, wire.CreateBackup(path=path), long=True)
+    body = wire.CreateBackup(path=path, moved_to=moved_to)
+    return request("POST", target("backups"), wire.BackupMade, body, long=True)
+
+
+def compact() -> Call[wire.Compacted]:
+    """Rewrite the store's file without the space that deleted records have left; writes wait meanwhile."""
+    return request("POST", target("compact"), wire.Compacted, long=True)
 
 
 def job(job_id: str) -> Call[wire.Job]:
@@ -185,9 +192,10 @@ def append_entry(path: str, entry: str, *, summary: str | None = None, key: str 
     return request("POST", target("documents", path, "append"), wire.Document, body, key=key)
 
 
-def delete_document(path: str, *, etag: str | None = None) -> Call[wire.DocumentDeleted]:
-    """Delete a document with its memories; undo restores both."""
-    return request("DELETE", target("documents", path), wire.DocumentDeleted, headers=_if_match(etag))
+def delete_document(path: str, *, etag: str | None = None, purge: bool = False) -> Call[wire.DocumentDeleted]:
+    """Delete a document with its memories; undo restores both, unless `purge` removes them for good."""
+    url = target("documents", path, purge=purge or None)
+    return request("DELETE", url, wire.DocumentDeleted, headers=_if_match(etag), long=purge)
 
 
 def index() -> Call[wire.IndexAnswer]:
@@ -205,9 +213,10 @@ def change_memory(memory_id: str, body: wire.ChangeMemory) -> Call[wire.Memory]:
     return request("PATCH", target("memories", memory_id), wire.Memory, body)
 
 
-def forget(memory_id: str) -> Call[wire.MemoryDeleted]:
-    """Delete a memory from its document; undo restores it."""
-    return request("DELETE", target("memories", memory_id), wire.MemoryDeleted)
+def forget(memory_id: str, *, purge: bool = False) -> Call[wire.MemoryDeleted]:
+    """Delete a memory from its document; undo restores it, unless `purge` removes it for good."""
+    url = target("memories", memory_id, purge=purge or None)
+    return request("DELETE", url, wire.MemoryDeleted, long=purge)
 
 
 def conflicts(*, limit: int = wire.LIMIT_DEFAULT, after: str | None = None) -> Call[wire.Page[wire.Conflict]]:

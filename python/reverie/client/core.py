@@ -290,6 +290,7 @@ class ApiCalls:
     conflict = _Method(calls.conflict)
     conflicts = _Method(calls.conflicts)
     delete_document = _Method(calls.delete_document)
+    compact = _Method(calls.compact)
     forget = _Method(calls.forget)
     index = _Method(calls.index)
     patch_document = _Method(calls.patch_document)

@@ -65,9 +65,15 @@ def thread(thread_id: str) -> Call[wire.Thread]:
     return get(wire.Thread, "threads", thread_id)
 
 
-def delete_thread(thread_id: str, *, confirm: str | None = None) -> Call[wire.ThreadDeleted]:
-    """Delete a thread and everything derived only from it. `confirm` must repeat the thread's id."""
-    return request("DELETE", target("threads", thread_id, confirm=confirm), wire.ThreadDeleted)
+def delete_thread(
+    thread_id: str, *, confirm: str | None = None, purge: bool = False, keep_memories: bool = False
+) -> Call[wire.ThreadDeleted]:
+    """Delete a thread with its archives. `confirm` must repeat the thread's id.
+
+    `purge` removes its words everywhere, also the memories learnt from it alone unless `keep_memories`.
+    """
+    url = target("threads", thread_id, confirm=confirm, purge=purge or None, keepMemories=keep_memories or None)
+    return request("DELETE", url, wire.ThreadDeleted, long=purge)
 
 
 def append(

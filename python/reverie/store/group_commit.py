@@ -202,6 +202,10 @@ def _replay(answer: IdempotencyRecord, request: str, answers: type[Any] | None) 
         raise Conflict(
             "this idempotency key was used for another request", hint="use a new key for each different request"
         )
+    if answer.purged:
+        raise Conflict(
+            "the answer to this idempotency key was purged", hint="use a new key if the request is to run again"
+        )
     value = answer.value if answers is None else msgspec.convert(answer.value, answers)
     return Done(value, answer.operation, replayed=True)
 

@@ -17,13 +17,18 @@ __all__ = [
     "ArchiveEntryRecord",
     "ArchiveRecord",
     "ArchivesCursor",
+    "BackupEntry",
+    "BackupsCursor",
     "BaselineRecord",
+    "CompactionCursor",
     "ConflictRecord",
     "DocumentRecord",
     "DreamRecord",
     "ListedCursor",
     "MemoriesCursor",
     "MemoryRecord",
+    "PendingPurge",
+    "PurgesCursor",
     "RegionRecord",
     "RetiredRecord",
 ]
@@ -153,6 +158,52 @@ class ArchivesCursor(StoredRecord, frozen=True, kw_only=True):
     KEY: ClassVar[Key] = ("archives",)
 
     archives: list[ArchiveEntryRecord] = field(default_factory=list)
+
+
+class PendingPurge(msgspec.Struct, frozen=True, rename="camel"):
+    """A purge that is under way: the memory, document or thread, by its key.
+
+    `keep_memories`: what was learnt from the thread stays.
+    """
+
+    kind: Literal["memory", "document", "thread"]
+    key: str
+    keep_memories: bool = False
+
+
+class PurgesCursor(StoredRecord, frozen=True, kw_only=True):
+    """The purges that are under way, and the archives that they replaced, whose files have to go. Key: `KEY`."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("purges",)
+
+    pending: list[PendingPurge] = field(default_factory=list)
+    archives: list[str] = field(default_factory=list)
+
+
+class CompactionCursor(StoredRecord, frozen=True, kw_only=True):
+    """The time of the last purge whose bytes are still in the store's file. Key: `KEY`, in the system space."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("compaction",)
+
+    since: str
+
+
+class BackupEntry(msgspec.Struct, frozen=True):
+    """A backup that was made: its path and time."""
+
+    path: str
+    at: str
+
+
+class BackupsCursor(StoredRecord, frozen=True, kw_only=True):
+    """The backups that were made, so that a purge can name those that have it. Key: `KEY`, in the system space."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("backups",)
+
+    backups: list[BackupEntry] = field(default_factory=list)
 
 
 class ListedCursor(StoredRecord, frozen=True, kw_only=True):

@@ -173,6 +173,26 @@ class Reader:
         """Return the number of the last operation of this space; 0 where there is none."""
         return self.last_seq(Kind.OPERATION)
 
+    def versioned_keys(self, kind: Kind) -> Iterator[Key]:
+        """Yield the key of every record of a kind of which superseded versions are kept, deleted records among them.
+
+        A key part that is stored hashed is taken from a version's value.
+        """
+        space = self.transaction.space
+        prefix = versions_prefix(space, kind_prefix(space, kind))
+        self._verified.require(self.transaction, space, prefix[: len(space) + 2])
+        before: bytes | None = None
+        for raw, data in self._records(prefix, None, reverse=False):
+            rest = raw[len(space) + 2 :]
+            parts = decode_key(rest)
+            owner = rest[: len(rest) - len(encode_number(parts[-1]))]
+            record = decode_record(raw, data)
+            if owner == before or record.form == TOMBSTONE:
+                continue
+            before = owner
+            field = RULES[kind].field
+            yield parts[:-1] if field is None else (self.transaction.open(raw, record)[field], *parts[1:-1])
+
     def touched(self, kind: Kind, since: int) -> list[str]:
         """Return the first key parts of the records of a kind that operations after `since` changed, sorted."""
         ids = {

@@ -155,14 +155,16 @@ class FailureRecord(msgspec.Struct, frozen=True, rename="camel"):
 class IdempotencyRecord(StoredRecord, frozen=True, kw_only=True):
     """The stored answer of an idempotency key, and the hash of its request. Written by the store.
 
-    Key: (idempotency key,).
+    `purged`: the answer held something that was purged, and is gone. Key: (idempotency key,).
     """
 
     KIND: ClassVar[Kind] = Kind.IDEMPOTENCY
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("purged",)
 
     request: str
     value: Json
     operation: int | None
+    purged: bool = False
 
 
 class ChangeRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):

@@ -5,15 +5,17 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import orjson
 
 from reverie.errors import ValidationError
-from reverie.store.codec import RawRecord, Redactor, Sealed, from_ms, seal, tombstone
+from reverie.store.codec import RawRecord, Redactor, Sealed, decode_record, from_ms, seal, tombstone
 from reverie.store.keys import decode_key, encode_key, encode_number, kind_prefix, record_key
 from reverie.store.reader import Reader, versions_prefix
 from reverie.store.records import (
     ChangeRecord,
     EventRecord,
+    IdempotencyRecord,
     OperationRecord,
     StoredRecord,
     decoded,
@@ -27,6 +29,7 @@ from reverie.store.versions import keep_version, rebase_version, rewrite_record,
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from reverie.models import Json
     from reverie.store.integrity import VerifiedCollections
     from reverie.store.transaction import WriteTransaction
 
@@ -224,6 +227,22 @@ class Writer(Reader):
         Begin with an empty text; None after the last step. Reads the same before and after; no operation.
         """
         return shorten_versions(self.transaction, after)
+
+    def purge_answers(self, holds: Callable[[Json], bool], after: bytes | None, limit: int) -> bytes | None:
+        """Remove stored answers to idempotency keys that hold something; return where to go on, None at the end.
+
+        At most `limit` answers are looked at. The key stays, so that a repeated request is refused and not run again.
+        """
+        prefix = kind_prefix(self.transaction.space, Kind.IDEMPOTENCY)
+        looked_at = list(islice(self._records(prefix, after, reverse=False), limit))
+        for raw, data in looked_at:
+            answer = self.transaction.load(IdempotencyRecord, raw, data)
+            if holds(answer.value):
+                old = decode_record(raw, data)
+                self.transaction.release_blob(old)
+                purged = msgspec.structs.replace(answer, value=None, purged=True)
+                self.transaction.put(Kind.IDEMPOTENCY, raw, 0, seal_record(purged, self._redactor), old)
+        return looked_at[-1][0] if len(looked_at) == limit else None
 
     def _deleted(self, kind: Kind, prefix: Key, limit: int) -> list[bytes]:
         """Return the whole keys of at most `limit` records under `prefix` of which only versions are left."""

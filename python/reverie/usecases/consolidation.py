@@ -16,10 +16,13 @@ from reverie.store import (
     ArchiveEntryRecord,
     ArchiveRecord,
     ArchivesCursor,
+    DistillationRecord,
     DocumentRecord,
+    DreamRecord,
     Kind,
     MemoriesCursor,
     MemoryRecord,
+    PurgesCursor,
 )
 from reverie.usecases.writing import NewText, no_new_ids, put_texts
 
@@ -32,6 +35,8 @@ __all__ = [
     "MemorySnapshot",
     "commit",
     "empty_plan",
+    "remove_thread_archives",
+    "replace_archive",
     "save_archive",
     "snapshot",
 ]
@@ -151,6 +156,48 @@ def save_archive(writer: Writer, address: str, body: bytes, *, kind: str, ref: s
         sha256=address, kind=kind, ref=ref, at=at, size=len(body), entries=entries, body=body.decode()
     )
     return writer.save(record, (address,))
+
+
+def replace_archive(writer: Writer, address: str, new: ArchiveRecord | None) -> None:
+    """Put a new archive in the place of another one, or only remove it; indexes and references follow.
+
+    The file of the old one is removed when the projections are brought up to date.
+    """
+    cursor = writer.load(ArchivesCursor, ArchivesCursor.KEY) or ArchivesCursor()
+    known = {entry.sha256 for entry in cursor.archives}
+    entries: list[ArchiveEntryRecord] = []
+    for entry in cursor.archives:
+        if entry.sha256 != address:
+            entries.append(entry)
+        elif new is not None and new.sha256 not in known:
+            entries.append(msgspec.structs.replace(entry, sha256=new.sha256))
+    if new is not None:
+        writer.save(new, (new.sha256,))
+    writer.save(ArchivesCursor(archives=entries), ArchivesCursor.KEY)
+    writer.purge(Kind.ARCHIVE, (address,), 1)
+    _follow_archive(writer, address, None if new is None else new.sha256)
+    purges = writer.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
+    gone = sorted({*purges.archives, address} - {entry.sha256 for entry in entries})
+    writer.save(msgspec.structs.replace(purges, archives=gone), PurgesCursor.KEY)
+    writer.event("workspace.updated", {"path": "MEMORY-INDEX.json", "version": len(entries)})
+
+
+def remove_thread_archives(writer: Writer, thread_id: str) -> None:
+    """Remove the archives of a thread's distillations."""
+    for key, archive in list(writer.records(ArchiveRecord)):
+        if archive.ref == f"thread:{thread_id}":
+            replace_archive(writer, str(key[0]), None)
+
+
+def _follow_archive(writer: Writer, old: str, new: str | None) -> None:
+    """Let dreams and distillations refer to the archive that replaced another one."""
+    for key, dream in list(writer.records(DreamRecord)):
+        if dream.archive == old:
+            writer.save(msgspec.structs.replace(dream, archive=new), key)
+    for thread in list(writer.keys(Kind.THREAD)):
+        for key, distillation in list(writer.records(DistillationRecord, thread)):
+            if distillation.archive == old:
+                writer.save(msgspec.structs.replace(distillation, archive=new), key)
 
 
 def _last_change(reader: Reader) -> int:

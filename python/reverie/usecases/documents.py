@@ -270,6 +270,11 @@ def delete(
     return Write(space=space, who=who, why="document.delete", body=body)
 
 
+def require_version(reader: Reader, path: str, if_match: str) -> None:
+    """Raise Conflict unless the document has the version that the caller has read."""
+    _check_version(path, reader.load(DocumentRecord, (path,)), if_match)
+
+
 def _write(
     writer: Writer, path: str, text: str, *, author: Author, new_id: Callable[[], str], summary: str | None = None
 ) -> DocumentRecord:

@@ -14,7 +14,16 @@ from reverie.documents import DocumentEntry
 from reverie.documents.changes import is_listed
 from reverie.documents.memory_list import update_memory_list
 from reverie.projections import ArchiveEntry
-from reverie.store import ArchiveRecord, ArchivesCursor, DocumentRecord, Kind, ListedCursor, MemoryRecord, Write
+from reverie.store import (
+    ArchiveRecord,
+    ArchivesCursor,
+    DocumentRecord,
+    Kind,
+    ListedCursor,
+    MemoryRecord,
+    PurgesCursor,
+    Write,
+)
 from reverie.usecases.memories import memory_of
 from reverie.usecases.writing import NewText, no_new_ids, put_texts, sha256
 
@@ -36,6 +45,7 @@ __all__ = [
     "index_answer",
     "index_text",
     "needs_relisting",
+    "purged_archives",
     "relist",
     "texts",
 ]
@@ -187,14 +197,17 @@ def _list_text(reader: Reader, document: DocumentRecord | None, entries: Sequenc
 # Files that Reverie alone writes
 
 
-def texts(reader: Reader, entries: Sequence[DocumentEntry], *, at: str | None) -> dict[str, bytes]:
-    """Return the machine index and the memories as JSON, by path; nothing for an empty space.
+def texts(
+    reader: Reader, entries: Sequence[DocumentEntry], *, at: str | None, written: bool = False
+) -> dict[str, bytes]:
+    """Return the machine index and the memories as JSON, by path; nothing for a space that is empty.
 
-    `at` is when a document last changed. The same store always gives the same bytes.
+    If they were `written` before, they are empty lists then: the files must not keep what was deleted last. `at` is
+    when a document last changed. The same store always gives the same bytes.
     """
     stored = _archives_cursor(reader).archives
     memories = [memory_of(record) for _, record in reader.records(MemoryRecord)]
-    if not (stored or memories or entries):
+    if not (stored or memories or entries or written):
         return {}
     listed = [ArchiveEntry(archive.sha256, archive.at, archive.entries) for archive in stored]
     updated_at = max([at or "", *(archive.at for archive in listed)]) or None
@@ -229,6 +242,11 @@ def document_of(reader: Reader, path: str, listing: Listing) -> DocumentRecord |
 def archive_paths(reader: Reader) -> list[str]:
     """Return the paths of all archives of the space, oldest first."""
     return [f"archives/{archive.sha256}.json" for archive in _archives_cursor(reader).archives]
+
+
+def purged_archives(reader: Reader) -> list[str]:
+    """Return the addresses of archives that are gone from the store, and whose files have to go."""
+    return (reader.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()).archives
 
 
 def archives(reader: Reader, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:

@@ -16,7 +16,7 @@ from reverie.importers.token_count import message_tokens
 from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, ImportRecord, Kind, ThreadRecord, Write
 from reverie.store.retention import purge_thread
-from reverie.usecases import thread_seed, window_usage
+from reverie.usecases import consolidation, thread_seed, window_usage
 from reverie.usecases.stored_entries import opened_entry
 from reverie.usecases.thread_seed import Seed
 
@@ -218,11 +218,13 @@ def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
     """Return the write that deletes a part of a thread: at most PURGE_BATCH records, to be repeated until `done`.
 
     What belongs to the thread goes first and its record last, so that a repeated step continues after a crash.
-    Memories learnt from the thread stay: they have a history of their own.
+    The archives of its distillations go too. Memories learnt from the thread stay: they have a history of their own.
+    What repeats the words elsewhere, and the bytes in the store's free pages, stay until a purge (`purge.py`).
     """
 
     def body(writer: Writer) -> Deletion:
         thread = get(writer, thread_id)
+        consolidation.remove_thread_archives(writer, thread_id)
         purge_thread(writer, thread_id, PURGE_BATCH)
         if writer.exists(Kind.THREAD, (thread_id,)):
             return Deletion(id=thread_id, messages=thread.message_count, done=False)

@@ -13,6 +13,7 @@ __all__ = [
     "LIMIT_MAX",
     "PROTOCOL",
     "PROTOCOL_HEADER",
+    "BackupFile",
     "Count",
     "Cursor",
     "ErrorEnvelope",
@@ -21,6 +22,8 @@ __all__ = [
     "NoQuery",
     "OperationId",
     "Page",
+    "PurgeQuery",
+    "Purged",
     "Reply",
     "Request",
     "SequenceQuery",
@@ -95,6 +98,38 @@ class WaitQuery(Request):
     """The query of a call that starts a job."""
 
     wait: Annotated[bool, Meta(description="Wait for the result (200) instead of the job's id (202).")] = False
+
+
+_PURGE = "Remove it for good, also from the history, the archives and the store's free pages; no undo."
+
+
+class PurgeQuery(Request):
+    """The query of a deletion: `?purge=true`."""
+
+    purge: Annotated[bool, Meta(description=_PURGE)] = False
+
+
+class BackupFile(Reply):
+    """A backup and the time at which it was made."""
+
+    path: str
+    at: str
+
+
+class Purged(Reply):
+    """The result of a purge: how much is gone for good, and what still has its words.
+
+    `kept` are memories that were learnt from a purged thread too and stay. `freedBytes` is by how much the store's file
+    has become smaller. `backups` were made while it existed, and are not changed.
+    """
+
+    operation: str
+    memories: Count = 0
+    documents: Count = 0
+    archives: Count = 0
+    kept: list[str] = msgspec.field(default_factory=list)
+    freed_bytes: Count = 0
+    backups: list[BackupFile] = msgspec.field(default_factory=list)
 
 
 class ErrorEnvelope(Reply):

@@ -11,6 +11,7 @@ from reverie.wire.dreams import DreamRecord, Schedule
 
 __all__ = [
     "BackupMade",
+    "Compacted",
     "CreateBackup",
     "DistillationSupport",
     "Health",
@@ -86,9 +87,20 @@ class Space(Reply):
 
 
 class CreateBackup(Request):
-    """`POST /v1/backups`: the absolute path of the copy, a new file below `backup.folder`. Only for the owner."""
+    """`POST /v1/backups`: the absolute path of the copy, a new file below `backup.folder`. Only for the owner.
+
+    `movedTo` is where the caller moves the copy: a later purge names it there.
+    """
 
     path: Annotated[str, Meta(min_length=1, max_length=4096, pattern="^/")]
+    moved_to: Annotated[str, Meta(min_length=1, max_length=4096, pattern="^/")] | None = None
+
+
+class Compacted(Reply):
+    """A compaction of the store's file: by how many bytes it is smaller, and its size now."""
+
+    freed_bytes: int
+    size: int
 
 
 class BackupMade(Reply):

@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from reverie.wire.base import Count, OperationId, Reply, Request
+from reverie.wire.base import Count, OperationId, Purged, Reply, Request
 
 __all__ = [
     "AppendEntry",
@@ -93,11 +93,12 @@ class AppendEntry(Request):
 
 
 class DocumentDeleted(Reply):
-    """A deleted document; undo of `operation` restores it and its `memories` (their number)."""
+    """A deleted document; undo of `operation` restores it and its `memories` (their number), unless it was `purged`."""
 
     path: str
     operation: str
     memories: Count = 0
+    purged: Purged | None = None
 
 
 class IndexAnswer(Reply):

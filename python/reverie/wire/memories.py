@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, field
 
 from reverie.models import Json
-from reverie.wire.base import Count, ListQuery, Reply, Request, TokenBudget
+from reverie.wire.base import Count, ListQuery, Purged, Reply, Request, TokenBudget
 
 __all__ = [
     "RECALL_LIMIT_DEFAULT",
@@ -95,11 +95,12 @@ class ChangeMemory(Request):
 
 
 class MemoryDeleted(Reply):
-    """A deleted memory; undo of `operation` restores it."""
+    """A deleted memory; undo of `operation` restores it, unless it was `purged`."""
 
     id: str
     document: str
     operation: str
+    purged: Purged | None = None
 
 
 class MemoryVersion(Reply):

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, field
 
 from reverie.models import Json
-from reverie.wire.base import Count, Id, ListQuery, Reply, Request
+from reverie.wire.base import Count, Id, ListQuery, Purged, Reply, Request
 
 __all__ = [
     "MESSAGES_MAX",
@@ -93,6 +93,8 @@ class DeleteThreadQuery(Request):
     """The query of `DELETE /v1/threads/{id}`."""
 
     confirm: Annotated[str, Meta(max_length=200, description="The thread's id, once more.")] | None = None
+    purge: Annotated[bool, Meta(description="Remove its words everywhere, also from what was learnt from it.")] = False
+    keep_memories: Annotated[bool, Meta(description="Purge the thread, and keep what was learnt from it.")] = False
 
 
 class ThreadDeleted(Reply):
@@ -101,6 +103,7 @@ class ThreadDeleted(Reply):
     id: str
     messages: int
     operation: str | None = None
+    purged: Purged | None = None
 
 
 class MessageIn(Request):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (
     "serve up down status logs doctor demo import threads context distill dream recall memories remember forget note "
-    "log show diff undo rollback sync archives schedule backup restore check service config eval version"
+    "log show diff undo rollback sync archives schedule backup restore check compact service config eval version"
 )
 
 

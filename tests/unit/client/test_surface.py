@@ -133,6 +133,8 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         ),
         ("change_memory", ("m", wire.ChangeMemory("c")), {}, "PATCH /v1/memories/m", {}, {"content": "c"}),
         ("forget", ("m",), {}, "DELETE /v1/memories/m", {}, None),
+        ("forget", ("m",), {"purge": True}, "DELETE /v1/memories/m", {"purge": "true"}, None),
+        ("compact", (), {}, "POST /v1/compact", {}, None),
         ("conflicts", (), {}, "GET /v1/conflicts", {"limit": "100"}, None),
         ("conflict", ("c",), {}, "GET /v1/conflicts/c", {}, None),
         ("resolve", ("c", wire.Resolve(keep="file")), {}, "POST /v1/conflicts/c/resolve", {}, {"keep": "file"}),

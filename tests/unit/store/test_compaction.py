@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.store import Kind
+from reverie.store import Kind, lmdb_env
 from reverie.store.schema import BLOB_BYTES_MIN
 from support.stores import opened, put, write
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from reverie.store import Store, Writer
 
 SIZES = (20, 300, 1500, 3000, 9000, BLOB_BYTES_MIN + 5000)  # bytes: in a page, in pages of its own, in a blob
@@ -79,7 +81,6 @@ def test_a_killed_compaction_leaves_a_whole_store(path: Path, step: str) -> None
 
 def _compact_until(path: Path, step: str) -> None:
     """Open the store and compact it; kill this process at `step`."""
-    from reverie.store import lmdb_env
 
     def die(*_: object, **__: object) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -88,17 +89,25 @@ def _compact_until(path: Path, step: str) -> None:
     env = store._env
     match step:
         case "os.open" | "fsync":
-            setattr(lmdb_env.os, step.removeprefix("os."), die)
+            setattr(os, step.removeprefix("os."), die)
         case "copyfd" | "close":
-            env._env = type(
-                "Env", (), {"__getattr__": lambda _, name, env=env._env: die if name == step else getattr(env, name)}
-            )()  # type: ignore[assignment]
+            env._env = Dying(env._env, step, die)  # type: ignore[assignment]
         case "clear":
-            lmdb_env.clear_unused_bytes = die  # type: ignore[assignment]
+            lmdb_env.clear_unused_bytes = die  # type: ignore[assignment,attr-defined]
         case "rename":
             Path.rename = die  # type: ignore[assignment,method-assign]
         case "renamed":
-            lmdb_env.sync_folder = die
+            lmdb_env.sync_folder = die  # type: ignore[attr-defined]
         case "opened":
             lmdb_env._opened = die  # type: ignore[assignment]
     store.compact()
+
+
+class Dying:
+    """An LMDB environment, one of whose methods kills the process."""
+
+    def __init__(self, env: object, method: str, die: Callable[..., None]) -> None:
+        self._env, self._method, self._die = env, method, die
+
+    def __getattr__(self, name: str) -> object:
+        return self._die if name == self._method else getattr(self._env, name)

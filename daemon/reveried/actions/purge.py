@@ -1,0 +1,224 @@
+"""Purge a memory, a document or a thread: nothing under the home has its words after that; and compact the store.
+
+A purge is recorded before its first write, and ended by its last. A daemon that is killed in between goes on with it
+when it starts again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.errors import Busy, NotFound, ReverieError
+from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
+from reverie.usecases import backups, purge_steps, threads
+from reverie.usecases import purge as purging
+from reverie.usecases.conflicts import open_conflicts
+from reveried.actions import documents
+from reveried.execution import read
+from reveried.keyed_lock import keyed_lock
+from reveried.log import logger
+from reveried.system_records import spaces_of
+
+if TYPE_CHECKING:
+    from reverie.store import PendingPurge, Reader, Write
+    from reverie.usecases.purge import Findings, Sources
+    from reveried.services import Services
+
+__all__ = ["COMPACT_BYTES_MIN", "COMPACT_SHARE", "compact", "compact_if_sparse", "purge", "resume"]
+
+WHO = "purge"
+COMPACT_SHARE = 0.5  # of the file, by free pages: from here on a compaction by itself is worth its work
+COMPACT_BYTES_MIN = 16 << 20  # a smaller file stays as it is
+BUSY_TRIES = 5  # of a compaction that meets long reads
+_LMDB_MAGIC = (0xBEEFC0DE).to_bytes(4, "little")
+_MAGIC_AT = 16
+
+
+async def purge(services: Services, space: str, target: PendingPurge, *, who: str) -> wire.Purged:
+    """Remove the target for good from store, history, archives, folder and free pages; name the backups that have it.
+
+    Raises:
+        NotFound: nothing is left of it.
+        Conflict: a person's secret is in its place, or the folder cannot be written there.
+    """
+    async with keyed_lock("purge", space):
+        found = await read(services, space, partial(purging.sources, purge=target))
+        await _delete_first(services, space, target, who)
+        await services.submit(purge_steps.begin(space, who, target))
+        return await _finish(services, space, target, found, who)
+
+
+async def resume(services: Services) -> None:
+    """Go on with the purges and the compaction that a crash has interrupted; an error is logged."""
+    try:
+        for space in await asyncio.to_thread(spaces_of, services.store):
+            for target in await read(services, space, purging.pending):
+                async with keyed_lock("purge", space):
+                    await _resume_one(services, space, target)
+        with services.store.reader(SYSTEM_SPACE) as reader:
+            due = reader.load(CompactionCursor, CompactionCursor.KEY) is not None
+        if due:
+            await compact(services)
+    except ReverieError as error:
+        logger("reveried.purge").error("a purge was not finished", code=error.code)
+
+
+async def compact(services: Services) -> int:
+    """Rewrite the store's file without free pages and what is in them; return how many bytes shorter it is.
+
+    Raises:
+        Busy: reads stayed open; DiskFull: no room for the copy. The store is as it was.
+    """
+    saved: int | None = None
+    tries = BUSY_TRIES
+    while saved is None:
+        try:
+            saved = await services.worker.run_alone(services.store.compact)
+        except Busy:
+            tries -= 1
+            if not tries:
+                raise
+            await asyncio.sleep(1)
+    await services.submit(purge_steps.compacted())
+    return saved
+
+
+async def compact_if_sparse(services: Services) -> None:
+    """Compact the store where most of its file is free pages."""
+    size = (services.store.path / "data.mdb").stat().st_size
+    if size >= COMPACT_BYTES_MIN and await asyncio.to_thread(lambda: services.store.free_share) > COMPACT_SHARE:
+        saved = await compact(services)
+        logger("reveried.purge").info("the store was compacted", bytes=saved)
+
+
+async def _resume_one(services: Services, space: str, target: PendingPurge) -> None:
+    """Go on with one purge; one whose sources are gone already only has to be ended."""
+    try:
+        found = await read(services, space, partial(purging.sources, purge=target))
+    except NotFound:
+        found = purging.Sources(thread=target.key if target.kind == "thread" else None)
+    await _finish(services, space, target, found, WHO)
+
+
+async def _delete_first(services: Services, space: str, target: PendingPurge, who: str) -> None:
+    """Delete a memory or document as without a purge, with every check that this has."""
+    with services.store.reader(space) as reader:
+        is_memory = target.kind == "memory" and reader.exists(Kind.MEMORY, (target.key,))
+        is_document = target.kind == "document" and reader.exists(Kind.DOCUMENT, (target.key,))
+    if is_memory:
+        await documents.forget(services, space, target.key, who=who, author="agent")
+    if is_document and not _is_copy(services, space, target.key):
+        await documents.delete(services, space, target.key, who=who, if_match=None)
+
+
+def _is_copy(services: Services, space: str, path: str) -> bool:
+    """Return True if a document is the copy of an open conflict, which only the purge itself may delete."""
+    with services.store.reader(space) as reader:
+        return any(conflict.copy == path for conflict in open_conflicts(reader))
+
+
+async def _finish(services: Services, space: str, target: PendingPurge, found: Sources, who: str) -> wire.Purged:
+    """Run every step of a purge that is recorded as begun; each may have run before."""
+    async with keyed_lock("memories", space):
+        await services.submit(purge_steps.remove_blocks(space, who, found))
+        await services.sync_service.write_all(space)
+        findings = await _rewrite(services, space, found, who)
+        await services.sync_service.forget_texts(space, partial(purge_steps.without_words, matcher=findings.matcher))
+        await _erase(services, space, found, who)
+        await services.submit(purge_steps.needs_compaction(services.clock()))
+        operation = (await services.submit(purge_steps.finish(space, who, target))).value
+    await services.sync_service.write_all(space)
+    await services.sync_service.settle_displaced(space)
+    saved = await compact(services)
+    logger("reveried.purge").info("purged", kind=target.kind, memories=len(found.memories), bytes=saved)
+    return wire.Purged(
+        operation=str(operation),
+        memories=len(found.memories),
+        documents=len(found.documents),
+        archives=len(findings.archives),
+        kept=found.kept,
+        freed_bytes=max(0, saved),
+        backups=await asyncio.to_thread(_backups, services, found.since),
+    )
+
+
+async def _rewrite(services: Services, space: str, found: Sources, who: str) -> Findings:
+    """Take the words out of everything that repeats them.
+
+    In two rounds: changing a current record adds a version with the words to its history.
+    """
+
+    def find(reader: Reader) -> Findings:
+        return purging.findings(reader, found)
+
+    first = findings = await read(services, space, find)
+    for _ in range(2):
+        if findings.copies:
+            await services.submit(purge_steps.cover_copies(space, who, findings))
+            await services.sync_service.write_all(space)
+        for write in purge_steps.rewrites(space, who, findings, found):
+            await _repeat(services, write)
+        findings = await read(services, space, find)
+    after: bytes | None = None
+    while True:
+        after = (await services.submit(purge_steps.forget_answers(space, who, first.wide, after), bulk=True)).value
+        if after is None:
+            return first
+
+
+async def _erase(services: Services, space: str, found: Sources, who: str) -> None:
+    """Remove the sources themselves."""
+    if found.thread is not None:
+        while await _exists(services, space, found.thread):
+            await services.submit(threads.delete_step(space, who, found.thread))
+    for write in purge_steps.erase(space, who, found):
+        await _repeat(services, write)
+
+
+async def _exists(services: Services, space: str, thread_id: str) -> bool:
+    return await read(services, space, lambda reader: reader.load(ThreadRecord, (thread_id,)) is not None)
+
+
+async def _repeat(services: Services, write: Write[int]) -> None:
+    """Submit a write again and again until it has nothing left to do."""
+    while (await services.submit(write, bulk=True)).value:
+        pass
+
+
+# Backups
+
+
+def _backups(services: Services, since: str) -> list[wire.BackupFile]:
+    """Return the backups made after `since`, so that they have what was written then, oldest first.
+
+    Those below the backup folder, those that are known to be elsewhere, and the stores that `reverie restore` put
+    aside. A backup is not opened: a damaged one could end the process.
+    """
+    with services.store.reader(SYSTEM_SPACE) as reader:
+        paths = {Path(entry.path): entry.at for entry in backups.known(reader)}
+    folder = services.config.backup.folder
+    for file in sorted(folder.rglob("*")) if folder.is_dir() else []:
+        paths.setdefault(file, "")
+    for file in sorted(services.layout.store_dir.parent.glob("store-before-*/data.mdb")):
+        paths.setdefault(file, "")
+    files = [(at or _written(path), path) for path, at in paths.items() if _is_backup(path)]
+    return [wire.BackupFile(path=str(path), at=at) for at, path in sorted(files) if at >= since]
+
+
+def _is_backup(path: Path) -> bool:
+    """Return True if a file begins as an LMDB file does."""
+    try:
+        with path.open("rb") as file:
+            return file.read(_MAGIC_AT + len(_LMDB_MAGIC))[_MAGIC_AT:] == _LMDB_MAGIC
+    except OSError:
+        return False
+
+
+def _written(path: Path) -> str:
+    """Return when a file was written last, RFC 3339 UTC."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,0 +1,346 @@
+"""The writes of a purge, in small steps; each may be repeated, so that a purge can be continued after a crash.
+
+The order matters. What repeats the words is found by the words of the sources, so the sources go last: after a crash
+before that, everything is found again. `finish` ends the purge in the same commit that asks for a compaction.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from msgspec.structs import replace
+
+from reverie.canonical import canonical
+from reverie.documents import Delete, apply_changes, parse_document
+from reverie.errors import ReverieError
+from reverie.store import (
+    SYSTEM_SPACE,
+    ArchiveRecord,
+    CompactionCursor,
+    ConflictRecord,
+    DigestRecord,
+    DocumentRecord,
+    DreamRecord,
+    Kind,
+    MemoryRecord,
+    PendingPurge,
+    PurgesCursor,
+    RetiredRecord,
+    ThreadRecord,
+    Write,
+)
+from reverie.store.retention import purge_thread
+from reverie.sync.state import Baseline, Save
+from reverie.usecases import consolidation
+from reverie.usecases.purge import Findings, Matcher, Sources, lines_without
+from reverie.usecases.writing import NewText, no_new_ids, put_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from reverie.store import Key, Writer
+
+__all__ = [
+    "begin",
+    "compacted",
+    "cover_copies",
+    "erase",
+    "files_gone",
+    "finish",
+    "forget_answers",
+    "needs_compaction",
+    "remove_blocks",
+    "rewrites",
+    "without_words",
+]
+
+WHY = "purge"
+BATCH = 50  # records in one write, so that agents' writes wait for milliseconds
+ANSWERS = 200  # stored answers looked at in one write
+
+
+def begin(space: str, who: str, purge: PendingPurge) -> Write[None]:
+    """Return the write that records a purge as begun, so that the daemon continues it after a crash."""
+
+    def body(writer: Writer) -> None:
+        cursor = writer.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
+        if purge not in cursor.pending:
+            writer.save(replace(cursor, pending=[*cursor.pending, purge]), PurgesCursor.KEY)
+
+    return Write(space=space, who=who, why=WHY, body=body)
+
+
+def remove_blocks(space: str, who: str, found: Sources) -> Write[list[str]]:
+    """Return the write that takes the memories out of the current documents, and deletes documents that are purged.
+
+    Its body returns the paths that changed. The versions before are still kept.
+    """
+
+    def body(writer: Writer) -> list[str]:
+        purged = set(found.memories)
+        texts: dict[str, NewText | None] = {}
+        paths = {record.document for name in found.memories if (record := writer.load(MemoryRecord, (name,)))}
+        for path in {*paths, *found.documents}:
+            document = writer.load(DocumentRecord, (path,))
+            if document is None:
+                continue
+            own = [name for name in document.ids if name in purged]
+            if path in found.documents:
+                texts[path] = None
+            elif own:
+                changes = [Delete(name) for name in own]
+                edited = apply_changes(path, document.content, document.ids, changes, day=writer.at[:10])
+                texts[path] = None if edited.text is None else NewText(edited.text, edited.ids)
+        return put_texts(writer, texts, author="agent", at=writer.at, new_id=no_new_ids)
+
+    return Write(space=space, who=who, why=WHY, body=body)
+
+
+def cover_copies(space: str, who: str, found: Findings) -> Write[list[str]]:
+    """Return the write that takes the lines with such words out of the copies of open conflicts."""
+
+    def body(writer: Writer) -> list[str]:
+        texts: dict[str, NewText | None] = {}
+        for path in found.copies:
+            document = writer.load(DocumentRecord, (path,))
+            if document is not None:
+                texts[path] = NewText(lines_without(document.content, found.matcher))
+        return put_texts(writer, texts, author="agent", at=writer.at, new_id=no_new_ids)
+
+    return Write(space=space, who=who, why=WHY, body=body)
+
+
+# What repeats the words
+
+
+def rewrites(space: str, who: str, found: Findings, sources: Sources) -> Iterator[Write[int]]:
+    """Yield the writes that take the words out of everything that repeats them; each is repeated until it returns 0."""
+    purged = frozenset(sources.memories)
+
+    def write(body: Any) -> Write[int]:
+        return Write(space=space, who=who, why=WHY, body=body)
+
+    yield write(lambda writer: _rewrite_current(writer, found, sources))
+    for address in found.archives:
+        yield write(lambda writer, address=address: _replace_archive(writer, address, found.matcher, sources.thread))
+    for kind, key in found.versions:
+        matcher = found.matcher if kind in (Kind.DOCUMENT, Kind.MEMORY, Kind.CONFLICT) else found.wide
+        yield write(
+            lambda writer, kind=kind, key=key, matcher=matcher: _rewrite_versions(writer, kind, key, matcher, purged)
+        )
+
+
+def forget_answers(space: str, who: str, matcher: Matcher, after: bytes | None) -> Write[bytes | None]:
+    """Return the write that empties stored answers with such words; its body returns where the next one begins."""
+    return Write(
+        space=space,
+        who=who,
+        why=WHY,
+        body=lambda writer: writer.purge_answers(matcher.in_json, after, ANSWERS),
+    )
+
+
+def _rewrite_current(writer: Writer, found: Findings, sources: Sources) -> int:
+    """Take the words out of current records: what threads inherit, proposals of dreams, conflicts, provenance."""
+    for name in found.threads:
+        thread = writer.load(ThreadRecord, (name,))
+        if thread is not None:
+            writer.save(replace(thread, index=lines_without(thread.index or "", found.wide)), (name,))
+    for name in found.digests:
+        digest = writer.load(DigestRecord, (name,))
+        if digest is not None:
+            writer.save(replace(digest, text=lines_without(digest.text, found.wide)), (name,))
+    for key in found.notes:
+        writer.purge(Kind.NOTE, key, 1)
+    for name in found.dreams:
+        dream = writer.load(DreamRecord, (name,))
+        if dream is not None:
+            left = [proposal for proposal in dream.proposals if not found.matcher.in_json(proposal)]
+            writer.save(replace(dream, proposals=left), (name,))
+    for name in found.conflicts:
+        conflict = writer.load(ConflictRecord, (name,))
+        if conflict is not None:
+            regions = [region for region in conflict.regions if not found.matcher.in_json([region.file, region.store])]
+            text = lines_without(conflict.text, found.matcher)
+            writer.save(replace(conflict, text=text, regions=regions), (name,))
+    for name in sources.kept:
+        memory = writer.load(MemoryRecord, (name,))
+        if memory is not None and sources.thread is not None:
+            provenance = _without_thread(memory.provenance, sources.thread)
+            writer.save(replace(memory, provenance=provenance), (name,))
+    return 0
+
+
+def _without_thread(provenance: dict[str, Any], thread: str) -> dict[str, Any]:
+    """Return a memory's provenance without what refers to a purged thread."""
+    left = {} if provenance.get("thread") == thread else dict(provenance)
+    updates = [update for update in provenance.get("updates", []) if update.get("thread") != thread]
+    if "updates" in provenance:
+        left["updates"] = updates
+    return left
+
+
+def _rewrite_versions(writer: Writer, kind: Kind, key: Key, matcher: Matcher, purged: frozenset[str]) -> int:
+    """Take the words out of every version of one record; done in one write, so it returns 0."""
+
+    def rewrite(value: dict[str, Any]) -> dict[str, Any]:
+        return _past_document(value, matcher, purged) if kind is Kind.DOCUMENT else _masked(value, matcher)
+
+    writer.rewrite(kind, key, rewrite)
+    return 0
+
+
+def _masked(value: Any, matcher: Matcher) -> Any:
+    """Return a JSON value with the words masked in every string."""
+    match value:
+        case str():
+            return matcher.masked(value) if matcher.holds(value) else value
+        case list():
+            return [_masked(item, matcher) for item in value]
+        case dict():
+            return {name: _masked(item, matcher) for name, item in value.items()}
+    return value
+
+
+def _past_document(value: dict[str, Any], matcher: Matcher, purged: frozenset[str]) -> dict[str, Any]:
+    """Return a version of a document without the blocks and lines that are purged.
+
+    Where a line is part of another memory's block, so that its removal would change which ids are left, the words are
+    masked instead.
+    """
+    text, ids, path = value["content"], list(value.get("ids", ())), value["path"]
+    own = [Delete(name) for name in ids if name in purged]
+    if not own and not matcher.holds(text) and not matcher.holds(value.get("summary", "")):
+        return value
+    if own:
+        try:
+            edited = apply_changes(path, text, ids, own, day=value["updatedAt"][:10])
+            text, ids = edited.text or "", list(edited.ids)
+        except ReverieError:
+            text, ids = "", []
+    covered = next(
+        (
+            candidate
+            for candidate in (lines_without(text, matcher), matcher.masked(text))
+            if _fits(path, candidate, ids)
+        ),
+        "",
+    )
+    page, data = parse_document(path, covered), covered.encode()
+    changed = {"content": covered, "ids": ids[: len(page.items)], "summary": matcher.masked(page.summary)}
+    return {**value, **changed, "sha256": sha256(data).hexdigest(), "size": len(data)}
+
+
+def _fits(path: str, text: str, ids: list[str]) -> bool:
+    """Return True if a text has as many memories as there are ids."""
+    return len(parse_document(path, text).items) == len(ids)
+
+
+def _replace_archive(writer: Writer, address: str, matcher: Matcher, thread: str | None) -> int:
+    """Replace an archive by one without the words, under its own address; one of the purged thread goes entirely."""
+    archive = writer.load(ArchiveRecord, (address,))
+    if archive is not None:
+        consolidation.replace_archive(
+            writer, address, None if archive.ref == f"thread:{thread}" else _archive_without(archive, matcher)
+        )
+    return 0
+
+
+def _archive_without(archive: ArchiveRecord, matcher: Matcher) -> ArchiveRecord:
+    """Return an archive without the memories that have the words, and with the words masked in its summary."""
+    body = orjson.loads(archive.body)
+    body["memories"] = [memory for memory in body.get("memories", []) if not matcher.in_json(memory)]
+    body["summary"] = matcher.masked(body.get("summary", ""))
+    data = canonical(body)
+    address = sha256(data).hexdigest()
+    return replace(archive, sha256=address, size=len(data), body=data.decode())
+
+
+# Sources
+
+
+def erase(space: str, who: str, found: Sources) -> Iterator[Write[int]]:
+    """Yield the writes that remove the sources for good; each is repeated until it returns 0."""
+
+    def write(body: Any) -> Write[int]:
+        return Write(space=space, who=who, why=WHY, body=body)
+
+    for name in found.conflicts:
+        yield write(lambda writer, name=name: writer.purge(Kind.CONFLICT, (name,), 1))
+    for name in found.memories:
+        yield write(lambda writer, name=name: _erase_memory(writer, name))
+    for path in found.documents:
+        yield write(lambda writer, path=path: writer.purge(Kind.DOCUMENT, (path,), 1))
+    if found.thread is not None:
+        thread = found.thread
+        yield write(lambda writer: purge_thread(writer, thread, 10 * BATCH))
+
+
+def _erase_memory(writer: Writer, name: str) -> int:
+    """Remove a memory with its versions, its count of accesses, and the hashes of its texts."""
+    for key, retired in list(writer.records(RetiredRecord)):
+        if any(entry[0] == name for entry in retired.ids):
+            writer.delete(Kind.RETIRED, key)
+    writer.delete(Kind.ACCESS, (name,))
+    return writer.purge(Kind.MEMORY, (name,), 1)
+
+
+def finish(space: str, who: str, purge: PendingPurge) -> Write[int]:
+    """Return the write that ends a purge: it is no more under way, and announced without content."""
+
+    def body(writer: Writer) -> int:
+        cursor = writer.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
+        left = [entry for entry in cursor.pending if entry != purge]
+        writer.save(replace(cursor, pending=left), PurgesCursor.KEY)
+        writer.event("memory.purged", {"memoryRef": f"space:{space}", "kind": purge.kind})
+        return writer.operation()
+
+    return Write(space=space, who=who, why=WHY, body=body)
+
+
+def needs_compaction(at: str) -> Write[None]:
+    """Return the write that asks for a compaction: the bytes of a purge are still in free pages."""
+    return Write(
+        space=SYSTEM_SPACE,
+        who=WHY,
+        why="compaction.due",
+        body=lambda writer: _save(writer, CompactionCursor(since=at)),
+    )
+
+
+def compacted() -> Write[bool]:
+    """Return the write that notes a compaction: no purged bytes are left in the file."""
+    return Write(
+        space=SYSTEM_SPACE,
+        who=WHY,
+        why="compaction.done",
+        body=lambda writer: writer.delete(Kind.CURSOR, CompactionCursor.KEY),
+    )
+
+
+def _save(writer: Writer, cursor: CompactionCursor) -> None:
+    writer.save(cursor, CompactionCursor.KEY)
+
+
+def files_gone(space: str, addresses: Iterable[str]) -> Write[None]:
+    """Return the write that notes that the files of purged archives are removed."""
+    gone = set(addresses)
+
+    def body(writer: Writer) -> None:
+        cursor = writer.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
+        writer.save(replace(cursor, archives=[name for name in cursor.archives if name not in gone]), PurgesCursor.KEY)
+
+    return Write(space=space, who=WHY, why="archives.removed", body=body)
+
+
+def without_words(baseline: Baseline, matcher: Matcher) -> Baseline:
+    """Return a baseline without the texts of saves that have such words."""
+
+    def covered(save: Save | None) -> Save | None:
+        return Save(save.operation) if save is not None and save.text and matcher.holds(save.text) else save
+
+    earlier = tuple(save for save in baseline.earlier if not (save.text and matcher.holds(save.text)))
+    return dataclasses.replace(baseline, saved=covered(baseline.saved), earlier=earlier)

@@ -1,0 +1,281 @@
+"""After a purge no file under the home has the word: store, free pages, history, archives, folder, stored answers."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie import wire
+from reverie.client import Client
+from reverie.errors import Conflict, NotFound
+from reverie.store.check import run_check
+from support.daemon import Daemon, environment, request, running_daemon, scratch_home
+from support.purged import files_with
+from support.soak import count
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+SYLLABLES = ("quok", "zan", "bri", "vex", "lom", "jur", "pax", "dwi")
+
+
+@pytest.fixture
+def word(request: pytest.FixtureRequest) -> str:
+    """A word that no other test has."""
+    chance = random.Random(request.node.name)
+    return "Zanzi" + "".join(chance.choices(SYLLABLES, k=5))
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    with running_daemon(REVERIE_SYNC_GRACE_SECONDS="0.3") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def client(daemon: Daemon) -> Iterator[Client]:
+    with Client(daemon.socket) as opened:
+        yield opened
+
+
+def root(daemon: Daemon) -> Any:
+    return daemon.home / "root" / "default"
+
+
+def remembered(client: Client, content: str, **fields: Any) -> wire.Memory:
+    return client.remember(wire.CreateMemory(content=content, **fields))
+
+
+def test_a_purged_memory_is_nowhere(daemon: Daemon, client: Client, word: str) -> None:
+    """Its versions, the versions of its document and of MEMORY.md, dreams, stored answers: none has the word."""
+    neighbour = remembered(client, "Deployments are announced in the harbour channel")
+    memory = client.remember(wire.CreateMemory(content=f"The staging host is called {word}"), key=f"once {word}")
+    client.change_memory(memory.id, wire.ChangeMemory(content=f"The staging host {word} is retired"))
+    later = remembered(client, "Releases happen on Thursday mornings")
+    client.dream()
+    archive = client.archives().items[0].sha256
+    backup = daemon.home / "data" / "backups" / "old"
+    client.backup(str(backup))
+    assert files_with(daemon.home, word)
+
+    answer = client.forget(memory.id, purge=True)
+
+    assert answer.purged is not None
+    assert answer.purged.archives == 1
+    assert [file.path for file in answer.purged.backups] == [str(backup)]
+    backup.unlink()
+    wait_until(lambda: not files_with(daemon.home, word), f"no {word}", 20)
+    assert {item.id for item in client.memories().items} >= {neighbour.id, later.id}
+    with pytest.raises(NotFound):
+        client.memory_history(memory.id)
+    listed = [item.sha256 for item in client.archives().items]
+    assert len(listed) == 1
+    assert listed[0] != archive
+    assert client.dreams().items[0].archive == listed[0]
+    assert (root(daemon) / "archives" / f"{listed[0]}.json").exists()
+    assert not (root(daemon) / "archives" / f"{archive}.json").exists()
+    with pytest.raises(Conflict, match="purged"):
+        client.remember(wire.CreateMemory(content=f"The staging host is called {word}"), key=f"once {word}")
+
+
+def test_the_history_of_others_stays_usable(daemon: Daemon, client: Client, word: str) -> None:
+    """Versions are rewritten and not dropped: an earlier change of a neighbour can still be undone."""
+    first = remembered(client, "Deployments are announced in the harbour channel")
+    memory = remembered(client, f"The staging host is called {word}")
+    client.change_memory(first.id, wire.ChangeMemory(content="Deployments are announced by mail"))
+    change = client.memory_history(first.id).items[-1].operation
+
+    client.forget(memory.id, purge=True)
+
+    client.undo(change)
+    assert client.memory(first.id).content == "Deployments are announced in the harbour channel"
+    assert not files_with(daemon.home, word)
+
+
+def test_a_forgotten_memory_can_still_be_purged(daemon: Daemon, client: Client, word: str) -> None:
+    """Without a purge a deletion can be undone; a purge afterwards takes the rest."""
+    memory = remembered(client, f"The staging host is called {word}")
+    client.forget(memory.id)
+    assert files_with(daemon.home, word)
+    client.forget(memory.id, purge=True)
+    assert not files_with(daemon.home, word)
+    with pytest.raises(NotFound):
+        client.forget(memory.id, purge=True)
+
+
+def thread_with_everything(client: Client, word: str) -> str:
+    """Return the id of a thread that has the word in every form: messages, results, summaries, notes, states."""
+    thread = client.create_thread(agent="ada", title=f"about {word}")
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": f"ping {word}"}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": f"{word} answers"}
+    client.append(
+        thread.id,
+        [
+            {"role": "user", "content": f"Remember: always deploy to {word} before noon. We decided to use {word}."},
+            {"role": "assistant", "content": [{"type": "text", "text": f"I ping {word}."}, call]},
+            {"role": "user", "content": [result]},
+            {"role": "assistant", "content": f"{word} answers."},
+        ],
+        key=f"append {word}",
+    )
+    for turn in range(12):
+        client.append(
+            thread.id,
+            [
+                {"role": "user", "content": f"Step {turn}: please check the harbour ledger"},
+                {"role": "assistant", "content": f"Checked the harbour ledger, step {turn}."},
+            ],
+        )
+    client.add_note(thread.id, f"never restart {word}", "decision", key=f"note {word}")
+    client.set_working_state(thread.id, current_task=f"restart {word}")
+    client.set_working_state(thread.id, current_task="write the report")
+    client.distill(thread.id, key=f"distill {word}")
+    client.learn(thread.id)
+    return thread.id
+
+
+def test_a_purged_thread_is_nowhere(daemon: Daemon, client: Client, word: str) -> None:
+    """Messages, state, notes, archive, what was learnt, and what a later thread of the agent inherited."""
+    stays = remembered(client, "Invoices are filed in the marble cabinet")
+    thread = thread_with_everything(client, word)
+    heir = client.create_thread(agent="ada")
+    assert any(word in note.content for note in client.notes(heir.id).items)
+    client.dream()
+    assert files_with(root(daemon), word)
+
+    answer = client.delete_thread(thread, confirm=thread, purge=True)
+
+    assert answer.purged is not None
+    assert answer.messages == 28
+    wait_until(lambda: not files_with(daemon.home, word), f"no {word}", 20)
+    assert client.memory(stays.id).content == "Invoices are filed in the marble cabinet"
+    assert client.thread(heir.id).id == heir.id
+    assert client.notes(heir.id).items == []
+    assert client.context(heir.id).tokens.total >= 0
+
+
+def test_a_plain_deletion_takes_the_archives_of_the_thread(daemon: Daemon, client: Client, word: str) -> None:
+    """Without a purge the archives go too, in store and folder; memories learnt stay, and a purge takes them later."""
+    thread = thread_with_everything(client, word)
+    (address,) = [item.sha256 for item in client.archives().items if item.ref == f"thread:{thread}"]
+    wait_until((root(daemon) / "archives" / f"{address}.json").exists, "the archive's file")
+
+    client.delete_thread(thread, confirm=thread)
+
+    assert address not in {item.sha256 for item in client.archives().items}
+    wait_until(lambda: not (root(daemon) / "archives" / f"{address}.json").exists(), "the removal of its file")
+    assert any(word in item.content for item in client.memories().items)
+    client.delete_thread(thread, confirm=thread, purge=True)
+    wait_until(lambda: not files_with(daemon.home, word), f"no {word}", 20)
+
+
+def test_memories_may_stay(client: Client, word: str) -> None:
+    """With `keepMemories` what was learnt stays, and the answer names it; nothing refers to the thread any more."""
+    thread = thread_with_everything(client, word)
+    learnt = {item.id for item in client.memories().items if thread in str(item.provenance)}
+    assert learnt
+
+    answer = client.delete_thread(thread, confirm=thread, purge=True, keep_memories=True)
+
+    assert answer.purged is not None
+    assert set(answer.purged.kept) == learnt
+    assert {item.id for item in client.memories().items} >= learnt
+    assert all(thread not in str(item.provenance) for item in client.memories().items)
+
+
+def test_a_purged_document_is_nowhere(daemon: Daemon, client: Client, word: str) -> None:
+    """A document with memories, edited, renamed and in conflict: every version, its conflict and the copy go."""
+    file = root(daemon) / "facts" / "hosts.md"
+    client.put_document("facts/hosts.md", f"# Hosts\n\n- The host is {word}\n- The port is eighty\n")
+    client.put_document("notes/other.md", "# Other\n\nNothing of interest.\n")
+    wait_until(file.exists, "the file")
+    file.write_text(f"# Hosts\n\n- The host is {word} of the person\n- The port is eighty\n", "utf-8")
+    client.patch_document("facts/hosts.md", [("eighty", "ninety")])
+    file.rename(file.with_name("machines.md"))
+    wait_until(lambda: any(item.path == "facts/machines.md" for item in client.documents().items), "the move")
+
+    answer = client.delete_document("facts/machines.md", purge=True)
+
+    assert answer.purged is not None
+    assert answer.purged.documents >= 1
+    wait_until(lambda: not files_with(daemon.home, word), f"no {word}", 20)
+    assert {item.path for item in client.documents().items} >= {"notes/other.md"}
+
+
+def reverie(daemon: Daemon, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    """Run a command for a daemon, with what a person types."""
+    command = [sys.executable, "-m", "reveried.cli", *words]
+    return subprocess.run(command, env=daemon.env, input=typed, capture_output=True, text=True, check=False)
+
+
+def test_the_command_asks_and_names_backups(daemon: Daemon, client: Client, word: str, tmp_path: Path) -> None:
+    """`forget --purge` asks; "no" changes nothing; then it tells what is gone, and which backups have it."""
+    memory = remembered(client, f"The printer is called {word}")
+    assert reverie(daemon, "backup", str(tmp_path / "copy")).returncode == 0
+
+    refused = reverie(daemon, "forget", memory.id, "--purge", typed="n\n")
+    assert refused.returncode == 1
+    assert client.memory(memory.id).content == memory.content
+
+    done = reverie(daemon, "forget", memory.id, "--purge", typed="y\n")
+    assert done.returncode == 0, done.stderr
+    assert "Purged: 1 memory" in done.stdout
+    assert str(tmp_path / "copy") in done.stdout
+    assert not files_with(daemon.home, word)
+
+    client.put_document("notes/printer.md", f"# Printer\n\n{word}\n")
+    plain = reverie(daemon, "forget", "notes/printer.md")
+    assert "reverie forget notes/printer.md --purge" in plain.stdout
+    assert files_with(daemon.home, word)
+    purged = reverie(daemon, "forget", "notes/printer.md", "--purge", "--yes", "--json")
+    assert json.loads(purged.stdout)["purged"]["documents"] == 1
+    assert not files_with(daemon.home, word)
+    assert "less than before" in reverie(daemon, "compact").stdout
+
+
+def test_a_killed_purge_is_finished_by_the_next_start() -> None:
+    """Killed anywhere in a purge: after the next start the thread is there whole, or nothing of it is left."""
+    chance = random.Random(7)
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home, REVERIE_SYNC_GRACE_SECONDS="0.1")).start()
+        for number in range(count(2, 60)):
+            word = f"Zanzibar{'abcdefgh'[number % 8] * (number + 2)}"
+            with Client(daemon.socket) as client:
+                stays = remembered(client, f"Deployments of team {number} are announced in the harbour channel")
+                thread = thread_with_everything(client, word)
+            with daemon.wire() as wire_:
+                wire_.send(request("DELETE", f"/v1/threads/{thread}?confirm={thread}&purge=true"))
+                time.sleep(chance.uniform(0.0, 0.6))
+                daemon.kill()
+            daemon.start()
+            with Client(daemon.socket) as client:
+                if not _vanishes(home, word):
+                    assert client.thread(thread).message_count == 28
+                    client.delete_thread(thread, confirm=thread, purge=True)
+                assert client.memory(stays.id).content == stays.content
+            wait_until(partial(_is_gone, home, word), f"no {word}", 20)
+        assert daemon.stop() == 0
+        assert run_check(home / "data" / "store").ok
+
+
+def _is_gone(home: Path, word: str) -> bool:
+    return not files_with(home, word)
+
+
+def _vanishes(home: Path, word: str) -> bool:
+    """Return True if the word is gone a while after the start: then the purge had begun, and went on."""
+    deadline = time.monotonic() + 4
+    while files_with(home, word):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
