@@ -186,8 +186,12 @@ async def compact_store(call: Call) -> Reply:
     """Rewrite the store's file without free pages; only for the owner, since it is the store of every space."""
     if call.agent is not None:
         raise Forbidden("a token may not compact the store", hint="run `reverie compact` as the daemon's owner")
-    freed = await compact(call.services)
-    return Reply(wire.Compacted(freed_bytes=freed, size=(call.services.store.path / "data.mdb").stat().st_size))
+
+    async def run() -> wire.Compacted:
+        freed = await compact(call.services)
+        return wire.Compacted(freed_bytes=freed, size=(call.services.store.path / "data.mdb").stat().st_size)
+
+    return Reply(await answer_once(call.services, call.space, call.idempotency, run, wire.Compacted))
 
 
 async def description(call: Call) -> Reply:

@@ -126,9 +126,9 @@ def backup(path: str, *, moved_to: str | None = None) -> Call[wire.BackupMade]:
     return request("POST", target("backups"), wire.BackupMade, body, long=True)
 
 
-def compact() -> Call[wire.Compacted]:
+def compact(*, key: str | None = None) -> Call[wire.Compacted]:
     """Rewrite the store's file without the space that deleted records have left; writes wait meanwhile."""
-    return request("POST", target("compact"), wire.Compacted, long=True)
+    return request("POST", target("compact"), wire.Compacted, key=key, long=True)
 
 
 def job(job_id: str) -> Call[wire.Job]:

@@ -150,7 +150,7 @@ def test_a_purged_thread_is_nowhere(daemon: Daemon, client: Client, word: str) -
     heir = client.create_thread(agent="ada")
     assert any(word in note.content for note in client.notes(heir.id).items)
     client.dream()
-    assert files_with(root(daemon), word)
+    assert files_with(daemon.home, word)
 
     answer = client.delete_thread(thread, confirm=thread, purge=True)
 
