@@ -61,6 +61,7 @@ def test_a_purged_memory_is_nowhere(daemon: Daemon, client: Client, word: str) -
     memory = client.remember(wire.CreateMemory(content=f"The staging host is called {word}"), key=f"once {word}")
     client.change_memory(memory.id, wire.ChangeMemory(content=f"The staging host {word} is retired"))
     later = remembered(client, "Releases happen on Thursday mornings")
+    assert client.recall(word).hits
     client.dream()
     archive = client.archives().items[0].sha256
     backup = daemon.home / "data" / "backups" / "old"
