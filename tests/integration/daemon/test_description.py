@@ -94,7 +94,7 @@ def over_tcp() -> Iterator[tuple[Daemon, str]]:
 
 @pytest.mark.skipif(not os.environ.get("REVERIE_SOAK"), reason="a campaign of minutes: make soak")
 @pytest.mark.parametrize("seed", [1, 2, 3])
-def test_schemathesis_finds_nothing(over_tcp: tuple[Daemon, str], seed: int) -> None:
+def test_schemathesis_finds_nothing(over_tcp: tuple[Daemon, str], tmp_path: Path, seed: int) -> None:
     """100 examples an operation in every phase: no undocumented answer, and none of 500 or more."""
     daemon, url = over_tcp
     command = [
@@ -109,7 +109,7 @@ def test_schemathesis_finds_nothing(over_tcp: tuple[Daemon, str], seed: int) -> 
     ]
     command += ["--max-examples", "100", "--seed", str(seed), "--checks", CHECKS, "--request-timeout", "60"]
     command += [part for path in STREAMS for part in ("--exclude-path", path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-6_000:]
     assert "No issues found" in done.stdout or "0 failures" in done.stdout or "failures" not in done.stdout
     check_serving(daemon)
