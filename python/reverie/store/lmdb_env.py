@@ -201,10 +201,15 @@ class Environment:
         return before - data.stat().st_size
 
     def _write_compacted(self, draft: Path) -> None:
-        """Write the compacted copy, flushed, without the bytes of deleted records that LMDB leaves in its pages."""
-        fd = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        """Write the compacted copy, in key order as `copy_to`, flushed, without the bytes that LMDB leaves in pages."""
+        draft.unlink(missing_ok=True)
+        txn = self._begin_read()
         try:
-            self._env.copyfd(fd, compact=True)
+            _write_in_order(txn, draft, int(self._env.info()["map_size"]))
+        finally:
+            txn.abort()
+        fd = os.open(draft, os.O_RDWR | os.O_CLOEXEC)
+        try:
             clear_unused_bytes(fd, int(self._env.stat()["psize"]))
             os.fsync(fd)
         finally:

@@ -38,7 +38,9 @@ _WORDS = {
 }
 _INTEGER = re.compile(r"-?[0-9]{1,30}")
 _BOOLEANS: dict[str, Json] = {"true": True, "1": True, "false": False, "0": False}
-_PATTERN_REASONS = {"^/": "must be an absolute path", "^[0-9]{1,18}(?!\\n)$": "must be the number of an operation"}
+# By how a pattern begins: msgspec quotes it with its backslashes doubled.
+_PATTERN_REASONS = {"^/": "must be an absolute path", "^[0-9]{1,18}": "must be the number of an operation"}
+_OPERATION_HINT = "reverie log lists them"
 _NAME_REASON = "may hold only letters, digits and . _ : @ + -, and cannot be . or .."
 _QUOTED_CHARS = 80  # of a caller's text in an error message
 _INTEGER_MAX = (1 << 63) - 1  # what every part of the daemon can store
@@ -152,7 +154,10 @@ def _error_of(kind: type, text: str) -> ReverieError:
     name = f"`{field}`" if field else "the body"
     choices = ", ".join(_choices(kind, field))
     hint = f"give one of {choices}" if choices and _ENUM.match(what) else f"correct {name} and send it again"
-    return ValidationError(f"{name} {_reason(what)}", hint=hint, field=field)
+    reason = _reason(what)
+    if reason.endswith("the number of an operation"):
+        hint = _OPERATION_HINT
+    return ValidationError(f"{name} {reason}", hint=hint, field=field)
 
 
 def _reason(what: str) -> str:
@@ -161,7 +166,8 @@ def _reason(what: str) -> str:
     if found := _RANGE.match(what):
         return f"must be {_words(found['wanted'])} {found['rule']}"
     if found := _PATTERN.match(what):
-        return _PATTERN_REASONS.get(found["pattern"], _NAME_REASON)
+        pattern = found["pattern"]
+        return next((reason for start, reason in _PATTERN_REASONS.items() if pattern.startswith(start)), _NAME_REASON)
     if found := _ENUM.match(what):
         return f"cannot be {_quoted(found['value'])}"
     return f"is not usable: {_quoted(what)}"

@@ -16,6 +16,7 @@ from reveried.cli.imports import import_file
 from support.daemon import running_daemon
 from support.generated_sessions import generated_files
 from support.shared import SHARED, real_sessions
+from support.soak import count
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,14 +48,14 @@ def check_same(client: Client, path: Path, sizes: tuple[int, ...]) -> None:
 
 def test_what_is_measured_is_served(client: Client) -> None:
     """Generated sessions: the same text at five sizes, whether the thread was distilled or not."""
-    for path in generated_files()[:3]:
+    for path in generated_files()[:2]:
         check_same(client, path, SIZES)
 
 
 @pytest.mark.measures("data/transcripts/claude-code")
 def test_what_is_measured_is_served_for_recorded_sessions() -> None:
-    """Recorded sessions, each in a fresh daemon: the same text at four sizes."""
+    """Recorded sessions (in a soak all of them), each in a fresh daemon: the same text at four sizes."""
     assert SHARED.exists()
-    for path in real_sessions()[::8]:
+    for path in real_sessions()[:: count(20, 1)]:
         with running_daemon() as daemon, Client(daemon.socket) as client:
             check_same(client, path, SIZES[1:])
