@@ -207,9 +207,12 @@ class SpaceFolder:
             sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
             states += [state for state in sources if state is not None]
         result.paths = {state.path for state in states}
+        # One file that is put back is an ordinary save: only for several is it worth reading days of versions.
+        is_one = len(states) == 1 and not is_full
+        most = rules.versions_max if is_one else sync.SEARCHED_MAX
         redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
         result.plan = reconcile(
-            [self._compared(reader, state, redact) for state in states],
+            [self._compared(reader, state, redact, most) for state in states],
             redact=redact,
             now_ms=self._now_ms(),
             stamp=self._stamp(),
@@ -223,11 +226,11 @@ class SpaceFolder:
         return result
 
     @staticmethod
-    def _compared(reader: Reader, state: PathState, redact: Callable[[str], RedactionView]) -> PathState:
+    def _compared(reader: Reader, state: PathState, redact: Callable[[str], RedactionView], most: int) -> PathState:
         """Return the state of a saved file with the earlier version that it may have exactly."""
         if not state.data or not is_saved_over(state, state.data):
             return state
-        older = sync.older_version(reader, state, redact(state.data.decode()).text)
+        older = sync.older_version(reader, state, redact(state.data.decode()).text, most=most)
         return state if older is None else replace(state, older=older)
 
     def _move_sources(self, root: Root, states: list[PathState]) -> list[str]:
