@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import lmdb
 
 from reverie.redact import Redactor
-from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write
+from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, seal
 from reverie.store.retention import Rules, prune
 from reveried.http.admission import token_hash
 from support.daemon import Answer, Daemon, request, status_bytes
@@ -117,8 +117,10 @@ def plant(home: Path) -> None:
         new = [Write("pruned", "test", "prune", lambda writer: prune(writer, Rules()).removed)]
         for writes, at in ((old, "2020-01-01T00:00:00.000Z"), (new, "2026-11-21T09:30:00.000Z")):
             assert all(isinstance(done, Done) for done in store.commit(writes, at=at))
-    data = folder / "data.mdb"
-    data.write_bytes(data.read_bytes().replace(b"the damaged one", b"the demaged one"))
+    data, packed = folder / "data.mdb", seal(value, Redactor()).data
+    stored = data.read_bytes()
+    assert packed in stored
+    data.write_bytes(stored.replace(packed, packed[:-1] + bytes((packed[-1] ^ 1,))))
 
 
 @dataclass(slots=True)

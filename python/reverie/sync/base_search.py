@@ -24,7 +24,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,7 @@ _DISTINCTIVE_WORDS = 4
 """Words from which on a line is distinctive: two people do not write four equal words in a row by chance."""
 
 _COMPARED_MAX = 20_000  # comparisons of lines: a document that was rewritten has no edited lines
+_CACHED_LINES = 8_192  # the versions of a document share nearly all of their lines
 _HEADER = ("> Summary:", "- Updated:")
 
 # A word, one of the characters that are written without spaces between words (kana, CJK, hangul), or a sign.
@@ -167,11 +168,11 @@ def _is_unseen(text: Counter[str], older: Counter[str], since: Counter[str]) -> 
     prove nothing: a person and an agent may both write "- tea".
     """
     added, more = since - older, text - older
+    if any(_is_distinctive(line) for line in added & more):  # the usual save; found without looking at words
+        return False
     words = _new_words(older, since)
     if not words:  # at most a line was shortened, such as a summary
         return any(_has_word(line) for line in added) and not any(_has_word(line) for line in added & more)
-    if any(_is_distinctive(line) for line in added & more):
-        return False
     return 2 * (words & _new_words(older, text)).total() <= words.total()
 
 
@@ -229,11 +230,13 @@ def _is_stale_buffer(search: _Search, at: int) -> bool:
     return 2 * (lines & search.text.counts).total() >= lines.total()
 
 
+@lru_cache(maxsize=_CACHED_LINES)
 def _has_word(line: str) -> bool:
     """Return True if a line has a letter or a digit."""
     return any(character.isalnum() for character in line)
 
 
+@lru_cache(maxsize=_CACHED_LINES)
 def _is_distinctive(line: str) -> bool:
     words: list[str] = _WORD.findall(line)
     return sum(word.isalnum() for word in words) >= _DISTINCTIVE_WORDS
@@ -249,16 +252,15 @@ def _inner_pairs(lines: Counter[str]) -> Counter[tuple[str, str]]:
 
     Pairs of two signs, and those with the beginning or end of a line, are left out: every list has them.
     """
-    pairs = _pairs(lines)
-    alone = Counter({(line.strip(), ""): count for line, count in lines.items() if line.strip().isalnum()})
-    inner = {pair: count for pair, count in pairs.items() if all(pair) and any(map(str.isalnum, pair))}
-    return Counter(inner) + alone
-
-
-def _pairs(lines: Counter[str]) -> Counter[tuple[str, str]]:
-    """Return the pairs of neighbouring words; the beginning and the end of each line count as words."""
     pairs: Counter[tuple[str, str]] = Counter()
     for line, count in lines.items():
-        for pair in pairwise(("", *_WORD.findall(line), "")):
+        for pair in _pairs_of(line):
             pairs[pair] += count
     return pairs
+
+
+@lru_cache(maxsize=_CACHED_LINES)
+def _pairs_of(line: str) -> tuple[tuple[str, str], ...]:
+    """Return the word pairs of one line, as `_inner_pairs` counts them."""
+    pairs = tuple(pair for pair in pairwise(_WORD.findall(line)) if any(map(str.isalnum, pair)))
+    return (*pairs, (line.strip(), "")) if line.strip().isalnum() else pairs

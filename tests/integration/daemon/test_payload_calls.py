@@ -155,7 +155,7 @@ def check_tools(caller: Caller, root: Path, name: str) -> bool:
         assert (root / name).read_text("utf-8").endswith(MARK)
         assert (caller.tool("memory_read", name) or {})["content"].endswith(MARK)
         for tool in ("memory_patch", "memory_append"):
-            assert (caller.tool(tool, name) or {})["content"]["success"]
+            assert not (caller.tool(tool, name) or {"isError": True})["isError"]
         assert (root / name).read_text("utf-8").count(MARK) == 3
         assert caller.document("DELETE", quoted(name)).status == 200
         return True
