@@ -91,7 +91,7 @@ def _compact_until(path: Path, step: str) -> None:
         case "os.open" | "fsync":
             setattr(os, step.removeprefix("os."), die)
         case "copy":
-            lmdb_env._write_in_order = die  # type: ignore[assignment]
+            lmdb_env._write_in_order = die
         case "close":
             env._env = Dying(env._env, step, die)  # type: ignore[assignment]
         case "clear":
