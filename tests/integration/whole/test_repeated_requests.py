@@ -36,6 +36,7 @@ BODIES: dict[str, tuple[Any, Any]] = {
     "/v1/schedules": ({"cron": "0 3 * * *"}, {"cron": "0 4 * * *"}),
     "/v1/imports": ({"client": "claude-code", "session": "a"}, {"client": "claude-code", "session": "b"}),
     "/v1/operations/{id}/undo": (None, {}),
+    "/v1/compact": (None, {}),
     "/v1/rollback": ({"operation": "1"}, {"operation": "0"}),
 }
 """The body of a first request, and another one, by path."""
