@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import threading
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
@@ -42,14 +43,25 @@ def disk() -> Iterator[Tree]:
 
 @contextmanager
 def full(own: Tree) -> Iterator[Path]:
-    """Fill the folder's file system, and make room again."""
+    """Fill the folder's file system, also what is freed meanwhile, and make room again."""
     filler = own.root.parent / "filler.bin"
     handle = os.open(filler, os.O_WRONLY | os.O_CREAT)
+    over = threading.Event()
+
+    def go_on() -> None:
+        while not over.wait(0.02):
+            while _has_room(handle):
+                pass
+
+    while _has_room(handle):
+        pass
+    filling = threading.Thread(target=go_on)
+    filling.start()
     try:
-        while _has_room(handle):
-            pass
         yield own.root
     finally:
+        over.set()
+        filling.join()
         os.close(handle)
         filler.unlink()
 

@@ -13,6 +13,7 @@ import pytest
 from reverie.layout import Layout
 from reverie.redact import Redactor
 from reverie.store import Store
+from reverie.usecases.access import AccessCounts
 from reveried import config
 from reveried.actions import distill, history, imports
 from reveried.compute import Compute
@@ -56,6 +57,7 @@ async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]
         compute=SimpleNamespace(run=decide),
         config=config.load(layout, {}, home=home),
         redactor=Redactor(),
+        accesses=AccessCounts("test"),
         clock=lambda: AT,
         random=lambda size: next(NUMBERS).to_bytes(size, "big"),
         sync_service=SimpleNamespace(write_all=nothing),

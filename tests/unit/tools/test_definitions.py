@@ -27,7 +27,7 @@ SIGNATURES: dict[str, tuple[dict[str, Any], list[str]]] = {
         ["content", "category"],
     ),
     "memory_list": ({}, []),
-    "memory_read": ({"path": TEXT}, ["path"]),
+    "memory_read": ({"path": TEXT, "offset": {"type": "integer"}, "limit": {"type": "integer"}}, ["path"]),
     "memory_write": ({"path": TEXT, "content": TEXT}, ["path", "content"]),
     "memory_patch": ({"path": TEXT, "patches": PATCHES}, ["path", "patches"]),
     "memory_append": ({"path": TEXT, "entry": TEXT, "summary": TEXT}, ["path", "entry"]),
@@ -46,7 +46,10 @@ SIGNATURES: dict[str, tuple[dict[str, Any], list[str]]] = {
         [],
     ),
 }
-"""Seed 004, section 6, and seed 001, tier 5: every tool with its parameters, and those it cannot do without."""
+"""Seed 004, section 6, and seed 001, tier 5: every tool with its parameters, and those it cannot do without.
+
+`memory_read` has a range as well: a whole file may be larger than a context.
+"""
 
 
 def without_texts(schema: Any) -> Any:
@@ -117,6 +120,7 @@ def test_the_schema_agrees_with_the_input_struct(tool: tools.Tool) -> None:
     """Fields without a default are required, and an unknown name is refused."""
     properties, required = SIGNATURES[tool.name]
     samples = {"path": "facts/user.md", "patches": [{"oldText": "a", "newText": "b"}], "category": "task", "limit": 3}
+    samples |= {"offset": 2}
     values = {name: samples.get(name, ["x"] if properties[name] == TEXTS else "x") for name in properties}
 
     parsed = msgspec.convert(values, tool.input_type)
