@@ -1,7 +1,7 @@
 """Giving memory back to the system after large requests and jobs.
 
 The allocator keeps what was freed, in case it is needed again, and pages of the store's map stay resident once they
-were read. Eight messages of 31 MB left the daemon at 1 GB, for good. So, a moment after the last large piece of work,
+were read. So large messages would stay resident for good. Therefore, a moment after the last large piece of work,
 both are given back: what is needed again is allocated again, or is still in the system's page cache.
 """
 

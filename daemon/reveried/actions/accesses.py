@@ -24,7 +24,7 @@ async def write_accesses_regularly(services: Services, *, every_s: float = EVERY
 
 
 async def write_accesses(services: Services) -> None:
-    """Write what was counted so far, behind agents' writes; what cannot be written now waits for the next time."""
+    """Write the access counts of every space in the bulk lane; counts whose write fails are written the next time."""
     for space in services.accesses.spaces():
         try:
             for write in services.accesses.writes(space):

@@ -83,7 +83,7 @@ async def prune_daily(services: Services, *, first_after_s: float = FIRST_AFTER_
 
 
 async def shorten_versions(services: Services) -> None:
-    """Make edits of the versions that an older form of the store kept whole, in steps behind other writes.
+    """Convert whole versions, as older releases stored them, to edits, in small steps of the bulk lane.
 
     Once for each space: a step saves how far it came, so that the next start goes on from there.
     """

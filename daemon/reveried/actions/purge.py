@@ -69,7 +69,7 @@ async def resume(services: Services) -> None:
 
 
 async def compact(services: Services) -> int:
-    """Rewrite the store's file without free pages and what is in them; return how many bytes shorter it is.
+    """Compact the store's file and clear the bytes of deleted records; return how many bytes shorter it is.
 
     Raises:
         Busy: reads stayed open; DiskFull: no room for the copy. The store is as it was.
@@ -195,7 +195,7 @@ async def _repeat(services: Services, write: Write[int]) -> None:
 
 
 def _backups(services: Services, since: str) -> list[wire.BackupFile]:
-    """Return the backups made after `since`, so that they have what was written then, oldest first.
+    """Return the backups made after `since`, oldest first: they still have what was written before them.
 
     Those below the backup folder, those that are known to be elsewhere, and the stores that `reverie restore` put
     aside. A backup is not opened: a damaged one could end the process.

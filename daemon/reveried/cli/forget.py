@@ -108,7 +108,7 @@ def _confirm(preview: str, *, yes: bool, json: bool) -> None:
 
 
 def _print_deleted(answer: Deleted, shown: str) -> None:
-    """Print what was deleted, and what to type next."""
+    """Print the name of what was deleted, and the commands that undo or purge it."""
     if answer.purged is not None:
         _print_purged(answer.purged)
         return

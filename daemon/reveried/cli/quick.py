@@ -34,7 +34,7 @@ _CATEGORIES = ("task", "decision", "preference", "correction", "context")
 
 
 class _NotPlainError(Exception):
-    """This command line, or its answer, is left to the command tree."""
+    """Raised where the quick form cannot run a command line; the full command tree runs it then."""
 
 
 class Answer:

@@ -135,7 +135,7 @@ async def delete_document(call: Call) -> Reply:
 
 
 async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
-    """Purge a document with its memories and every version; one that is deleted already, too."""
+    """Purge a document with its memories and every version, also one that was deleted before."""
     if_match = _if_match(call)
     if if_match is not None:
         await read(call.services, call.space, lambda reader: usecase.require_version(reader, path, if_match))

@@ -76,7 +76,7 @@ async def delete_thread(call: Call) -> Reply:
 
 
 async def _purge_thread(call: Call, target: PendingPurge) -> wire.ThreadDeleted:
-    """Purge a thread; one that is deleted already, too, if something of it is left."""
+    """Purge a thread, also one that was deleted before and of which history or archives remain."""
     with call.services.store.reader(call.space) as reader:
         thread = reader.load(ThreadRecord, (target.key,))
     purged = await purge(call, target)

@@ -1,4 +1,4 @@
-"""Exponential back-off, for what is tried again until it succeeds."""
+"""Exponential back-off between the retries of a failed write or scan."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Baselines:
                 self.stamps.pop(path, None)
 
     def replace_texts(self, cover: Callable[[Baseline], Baseline]) -> None:
-        """Replace the baselines that `cover` changes; what is known of the files stays."""
+        """Update baselines with those of `cover`; the cached stamps of files are not changed."""
         covered = [new for old in list(self.by_path.values()) if (new := cover(old)) != old]
         self.update(covered, {new.path: self.stamps.get(new.path) for new in covered})
 

@@ -85,7 +85,7 @@ class ProjectionWriter:
         return count
 
     def _remove_purged(self, reader: Reader, root: Root, now_ms: int) -> set[str]:
-        """Remove the files of purged archives; return the addresses of which no file is left as it was written."""
+        """Remove the files of purged archives; return the addresses whose file is gone or was changed by a person."""
         gone = set()
         for address in projections.purged_archives(reader):
             path = f"archives/{address}.json"

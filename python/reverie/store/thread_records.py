@@ -58,7 +58,7 @@ class IdentityRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class VersionsCursor(StoredRecord, frozen=True, kw_only=True):
-    """How far the versions that an older form of the store kept whole were made edits. Key: `KEY`.
+    """Progress of the conversion of whole versions, as older releases stored them, to edits. Key: `KEY`.
 
     `after` is the key of the last version looked at, in hex; `done` once all were.
     """

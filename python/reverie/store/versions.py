@@ -121,7 +121,7 @@ def _store(
 
 
 def shorten_versions(transaction: WriteTransaction, after: str = "") -> str | None:
-    """Make edits of some versions that an older form of the store kept whole; return the cursor of the next step.
+    """Convert some whole versions, as older releases stored them, to edits; return the cursor of the next step.
 
     Begin without a cursor; None after the last step. Every step leaves a store that reads the same as before, so the
     work may end after any of them, and may be done again. Bookkeeping: no operation.

@@ -222,7 +222,7 @@ class Writer(Reader):
         return rewrite_record(self.transaction, kind, key, change, self._redactor)
 
     def shorten_versions(self, after: str) -> str | None:
-        """Make edits of some versions that an older form of the store kept whole; return the next step's `after`.
+        """Convert some whole versions, as older releases stored them, to edits; return the next step's `after`.
 
         Begin with an empty text; None after the last step. Reads the same before and after; no operation.
         """

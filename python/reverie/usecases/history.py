@@ -252,7 +252,7 @@ def prune_step(space: str, rules: Rules, cursor: str | None) -> Write[Step]:
 
 
 def shorten_step(space: str) -> Write[bool]:
-    """Make edits of some versions that an older form of the store kept whole; the body returns True after the last.
+    """Convert some whole versions, as older releases stored them, to edits; the body returns True after the last.
 
     It goes on where the last step ended, also after a restart. Bookkeeping, so it becomes no operation.
     """
