@@ -81,15 +81,16 @@ async def append(
 
     Raises:
         NotFound: no such thread.
-        ValidationError: a message without content.
+        ValidationError: a message without content, or with a time that is none.
         Conflict: `expected_seq` was given, and another writer appended first.
     """
     at = services.clock()
     messages = [(message.role, message.content) for message in request.messages]
+    said_at = [message.at for message in request.messages]
     if size <= INLINE_BYTES:
-        entries = threads.entries_of(messages, request.usage, at)
+        entries = threads.entries_of(messages, request.usage, at, said_at)
     else:
-        entries = await asyncio.to_thread(threads.entries_of, messages, request.usage, at)
+        entries = await asyncio.to_thread(threads.entries_of, messages, request.usage, at, said_at)
     write = threads.append(
         space,
         who,

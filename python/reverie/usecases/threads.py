@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, zip_longest
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from reverie import tokens, wire
 from reverie.context import is_turn_finished
 from reverie.errors import Conflict, NotFound, ValidationError
+from reverie.importers.claude_code import rfc3339_utc
 from reverie.importers.messages import main_line
 from reverie.importers.token_count import message_tokens
 from reverie.models import Entry, EntryKind
@@ -124,14 +125,21 @@ def create(
     return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency, answers=ThreadRecord)
 
 
-def entries_of(messages: Sequence[tuple[str, Json]], usage: dict[str, Any] | None, at: str) -> list[Entry]:
+def entries_of(
+    messages: Sequence[tuple[str, Json]],
+    usage: dict[str, Any] | None,
+    at: str,
+    said_at: Sequence[str | None] = (),
+) -> list[Entry]:
     """Return messages (role, Anthropic content) as entries with their tokens counted; `usage` is the last reply's.
 
+    `said_at` has the own time of each message, None where it has none: those get the time `at`.
+
     Raises:
-        ValidationError: a message without content.
+        ValidationError: a message without content, or a time that is none.
     """
     entries = []
-    for position, (role, content) in enumerate(messages):
+    for position, ((role, content), own) in enumerate(zip_longest(messages, said_at[: len(messages)])):
         if content in ("", []):
             raise ValidationError(
                 f"messages[{position}] is empty", hint="leave it out", field=f"messages[{position}].content"
@@ -141,12 +149,24 @@ def entries_of(messages: Sequence[tuple[str, Json]], usage: dict[str, Any] | Non
                 kind=EntryKind.SPEECH,
                 role="assistant" if role == "assistant" else "user",
                 content=content,
-                at=at,
+                at=at if own is None else _time_of(own, position),
                 tokens=message_tokens(content),
                 usage=usage if position == len(messages) - 1 else None,
             )
         )
     return entries
+
+
+def _time_of(given: str, position: int) -> str:
+    """Return the own time of a message in UTC with milliseconds. Raises ValidationError."""
+    own = rfc3339_utc(given)
+    if own is None:
+        raise ValidationError(
+            f"messages[{position}].at is not a time",
+            hint="write it as 2026-11-21T09:30:00Z, or leave it out",
+            field=f"messages[{position}].at",
+        )
+    return own
 
 
 def append(

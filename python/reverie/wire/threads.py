@@ -107,10 +107,14 @@ class ThreadDeleted(Reply):
 
 
 class MessageIn(Request):
-    """One message in Anthropic form: a string, or a list of content blocks each with a `type`."""
+    """One message in Anthropic form: a string, or a list of content blocks each with a `type`.
+
+    `at` is when it was said (RFC 3339, with an offset or `Z`), for messages from elsewhere; else the append's time.
+    """
 
     role: Literal["user", "assistant"]
     content: str | list[dict[str, Any]]
+    at: Annotated[str, Meta(min_length=1, max_length=64, description="When it was said, RFC 3339.")] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a block without a type, and a text block without a text: no model API accepts either."""

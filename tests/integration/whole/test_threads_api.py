@@ -318,3 +318,25 @@ def test_a_models_factor_applies_to_its_next_thread(client: Client) -> None:
     for thread, model, expected in (("same", "model-a", factor), ("other", "model-b", 1.0)):
         client.create_thread(id=thread, model=model)
         assert client.append(thread, alternate(words)).context.factor == expected
+
+
+def test_messages_bring_their_own_time(client: Client) -> None:
+    """A message with `at` is served with that time in UTC, one without gets the time of the append."""
+    client.create_thread(id="dated")
+    first, second = alternate("We met in May.", "Noted.")
+    client.append("dated", [{**first, "at": "2023-05-08T13:56:00+02:00"}, second])
+    told, noted = client.messages("dated").items
+    assert told.at == "2023-05-08T11:56:00.000Z"
+    assert noted.at is not None
+    assert noted.at > "2026"
+
+
+@pytest.mark.parametrize("at", ["yesterday", "2023-05-08", "2023-02-30T10:00:00Z", "2023-05-08T13:56:00", "", 7])
+def test_a_message_with_no_real_time_is_refused(daemon: Daemon, client: Client, at: Any) -> None:
+    """The error names the message, and nothing is appended."""
+    thread = client.create_thread().id
+    body = {"messages": [*alternate("One."), {"role": "assistant", "content": "Two.", "at": at}]}
+    answer = daemon.ask("POST", f"/v1/threads/{thread}/messages", body)
+    check_refused(answer, 400, "validation_error")
+    assert answer.json()["details"]["field"] == "messages[1].at"
+    assert client.thread(thread).message_count == 0
