@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 import msgspec
@@ -34,7 +35,7 @@ async def execute(
     snapshot: Callable[[Reader], S],
     job: str,
     plan: type[P],
-    commit: Callable[[P], Write[A] | A],
+    commit: Callable[[P], Write[A] | A | Awaitable[Write[A]]],
     answers: type[A],
     lock: str,
     idempotency: tuple[str, str] | None = None,
@@ -46,7 +47,8 @@ async def execute(
 
     Each attempt asks for a stored answer first: a concurrent call with the same idempotency key may have committed
     meanwhile. `skip` returns an answer where the snapshot shows that there is nothing to decide; `commit` returns an
-    answer where the plan writes nothing. Use cases that write the same records share the name of a `lock`.
+    answer where the plan writes nothing, and may be a coroutine where it has to look something up. Use cases that write
+    the same records share the name of a `lock`.
 
     Raises:
         Conflict: other writers were faster in every try, or the key was used for another request.
@@ -61,6 +63,8 @@ async def execute(
         if (answer := skip(state)) is not None:
             return answer
         outcome = commit(await decide(services, job, state, plan, bulk=bulk_decide))
+        if inspect.isawaitable(outcome):
+            outcome = await outcome
         if isinstance(outcome, Write):
             write: Write[A] = outcome
             return (await services.submit(write, bulk=bulk_commit)).value

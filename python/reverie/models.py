@@ -199,7 +199,8 @@ class Candidate:
 
     `title` and `fields` are for episodes only: the `##` line and its `- Key: value` lines. `subject` says what a fact
     is about: `user` facts go to facts/user.md, `project` facts to facts/project.md. `provenance` names the entries it
-    was extracted from: `{"thread": id, "seqs": [..]}`.
+    was extracted from: `{"thread": id, "seqs": [..]}`. `project` is the name of the project that it belongs to, empty
+    for what concerns the person.
     """
 
     type: MemoryType
@@ -210,11 +211,16 @@ class Candidate:
     fields: tuple[tuple[str, str], ...] = ()
     at: str | None = None
     provenance: dict[str, Any] = field(default_factory=dict)
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A memory: one durable item, a block of the markdown document at `document`."""
+    """A memory: one durable item, a block of the markdown document at `document`.
+
+    `project` is the name of the project that it belongs to, empty for what concerns the person; None where an older
+    release stored it (`documents.project_folder.memory_project`).
+    """
 
     id: str
     type: MemoryType
@@ -230,6 +236,7 @@ class Memory:
     title: str | None = None
     fields: tuple[tuple[str, str], ...] = ()
     order: int = 0  # position inside its document
+    project: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.usecases import imports
+from reverie.usecases import imports, projects, threads
+from reveried.actions.projects import registered
+from reveried.actions.threads import opened_with
 from reveried.execution import answer_once, execute, read
 
 if TYPE_CHECKING:
+    from reverie.store import Reader, ThreadRecord, Write
     from reveried.services import Services
 
 __all__ = ["begin", "take_chunk"]
@@ -101,12 +104,36 @@ async def _take(
         ),
         job="import",
         plan=imports.ChunkPlan,
-        commit=partial(imports.commit, space, import_id, offset),
+        commit=partial(_commit, services, space, import_id, offset),
         answers=wire.ChunkAnswer,
         lock=import_id,
         bulk_decide=True,
         bulk_commit=True,
     )
+
+
+async def _commit(
+    services: Services, space: str, import_id: str, offset: int, plan: imports.ChunkPlan
+) -> Write[wire.ChunkAnswer]:
+    """Return the write of a decided piece; with the first one the thread gets its project and what it opens with."""
+
+    def thread_of(reader: Reader) -> ThreadRecord:
+        return threads.get(reader, imports.position(reader, import_id).thread)
+
+    opening = None
+    if plan.sealed:
+        thread = await read(services, space, thread_of)
+        project = projects.of_thread(thread)
+        if project is None and plan.folder is not None:
+            project = await registered(services, space, plan.folder, who=f"import:{thread.agent}")
+        if thread.last_seq == 0:
+            index, seed = await opened_with(
+                services, space, agent=thread.agent, project=project, before=plan.began_at or services.clock()
+            )
+            opening = imports.Opening(project, index, seed)
+        else:
+            opening = imports.Opening(project)
+    return imports.commit(space, import_id, offset, plan, opening=opening)
 
 
 def _piece_end(data: bytes, begin: int, size: int) -> int:

@@ -10,11 +10,12 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.errors import Conflict, ReverieError
+from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.models import WorkingState
 from reverie.store import ThreadRecord, seal
 from reverie.usecases import contexts, notes, projections, thread_seed, threads, window_usage, working_state
 from reverie.usecases.stored_entries import entry_record
+from reveried.actions import projects
 from reveried.actions.distill import distill
 from reveried.execution import decide, read, retry_while_stale, stored_answer
 from reveried.keyed_lock import keyed_lock
@@ -25,10 +26,11 @@ if TYPE_CHECKING:
 
     from reverie.models import NoteCategory
     from reverie.store import Reader
+    from reverie.usecases.thread_seed import Seed
     from reverie.usecases.working_state import StateJob, StatePlan
     from reveried.services import Services
 
-__all__ = ["add_note", "append", "context", "create", "given_fields", "set_state", "state"]
+__all__ = ["add_note", "append", "change", "context", "create", "given_fields", "opened_with", "set_state", "state"]
 
 INLINE_BYTES = 64 * 1024  # a larger body's tokens are counted in a thread: the event loop must answer others meanwhile
 RECALL_LINES = 10  # memories that are offered to a context; its budget may show fewer
@@ -49,7 +51,8 @@ async def create(
         Conflict: the id is taken.
     """
     at = services.clock()
-    index = projections.index_text(await services.sync_service.index_entries(space))
+    project = None if request.project is None else await projects.registered(services, space, request.project, who=who)
+    index, seed = await opened_with(services, space, agent=agent, project=project)
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
         agent=agent,
@@ -57,11 +60,43 @@ async def create(
         model=request.model,
         context_window=request.context_window,
         index=index,
+        project=project,
         created_at=at,
         updated_at=at,
     )
-    seed = await read(services, space, partial(thread_seed.snapshot, agent=agent))
     stored = (await services.submit(threads.create(space, who, thread, seed, idempotency=idempotency))).value
+    return threads.thread_answer(stored, services.config.context.window)
+
+
+async def opened_with(
+    services: Services, space: str, *, agent: str | None, project: str | None, before: str | None = None
+) -> tuple[str | None, Seed]:
+    """Return the memory index, and the notes and digest, that a new thread of an agent in a project opens with.
+
+    `before` is when it began, for a thread that is imported: what became known later is left out, and the index where
+    every document did. So a session of last year, imported today, does not begin with what it led to.
+    """
+    documents = await services.sync_service.documents(space)
+    index = None
+    if before is None or any(document.updated_at <= before for document in documents):
+        index = projections.index_text(await services.sync_service.index_entries(space))
+    seed = await read(services, space, partial(thread_seed.snapshot, agent=agent, project=project, before=before))
+    return index, seed
+
+
+async def change(
+    services: Services, space: str, thread_id: str, request: wire.ChangeThread, *, who: str
+) -> wire.Thread:
+    """Give a thread another title or project; what it was opened with stays. Raises NotFound."""
+    fields: dict[str, str | None] = {}
+    if request.title is not msgspec.UNSET:
+        fields["title"] = request.title
+    if request.project is not msgspec.UNSET:
+        given = request.project
+        fields["project"] = None if given is None else await projects.registered(services, space, given, who=who)
+    if not fields:
+        raise ValidationError("nothing is to be changed", hint="give `title`, `project` or both")
+    stored = (await services.submit(threads.change(space, who, thread_id, fields))).value
     return threads.thread_answer(stored, services.config.context.window)
 
 

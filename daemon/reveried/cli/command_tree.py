@@ -22,6 +22,7 @@ from reveried.cli import (
     history,
     imports,
     memories,
+    projects,
     service,
     store,
     sync,
@@ -80,6 +81,7 @@ _FIRST: Commands = {
 }
 _WORK: Commands = {
     "threads": threads.threads,
+    "projects": projects.projects,
     "context": threads.context,
     "distill": threads.distill,
     "dream": dreams.dream,

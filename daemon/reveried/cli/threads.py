@@ -16,6 +16,7 @@ from reveried.cli.daemon_handle import all_items
 from reveried.cli.memories import print_proposals
 from reveried.cli.options import Budget, Json, Limit, joined_text
 from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, when
+from reveried.cli.projects import ProjectOption, given_project
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -31,24 +32,28 @@ _CANDIDATES_SHOWN = 3  # thread ids that an ambiguous prefix is answered with
 ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, or its first characters.")]
 
 
-def threads(limit: Limit = 20, json: Json = False) -> None:
-    """List the threads with their sizes, those first to which something was appended last.
+def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False) -> None:
+    """List the threads with their projects and sizes, those first to which something was appended last.
 
-    Example: reverie threads
+    Example: reverie threads --project .
     """
     with daemon_handle.client() as client:
-        page = client.threads(limit=limit, order="newest")
+        page = client.threads(limit=limit, order="newest", project=given_project(project))
     if json:
         print_json(page)
+        return
+    if not page.items and project is not None:
+        say(f"No thread is of the project {clip(project, TITLE_CHARS)}. `reverie threads` lists all.")
         return
     if not page.items:
         say("No threads yet. Next: reverie import claude-code ~/.claude/projects")
         return
     print_table(
-        ["Thread", "Title", "Messages", "Tokens", "Summaries", "In context", "Last (UTC)"],
+        ["Thread", "Project", "Title", "Messages", "Tokens", "Summaries", "In context", "Last (UTC)"],
         [
             (
                 thread.id,
+                thread.project or "-",
                 clip(thread.title, TITLE_CHARS) if thread.title else "-",
                 f"{thread.message_count:,}" if thread.message_count else "none",
                 f"{thread.tokens:,}",
@@ -58,9 +63,9 @@ def threads(limit: Limit = 20, json: Json = False) -> None:
             )
             for thread in page.items
         ],
-        right=(2, 3, 4, 5),
-        wraps=(1,),
-        drop=(5, 4, 6, 3, 2),
+        right=(3, 4, 5, 6),
+        wraps=(2,),
+        drop=(6, 5, 7, 4, 3),
     )
     if not all(thread.message_count for thread in page.items):
         say("A thread without messages has nothing to distill.")

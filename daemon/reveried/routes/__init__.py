@@ -14,6 +14,7 @@ from reveried.routes import (
     imports,
     jobs,
     memories,
+    projects,
     threads,
     tools,
 )
@@ -26,6 +27,7 @@ def routes() -> Table:
     return table(
         daemon.ROUTES,
         threads.ROUTES,
+        projects.ROUTES,
         contexts.ROUTES,
         memories.ROUTES,
         tools.ROUTES,

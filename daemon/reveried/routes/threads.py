@@ -9,12 +9,11 @@ from reverie import wire
 from reverie.errors import ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
-from reveried.actions import message_pages
+from reveried.actions import message_pages, projects
 from reveried.actions import threads as actions
 from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.routes.listing import record_page
 from reveried.routes.purging import purge
 
 if TYPE_CHECKING:
@@ -38,19 +37,29 @@ async def create(call: Call) -> Reply:
 
 
 async def list_threads(call: Call) -> Reply:
-    """List the threads of the space, by id or the newest first."""
+    """List the threads of the space or of one project, by id or the newest first."""
     window = call.services.config.context.window
     query = call.query_as(wire.ThreadsQuery)
-    if query.order == "newest":
-        page = partial(threads.newest_page, window=window, limit=query.limit, after=query.after)
-        return Reply(await read(call.services, call.space, page))
-    return await record_page(call, ThreadRecord, lambda _, thread: threads.thread_answer(thread, window))
+    project: str | None = None
+    if query.project is not None:
+        project = await projects.known_project(call.services, call.space, query.project)
+        if project is None:  # a folder that no thread has worked in
+            return Reply(wire.Page[wire.Thread]([]))
+    page = threads.newest_page if query.order == "newest" else threads.page
+    collect = partial(page, window=window, limit=query.limit, after=query.after, project=project)
+    return Reply(await read(call.services, call.space, collect))
 
 
 async def get_thread(call: Call) -> Reply:
     """Return one thread."""
     with call.services.store.reader(call.space) as reader:
         return Reply(threads.thread_answer(threads.get(reader, call.params["id"]), call.services.config.context.window))
+
+
+async def change_thread(call: Call) -> Reply:
+    """Change a thread's title or project; what it was opened with stays."""
+    request = call.into(wire.ChangeThread)
+    return Reply(await actions.change(call.services, call.space, call.params["id"], request, who=call.who))
 
 
 async def delete_thread(call: Call) -> Reply:
@@ -118,6 +127,14 @@ ROUTES = (
         query=wire.ThreadsQuery,
     ),
     Route("GET", "/v1/threads/{id}", get_thread, "One thread.", answer=wire.Thread),
+    Route(
+        "PATCH",
+        "/v1/threads/{id}",
+        change_thread,
+        "Changes a thread's title or project.",
+        body=wire.ChangeThread,
+        answer=wire.Thread,
+    ),
     Route(
         "DELETE",
         "/v1/threads/{id}",

@@ -319,6 +319,8 @@ class ApiCalls:
     summaries = _Method(calls.summaries)
     thread = _Method(calls.thread)
     threads = _Method(calls.threads)
+    change_thread = _Method(calls.change_thread)
+    projects = _Method(calls.projects)
     working_state = _Method(calls.working_state)
     call_tool = _Method(calls.call_tool)
     tools = _Method(calls.tools)

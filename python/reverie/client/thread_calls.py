@@ -18,6 +18,7 @@ __all__ = [
     "add_note",
     "append",
     "call_tool",
+    "change_thread",
     "context",
     "create_thread",
     "delete_note",
@@ -27,6 +28,7 @@ __all__ = [
     "learn",
     "messages",
     "notes",
+    "projects",
     "send_chunk",
     "set_working_state",
     "start_distill",
@@ -46,18 +48,38 @@ def create_thread(
     title: str | None = None,
     model: str | None = None,
     context_window: int | None = None,
+    project: str | None = None,
     key: str | None = None,
 ) -> Call[wire.Thread]:
-    """Create a thread. `context_window` is in tokens; without `id` the daemon generates one."""
-    body = wire.CreateThread(id, agent, title, model, context_window)
+    """Create a thread. `context_window` is in tokens; without `id` the daemon generates one.
+
+    `project` is a name, or the absolute path of a folder that is in the project.
+    """
+    body = wire.CreateThread(id, agent, title, model, context_window, project)
     return request("POST", target("threads"), wire.Thread, body, key=key)
 
 
 def threads(
-    *, limit: int = wire.LIMIT_DEFAULT, after: str | None = None, order: Literal["id", "newest"] | None = None
+    *,
+    limit: int = wire.LIMIT_DEFAULT,
+    after: str | None = None,
+    order: Literal["id", "newest"] | None = None,
+    project: str | None = None,
 ) -> Call[wire.Page[wire.Thread]]:
-    """Return one page of the threads, by id or those first to which something was appended last."""
-    return get(wire.Page[wire.Thread], "threads", limit=limit, after=after, order=order)
+    """Return one page of the threads, by id or those first to which something was appended last; of one project."""
+    return get(wire.Page[wire.Thread], "threads", limit=limit, after=after, order=order, project=project)
+
+
+def change_thread(thread_id: str, body: wire.ChangeThread) -> Call[wire.Thread]:
+    """Change a thread's title or project."""
+    return request("PATCH", target("threads", thread_id), wire.Thread, body)
+
+
+def projects(
+    *, of: str | None = None, limit: int = wire.LIMIT_DEFAULT, after: str | None = None
+) -> Call[wire.Page[wire.Project]]:
+    """Return one page of the projects, or the one that `of` (a name or an absolute path) names or is a folder of."""
+    return get(wire.Page[wire.Project], "projects", of=of, limit=limit, after=after)
 
 
 def thread(thread_id: str) -> Call[wire.Thread]:

@@ -40,6 +40,7 @@ class MemoryRecord(StoredRecord, frozen=True, kw_only=True, rename=None):
     """A memory; `reverie.models.Memory` has the same fields and explains them. Key: (memory,)."""
 
     KIND: ClassVar[Kind] = Kind.MEMORY
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("project",)
     KEEPS_UNKNOWN_FIELDS: ClassVar[bool] = True
 
     id: str
@@ -56,6 +57,7 @@ class MemoryRecord(StoredRecord, frozen=True, kw_only=True, rename=None):
     title: str | None = None
     fields: tuple[tuple[str, str], ...] = ()
     order: int = 0
+    project: str | None = None
 
 
 class DocumentRecord(StoredRecord, frozen=True, kw_only=True):

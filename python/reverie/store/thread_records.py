@@ -23,6 +23,8 @@ __all__ = [
     "NoteRecord",
     "OutlineRecord",
     "PassageRecord",
+    "ProjectRecord",
+    "ProjectsCursor",
     "ScheduleRecord",
     "SpaceRecord",
     "ThreadRecord",
@@ -128,7 +130,8 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
 
     `last_seq` is its last entry, `through_seq` the last entry that a distillation covers, `extracted_seq` the last
     entry that memories were drawn from. `tokens` counts all messages, `live_tokens` those still in the context.
-    `carried` are the ids of the notes that it was opened with; None for an imported thread. Key: (thread,).
+    `carried` are the ids of the notes that it was opened with; None for an imported thread without messages. `project`
+    is a name of `ProjectsCursor`; older releases wrote a folder's name there (`projects.of_thread`). Key: (thread,).
     """
 
     KIND: ClassVar[Kind] = Kind.THREAD
@@ -156,6 +159,26 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
     carried: list[str] | None = None
     factor: FactorRecord | None = None
     cleared: ClearedRecord | None = None
+
+
+class ProjectRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """A project: its name, the normalized addresses of its remotes, and the folders by which it is known, newest last.
+
+    The name is that of its folder below `facts/`. One that was given by name alone has neither remotes nor folders.
+    """
+
+    name: str
+    remotes: list[str] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)
+
+
+class ProjectsCursor(StoredRecord, frozen=True, kw_only=True):
+    """The projects of a space, in the order in which they became known. Key: `KEY`."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("projects",)
+
+    projects: list[ProjectRecord] = field(default_factory=list)
 
 
 class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):

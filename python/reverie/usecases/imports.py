@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from pathlib import PurePath
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,8 +18,9 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.codec import verified_sealed
-from reverie.usecases import threads, window_usage
+from reverie.usecases import thread_seed, threads, window_usage
 from reverie.usecases.stored_entries import entry_record
+from reverie.usecases.thread_seed import Seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ChunkJob",
     "ChunkPlan",
+    "Opening",
     "begin",
     "commit",
     "decide",
@@ -42,7 +44,6 @@ __all__ = [
 
 PROBLEMS_MAX = 100  # listed in one answer; the others are only counted
 TITLE_CHARS_MAX = 120
-PROJECT_LETTERS_MIN = 3  # a folder's name with fewer letters is skipped: a worktree may be called `2`
 
 
 class ChunkJob(msgspec.Struct):
@@ -62,6 +63,15 @@ class ChunkJob(msgspec.Struct):
     literals: list[str] = []
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Project, memory index, notes and digest that a thread is opened with by its first chunk."""
+
+    project: str | None = None
+    index: str | None = None
+    seed: Seed = field(default_factory=Seed)
+
+
 class ChunkPlan(msgspec.Struct):
     """A chunk parsed, redacted and sealed, ready to be appended, and the thread's metadata found in it."""
 
@@ -79,9 +89,10 @@ class ChunkPlan(msgspec.Struct):
     sha256: str
     messages: int = 0
     reply: str | None = None
+    began_at: str | None = None  # of the first message
     at: str | None = None
     title: str | None = None
-    project: str | None = None
+    folder: str | None = None  # the cwd of the first message
     model: str | None = None
     usage_tokens: int = 0  # of the last API usage in the chunk; 0 where it has none
     tokens_at_usage: int = 0  # our count of the chunk's messages up to the one with that usage
@@ -215,7 +226,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
 
 
 def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
-    """Set the plan's fields about the thread: messages begun, model, title, project, last usage, summaries."""
+    """Set the plan's fields about the thread: messages begun, model, title, folder, last usage, summaries."""
     live = 0
     for index, entry in enumerate(entries):
         if entry.kind is EntryKind.SUMMARY and isinstance(entry.content, str | list):
@@ -225,13 +236,14 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         # One API reply is several lines with the same reply id: they are one message.
         plan.messages += entry.reply is None or entry.reply != plan.reply
         plan.reply = entry.reply
+        plan.began_at = plan.began_at or entry.at
         plan.at = entry.at or plan.at
         live += entry.tokens
         if entry.usage:
             plan.usage_tokens, plan.tokens_at_usage = window_usage.tokens_of(entry.usage), live
         plan.model = _model(entry) or plan.model
-        if plan.project is None and isinstance(folder := entry.extra.get("cwd"), str):
-            plan.project = _project_name(folder)
+        if plan.folder is None and isinstance(folder := entry.extra.get("cwd"), str) and folder.startswith("/"):
+            plan.folder = folder
         if plan.title is None and entry.role == "user":
             plan.title = _title(entry.content)
 
@@ -246,13 +258,6 @@ def _model(entry: Entry) -> str | None:
     message = entry.extra.get("message") if entry.kind is EntryKind.SPEECH else None
     model = message.get("model") if isinstance(message, dict) else None
     return model if isinstance(model, str) else None
-
-
-def _project_name(folder: str) -> str | None:
-    """Return the last part of a folder's path that reads as a name: `/home/ann/harbour/2` is of `harbour`."""
-    return next(
-        (part for part in reversed(PurePath(folder).parts) if sum(map(str.isalpha, part)) >= PROJECT_LETTERS_MIN), None
-    )
 
 
 def _title(content: Json) -> str | None:
@@ -288,9 +293,17 @@ def _stored_identity(record: dict[str, Any], redactor: Redactor) -> str:
 
 
 def commit(
-    space: str, import_id: str, offset: int, plan: ChunkPlan, *, client: str = "import"
+    space: str,
+    import_id: str,
+    offset: int,
+    plan: ChunkPlan,
+    *,
+    opening: Opening | None = None,
+    client: str = "import",
 ) -> Write[wire.ChunkAnswer]:
     """Return the write that appends a decided chunk, which began at byte `offset` of its file.
+
+    `opening` is for a thread without messages, and its project for one without a project.
 
     Its body raises NotFound where the import is gone, Conflict where the chunk would leave bytes out, and Conflict with
     `details["stale"]` where another caller moved the position since the snapshot: the lines that the thread has by now
@@ -308,7 +321,7 @@ def commit(
         # A chunk of duplicates alone adds nothing, whatever was committed since.
         if plan.sealed and here.offset != plan.position:
             raise Conflict("another import of the same file was faster", hint="try again", stale=True)
-        _append(writer, here.thread, plan)
+        _append(writer, here.thread, plan, opening or Opening())
         moved = replace(
             here,
             lines=plan.lines,
@@ -327,11 +340,14 @@ def commit(
     return Write(space=space, who=f"import:{client}", why="import.chunk", body=body)
 
 
-def _append(writer: Writer, thread_id: str, plan: ChunkPlan) -> None:
+def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -> None:
     """Append the chunk's entries, and update the thread's record."""
     if not plan.sealed:
         return
     thread = threads.get(writer, thread_id)
+    if thread.last_seq == 0:
+        thread_seed.put(writer, thread_id, opening.seed)
+        thread = replace(thread, index=opening.index, carried=[note.id for note in opening.seed.notes])
     first, last = writer.append_many(Kind.ENTRY, (thread_id,), [verified_sealed(item) for item in plan.sealed])
     distillations = thread.distillations
     for index, text, at in plan.summaries:
@@ -352,7 +368,7 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan) -> None:
         distillations=distillations,
         title=thread.title or plan.title,
         model=plan.model or thread.model,
-        project=thread.project or plan.project,
+        project=thread.project or opening.project,
         updated_at=plan.at or thread.updated_at,
         usage=usage,
     )

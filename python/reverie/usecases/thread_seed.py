@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from reverie import tokens
 from reverie.store import DigestRecord, NoteRecord, ThreadRecord
+from reverie.usecases import projects
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,17 +34,27 @@ class Seed:
     digest: DigestRecord | None = None
 
 
-def snapshot(reader: Reader, agent: str | None) -> Seed:
-    """Read what the next thread of `agent` inherits; an empty seed for a caller without a name."""
+def snapshot(reader: Reader, agent: str | None, project: str | None = None, before: str | None = None) -> Seed:
+    """Read what the next thread of `agent` in `project` inherits; an empty seed for a caller without a name.
+
+    Of a project's threads and of those without a project, never of another's; without a project of all. The digest of
+    a thread of the project comes first. `before` leaves out what was written later.
+    """
     if agent is None:
         return Seed()
-    threads = [thread for _, thread in reader.records(ThreadRecord) if thread.agent == agent]
+    threads = [
+        thread
+        for _, thread in reader.records(ThreadRecord)
+        if thread.agent == agent and (project is None or projects.of_thread(thread) in {project, None})
+    ]
     threads.sort(key=lambda thread: (thread.updated_at, thread.id), reverse=True)
     latest = threads[:THREADS_MAX]
-    digests = (reader.load(DigestRecord, (thread.id,)) for thread in latest)
+    own_first = sorted(latest, key=lambda thread: project is not None and projects.of_thread(thread) is None)
+    digests = (reader.load(DigestRecord, (thread.id,)) for thread in own_first)
+    written = (digest for digest in digests if digest is not None and digest.text)
     return Seed(
-        notes=_within_budget(_notes(reader, latest)),
-        digest=next((digest for digest in digests if digest is not None and digest.text), None),
+        notes=_within_budget([note for note in _notes(reader, latest) if before is None or note.at <= before]),
+        digest=next((digest for digest in written if before is None or (digest.at or "") <= before), None),
     )
 
 

@@ -1,4 +1,4 @@
-"""Threads: create, append messages, list messages, delete."""
+"""Threads: create, change, list, append messages, delete."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from reverie.importers.token_count import message_tokens
 from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, ImportRecord, Kind, ThreadRecord, Write
 from reverie.store.retention import purge_thread
-from reverie.usecases import consolidation, thread_seed, window_usage
+from reverie.usecases import consolidation, projects, thread_seed, window_usage
 from reverie.usecases.stored_entries import opened_entry
 from reverie.usecases.thread_seed import Seed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reverie.models import Json
     from reverie.store import Reader, Sealed, Writer
@@ -31,12 +31,14 @@ __all__ = [
     "Deletion",
     "after_append",
     "append",
+    "change",
     "create",
     "delete_step",
     "entries_of",
     "get",
     "is_turn_open",
     "newest_page",
+    "page",
     "thread_answer",
 ]
 
@@ -64,15 +66,31 @@ def get(reader: Reader, thread_id: str) -> ThreadRecord:
     return thread
 
 
-def newest_page(reader: Reader, *, window: int, limit: int, after: str | None) -> wire.Page[wire.Thread]:
-    """Return a page of the threads, those first to which something was appended last.
+def newest_page(
+    reader: Reader, *, window: int, limit: int, after: str | None, project: str | None = None
+) -> wire.Page[wire.Thread]:
+    """Return a page of the threads, those first to which something was appended last; of one project where given.
 
     The cursor is the time and id of the page's last thread. A thread that grows meanwhile moves before it.
     """
-    stored = sorted((_newest_cursor(thread), thread) for _, thread in reader.records(ThreadRecord))
+    stored = sorted((_newest_cursor(thread), thread) for thread in _of_project(reader, project))
     rest = [(cursor, thread) for cursor, thread in reversed(stored) if after is None or cursor < after]
     items = [thread_answer(thread, window) for _, thread in rest[:limit]]
     return wire.Page(items, rest[limit - 1][0] if len(rest) > limit else None)
+
+
+def page(
+    reader: Reader, *, window: int, limit: int, after: str | None, project: str | None = None
+) -> wire.Page[wire.Thread]:
+    """Return a page of the threads by id, of one project where given; the cursor is the id of the last one."""
+    items = [thread_answer(thread, window) for thread in islice(_of_project(reader, project, after), limit + 1)]
+    return wire.Page(items[:limit], items[limit - 1].id if len(items) > limit else None)
+
+
+def _of_project(reader: Reader, project: str | None, after: str | None = None) -> Iterator[ThreadRecord]:
+    """Yield the threads of a project, or without one all threads, by id, those behind the id `after`."""
+    threads = (thread for _, thread in reader.records(ThreadRecord, after=None if after is None else (after,)))
+    return threads if project is None else (thread for thread in threads if projects.of_thread(thread) == project)
 
 
 def _newest_cursor(thread: ThreadRecord) -> str:
@@ -98,6 +116,7 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
         created_at=thread.created_at,
         updated_at=thread.updated_at,
         tokenizer=tokens.TOKENIZER,
+        project=projects.of_thread(thread),
     )
 
 
@@ -167,6 +186,16 @@ def _time_of(given: str, position: int) -> str:
             field=f"messages[{position}].at",
         )
     return own
+
+
+def change(space: str, who: str, thread_id: str, fields: Mapping[str, str | None]) -> Write[ThreadRecord]:
+    """Return the write that sets fields of a thread's record; its body raises NotFound, and returns it as stored."""
+
+    def body(writer: Writer) -> ThreadRecord:
+        writer.save(replace(get(writer, thread_id), **fields), (thread_id,))
+        return get(writer, thread_id)
+
+    return Write(space=space, who=who, why="thread.change", body=body)
 
 
 def append(

@@ -121,10 +121,12 @@ from reverie.wire.memories import (
     UpdateChange,
 )
 from reverie.wire.parsing import parse, parse_query, plain
+from reverie.wire.projects import Project, ProjectsQuery
 from reverie.wire.threads import (
     MESSAGES_MAX,
     Appended,
     AppendMessages,
+    ChangeThread,
     Cleared,
     ContextUse,
     CreateThread,
@@ -158,6 +160,7 @@ __all__ = [
     "CallTool",
     "Change",
     "ChangeMemory",
+    "ChangeThread",
     "ChunkAnswer",
     "ChunkQuery",
     "Cleared",
@@ -225,6 +228,8 @@ __all__ = [
     "PatchDocument",
     "Placement",
     "Problem",
+    "Project",
+    "ProjectsQuery",
     "Proposal",
     "PurgeQuery",
     "Purged",

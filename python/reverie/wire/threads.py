@@ -2,15 +2,17 @@
 
 from typing import Annotated, Any, Literal
 
-from msgspec import Meta, field
+from msgspec import UNSET, Meta, UnsetType, field
 
 from reverie.models import Json
 from reverie.wire.base import Count, Id, ListQuery, Purged, Reply, Request
+from reverie.wire.projects import ProjectText
 
 __all__ = [
     "MESSAGES_MAX",
     "AppendMessages",
     "Appended",
+    "ChangeThread",
     "Cleared",
     "ContextUse",
     "CreateThread",
@@ -31,13 +33,24 @@ Title = Annotated[str, Meta(max_length=_TITLE_CHARS)]
 
 
 class CreateThread(Request):
-    """`POST /v1/threads`. Without `id` the daemon generates one; `contextWindow` is in tokens."""
+    """`POST /v1/threads`. Without `id` the daemon generates one; `contextWindow` is in tokens.
+
+    `project` is a name, or the absolute path of the folder that the agent works in: the daemon finds its repository.
+    """
 
     id: Id | None = None
     agent: Id | None = None
     title: Title | None = None
     model: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
     context_window: Annotated[int, Meta(ge=1000, le=100_000_000)] | None = None
+    project: ProjectText | None = None
+
+
+class ChangeThread(Request):
+    """`PATCH /v1/threads/{id}`: another title or project; null removes it, what is left out stays."""
+
+    title: Title | UnsetType | None = UNSET
+    project: ProjectText | UnsetType | None = UNSET
 
 
 class ContextUse(Reply):
@@ -63,7 +76,10 @@ class Cleared(Reply):
 
 
 class Thread(Reply):
-    """A thread. `tokens` are those of all its messages, `context` those that its context holds now."""
+    """A thread. `tokens` are those of all its messages, `context` those that its context holds now.
+
+    `project` is the name of the project that it works in.
+    """
 
     id: str
     message_count: int
@@ -79,6 +95,7 @@ class Thread(Reply):
     source: str | None = None
     cleared: Cleared | None = None
     tokenizer: str = "o200k_base"
+    project: str | None = None
 
 
 class ThreadsQuery(ListQuery):
@@ -87,6 +104,7 @@ class ThreadsQuery(ListQuery):
     order: Annotated[
         Literal["id", "newest"], Meta(description="By id, or those first to which something was appended last.")
     ] = "id"
+    project: ProjectText | None = None
 
 
 class DeleteThreadQuery(Request):

@@ -39,6 +39,15 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         ),
         ("threads", (), {"limit": 5, "after": "c"}, "GET /v1/threads", {"limit": "5", "after": "c"}, None),
         ("thread", ("a",), {}, "GET /v1/threads/a", {}, None),
+        (
+            "change_thread",
+            ("a", wire.ChangeThread(project="harbour")),
+            {},
+            "PATCH /v1/threads/a",
+            {},
+            {"project": "harbour"},
+        ),
+        ("projects", (), {"of": "harbour"}, "GET /v1/projects", {"limit": "100", "of": "harbour"}, None),
         ("delete_thread", ("a",), {"confirm": "a"}, "DELETE /v1/threads/a", {"confirm": "a"}, None),
         (
             "append",

@@ -1,0 +1,63 @@
+"""The command projects, and the project that a command takes: the one given, or that of the current folder."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reveried.cli import daemon_handle
+from reveried.cli.options import Json
+from reveried.cli.output import print_json, print_table, say
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+__all__ = ["AllProjects", "ProjectOption", "given_project", "project_here", "projects"]
+
+ProjectOption = Annotated[
+    str | None, typer.Option("--project", metavar="NAME|PATH", help="Only this project's, by its name or a folder.")
+]
+AllProjects = Annotated[bool, typer.Option("--all-projects", help="Of all projects, wherever you are.")]
+
+
+def projects(json: Json = False) -> None:
+    """List the projects: the repositories and folders that threads work in.
+
+    Example: reverie projects
+    """
+    with daemon_handle.client() as client:
+        items = list(daemon_handle.all_items(lambda after: client.projects(after=after)))
+    if json:
+        print_json({"items": items})
+        return
+    if not items:
+        say("No projects yet. A thread has one if its sessions name a folder.")
+        say("Next: reverie import claude-code ~/.claude/projects")
+        return
+    print_table(
+        ["Project", "Repository or folder", "Threads", "Memories"],
+        [
+            (
+                item.name,
+                item.remotes[0] if item.remotes else item.folders[-1] if item.folders else "-",
+                f"{item.threads:,}",
+                f"{item.memories:,}",
+            )
+            for item in items
+        ],
+        right=(2, 3),
+        wraps=(1,),
+    )
+
+
+def given_project(text: str | None) -> str | None:
+    """Return a project as the API takes it: a path made absolute, a name as it is."""
+    if text is None or not (text.startswith((".", "~")) or "/" in text):
+        return text
+    return str(Path(text).expanduser().absolute())
+
+
+def project_here(client: "Client") -> str | None:
+    """Return the name of the project that the current folder is in, if the store knows it."""
+    found = client.projects(of=str(Path.cwd())).items
+    return found[0].name if found else None

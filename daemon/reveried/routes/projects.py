@@ -1,0 +1,53 @@
+"""`/v1/projects`: the repositories and folders that threads work in."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.usecases import projects
+from reveried.actions.projects import known_project
+from reveried.execution import read
+from reveried.http.call import Reply
+from reveried.http.routing import Route
+
+if TYPE_CHECKING:
+    from reverie.store import Reader
+    from reveried.http.call import Call
+
+__all__ = ["ROUTES"]
+
+
+async def list_projects(call: Call) -> Reply:
+    """List the projects of the space by name, or the one that `of` names or is a folder of."""
+    query = call.query_as(wire.ProjectsQuery)
+    only = None
+    if query.of is not None:
+        only = await known_project(call.services, call.space, query.of)
+        if only is None:  # a folder of no known project
+            return Reply(wire.Page[wire.Project]([]))
+    return Reply(await read(call.services, call.space, partial(_page, query=query, only=only)))
+
+
+def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wire.Page[wire.Project]:
+    """Return a page of the projects, with the number of their threads and memories."""
+    threads, memories = projects.counts(reader)
+    found = [
+        wire.Project(project.name, project.remotes, project.folders, threads[project.name], memories[project.name])
+        for project in sorted(projects.known(reader), key=lambda project: project.name)
+        if project.name > (query.after or "") and only in {None, project.name}
+    ]
+    return wire.Page(found[: query.limit], found[query.limit - 1].name if len(found) > query.limit else None)
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/projects",
+        list_projects,
+        "Lists the projects.",
+        answer=wire.Page[wire.Project],
+        query=wire.ProjectsQuery,
+    ),
+)

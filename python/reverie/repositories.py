@@ -1,0 +1,250 @@
+"""The repository that a folder belongs to: where its git folder is, the address of its remote, and readable names.
+
+Reads `.git`, `commondir` and `config` below the paths that it is given, and runs no git. Worktrees, subfolders and
+clones of one repository lead to one `Checkout.remote` or one first folder.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Final
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Checkout", "is_shared_folder", "locate", "main_folder", "normalized_remote", "readable_names", "slug"]
+
+_FILE_BYTES_MAX: Final = 1024 * 1024  # of a git file that is read; a config has some hundred
+_LOCAL_HOPS_MAX: Final = 8  # clones of clones of clones … by their paths
+_SLUG_CHARS_MAX: Final = 60
+_REMOTE_SECTION: Final = re.compile(r'\[\s*remote\s+"(?P<name>(?:[^"\\]|\\.)*)"\s*\]', re.IGNORECASE)
+_URL_LINE: Final = re.compile(r"url\s*=\s*(?P<url>.*)", re.IGNORECASE)
+_SCP: Final = re.compile(r"(?:[^@/\s]+@)?(?P<host>\[[^\]]+\]|[^:/\s]{2,}):(?P<path>(?!//)\S.*)")
+_DEFAULT_PORTS: Final = {"ssh": 22, "git": 9418, "http": 80, "https": 443}
+_WORKTREE_FOLDERS: Final = (".worktrees", "worktrees")
+_WORKTREE_SIBLING: Final = re.compile(r"(?P<repository>.+)[-._]worktrees")
+_WORDS: Final = re.compile(r"[^\w.-]+|_*-[-_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """The repository, or the plain folder, that a folder is a checkout of.
+
+    `remote` is the normalized address of the repository's remote, empty without one. `folders` are paths by which it
+    is known, the one that identifies it first: of a repository the folder of its main worktree (of a clone by a path,
+    that of the repository it was cloned from), last the worktree in use.
+    """
+
+    remote: str
+    folders: tuple[str, ...]
+    is_repository: bool
+
+
+def locate(folder: str) -> Checkout:
+    """Return the repository that `folder` is in, an absolute path; where there is none, the folder itself.
+
+    A folder that does not exist any more, as the cwd of an old transcript, belongs to the repository of the nearest
+    folder above it that exists, else to where worktrees of its shape are made. Files that cannot be read count as
+    absent.
+    """
+    path = _real(folder)
+    candidates = [path] if main_folder(path) is None else [path, main_folder(path) or path]
+    for candidate in candidates:
+        found = _repository_above(candidate)
+        if found is not None:
+            worktree, common = found
+            remote, origin = _origin(common, _LOCAL_HOPS_MAX)
+            return Checkout(
+                remote, tuple(dict.fromkeys((origin, _main_worktree(common), worktree))), is_repository=True
+            )
+    return Checkout("", (candidates[-1],), is_repository=False)
+
+
+def main_folder(path: str) -> str | None:
+    """Return the folder that a path of the shape of a worktree was made from, by its name alone; None for others.
+
+    Examples: `/home/ann/harbour/.worktrees/3` and `/home/ann/harbour/.claude/worktrees/fix` are of `/home/ann/harbour`,
+    and so is `/home/ann/harbour-worktrees/fix`. Of `/home/ann/.cursor/worktrees/harbour/x1` only the name is known:
+    it is of `/home/ann/.cursor/worktrees/harbour`.
+    """
+    parts = PurePosixPath(path).parts
+    for index, part in enumerate(parts[:-1]):
+        if index == 0:
+            continue
+        sibling = _WORKTREE_SIBLING.fullmatch(part)
+        if sibling is not None and part not in _WORKTREE_FOLDERS:
+            return str(PurePosixPath(*parts[:index], sibling["repository"]))
+        if part not in _WORKTREE_FOLDERS and parts[index - 1 : index + 1] != ("conductor", "workspaces"):
+            continue
+        above = parts[:index]
+        if part == "worktrees" and above[-1].startswith(".") and above[-1] != ".git":
+            above = above[:-1]  # a tool's folder: `.claude/worktrees`
+        if part == "workspaces" or is_shared_folder(str(PurePosixPath(*above))):
+            # Worktrees of all repositories together: `worktrees/harbour/fix`, or `worktrees/a1b2/harbour` of Codex.
+            name = parts[index + 2] if ".codex" in parts[:index] and index + 2 < len(parts) else parts[index + 1]
+            return str(PurePosixPath(*parts[: index + 1], name))
+        return str(PurePosixPath(*above))
+    return None
+
+
+def is_shared_folder(path: str) -> bool:
+    """Return True for a home folder and folders above one: what is in it are many projects, and not one.
+
+    Example: `/home/ann` may be a repository of dotfiles, and `/home/ann/harbour` is still no part of it.
+    """
+    parts = PurePosixPath(path).parts
+    return len(parts) <= 2 or (parts[1] in {"home", "Users"} and len(parts) <= 3) or parts[:3] == ("/", "var", "tmp")
+
+
+def normalized_remote(url: str) -> str:
+    """Return `host/path` of a remote's address, the same for its https, ssh and scp forms; "" for a path on the disk.
+
+    Credentials, default ports, `.git` and the case of the host are dropped. Examples: `git@github.com:Ann/harbour.git`
+    and `https://ann:secret@GitHub.com/Ann/harbour/` are `github.com/ann/harbour`. The path is lower case too: the big
+    hosts do not tell `Ann` from `ann`.
+    """
+    url = url.strip()
+    if "://" in url:
+        try:
+            split = urlsplit(url)
+            host, port = split.hostname or "", split.port
+        except ValueError:
+            return ""
+        scheme = split.scheme.lower().removeprefix("git+")
+        if scheme == "file" or not host:
+            return ""
+        number = f":{port}" if port and port != _DEFAULT_PORTS.get(scheme) else ""
+        return _joined(host + number, unquote(split.path))
+    match = _SCP.fullmatch(url)
+    return "" if match is None else _joined(match["host"].strip("[]"), match["path"])
+
+
+def readable_names(checkout: Checkout) -> Iterator[str]:
+    """Yield names for a project, the shortest first: `harbour`, `ann-harbour`, …, then `harbour-2` and so on."""
+    address = checkout.remote or checkout.folders[0]
+    parts = [part for part in address.split("/") if slug(part)]
+    parts[-1:] = [part.removesuffix(".git") or part for part in parts[-1:]]
+    shortest = next((size for size in range(1, len(parts)) if re.search(r"[^\W\d_]", "".join(parts[-size:]))), 1)
+    for size in range(shortest, min(len(parts), shortest + 2) + 1):
+        yield slug("-".join(parts[-size:]))
+    number = 2
+    while True:
+        yield f"{slug('-'.join(parts[-shortest:])) or 'project'}-{number}"
+        number += 1
+
+
+def slug(text: str) -> str:
+    """Return a text as the name of a project and of its folder: lower case letters, digits and `. _ -`."""
+    name = _WORDS.sub("-", text.casefold()).strip(".-_ ")
+    return name[:_SLUG_CHARS_MAX].rstrip(".-_")
+
+
+def _real(folder: str) -> str:
+    """Return an absolute path without links; the part of it that does not exist stays as it is."""
+    return os.path.realpath(folder)
+
+
+def _repository_above(path: str) -> tuple[str, str] | None:
+    """Return the nearest worktree at or above a path, and its repository's common git folder; or None.
+
+    Above the path a home folder is skipped, so that dotfiles kept in git are not the repository of everything.
+    """
+    here = Path(path)
+    for folder in (here, *here.parents):
+        if folder != here and is_shared_folder(str(folder)):
+            return None
+        common = _common_folder(folder)
+        if common is not None:
+            return str(folder), str(common)
+    return None
+
+
+def _common_folder(folder: Path) -> Path | None:
+    """Return the git folder that all worktrees share, if `folder` is one of them or a bare repository."""
+    entry = folder / ".git"
+    if _is_git_folder(entry):
+        return _followed(entry)
+    text = _read(entry)
+    if text is not None and text.startswith("gitdir:"):
+        git = folder / text.removeprefix("gitdir:").strip()
+        if _is_git_folder(git):
+            return _followed(git)
+    return folder if _is_git_folder(folder) and (folder / "refs").is_dir() else None
+
+
+def _followed(git: Path) -> Path:
+    """Return the common folder that a git folder names in `commondir`, else the folder itself."""
+    text = _read(git / "commondir")
+    return Path(os.path.realpath(git if text is None else git / text.strip()))
+
+
+def _is_git_folder(path: Path) -> bool:
+    """Return True if a folder has what git asks of a git folder: `HEAD`, and `objects` or a `commondir`."""
+    try:
+        return (path / "HEAD").is_file() and ((path / "objects").is_dir() or (path / "commondir").is_file())
+    except OSError:
+        return False
+
+
+def _main_worktree(common: str) -> str:
+    """Return the folder that a repository is known by: that around `.git` or `.bare`, a bare repository's own."""
+    path = Path(common)
+    return str(path.parent) if path.name in {".git", ".bare"} else common
+
+
+def _origin(common: str, hops: int) -> tuple[str, str]:
+    """Return the normalized remote of a repository, "" without one, and the main folder of the repository it is of.
+
+    That of a clone by a path on this disk is the one that it was cloned from, and so on: it has the same origin.
+    """
+    main = _main_worktree(common)
+    url = _remote_url(_read(Path(common) / "config") or "")
+    remote = normalized_remote(url)
+    if remote or not url:
+        return remote, main
+    source = os.path.realpath(Path(main) / (unquote(urlsplit(url).path) if url.startswith("file:") else url))
+    found = _common_folder(Path(source)) if hops > 0 else None
+    return ("", source) if found is None else _origin(str(found), hops - 1)
+
+
+def _remote_url(config: str) -> str:
+    """Return the address of `origin` in a git config, else that of `upstream`, else that of the first remote."""
+    urls: dict[str, str] = {}
+    remote: str | None = None
+    for line in (line.strip() for line in config.splitlines()):
+        if line.startswith("["):
+            section = _REMOTE_SECTION.match(line)
+            remote = None if section is None else section["name"]
+        elif remote is not None and (match := _URL_LINE.fullmatch(line)) is not None:
+            urls.setdefault(remote, _value(match["url"]))
+    return urls.get("origin") or urls.get("upstream") or next(iter(urls.values()), "")
+
+
+def _value(text: str) -> str:
+    """Return a value of a git config without quotes and the comment behind it."""
+    quoted = re.match(r'"((?:[^"\\]|\\.)*)"', text)
+    return quoted[1].replace('\\"', '"').replace("\\\\", "\\") if quoted else re.split(r"\s[#;]", text)[0].strip()
+
+
+def _read(path: Path) -> str | None:
+    """Return the text of a small regular file, or None; a pipe of that name is not waited for."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return None
+            return os.read(descriptor, _FILE_BYTES_MAX).decode("utf-8", "replace")
+        finally:
+            os.close(descriptor)
+    except (OSError, ValueError):  # ValueError: a path with a zero byte
+        return None
+
+
+def _joined(host: str, path: str) -> str:
+    """Return host and path of a remote in one spelling."""
+    return f"{host}/{re.sub('/+', '/', path).strip('/').removesuffix('.git')}".rstrip("/").lower()

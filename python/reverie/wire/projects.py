@@ -1,0 +1,33 @@
+"""Projects: the repositories and folders that threads work in and memories belong to."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from reverie.wire.base import Count, ListQuery, Reply
+
+__all__ = ["Project", "ProjectText", "ProjectsQuery"]
+
+ProjectText = Annotated[
+    str,
+    Meta(
+        min_length=1, max_length=4096, description="A project's name, or the absolute path of a folder that is in it."
+    ),
+]
+"""A project in a request."""
+
+
+class Project(Reply):
+    """A project. `remotes` are without credentials; `folders` are those in which it was seen, the newest last."""
+
+    name: str
+    remotes: list[str]
+    folders: list[str]
+    threads: Count
+    memories: Count
+
+
+class ProjectsQuery(ListQuery):
+    """The query of `GET /v1/projects`: all of them, or the one that `of` names or is a folder of."""
+
+    of: ProjectText | None = None

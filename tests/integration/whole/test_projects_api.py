@@ -1,0 +1,98 @@
+"""Projects through the API: threads of one repository, wherever they work in it, and lists of a project."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie import wire
+from reverie.errors import NotFound, ValidationError
+from reveried.cli.imports import import_file
+from support.projects import repository, session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.client import Client
+
+
+def test_a_repository_with_worktrees_and_a_clone_is_one_project(client: Client, tmp_path: Path) -> None:
+    """Three worktrees, a clone, a subfolder and a removed worktree are one project; another repository is another."""
+    main = repository(tmp_path / "harbour", "git@example.org:ann/harbour.git")
+    for name in ("one", "two", "three"):
+        subprocess.run(["git", "worktree", "add", "-q", f".worktrees/{name}", "-b", name], cwd=main, check=True)
+    subprocess.run(["git", "clone", "-q", str(main), str(tmp_path / "clone")], check=True)
+    repository(tmp_path / "other" / "harbour", "https://example.org/bob/harbour")
+    (main / "src").mkdir()
+    folders = [main, *(main / ".worktrees" / name for name in ("one", "two", "three", "gone")), main / "src"]
+
+    names = [client.create_thread(project=str(folder)).project for folder in (*folders, tmp_path / "clone")]
+    other = client.create_thread(project=str(tmp_path / "other" / "harbour"))
+
+    assert set(names) == {"harbour"}
+    assert other.project == "bob-harbour"
+    listed = {item.name: item for item in client.projects().items}
+    assert (listed["harbour"].threads, listed["bob-harbour"].threads) == (7, 1)
+    assert listed["harbour"].remotes == ["example.org/ann/harbour"]
+    assert str(main) in listed["harbour"].folders
+    assert [item.name for item in client.projects(of=str(main / "src" / "deep")).items] == ["harbour"]
+    assert client.projects(of=str(tmp_path / "elsewhere")).items == []
+
+
+def test_imported_sessions_have_the_project_of_their_folder(client: Client, tmp_path: Path) -> None:
+    """The cwd of a transcript decides, also where the worktree is gone and the repository is there no more."""
+    main = repository(tmp_path / "mole")
+    places = [str(main), f"{main}/.claude/worktrees/fix", "/home/ann/pier/.worktrees/3", "/home/ann/pier/src"]
+    paths = [session(tmp_path / f"{number}.jsonl", folder, ["Hello"]) for number, folder in enumerate(places)]
+    threads = [client.thread(str(import_file(client, path).thread)) for path in paths]
+    assert [thread.project for thread in threads] == ["mole", "mole", "pier", "pier"]
+
+
+def test_threads_are_listed_by_project(client: Client, tmp_path: Path) -> None:
+    """By name or folder, in both orders and page by page; an unknown name is an error, an unknown folder is empty."""
+    for number in range(6):
+        client.create_thread(id=f"t{number}", project=("north", "south")[number % 2])
+    client.create_thread(id="t6")
+    first = client.threads(project="North", limit=2)
+    rest = client.threads(project="north", limit=2, after=first.next)
+    newest = client.threads(project="north", order="newest")
+    assert [thread.id for thread in (*first.items, *rest.items)] == ["t0", "t2", "t4"]
+    assert rest.next is None
+    assert [thread.id for thread in newest.items] == ["t4", "t2", "t0"]
+    assert client.threads(project=str(tmp_path)).items == []
+    assert client.thread("t6").project is None
+    with pytest.raises(NotFound, match="no project is called 'nowhere'"):
+        client.threads(project="nowhere")
+
+
+def test_the_project_of_a_thread_can_be_changed(client: Client) -> None:
+    """A name that is new makes a project, null removes it, and the title stays."""
+    client.create_thread(id="ta", title="Tides", project="east")
+    assert client.change_thread("ta", wire.ChangeThread(project="west")).project == "west"
+    changed = client.change_thread("ta", wire.ChangeThread(project=None))
+    assert (changed.project, changed.title) == (None, "Tides")
+    assert client.change_thread("ta", wire.ChangeThread(title="Ebb")).title == "Ebb"
+    with pytest.raises(ValidationError, match="nothing is to be changed"):
+        client.change_thread("ta", wire.ChangeThread())
+    with pytest.raises(NotFound):
+        client.change_thread("tb", wire.ChangeThread(title="x"))
+
+
+@pytest.mark.parametrize("text", ["./harbour", "~/harbour", "a/b", "--"])
+def test_what_is_no_project_is_refused(client: Client, text: str) -> None:
+    """A relative path, and a name without a letter or digit, are errors that name the field."""
+    with pytest.raises(ValidationError) as error:
+        client.create_thread(project=text)
+    assert error.value.details["field"] == "project"
+    assert error.value.hint
+
+
+def test_a_name_without_a_folder_takes_the_folder_that_comes(client: Client, tmp_path: Path) -> None:
+    """A project that was given by name is the repository of that name; a second one gets a longer name."""
+    client.create_thread(project="jetty")
+    repository(tmp_path / "a" / "jetty")
+    repository(tmp_path / "b" / "jetty")
+    names = [client.create_thread(project=str(tmp_path / name / "jetty")).project for name in ("a", "b", "a")]
+    assert names == ["jetty", "b-jetty", "jetty"]

@@ -1,0 +1,49 @@
+"""Repositories and sessions of projects, for tests."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+__all__ = ["git", "repository", "session"]
+
+
+def git(folder: Path, *words: str) -> None:
+    """Run git with an identity of its own."""
+    identity = ("-c", "user.name=Ann", "-c", "user.email=ann@example.org", "-c", "init.defaultBranch=main")
+    subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True)
+
+
+def repository(folder: Path, remote: str | None = None) -> Path:
+    """Return a new repository with one commit."""
+    folder.mkdir(parents=True)
+    git(folder, "init", "-q")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "begin")
+    if remote is not None:
+        git(folder, "remote", "add", "origin", remote)
+    return folder
+
+
+def session(path: Path, folder: str, texts: Sequence[str], *, day: str = "2026-03-01") -> Path:
+    """Write a session that works in `folder`: what the user says and the assistant answers, in turn."""
+    lines: list[dict[str, Any]] = []
+    for number, text in enumerate(texts):
+        role = "assistant" if number % 2 else "user"
+        lines.append(
+            {
+                "type": role,
+                "uuid": f"{path.stem}-{number}",
+                "parentUuid": f"{path.stem}-{number - 1}" if number else None,
+                "sessionId": path.stem,
+                "cwd": folder,
+                "timestamp": f"{day}T09:{number // 60 % 60:02}:{number % 60:02}.000Z",
+                "message": {"role": role, "content": text},
+            }
+        )
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    return path

@@ -1,0 +1,178 @@
+"""Tests of finding the repository of a folder: worktrees, subfolders, clones, remotes, and folders that are gone."""
+
+from __future__ import annotations
+
+import shutil
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.repositories import (
+    Checkout,
+    is_shared_folder,
+    locate,
+    main_folder,
+    normalized_remote,
+    readable_names,
+    slug,
+)
+from support.projects import git, repository
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("remote", [None, "git@example.org:ann/harbour.git"])
+def test_worktrees_subfolders_and_clones_are_one_repository(tmp_path: Path, remote: str | None) -> None:
+    """Three worktrees, a subfolder, a link and a clone of a clone by its path lead to the same identity."""
+    main = repository(tmp_path / "harbour", remote)
+    for name in (".worktrees/one", ".claude/worktrees/two", "../elsewhere/three"):
+        git(main, "worktree", "add", "-q", name, "-b", name.rsplit("/", 1)[-1])
+    (main / "src" / "deep").mkdir(parents=True)
+    git(tmp_path, "clone", "-q", str(main), "clone")
+    git(tmp_path, "clone", "-q", f"file://{tmp_path / 'clone'}", "copy")
+    (tmp_path / "link").symlink_to(main / "src")
+    places = [
+        main,
+        main / ".worktrees" / "one",
+        main / ".claude" / "worktrees" / "two",
+        tmp_path / "elsewhere" / "three",
+        main / "src" / "deep",
+        tmp_path / "clone",
+        tmp_path / "copy",
+        tmp_path / "link",
+    ]
+    found = [locate(str(place)) for place in places]
+    assert {(checkout.remote, checkout.folders[0]) for checkout in found[:5]} == {(found[0].remote, str(main))}
+    assert {checkout.remote for checkout in found} == {"example.org/ann/harbour" if remote else ""}
+    assert all(checkout.folders[0] == str(main) and checkout.is_repository for checkout in found)
+
+
+def test_a_worktree_of_a_bare_repository(tmp_path: Path) -> None:
+    """Worktrees beside a bare repository belong to the folder around it, or to the bare repository itself."""
+    source = repository(tmp_path / "source")
+    for bare in ("harbour/.bare", "quay.git"):
+        git(tmp_path, "clone", "-q", "--bare", str(source), bare)
+        git(tmp_path / bare, "config", "--remove-section", "remote.origin")
+        git(tmp_path / bare, "worktree", "add", "-q", str(tmp_path / f"{bare}-tree"), "-b", "side")
+    assert locate(str(tmp_path / "harbour" / ".bare-tree")).folders[0] == str(tmp_path / "harbour")
+    assert locate(str(tmp_path / "quay.git-tree")).folders[0] == str(tmp_path / "quay.git")
+    assert next(readable_names(locate(str(tmp_path / "quay.git-tree")))) == "quay"
+
+
+def test_a_nested_repository_is_its_own(tmp_path: Path) -> None:
+    """A repository inside another one, as a submodule or a vendored checkout, is not a part of it."""
+    outer = repository(tmp_path / "outer", "https://example.org/ann/outer")
+    inner = repository(outer / "vendor" / "inner", "https://example.org/bob/inner")
+    assert locate(str(inner)).remote == "example.org/bob/inner"
+    assert locate(str(outer / "vendor")).remote == "example.org/ann/outer"
+
+
+def test_a_folder_that_is_gone(tmp_path: Path) -> None:
+    """A removed worktree or subfolder belongs to the repository that is above it, or beside it by its name."""
+    main = repository(tmp_path / "harbour", "https://example.org/ann/harbour")
+    for gone in (main / ".worktrees" / "fix" / "src", main / "removed", tmp_path / "harbour-worktrees" / "fix"):
+        assert locate(str(gone)).remote == "example.org/ann/harbour"
+    assert locate("/home/ann/gone/.worktrees/fix") == Checkout("", ("/home/ann/gone",), is_repository=False)
+    assert locate("/home/ann/gone/src").folders == ("/home/ann/gone/src",)
+
+
+def test_a_stale_git_file_leads_to_the_repository_above(tmp_path: Path) -> None:
+    """A worktree whose git folder was pruned is still inside its repository."""
+    main = repository(tmp_path / "harbour", "https://example.org/ann/harbour")
+    git(main, "worktree", "add", "-q", ".worktrees/one", "-b", "one")
+    shutil.rmtree(main / ".git" / "worktrees")
+    assert locate(str(main / ".worktrees" / "one")).remote == "example.org/ann/harbour"
+
+
+def test_a_folder_without_git_is_itself(tmp_path: Path) -> None:
+    """Without a repository the folder counts; what only looks like git, or cannot be read, is none."""
+    (tmp_path / "notes" / ".git").mkdir(parents=True)
+    (tmp_path / "odd").mkdir()
+    (tmp_path / "odd" / ".git").write_text("no gitdir here")
+    assert locate(str(tmp_path / "notes")) == Checkout("", (str(tmp_path / "notes"),), is_repository=False)
+    assert locate(str(tmp_path / "odd")) == Checkout("", (str(tmp_path / "odd"),), is_repository=False)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://github.com/Ann/harbour",
+        "https://ann:s3cret@GitHub.com/Ann/harbour.git",
+        "https://github.com:443/ann/harbour/",
+        "ssh://git@github.com/ann/harbour.git",
+        "ssh://git@github.com:22/ann/harbour",
+        "git@github.com:ann/harbour.git",
+        "github.com:ann/harbour",
+        "git+ssh://git@github.com/ann//harbour.git",
+        "git://github.com/ann/harbour.git?token=s3cret",
+    ],
+)
+def test_forms_of_one_remote(url: str) -> None:
+    """Every form of an address is one, and credentials are dropped."""
+    assert normalized_remote(url) == "github.com/ann/harbour"
+
+
+@pytest.mark.parametrize(
+    "url", ["/srv/harbour.git", "../harbour", "file:///srv/harbour", "C:/harbour", "", "https://["]
+)
+def test_a_path_is_no_remote(url: str) -> None:
+    """A path on the disk, or what is no address, gives nothing."""
+    assert normalized_remote(url) == ""
+
+
+def test_the_remote_of_a_config(tmp_path: Path) -> None:
+    """`origin` comes before others; quotes, comments and other sections are read as git reads them."""
+    main = repository(tmp_path / "harbour", "https://example.org/bob/fork")
+    git(main, "remote", "rename", "origin", "bob")
+    assert locate(str(main)).remote == "example.org/bob/fork"
+    with (main / ".git" / "config").open("a") as config:
+        config.write(
+            '[remote "origin"] ; ours\n\tURL = "https://example.org/ann/harbour" # main\n[branch "x"]\nurl = y\n'
+        )
+    assert locate(str(main)).remote == "example.org/ann/harbour"
+
+
+@pytest.mark.parametrize(
+    ("path", "main"),
+    [
+        ("/home/ann/harbour/.worktrees/3", "/home/ann/harbour"),
+        ("/home/ann/harbour/.worktrees/ann/fix/src", "/home/ann/harbour"),
+        ("/home/ann/harbour/.claude/worktrees/fix", "/home/ann/harbour"),
+        ("/home/ann/harbour/worktrees/fix", "/home/ann/harbour"),
+        ("/home/ann/harbour-worktrees/fix", "/home/ann/harbour"),
+        ("/home/ann/harbour.worktrees/fix", "/home/ann/harbour"),
+        ("/home/ann/worktrees/harbour/fix", "/home/ann/worktrees/harbour"),
+        ("/home/ann/.cursor/worktrees/harbour/x1", "/home/ann/.cursor/worktrees/harbour"),
+        ("/home/ann/.codex/worktrees/a1b2/harbour", "/home/ann/.codex/worktrees/harbour"),
+        ("/Users/ann/conductor/workspaces/harbour/rome", "/Users/ann/conductor/workspaces/harbour"),
+        ("/home/ann/harbour", None),
+        ("/home/ann/worktrees", None),
+    ],
+)
+def test_shapes_of_worktrees(path: str, main: str | None) -> None:
+    """The folder that a worktree was made from is known by the path's shape alone."""
+    assert main_folder(path) == main
+
+
+def test_home_folders_are_shared() -> None:
+    """What is in a home folder or at the root is many projects."""
+    assert all(map(is_shared_folder, ("/", "/home", "/home/ann", "/Users/ann", "/root", "/tmp", "/var/tmp")))  # noqa: S108
+    assert not any(map(is_shared_folder, ("/home/ann/harbour", "/srv/harbour")))
+
+
+def test_names_are_readable() -> None:
+    """The shortest name comes first; one without a letter gets that of the folder above."""
+    names = readable_names(Checkout("github.com/ann/harbour", ("/srv/x",), is_repository=True))
+    assert list(islice(names, 5)) == ["harbour", "ann-harbour", "github.com-ann-harbour", "harbour-2", "harbour-3"]
+    assert next(readable_names(Checkout("", ("/home/ann/harbour/2",), is_repository=False))) == "harbour-2"
+    assert next(readable_names(Checkout("", ("/",), is_repository=False))) == "project-2"
+
+
+def test_slugs_are_folder_names() -> None:
+    """A slug has no space, slash or leading dot, and is its own slug."""
+    for text, name in ((".worktrees", "worktrees"), ("My App", "my-app"), ("a/b", "a-b"), ("Größe_1", "grösse_1")):
+        assert slug(text) == name
+        assert slug(slug(text)) == name
+    assert len(slug("x" * 500)) <= 60
