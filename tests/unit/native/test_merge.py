@@ -47,6 +47,41 @@ def test_equal_additions_merge_once() -> None:
     assert merge(LIST, LIST.replace("- two\n", ""), LIST.replace("- two\n", "")) == "# Facts\n\n- one\n- three\n"
 
 
+def test_an_addition_of_both_sides_at_different_places_comes_out_once() -> None:
+    """A paragraph that one side added below another heading is in the merged text once, where more was added."""
+    base = "# A\n\nfirst of all\n\n# B\n\nsecond of all\n"
+    ours = base.replace("# B", "The daemon keeps its socket in the runtime folder.\n\n# B")
+    more = "The daemon keeps its socket in the runtime folder.\n\nIts log is in the state folder.\n"
+    theirs = base + "\n" + more
+
+    for one, other in ((ours, theirs), (theirs, ours)):
+        merged = merge3(base, one, other)
+        assert merged.clean
+        assert merged.text.count("keeps its socket") == 1
+        assert merged.text.rstrip().endswith(more.rstrip())
+
+
+def test_short_lines_that_both_sides_added_stay_at_both_places() -> None:
+    """`- done` below two tasks is not one addition."""
+    base = "# A\n\n- build it all\n\n# B\n\n- ship it all\n"
+    merged = merge3(base, base.replace("build it all\n", "build it all\n- done\n"), base + "- done\n")
+
+    assert merged.clean
+    assert merged.text.count("- done") == 2
+
+
+def test_two_versions_of_an_added_section_conflict() -> None:
+    """Both sides added nearly the same section at neighbouring places: a person decides, and none is in it twice."""
+    base = "# A\n\nfirst of all\n\nlast of all\n"
+    section = "\n## How to switch it off\n\nOpen the configuration file of your shell.\n\n{}\n"
+    ours = base.replace("\nlast", section.format("Run it.") + "\nlast")
+    theirs = base.replace("first of all\n", "first of everything\n" + section.format("Set it."))
+    merged = merge3(base, ours, theirs)
+
+    assert merged.text.count("Open the configuration file") == 1
+    assert len(merged.conflicts) == 1
+
+
 def test_sections_that_both_appended_stay_whole() -> None:
     """Two appended sections stay separate, with a blank line between them."""
     ours, theirs = "\n## Ours\n\n- a\n", "\n## Theirs\n\n- b\n"

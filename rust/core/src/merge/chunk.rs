@@ -51,12 +51,13 @@ pub(crate) fn join_cluster_conflicts(chunks: &mut Vec<Chunk>, from: usize) {
     join_range(chunks, first, last);
 }
 
+/// Unchanged lines that may be between two parts of one conflict: the context that unified diffs show.
+pub(crate) const GAP_LINES_MAX: usize = 3;
+
 /// Join conflicts with only a few unchanged lines, or no letter or digit, between them.
 ///
-/// To a reader they are one conflict, and a change of only one side between them is hard to judge without them. Three
-/// lines is the context that unified diffs show.
+/// To a reader they are one conflict, and a change of only one side between them is hard to judge without them.
 pub(crate) fn join_near_conflicts(texts: &Texts<'_>, chunks: &mut Vec<Chunk>) {
-    const GAP_LINES_MAX: usize = 3;
     let mut last: Option<usize> = None;
     let (mut unchanged, mut has_words) = (0, false);
     let mut at = 0;
@@ -81,7 +82,7 @@ pub(crate) fn join_near_conflicts(texts: &Texts<'_>, chunks: &mut Vec<Chunk>) {
 }
 
 /// Replace the chunks `first..=last` by one conflict.
-fn join_range(chunks: &mut Vec<Chunk>, first: usize, last: usize) {
+pub(crate) fn join_range(chunks: &mut Vec<Chunk>, first: usize, last: usize) {
     let joined = Chunk {
         base: chunks[first].base.start..chunks[last].base.end,
         ours: chunks[first].ours.start..chunks[last].ours.end,

@@ -65,14 +65,14 @@ fn is_blank(side: &Lines<'_>, line: usize) -> bool {
 
 /// A markdown block as a range of lines.
 #[derive(Clone, Debug)]
-struct BlockLines {
-    lines: Range<usize>,
-    kind: Kind,
+pub(crate) struct BlockLines {
+    pub(crate) lines: Range<usize>,
+    pub(crate) kind: Kind,
     level: usize,
 }
 
 /// Parse a range of lines into blocks.
-fn units(side: &Lines<'_>, lines: &Range<usize>) -> Vec<BlockLines> {
+pub(crate) fn units(side: &Lines<'_>, lines: &Range<usize>) -> Vec<BlockLines> {
     let text = side.slice(lines.start, lines.end);
     let Ok(blocks) = blocks::parse(text.as_bytes(), Sections::Never) else { return Vec::new() };
     let offset = side.start(lines.start);

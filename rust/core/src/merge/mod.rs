@@ -8,6 +8,7 @@
 
 mod chunk;
 mod diff3;
+mod doubles;
 mod hunk_refinement;
 mod insertions;
 mod output;
@@ -98,7 +99,8 @@ pub fn merge3(base: &str, ours: &str, theirs: &str) -> Merged {
     let kinds = interner.len();
     let (left, right) = (diff(&base.ids, &ours.ids, kinds), diff(&base.ids, &theirs.ids, kinds));
     let texts = Texts { base, ours, theirs };
-    let chunks = diff3::chunks(&texts, &left, &right);
+    let mut chunks = diff3::chunks(&texts, &left, &right);
+    doubles::drop_doubled(&texts, &mut chunks);
     output::write(&texts, &chunks, output::merge_value(has_mark[0], has_mark[1], has_mark[2]))
 }
 

@@ -1,0 +1,283 @@
+//! Removes what both sides added at different positions, so that the merged text has it once.
+//!
+//! diff3 compares each side with the base alone. Where both sides added the same paragraph, but one of them added more
+//! around it, the two insertions can be aligned with different lines of the base, and both come out.
+//!
+//! Measured on 362 real merges and 4,000 merges of three versions of one file: of the clean ones 18 and 416 had a line
+//! more often than both sides, 18 and 146 have one now, nearly all of them fences, directives and headings that two
+//! different additions share. 136 of the generated ones became conflicts.
+
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
+
+use crate::blocks::Kind;
+use crate::diff::Lines;
+use crate::merge::Texts;
+use crate::merge::chunk::{Chunk, Fragment, GAP_LINES_MAX, Resolution, join_range};
+use crate::merge::insertions::{self, BlockLines};
+
+/// Words that an addition must have to be dropped for an equal one elsewhere.
+///
+/// `- done` below two tasks, a fence of three backticks or `.. code-block:: console` (three words) are equal by chance
+/// and belong to both places; a sentence that both sides wrote is the same addition.
+const WORDS_MIN: usize = 4;
+
+/// Lines that only one side has, as a part of a chunk.
+struct Addition {
+    ours: bool,
+    lines: Range<usize>,
+    /// The interned lines that are not blank, in order.
+    ids: Vec<u32>,
+    /// The words in each of these lines.
+    line_words: Vec<usize>,
+    /// The words in all of them.
+    words: usize,
+}
+
+/// Drop each addition of one side whose lines the other side added elsewhere, in the same order.
+///
+/// An addition of theirs is dropped if ours has all of its lines; otherwise one of ours if theirs has all of its; of what
+/// remains, paragraphs and list items of theirs that are equal to one of ours. Example: ours adds paragraph A; theirs
+/// adds A and B, aligned one heading further down: A of ours is dropped.
+pub(crate) fn drop_doubled(texts: &Texts<'_>, chunks: &mut Vec<Chunk>) {
+    let mut dropped = [Vec::new(), Vec::new()];
+    let insertions = additions(texts, chunks, false);
+    if !have_common_line(&insertions) {
+        return;
+    }
+    let mut surplus = count_surplus(texts, chunks);
+    mark_doubled(&insertions, &mut surplus, &mut dropped);
+    remove(chunks, &mut dropped);
+    mark_doubled(&additions(texts, chunks, true), &mut surplus, &mut dropped);
+    remove(chunks, &mut dropped);
+    join_alike(texts, chunks, &surplus);
+}
+
+/// Whether a line is an addition of both sides.
+fn have_common_line(additions: &[Addition]) -> bool {
+    let lines = |ours: bool| additions.iter().filter(move |at| at.ours == ours).flat_map(|at| at.ids.iter().copied());
+    let ours: HashSet<u32> = lines(true).collect();
+    lines(false).any(|id| ours.contains(&id))
+}
+
+/// Move the lines of each addition that the other side has elsewhere to `dropped`: theirs first, then ours.
+fn mark_doubled(additions: &[Addition], surplus: &mut HashMap<u32, usize>, dropped: &mut [Vec<Range<usize>>; 2]) {
+    let mut with_line: [HashMap<u32, Vec<usize>>; 2] = [HashMap::new(), HashMap::new()];
+    for (number, addition) in additions.iter().enumerate() {
+        for &id in &addition.ids {
+            with_line[usize::from(addition.ours)].entry(id).or_default().push(number);
+        }
+    }
+    let mut is_dropped = vec![false; additions.len()];
+    for drops_ours in [false, true] {
+        for (number, addition) in additions.iter().enumerate() {
+            if addition.ours != drops_ours || addition.words < WORDS_MIN {
+                continue;
+            }
+            // The rarest of its lines: a fence or a blank table row is in many additions.
+            let others = |id: &u32| with_line[usize::from(!drops_ours)].get(id).map_or(&[][..], Vec::as_slice);
+            let others = addition.ids.iter().map(others).min_by_key(|numbers| numbers.len()).unwrap_or_default();
+            let has_all = |&other: &usize| !is_dropped[other] && is_subsequence(&addition.ids, &additions[other].ids);
+            if others.iter().any(has_all) && take_all(surplus, &addition.ids) {
+                is_dropped[number] = true;
+                dropped[usize::from(drops_ours)].push(addition.lines.clone());
+            }
+        }
+    }
+}
+
+/// Make a conflict of two additions close to each other that are mostly equal, if the merged text would have both.
+///
+/// Example: both sides added the section "How to disable it", with two different commands below. Neither of them has
+/// all lines of the other, so that nothing can be dropped; both would be two answers under one heading. Two sections
+/// about different things may share a few lines: from half of the words of the smaller one on they are one.
+fn join_alike(texts: &Texts<'_>, chunks: &mut Vec<Chunk>, surplus: &HashMap<u32, usize>) {
+    if surplus.values().all(|&left| left == 0) {
+        return;
+    }
+    let mut at = 0;
+    while at < chunks.len() {
+        let here = additions(texts, &chunks[at..=at], false);
+        if here.iter().any(|addition| addition.ids.iter().any(|id| surplus.get(id).is_some_and(|&left| left > 0))) {
+            let is_alike = |chunk: &Chunk| {
+                let others = additions(texts, std::slice::from_ref(chunk), false);
+                here.iter().any(|one| others.iter().any(|other| are_alike(one, other, surplus)))
+            };
+            let near = near(&chunks[at..]) + at;
+            if let Some(last) = (at..near).rev().find(|&other| is_alike(&chunks[other])) {
+                join_range(chunks, at, last);
+            }
+        }
+        at += 1;
+    }
+}
+
+/// Whether additions of different sides have at least half of their words in common, in lines that are doubled.
+fn are_alike(one: &Addition, other: &Addition, surplus: &HashMap<u32, usize>) -> bool {
+    let mut left: HashMap<u32, usize> = HashMap::new();
+    for (id, words) in other.ids.iter().zip(&other.line_words) {
+        if surplus.get(id).is_some_and(|&count| count > 0) {
+            *left.entry(*id).or_default() += words;
+        }
+    }
+    let in_other = one.ids.iter().zip(&one.line_words).filter(|(id, _)| left.remove(id).is_some());
+    let common: usize = in_other.map(|(_, words)| words).sum();
+    one.ours != other.ours && common >= WORDS_MIN && 2 * common >= one.words.min(other.words)
+}
+
+/// Return how many chunks follow each other without more unchanged lines than a conflict may have.
+fn near(chunks: &[Chunk]) -> usize {
+    let mut unchanged = 0;
+    let is_near = |chunk: &&Chunk| {
+        unchanged += if matches!(chunk.resolution, Resolution::Same) { chunk.ours.len() } else { 0 };
+        unchanged <= GAP_LINES_MAX
+    };
+    chunks.iter().take_while(is_near).count()
+}
+
+/// Return the lines that only one side has, as whole insertions or divided into blocks.
+///
+/// By block, those before the first heading only: a paragraph below a heading that stays would leave it empty.
+fn additions(texts: &Texts<'_>, chunks: &[Chunk], by_block: bool) -> Vec<Addition> {
+    let mut additions = Vec::new();
+    for chunk in chunks {
+        for (ours, whole) in one_sided(chunk) {
+            let side = if ours { &texts.ours } else { &texts.theirs };
+            let parts = if by_block {
+                let blocks = insertions::units(side, &whole);
+                let before = |unit: &BlockLines| !matches!(unit.kind, Kind::Heading | Kind::Title);
+                blocks.into_iter().take_while(before).map(|unit| unit.lines).collect()
+            } else {
+                vec![whole]
+            };
+            for lines in parts {
+                let written = || lines.clone().filter(|&line| !is_blank(side, line));
+                let ids: Vec<u32> = written().map(|line| side.ids[line]).collect();
+                let line_words: Vec<usize> = written().map(|line| count_words(side.slice(line, line + 1))).collect();
+                additions.push(Addition { ours, lines, ids, words: line_words.iter().sum(), line_words });
+            }
+        }
+    }
+    additions
+}
+
+/// Return the ranges of lines in a chunk that only one side has, and whether they are ours.
+fn one_sided(chunk: &Chunk) -> Vec<(bool, Range<usize>)> {
+    match &chunk.resolution {
+        Resolution::Ours => vec![(true, chunk.ours.clone())],
+        Resolution::Theirs => vec![(false, chunk.theirs.clone())],
+        Resolution::Fragments(fragments) => {
+            let lines = fragments.iter().filter_map(|fragment| match fragment {
+                Fragment::Ours(lines) => Some((true, lines.clone())),
+                Fragment::Theirs(lines) => Some((false, lines.clone())),
+                Fragment::Both(..) | Fragment::Text(_) => None,
+            });
+            lines.collect()
+        }
+        Resolution::Same | Resolution::Both | Resolution::Conflict => Vec::new(),
+    }
+}
+
+/// Return for each line how many times more the merged text has it than the side that has it most often.
+fn count_surplus(texts: &Texts<'_>, chunks: &[Chunk]) -> HashMap<u32, usize> {
+    let mut counts: HashMap<u32, [usize; 3]> = HashMap::new();
+    let mut count = |which: usize, ids: &[u32]| {
+        for &id in ids {
+            counts.entry(id).or_default()[which] += 1;
+        }
+    };
+    for chunk in chunks {
+        let (ours, theirs) = (&texts.ours.ids[chunk.ours.clone()], &texts.theirs.ids[chunk.theirs.clone()]);
+        match &chunk.resolution {
+            Resolution::Same => continue,
+            Resolution::Ours | Resolution::Both | Resolution::Conflict => count(2, ours),
+            Resolution::Theirs => count(2, theirs),
+            Resolution::Fragments(fragments) => {
+                for fragment in fragments {
+                    match fragment {
+                        Fragment::Ours(lines) | Fragment::Both(lines, _) => count(2, &texts.ours.ids[lines.clone()]),
+                        Fragment::Theirs(lines) => count(2, &texts.theirs.ids[lines.clone()]),
+                        Fragment::Text(_) => {}
+                    }
+                }
+            }
+        }
+        count(0, ours);
+        count(1, theirs);
+    }
+    let more = |[ours, theirs, merged]: [usize; 3]| merged.saturating_sub(ours.max(theirs));
+    counts.into_iter().map(|(id, counts)| (id, more(counts))).filter(|(_, surplus)| *surplus > 0).collect()
+}
+
+/// Take each of the lines from the surplus once; nothing is taken if one of them is not in it.
+fn take_all(surplus: &mut HashMap<u32, usize>, ids: &[u32]) -> bool {
+    for (taken, id) in ids.iter().enumerate() {
+        if let Some(left) = surplus.get_mut(id).filter(|left| **left > 0) {
+            *left -= 1;
+            continue;
+        }
+        for id in &ids[..taken] {
+            *surplus.entry(*id).or_default() += 1;
+        }
+        return false;
+    }
+    true
+}
+
+/// Whether all lines are in another list in the same order, with any others between.
+fn is_subsequence(ids: &[u32], other: &[u32]) -> bool {
+    let mut rest = other.iter();
+    ids.iter().all(|id| rest.any(|at| at == id))
+}
+
+/// Remove the dropped lines of theirs and ours from the chunks, and clear the lists.
+fn remove(chunks: &mut [Chunk], dropped: &mut [Vec<Range<usize>>; 2]) {
+    if dropped.iter().all(Vec::is_empty) {
+        return;
+    }
+    for lines in dropped.iter_mut() {
+        lines.sort_by_key(|lines| lines.start);
+    }
+    for chunk in chunks {
+        let fragments = match &mut chunk.resolution {
+            Resolution::Ours => vec![Fragment::Ours(chunk.ours.clone())],
+            Resolution::Theirs => vec![Fragment::Theirs(chunk.theirs.clone())],
+            Resolution::Fragments(fragments) => std::mem::take(fragments),
+            Resolution::Same | Resolution::Both | Resolution::Conflict => continue,
+        };
+        let mut left = Vec::with_capacity(fragments.len());
+        for fragment in fragments {
+            match fragment {
+                Fragment::Ours(lines) => left.extend(without(&lines, &dropped[1]).into_iter().map(Fragment::Ours)),
+                Fragment::Theirs(lines) => left.extend(without(&lines, &dropped[0]).into_iter().map(Fragment::Theirs)),
+                Fragment::Both(..) | Fragment::Text(_) => left.push(fragment),
+            }
+        }
+        chunk.resolution = Resolution::Fragments(left);
+    }
+    dropped.iter_mut().for_each(Vec::clear);
+}
+
+/// Return the parts of a range of lines between the dropped ranges in it, which are in order.
+fn without(lines: &Range<usize>, dropped: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut from = lines.start;
+    let first = dropped.partition_point(|range| range.start < lines.start);
+    for range in dropped[first..].iter().take_while(|range| range.end <= lines.end) {
+        parts.push(from..range.start);
+        from = range.end;
+    }
+    parts.push(from..lines.end);
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
+/// Whether a line has only white space.
+fn is_blank(side: &Lines<'_>, line: usize) -> bool {
+    side.slice(line, line + 1).trim_ascii().is_empty()
+}
+
+/// Count the words of a text: runs of letters and digits.
+fn count_words(text: &str) -> usize {
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty()).count()
+}
