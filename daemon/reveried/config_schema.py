@@ -92,8 +92,8 @@ class Daemon(Section, frozen=True):
         str,
         Meta(
             pattern=r"\A(?:(?:127\.0\.0\.1|\[::1\]):[0-9]{1,5})?\Z",
-            description="A second, loopback listener on which every request needs a token; empty: off. This version "
-            "cannot create tokens.",
+            description="A second, loopback listener on which every request needs a token (`reverie token create`); "
+            "empty: off.",
             extra={"expected": 'empty (off), or a loopback address and port such as "127.0.0.1:8377"'},
         ),
     ] = ""

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from reverie.store import IdentityRecord, Kind, ScheduleRecord, TokenRecord, Write
 from reverie.store.schema import SYSTEM_SPACE
-from reveried.http.admission import DEFAULT_SPACE, Caller
+from reverie.usecases.spaces import DEFAULT_SPACE
+from reveried.http.admission import Caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +31,7 @@ class StoredCallers:
         """Return the caller whose token has this SHA-256, or None."""
         with self._store.reader(SYSTEM_SPACE) as reader:
             token = reader.load(TokenRecord, (digest,))
-        return Caller(token.space, token.agent) if token is not None else None
+        return Caller(token.space, token.agent, digest) if token is not None else None
 
 
 def spaces_of(store: Store) -> list[str]:

@@ -5,17 +5,22 @@ from __future__ import annotations
 import ast
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reveried.cli.command_tree import tree
+from reveried.config_schema import BY_NAME, KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"\breverie ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+SETTING = re.compile(rf"\b(?:{'|'.join(sorted({key.section for key in KEYS}))})\.[a-z][A-Za-z]+\b(?!\.?[a-z(])")
+VARIABLE = re.compile(r"\bREVERIE_[A-Z_]+\b")
+OTHER_VARIABLES = {"REVERIE_HOME", "REVERIE_TOKEN"}  # they are no settings
 FOLDERS = ("python/reverie", "daemon/reveried")
 
 
@@ -33,6 +38,33 @@ def _texts(source: str) -> Iterator[str]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             yield _text(node)
+
+
+def _options_of(words: list[str]) -> set[str]:
+    """Return the options of a command of the tree, of a group those of all its commands."""
+    command: Any = tree()
+    for word in words:
+        command = getattr(command, "commands", {}).get(word, command)
+    members = getattr(command, "commands", {}).values()
+    parameters = [parameter for one in (command, *members) for parameter in one.params]
+    return {option for parameter in parameters for option in parameter.opts} | {"--help", "-h"}
+
+
+def _unknown_options(text: str) -> list[str]:
+    """Return the options that a text names behind a command that has no such option."""
+    return [
+        f"reverie {' '.join(filter(None, found.groups()))} {option}"
+        for found in COMMAND.finditer(text)
+        for option in OPTION.findall(text[found.end() :].split("reverie ", maxsplit=1)[0].split("`", maxsplit=1)[0])
+        if option not in _options_of([word for word in found.groups() if word])
+    ]
+
+
+def _unknown_settings(text: str) -> list[str]:
+    """Return the settings and REVERIE_* variables in a text that do not exist."""
+    keys = [found for found in SETTING.findall(text) if found not in BY_NAME]
+    variables = {key.environment for key in KEYS} | OTHER_VARIABLES
+    return keys + [found for found in VARIABLE.findall(text) if found not in variables]
 
 
 def _text(node: ast.AST) -> str:
@@ -59,30 +91,43 @@ def _unknown(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
-def test_the_commands_in_hints_exist(folder: str) -> None:
-    """Every hint names commands of the command tree."""
+@pytest.mark.parametrize("unknown", [_unknown, _unknown_options, _unknown_settings])
+def test_what_hints_name_exists(folder: str, unknown: Callable[[str], list[str]]) -> None:
+    """Every hint names commands, options, settings and variables that exist."""
     wrong = {
         f"{path.relative_to(ROOT)}: {name}"
         for path in sorted((ROOT / folder).rglob("*.py"))
         for hint in _hints(path.read_text())
-        for name in _unknown(hint)
+        for name in unknown(hint)
     }
     assert wrong == set()
 
 
-def test_the_commands_in_texts_of_the_command_line_exist() -> None:
-    """Every sentence and help text of the command line and the demo names commands of the command tree."""
+@pytest.mark.parametrize("unknown", [_unknown, _unknown_options])
+def test_what_texts_of_the_command_line_name_exists(unknown: Callable[[str], list[str]]) -> None:
+    """Every sentence and help text of the command line and the demo names commands and options that exist."""
     wrong = {
         f"{path.relative_to(ROOT)}: {name}"
         for part in ("cli", "demo", "sync_service")
         for path in sorted((ROOT / "daemon/reveried" / part).rglob("*.py"))
         for text in _texts(path.read_text())
-        for name in _unknown(text)
+        for name in unknown(text)
     }
     assert wrong == set()
 
 
 def test_an_unknown_command_is_found() -> None:
     """The check itself finds a command and a subcommand that do not exist, in an f-string too."""
-    source = 'f(hint="reverie token create")\ng(hint=f"{x}: reverie sync stop" if x else "reverie up")\n'
-    assert [name for hint in _hints(source) for name in _unknown(hint)] == ["reverie token create", "reverie sync stop"]
+    source = 'f(hint="reverie token renew")\ng(hint=f"{x}: reverie sync stop" if x else "reverie up")\n'
+    assert [name for hint in _hints(source) for name in _unknown(hint)] == ["reverie token renew", "reverie sync stop"]
+
+
+def test_unknown_options_and_settings_are_found() -> None:
+    """The check itself finds an option that the command lacks, a setting and a variable that do not exist."""
+    assert _unknown_options("run `reverie sync now --deeper`, or reverie threads --json") == [
+        "reverie sync now --deeper"
+    ]
+    assert _unknown_settings("set daemon.sokcet or REVERIE_SOCKET or REVERIE_NOTHING") == [
+        "daemon.sokcet",
+        "REVERIE_NOTHING",
+    ]

@@ -100,8 +100,8 @@ CONFLICT = ConflictRecord(
 )
 
 PUT: list[tuple[Key, StoredRecord]] = [
-    (("home",), SpaceRecord()),
-    (("0f",), TokenRecord(space="default", agent=None)),
+    (("home",), SpaceRecord(created_at=AT)),
+    (("0f",), TokenRecord(space="default", agent=None, created_at=AT)),
     (
         ("sch_1",),
         ScheduleRecord(

@@ -1,6 +1,7 @@
 """The command tree of `reverie`, in the order of `reverie --help`, and the mapping of errors to exit codes."""
 
 import functools
+import os
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, cast
@@ -24,6 +25,7 @@ from reveried.cli import (
     memories,
     projects,
     service,
+    spaces,
     store,
     sync,
     threads,
@@ -127,6 +129,14 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
             "validate": config.config_validate,
         },
     ),
+    "space": (
+        "Keep the memory of several people or tasks apart, each in a space of its own.\n\nExample: reverie space list",
+        {"create": spaces.space_create, "list": spaces.space_list},
+    ),
+    "token": (
+        "Give programs access to one space by a token.\n\nExample: reverie token create --space work",
+        {"create": spaces.token_create, "list": spaces.token_list, "revoke": spaces.token_revoke},
+    ),
     "service": (
         "Run the daemon as a systemd user service.\n\nExample: reverie service install",
         {
@@ -188,6 +198,8 @@ def _command_name(arguments: Sequence[str]) -> str:
     """Return the command of a command line, as far as it exists: `reverie archives list`."""
     commands = tree().commands
     words = ["reverie"]
+    if arguments[:1] == ["--token"]:
+        arguments = arguments[2:]
     for argument in arguments[:2]:
         if argument not in commands:
             break
@@ -236,8 +248,16 @@ def _add(group: typer.Typer, commands: Commands) -> None:
 def _root_options(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", "-V", help="Show the version and exit.")] = False,
+    token: Annotated[
+        str | None,
+        typer.Option("--token", metavar="TOKEN", help="Work in the space of this token; or set REVERIE_TOKEN."),
+    ] = None,
 ) -> None:
     """Memory for AI agents that survives distillation."""
+    if token is not None:
+        if not token.strip():  # `--token "$UNSET"` must not become the owner
+            raise ValidationError("--token is empty", hint="reverie token create makes a token")
+        os.environ[daemon_handle.TOKEN_VARIABLE] = token
     if version:
         daemon.version()
         raise typer.Exit

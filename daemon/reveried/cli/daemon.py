@@ -54,7 +54,7 @@ def up(json: Json = False) -> None:
 
     Example: reverie up
     """
-    with daemon_handle.client() as client:
+    with daemon_handle.client(with_token=False) as client:
         started = start_daemon(client, daemon_handle.log_file(), os.environ)
         is_empty = started.is_new and not json and not client.threads(limit=1).items
     health = started.health
@@ -75,7 +75,7 @@ def down(json: Json = False) -> None:
 
     Example: reverie down
     """
-    with daemon_handle.client() as client:
+    with daemon_handle.client(with_token=False) as client:
         try:
             pid = client.health().pid
         except DaemonNotRunning:

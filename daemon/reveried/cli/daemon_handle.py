@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFAULT_SPACE",
     "LOG_NAME",
+    "TOKEN_VARIABLE",
+    "access_token",
     "all_items",
     "client",
     "layout",
@@ -31,6 +33,7 @@ __all__ = [
 
 DEFAULT_SPACE = "default"
 LOG_NAME = "daemon.log"
+TOKEN_VARIABLE = "REVERIE_TOKEN"  # noqa: S105 - the name of a variable
 
 T = TypeVar("T")
 
@@ -77,11 +80,28 @@ def log_file() -> Path:
     return layout().state_dir / LOG_NAME
 
 
-def client(*, start_patience_s: float = 0.0) -> Client:
-    """Return a client of this user's daemon."""
+def client(*, start_patience_s: float = 0.0, with_token: bool = True) -> Client:
+    """Return a client of this user's daemon: in the space of the token in the environment, else as the owner.
+
+    `with_token=False` is for commands about the process, which work whatever the token is.
+    """
     from reverie.client import Client  # noqa: PLC0415 - `reverie --help` does not need it
 
-    return Client(socket_path(), start_patience_s=start_patience_s)
+    return Client(socket_path(), token=access_token() if with_token else None, start_patience_s=start_patience_s)
+
+
+def access_token() -> str | None:
+    """Return the token of REVERIE_TOKEN, which `--token` sets too; None where it is unset or empty.
+
+    Raises:
+        ValidationError: it has a character that no token has, such as the newline of a file that it was read from.
+    """
+    from reverie.errors import ValidationError  # noqa: PLC0415 - only for this error
+
+    token = os.environ.get(TOKEN_VARIABLE, "").strip()
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise ValidationError(f"{TOKEN_VARIABLE} is not a token", hint="reverie token create makes one")
+    return token or None
 
 
 def all_items(fetch_page: Callable[[str | None], wire.Page[T]]) -> Iterator[T]:

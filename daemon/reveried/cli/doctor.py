@@ -142,7 +142,7 @@ def _check_daemon() -> Finding:
     """Check that the daemon answers, at a private socket, with the version of this command."""
     socket = daemon_handle.socket_path()
     try:
-        with daemon_handle.client() as client:
+        with daemon_handle.client(with_token=False) as client:
             health = client.health()
     except DaemonNotRunning as error:
         stale = " (a stale socket file is still there)" if socket.exists() else ""

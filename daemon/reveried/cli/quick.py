@@ -240,6 +240,10 @@ def _ask(method: str, target: str, body: dict[str, Any] | None = None, *, change
 def _request(method: str, target: str, body: dict[str, Any] | None) -> bytes:
     lines = [f"{method} {target} HTTP/1.1", "Host: reverie", f"Reverie-Protocol: {PROTOCOL}", "Connection: close"]
     data = b"" if body is None else json.dumps(body).encode()
+    if token := os.environ.get("REVERIE_TOKEN"):
+        if not (token.isascii() and token.isprintable() and " " not in token):
+            raise _NotPlainError
+        lines.append(f"Authorization: Bearer {token}")
     if body is not None:
         lines += ["Content-Type: application/json", f"Content-Length: {len(data)}"]
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + data

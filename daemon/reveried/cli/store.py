@@ -180,7 +180,7 @@ def _opened_store() -> "Store":
 def _refuse_running_daemon() -> None:
     """Raise Conflict if the daemon is running: it has the store open."""
     try:
-        with daemon_handle.client() as client:
+        with daemon_handle.client(with_token=False) as client:
             client.health()
     except DaemonNotRunning:
         return

@@ -13,20 +13,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie.errors import Busy, Forbidden, TooLarge, Unauthenticated, ValidationError
+from reverie.usecases.spaces import DEFAULT_SPACE
 from reveried.log import logger
 from reveried.platform import peer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["DEFAULT_SPACE", "Admission", "Caller", "Limits", "caller_of", "malformed", "token_hash"]
+__all__ = ["Admission", "Caller", "Limits", "caller_of", "malformed", "token_hash"]
 
-DEFAULT_SPACE = "default"
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 ROOT_UID = 0
 KIB = 1024
 MIB = 1024 * KIB
-_CREDENTIAL_HINT = "This version cannot create tokens: use the Unix socket, which needs none."
+_CREDENTIAL_HINT = "reverie token create makes a token, and reverie token list shows the valid ones."
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +128,14 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Identity of a caller, from its credential. `agent` is None for the owner of the daemon."""
+    """Identity of a caller, from its credential.
+
+    `agent` is None for a person. `token` is the hash of its token, None for the owner of the daemon.
+    """
 
     space: str
     agent: str | None
+    token: str | None = None
 
 
 def token_hash(token: str) -> str:

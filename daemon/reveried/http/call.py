@@ -65,12 +65,22 @@ class Call:
     method: str
     path: str
     space: str
-    agent: str | None
+    agent: str | None  # None for a person
     params: Mapping[str, str]
     query: Any  # the route's wire struct of query parameters
     headers: Mapping[str, str]  # names in lower case
     body: bytes
     services: Services
+    token: str | None = None  # the hash of the caller's token, None for the owner of the daemon
+
+    @property
+    def is_owner(self) -> bool:
+        """Return True for the owner of the daemon, who needs no token and alone manages spaces and tokens."""
+        return self.token is None
+
+    def is_revoked(self) -> bool:
+        """Return True if the caller's token was revoked since the request began."""
+        return self.token is not None and self.services.callers(self.token) is None
 
     @property
     def who(self) -> str:

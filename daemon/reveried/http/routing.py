@@ -166,6 +166,7 @@ class Application:
             path=request.path,
             space=caller.space,
             agent=caller.agent,
+            token=caller.token,
             params=params,
             query=wire.parse_query(route.query, _query(request.query)),
             headers=headers,

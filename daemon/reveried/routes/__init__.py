@@ -15,6 +15,7 @@ from reveried.routes import (
     jobs,
     memories,
     projects,
+    spaces,
     threads,
     tools,
 )
@@ -26,6 +27,7 @@ def routes() -> Table:
     """Return all routes by (method, path); each module `routes/<noun>.py` has its own in `ROUTES`, listed here."""
     return table(
         daemon.ROUTES,
+        spaces.ROUTES,
         threads.ROUTES,
         projects.ROUTES,
         contexts.ROUTES,

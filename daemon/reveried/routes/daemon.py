@@ -1,4 +1,4 @@
-"""The daemon about itself: health, status, spaces, metrics, backups and the OpenAPI description."""
+"""The daemon about itself: health, status, metrics, backups and the OpenAPI description."""
 
 from __future__ import annotations
 
@@ -92,12 +92,6 @@ def _status(call: Call) -> wire.Status:
         )
 
 
-async def spaces(call: Call) -> Reply:
-    """List the spaces that the caller may see: only its own."""
-    space = wire.Space(id=call.space, root=str(call.services.sync_service.root_of(call.space)))
-    return Reply(wire.Page(items=[space]))
-
-
 async def metrics(call: Call) -> Reply:
     """Return requests by route and status, connections, the worker's queues, compute processes, event streams."""
     lines = [*_process_lines(call.services), *call.services.metrics.lines(), ""]
@@ -146,7 +140,7 @@ async def make_backup(call: Call) -> Reply:
     its place itself.
     """
     body = call.into(wire.CreateBackup)
-    if call.agent is not None:
+    if not call.is_owner:
         raise Forbidden("a token may not copy the whole store", hint="run `reverie backup FILE` as the daemon's owner")
     path = await asyncio.to_thread(_backup_path, Path(body.path), call.services.config.backup.folder)
 
@@ -184,7 +178,7 @@ def _backup_path(path: Path, folder: Path) -> Path:
 
 async def compact_store(call: Call) -> Reply:
     """Rewrite the store's file without free pages; only for the owner, since it is the store of every space."""
-    if call.agent is not None:
+    if not call.is_owner:
         raise Forbidden("a token may not compact the store", hint="run `reverie compact` as the daemon's owner")
 
     async def run() -> wire.Compacted:
@@ -202,7 +196,6 @@ async def description(call: Call) -> Reply:
 ROUTES = (
     Route("GET", "/v1/health", health, "Liveness, version and protocol of the daemon.", answer=wire.Health),
     Route("GET", "/v1/status", status, "Counts, schedules, folder state, and what needs a person.", answer=wire.Status),
-    Route("GET", "/v1/spaces", spaces, "The caller's space and its folder.", answer=wire.Page[wire.Space]),
     Route("GET", "/metrics", metrics, "The daemon's figures in the Prometheus text format.", media=METRICS_MEDIA),
     Route(
         "POST",

@@ -59,10 +59,14 @@ def _after(call: Call) -> int | None:
 
 
 async def _follow(call: Call, subscription: Subscription, after: int) -> AsyncGenerator[bytes, None]:
-    """Yield each event as one frame, and comment lines that keep the connection open and detect readers that left."""
+    """Yield each event as one frame, and comment lines that keep the connection open and detect readers that left.
+
+    The stream ends with the daemon, and when the caller's token is revoked.
+    """
     # The first bytes tell the reader that it is subscribed.
     yield b": following\n\n"
-    while not subscription.ended:
+    # A revocation is a commit, which wakes every reader: no event that came after it is sent.
+    while not subscription.ended and not call.is_revoked():
         frames, after = _new_frames(call, after)
         if frames:
             yield frames

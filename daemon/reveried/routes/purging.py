@@ -19,6 +19,6 @@ async def purge(call: Call, target: PendingPurge) -> wire.Purged:
     """Run a purge for its caller. An agent's token may delete, and not remove the history: nothing restores that."""
     if call.agent is not None:
         raise Forbidden(
-            "a token may not purge", hint="leave `purge` out; the owner purges with `reverie forget --purge`"
+            "an agent's token may not purge", hint="leave `purge` out; a person purges with `reverie forget --purge`"
         )
     return await actions.purge(call.services, call.space, target, who=call.who)

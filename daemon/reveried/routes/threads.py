@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import wire
-from reverie.errors import ValidationError
+from reverie.errors import Forbidden, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
 from reveried.actions import message_pages, projects
@@ -25,11 +25,13 @@ __all__ = ["ROUTES"]
 async def create(call: Call) -> Reply:
     """Create a thread; its contexts begin with the memory index of now, its agent's last notes and digest."""
     request = call.into(wire.CreateThread)
+    if call.agent is not None and request.agent not in (None, call.agent):
+        raise Forbidden("the token belongs to another agent", hint="leave `agent` out: the token names the agent")
     thread = await actions.create(
         call.services,
         call.space,
         request,
-        agent=request.agent or call.agent,
+        agent=call.agent or request.agent,
         who=call.who,
         idempotency=call.idempotency,
     )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import wire
 from reverie.client.protocol import Call, decoder, discard, get, request, target
+from reverie.client.space_calls import create_space, create_token, revoke_token, spaces, tokens
 from reverie.client.thread_calls import (
     add_note,
     append,
@@ -51,7 +52,9 @@ __all__ = [
     "conflict",
     "conflicts",
     "context",
+    "create_space",
     "create_thread",
+    "create_token",
     "delete_document",
     "delete_note",
     "delete_thread",
@@ -86,6 +89,7 @@ __all__ = [
     "remember",
     "remove_schedule",
     "resolve",
+    "revoke_token",
     "rollback",
     "schedules",
     "send_chunk",
@@ -100,6 +104,7 @@ __all__ = [
     "sync_status",
     "thread",
     "threads",
+    "tokens",
     "tools",
     "undo",
     "working_state",
@@ -117,11 +122,6 @@ def health() -> Call[wire.Health]:
 def status() -> Call[wire.Status]:
     """Return counts, schedules, the last dream, and the problems that need a person."""
     return get(wire.Status, "status")
-
-
-def spaces() -> Call[wire.Page[wire.Space]]:
-    """Return the spaces and the folders of their documents."""
-    return get(wire.Page[wire.Space], "spaces")
 
 
 def backup(path: str, *, moved_to: str | None = None) -> Call[wire.BackupMade]:

@@ -36,9 +36,11 @@ __all__ = [
 
 
 class SpaceRecord(StoredRecord, frozen=True, kw_only=True):
-    """A space that was created; the record has no fields. Key: (space,), in the system space."""
+    """A space that was created. Key: (space,), in the system space."""
 
     KIND: ClassVar[Kind] = Kind.SPACE
+
+    created_at: str = ""
 
 
 class TokenRecord(StoredRecord, frozen=True, kw_only=True):
@@ -48,6 +50,7 @@ class TokenRecord(StoredRecord, frozen=True, kw_only=True):
 
     space: str
     agent: str | None = None
+    created_at: str = ""
 
 
 class IdentityRecord(StoredRecord, frozen=True, kw_only=True):

@@ -48,7 +48,6 @@ from reverie.wire.daemon import (
     JobAccepted,
     JobState,
     ModelInUse,
-    Space,
     Status,
     TokenSpend,
 )
@@ -122,6 +121,7 @@ from reverie.wire.memories import (
 )
 from reverie.wire.parsing import parse, parse_query, plain
 from reverie.wire.projects import Project, ProjectsQuery
+from reverie.wire.spaces import CreateSpace, CreateToken, Space, Token
 from reverie.wire.threads import (
     MESSAGES_MAX,
     Appended,
@@ -176,7 +176,9 @@ __all__ = [
     "CreateMemory",
     "CreateNote",
     "CreateSchedule",
+    "CreateSpace",
     "CreateThread",
+    "CreateToken",
     "DeleteChange",
     "DeleteThreadQuery",
     "Difference",
@@ -265,6 +267,7 @@ __all__ = [
     "ThreadDeleted",
     "ThreadDigest",
     "ThreadsQuery",
+    "Token",
     "TokenSpend",
     "ToolAnswer",
     "ToolFormat",

@@ -1,4 +1,4 @@
-"""Health, status, spaces, backups and jobs of the daemon."""
+"""Health, status, backups and jobs of the daemon."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -19,7 +19,6 @@ __all__ = [
     "JobAccepted",
     "JobState",
     "ModelInUse",
-    "Space",
     "Status",
     "TokenSpend",
 ]
@@ -77,13 +76,6 @@ class Status(Reply):
     open_conflicts: int = 0
     sync: SyncStatus | None = None
     operation: str | None = None
-
-
-class Space(Reply):
-    """A space and the folder of its documents."""
-
-    id: str
-    root: str
 
 
 class CreateBackup(Request):

@@ -39,7 +39,11 @@ _WORDS = {
 _INTEGER = re.compile(r"-?[0-9]{1,30}")
 _BOOLEANS: dict[str, Json] = {"true": True, "1": True, "false": False, "0": False}
 # By how a pattern begins: msgspec quotes it with its backslashes doubled.
-_PATTERN_REASONS = {"^/": "must be an absolute path", "^[0-9]{1,18}": "must be the number of an operation"}
+_PATTERN_REASONS = {
+    "^/": "must be an absolute path",
+    "^[0-9]{1,18}": "must be the number of an operation",
+    "^[a-z0-9]": "must be a lower-case letter or digit, then such characters, _ and -",
+}
 _OPERATION_HINT = "reverie log lists them"
 _NAME_REASON = "may hold only letters, digits and . _ : @ + -, and cannot be . or .."
 _QUOTED_CHARS = 80  # of a caller's text in an error message

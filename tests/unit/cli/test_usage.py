@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (
     "serve up down status logs doctor demo import threads projects context distill dream recall memories remember "
     "forget note log show diff undo rollback sync archives schedule backup restore check "
-    "compact service config eval version"
+    "compact space token service config eval version"
 )
 
 

@@ -23,7 +23,12 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
     """Method, path, query and body of every call are those of the table."""
     table: list[tuple[str, tuple[Any, ...], dict[str, Any], str, dict[str, str], Any]] = [
         ("status", (), {}, "GET /v1/status", {}, None),
-        ("spaces", (), {}, "GET /v1/spaces", {}, None),
+        ("spaces", (), {}, "GET /v1/spaces", {"limit": "100"}, None),
+        ("create_space", ("work",), {}, "POST /v1/spaces", {}, {"id": "work"}),
+        ("tokens", (), {"after": "tok_1"}, "GET /v1/tokens", {"after": "tok_1", "limit": "100"}, None),
+        ("create_token", ("work",), {"agent": "mole"}, "POST /v1/tokens", {}, {"space": "work", "agent": "mole"}),
+        ("create_token", (), {}, "POST /v1/tokens", {}, {}),
+        ("revoke_token", ("tok_1",), {}, "DELETE /v1/tokens/tok_1", {}, None),
         ("backup", ("/b",), {}, "POST /v1/backups", {}, {"path": "/b"}),
         ("job", ("j",), {}, "GET /v1/jobs/j", {}, None),
         ("cancel_job", ("j",), {}, "DELETE /v1/jobs/j", {}, None),

@@ -1,0 +1,103 @@
+"""Commands for spaces and access tokens: space create and list, token create, list and revoke."""
+
+from typing import Annotated
+
+import typer
+
+from reverie import wire
+from reveried.cli import daemon_handle
+from reveried.cli.daemon_handle import all_items
+from reveried.cli.options import Json
+from reveried.cli.output import print_json, print_table, say, when
+
+__all__ = ["space_create", "space_list", "token_create", "token_list", "token_revoke"]
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits, _ and -; also its folder.")]
+
+
+def space_create(name: Name, json: Json = False) -> None:
+    """Create a space: threads, memories and a folder of its own, which no other space sees.
+
+    Example: reverie space create work
+    """
+    body = wire.parse(wire.CreateSpace, {"id": name})
+    with daemon_handle.client() as client:
+        space = client.create_space(body.id)
+    if json:
+        print_json(space)
+        return
+    say(f"The space {space.id} is there; its files will be in {space.root}.")
+    say(f"Next: reverie token create --space {space.id}")
+
+
+def space_list(json: Json = False) -> None:
+    """List the spaces and their folders.
+
+    Example: reverie space list
+    """
+    with daemon_handle.client() as client:
+        items = list(all_items(lambda after: client.spaces(after=after)))
+    if json:
+        print_json(wire.Page(items=items))
+        return
+    print_table(["Space", "Folder"], [(item.id, item.root) for item in items], wraps=(1,))
+
+
+def token_create(
+    space: Annotated[str, typer.Option("--space", metavar="SPACE", help="The space that it opens.")] = "default",
+    agent: Annotated[
+        str | None,
+        typer.Option("--agent", metavar="AGENT", help="The agent that writes with it; without one, a person."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Create an access token for a space, and show it once.
+
+    Example: reverie token create --space work --agent claude
+    """
+    body = wire.parse(wire.CreateToken, {"space": space} | ({} if agent is None else {"agent": agent}))
+    with daemon_handle.client() as client:
+        token = client.create_token(body.space, agent=body.agent)
+    if json:
+        print_json(token)
+        return
+    say(token.token or "")
+    holder = f"the agent {token.agent}" if token.agent else "a person"
+    say(f"This is the token of {holder} for the space {token.space}. It is shown this once: only its hash is stored.")
+    say(
+        f"Use it as REVERIE_TOKEN or --token, over HTTP as `Authorization: Bearer`. To end it: "
+        f"reverie token revoke {token.id}"
+    )
+
+
+def token_list(json: Json = False) -> None:
+    """List the valid tokens with their spaces and agents.
+
+    Example: reverie token list
+    """
+    with daemon_handle.client() as client:
+        items = list(all_items(lambda after: client.tokens(after=after)))
+    if json:
+        print_json(wire.Page(items=items))
+        return
+    if not items:
+        say("No tokens. One opens a space: reverie token create --space SPACE")
+        return
+    print_table(
+        ["Token", "Space", "Agent", "Created (UTC)"],
+        [(item.id, item.space, item.agent or "-", when(item.created_at)) for item in items],
+        drop=(3,),
+    )
+
+
+def token_revoke(
+    token_id: Annotated[str, typer.Argument(metavar="TOKEN_ID", help="As reverie token list shows it.")],
+    json: Json = False,
+) -> None:
+    """Revoke a token: requests with it are refused at once, and its event streams end.
+
+    Example: reverie token revoke tok_5d9c68c6c50ed3d0
+    """
+    with daemon_handle.client() as client:
+        client.revoke_token(token_id)
+    print_json({"revoked": token_id}) if json else say(f"The token {token_id} is revoked.")

@@ -1,0 +1,129 @@
+"""`/v1/spaces` and `/v1/tokens`: the spaces with their folders, and the tokens that bind callers to them.
+
+A token is bound to one space, so its holder sees that space alone and makes neither spaces nor tokens.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from reverie import wire
+from reverie.errors import Forbidden
+from reverie.store import SYSTEM_SPACE
+from reverie.usecases import spaces
+from reveried.http.admission import token_hash
+from reveried.http.call import Reply
+from reveried.http.routing import Route
+
+if TYPE_CHECKING:
+    from reveried.http.call import Call
+    from reveried.services import Services
+
+__all__ = ["ROUTES"]
+
+TOKEN_BYTES = 32  # as many random bits as its SHA-256 has
+TOKEN_PREFIX = "rvt_"  # noqa: S105 - begins every token, so that people and scanners of secrets recognise one
+
+
+async def list_spaces(call: Call) -> Reply:
+    """Return the spaces that the caller may see: all for the owner, its own for the holder of a token."""
+    query, names = call.query_as(wire.ListQuery), [call.space]
+    if call.is_owner:
+        with call.services.store.reader(SYSTEM_SPACE) as reader:
+            names = spaces.space_names(reader)
+    behind = [name for name in names if query.after is None or name > query.after]
+    shown = behind[: query.limit]
+    items = [_space(call.services, name) for name in shown]
+    return Reply(wire.Page(items=items, next=shown[-1] if len(behind) > len(shown) else None))
+
+
+async def create_space(call: Call) -> Reply:
+    """Create a space; its folder is made with its first document, and followed from now on."""
+    _require_owner(call, "create spaces")
+    body = call.into(wire.CreateSpace)
+    write = spaces.create_space(body.id, who=call.who, idempotency=call.idempotency)
+    name = (await call.services.submit(write)).value
+    call.services.sync_service.folder(name)
+    return Reply(_space(call.services, name), status=201, headers={"location": "/v1/spaces"})
+
+
+async def list_tokens(call: Call) -> Reply:
+    """Return the valid tokens of all spaces, without their secrets."""
+    _require_owner(call, "list tokens")
+    query = call.query_as(wire.ListQuery)
+    with call.services.store.reader(SYSTEM_SPACE) as reader:
+        found = [item for item, _ in zip(spaces.tokens(reader, after=query.after), range(query.limit + 1))]  # noqa: B905 - the shorter one ends it
+    items = found[: query.limit]
+    return Reply(wire.Page(items=items, next=items[-1].id if len(found) > len(items) else None))
+
+
+async def create_token(call: Call) -> Reply:
+    """Create a token and answer it once: a repeated request with the same key is answered without the secret."""
+    _require_owner(call, "create tokens")
+    body = call.into(wire.CreateToken)
+    secret = TOKEN_PREFIX + base64.urlsafe_b64encode(call.services.random(TOKEN_BYTES)).rstrip(b"=").decode()
+    write = spaces.create_token(
+        token_hash(secret), space=body.space, agent=body.agent, who=call.who, idempotency=call.idempotency
+    )
+    done = await call.services.submit(write)
+    token = replace(done.value, token=wire.ABSENT if done.replayed else secret)
+    return Reply(token, status=201, headers={"location": f"/v1/tokens/{token.id}"})
+
+
+async def revoke_token(call: Call) -> Reply:
+    """Revoke a token: from this answer on every request with it is refused, and its event streams have ended."""
+    _require_owner(call, "revoke tokens")
+    await call.services.submit(spaces.revoke_token(call.params["id"], who=call.who))
+    return Reply(status=204)
+
+
+def _require_owner(call: Call, what: str) -> None:
+    """Raise Forbidden for the holder of a token."""
+    if not call.is_owner:
+        raise Forbidden(f"a token may not {what}", hint="run `reverie token list` without REVERIE_TOKEN and --token")
+
+
+def _space(services: Services, name: str) -> wire.Space:
+    return wire.Space(id=name, root=str(services.sync_service.root_of(name)))
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/spaces",
+        list_spaces,
+        "Lists the spaces with their folders; with a token only its own.",
+        answer=wire.Page[wire.Space],
+        query=wire.ListQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/spaces",
+        create_space,
+        "Creates a space.",
+        body=wire.CreateSpace,
+        answer=wire.Space,
+        status=201,
+    ),
+    Route(
+        "GET",
+        "/v1/tokens",
+        list_tokens,
+        "Lists the valid tokens, without their secrets.",
+        answer=wire.Page[wire.Token],
+        query=wire.ListQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/tokens",
+        create_token,
+        "Creates an access token for a space; the secret is in this answer only.",
+        body=wire.CreateToken,
+        answer=wire.Token,
+        status=201,
+    ),
+    Route("DELETE", "/v1/tokens/{id}", revoke_token, "Revokes a token.", status=204),
+)

@@ -1,0 +1,171 @@
+"""Spaces and access tokens over HTTP: made by the owner alone, shown once, stored as a hash, revoked at once."""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.client import Client
+from reverie.errors import Forbidden
+from support.daemon import Wire, request, running_daemon
+from support.http_checks import bearer, check_refused
+from support.purged import files_with
+from support.tcp import TcpCaller, free_port
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.daemon import Daemon
+
+PORT = free_port()
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """A daemon that listens on TCP too."""
+    with running_daemon(REVERIE_DAEMON_TCP=f"127.0.0.1:{PORT}") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def owner(daemon: Daemon) -> Iterator[Client]:
+    with Client(daemon.socket) as client:
+        yield client
+
+
+def new_token(owner: Client, space: str, agent: str | None = None) -> tuple[str, str]:
+    """Return the id and the secret of a new token; the space is made where it is missing."""
+    if space not in {item.id for item in owner.spaces().items}:
+        owner.create_space(space)
+    token = owner.create_token(space, agent=agent)
+    assert token.token is not None
+    return token.id, token.token
+
+
+def test_a_space_is_made_and_listed_with_its_folder(daemon: Daemon, owner: Client) -> None:
+    """Each has a folder of its own beside the default one; a name is used once, and is a folder's name."""
+    made = owner.create_space("listed")
+    assert made.root == str(daemon.home / "root" / "listed")
+    names = [item.id for item in owner.spaces().items]
+    assert {"default", "listed"} <= set(names)
+    assert names == sorted(names)
+    page = owner.spaces(limit=1)
+    assert [item.id for item in page.items] == names[:1]
+    assert [item.id for item in owner.spaces(after=page.next).items] == names[1:]
+    for taken in ("listed", "default"):
+        check_refused(daemon.ask("POST", "/v1/spaces", {"id": taken}), 409, "conflict")
+    for odd in ("", ".", "../up", "a/b", "Upper", "#system", "-a", "a b", "a\n", "ü", "x" * 65):
+        check_refused(daemon.ask("POST", "/v1/spaces", {"id": odd}), 400, "validation_error")
+
+
+def test_a_token_is_shown_once_and_stored_as_a_hash(daemon: Daemon, owner: Client) -> None:
+    """Neither a list, nor the answer to a repeated request, nor a file under the home has the secret."""
+    owner.create_space("hashed")
+    key, body = {"Idempotency-Key": "once"}, {"space": "hashed", "agent": "mole"}
+    first = daemon.ask("POST", "/v1/tokens", body, key)
+    again = daemon.ask("POST", "/v1/tokens", body, key)
+    secret = first.json()["token"]
+    assert (first.status, again.status) == (201, 201)
+    assert {name: value for name, value in first.json().items() if name != "token"} == again.json()
+    assert [item.id for item in owner.tokens().items].count(first.json()["id"]) == 1
+    assert all(item.token is None for item in owner.tokens().items)
+    assert daemon.ask("GET", "/v1/status", headers=bearer(secret)).json()["space"] == "hashed"
+    assert files_with(daemon.home, secret) == []
+    assert files_with(daemon.home, hashlib.sha256(secret.encode()).hexdigest()) != []
+    check_refused(daemon.ask("POST", "/v1/tokens", {"space": "hashed"}, key), 409, "conflict")
+    check_refused(daemon.ask("POST", "/v1/tokens", {"space": "nowhere"}), 404, "not_found")
+
+
+@pytest.mark.parametrize("agent", [None, "mole"])
+def test_a_token_manages_nothing(daemon: Daemon, owner: Client, agent: str | None) -> None:
+    """Its holder sees its own space alone, makes no space or token, and copies or compacts no store of all spaces."""
+    token_id, secret = new_token(owner, "managed", agent)
+    with Client(daemon.socket, token=secret) as holder:
+        assert [item.id for item in holder.spaces().items] == ["managed"]
+        for call in (
+            lambda: holder.create_space("more"),
+            lambda: holder.create_token("managed"),
+            holder.tokens,
+            lambda: holder.revoke_token(token_id),
+            holder.compact,
+            lambda: holder.backup(str(daemon.home / "data" / "backups" / "copy")),
+        ):
+            with pytest.raises(Forbidden):
+                call()
+
+
+def test_tcp_needs_a_token_that_is_valid(owner: Client) -> None:
+    """Without one, with an unknown one, or with a revoked one every request is refused, on a kept connection too."""
+    token_id, secret = new_token(owner, "remote", "mole")
+    with TcpCaller(PORT) as nobody, TcpCaller(PORT, secret) as mole:
+        check_refused(nobody.ask("GET", "/v1/status"), 401, "unauthenticated")
+        assert mole.ask("GET", "/v1/status").json()["space"] == "remote"
+        kept = mole.connection.sock
+        assert mole.ask("POST", "/v1/memories", {"content": "the crane is yellow"}).status == 201
+        owner.revoke_token(token_id)
+        for method, path in (("GET", "/v1/status"), ("POST", "/v1/recall"), ("GET", "/v1/events")):
+            check_refused(mole.ask(method, path, {} if method == "POST" else None), 401, "unauthenticated")
+        assert mole.connection.sock is kept
+    assert token_id not in {item.id for item in owner.tokens().items}
+
+
+def test_a_revoked_token_is_unknown_on_the_socket_too(daemon: Daemon, owner: Client) -> None:
+    """The other token of the same space stays; a second revocation finds nothing."""
+    first, first_secret = new_token(owner, "local", "mole")
+    _, second_secret = new_token(owner, "local", "rat")
+    owner.revoke_token(first)
+    check_refused(daemon.ask("GET", "/v1/threads", headers=bearer(first_secret)), 401, "unauthenticated")
+    assert daemon.ask("GET", "/v1/threads", headers=bearer(second_secret)).status == 200
+    check_refused(daemon.ask("DELETE", f"/v1/tokens/{first}"), 404, "not_found")
+
+
+def test_an_event_stream_ends_with_its_token(owner: Client) -> None:
+    """A revocation ends the stream before anything that comes after it; another token's stream goes on."""
+    token_id, secret = new_token(owner, "streamed", "mole")
+    _, other = new_token(owner, "streamed", "rat")
+    with tcp_wire() as gone, tcp_wire() as stays, TcpCaller(PORT, other) as rat:
+        for wire, token in ((gone, secret), (stays, other)):
+            wire.send(request("GET", "/v1/events", None, {**bearer(token), "Host": f"127.0.0.1:{PORT}"}))
+            assert b"following" in read_until(wire, b"following")
+        rat.ask("POST", "/v1/memories", {"content": "before the end"})
+        assert b"memory.written" in read_until(gone, b"memory.written")
+        owner.revoke_token(token_id)
+        rat.ask("POST", "/v1/threads", {"id": "after-the-end"})
+        rat.ask("POST", "/v1/memories", {"content": "after the end"})
+        rest = read_until(gone, b"0\r\n\r\n")  # the last chunk
+        assert b"memory.written" not in rest
+        assert read_until(stays, b"memory.written")
+    wait_until(lambda: "reverie_event_streams 0" in owner.metrics(), "no reader of events")
+
+
+def test_a_token_binds_to_its_agent(daemon: Daemon, owner: Client) -> None:
+    """What it writes has its agent's name, in threads too; another agent's name in the body is refused."""
+    _, secret = new_token(owner, "authored", "mole")
+    made = daemon.ask("POST", "/v1/threads", {"id": "t"}, bearer(secret))
+    assert made.json()["agent"] == "mole"
+    assert daemon.ask("POST", "/v1/threads", {"agent": "mole"}, bearer(secret)).status == 201
+    check_refused(daemon.ask("POST", "/v1/threads", {"agent": "rat"}, bearer(secret)), 403, "forbidden")
+    with Client(daemon.socket, token=secret) as mole:
+        mole.put_document("facts/project.md", "# Facts\n\n- Boats are blue\n")
+        assert {operation.who for operation in mole.operations().items} >= {"mole"}
+
+
+def tcp_wire() -> Wire:
+    """Return a connection over TCP, at the level of bytes."""
+    wire = Wire.__new__(Wire)
+    wire.socket = socket.create_connection(("127.0.0.1", PORT), timeout=60)
+    return wire
+
+
+def read_until(wire: Wire, mark: bytes) -> bytes:
+    """Return what arrives up to and with `mark`."""
+    text = b""
+    while mark not in text:
+        piece = wire.socket.recv(1 << 16)
+        assert piece, f"closed before {mark!r}: {text!r}"
+        text += piece
+    return text

@@ -1,0 +1,45 @@
+"""A loopback TCP client of the daemon, at the level of HTTP, and a free port for it."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+from typing import TYPE_CHECKING, Any, Self
+
+from support.daemon import Answer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["TcpCaller", "free_port"]
+
+
+def free_port() -> int:
+    """Return a port of the loopback address that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class TcpCaller:
+    """One kept connection over which requests with one token are sent."""
+
+    def __init__(self, port: int, token: str | None = None) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self._headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.close()
+
+    def ask(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Answer:
+        """Send one request and return its answer; `body` is any JSON value."""
+        sent = {**self._headers, **(headers or {})}
+        if body is not None:
+            sent["Content-Type"] = "application/json"
+        self.connection.request(method, path, None if body is None else json.dumps(body), sent)
+        answer = self.connection.getresponse()
+        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
