@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.ids import new_id
 from reverie.usecases.lost_update import ReadVersions
+from reverie.usecases.project_listing import ProjectListings
 from reveried.background_state import BackgroundState, StateCache
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Services:
     started: float  # monotonic seconds at which the process began
     states: StateCache = field(default_factory=StateCache)
     read_versions: ReadVersions = field(default_factory=ReadVersions)
+    project_listings: ProjectListings = field(default_factory=ProjectListings)
 
     def new_id(self, kind: str) -> str:
         """Return a new id such as `mem_…`, sortable by its time."""

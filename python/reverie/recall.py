@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
 from reverie import tokens
+from reverie.documents.project_folder import memory_project
 from reverie.rank import Filter, Index, IndexEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from reverie.models import MemoryType, WorkingState
 
@@ -20,7 +21,7 @@ _MESSAGE_CHARS_MAX: Final = 2_000
 """Characters of the person's message in a query; more, such as a pasted log, would outweigh the words of the task."""
 
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raise it when a memory gives other terms, tags or groups than before, here or in the core: saved indexes are then
 built again."""
 
@@ -42,6 +43,10 @@ class Recalled(Protocol):
     def title(self) -> str | None: ...
     @property
     def fields(self) -> tuple[tuple[str, str], ...]: ...
+    @property
+    def project(self) -> str | None: ...
+    @property
+    def provenance(self) -> Mapping[str, Any]: ...
 
 
 M = TypeVar("M", bound=Recalled)
@@ -91,18 +96,19 @@ class SearchIndex:
         token_budget: int = 1_500,
         types: Collection[MemoryType] | None = None,
         tags: Collection[str] | None = None,
+        projects: Collection[str] | None = None,
     ) -> list[Hit[M]]:
         """Return the best memories for `query`, best first, ties by id: at most `limit` hits and `token_budget` tokens.
 
         `load` returns a memory by its id. With `types`, memories of one of these types only; with `tags`, those that
-        have all of the tags. A memory whose line is larger than the tokens left is skipped, and smaller ones after it
-        may still fit.
+        have all of the tags; with `projects`, those of one of them, "" being the person. A memory whose line is larger
+        than the tokens left is skipped, and smaller ones after it may still fit.
         """
         if limit < 1 or not query.strip():
             return []
         hits: list[Hit[M]] = []
         room = token_budget
-        for match in self.index.search(query, limit, Filter(any_of=_groups(types, tags))):
+        for match in self.index.search(query, limit, Filter(any_of=_groups(types, tags, projects))):
             memory = load(match.id)
             if memory is None:
                 continue
@@ -113,26 +119,39 @@ class SearchIndex:
         return hits
 
     def ids(
-        self, types: Collection[MemoryType] | None, tags: Collection[str] | None, *, after: str, limit: int
+        self,
+        types: Collection[MemoryType] | None,
+        tags: Collection[str] | None,
+        projects: Collection[str] | None = None,
+        *,
+        after: str,
+        limit: int,
     ) -> list[str]:
-        """Return the ids behind `after` of memories of one of the types and with all of the tags, in order."""
-        return self.index.ids(_groups(types, tags), after, limit)
+        """Return the ids behind `after` of memories of one of the types and projects, with all tags, in order."""
+        return self.index.ids(_groups(types, tags, projects), after, limit)
 
 
 def _index_record(memory: Recalled) -> IndexEntry:
-    """Return a memory as the index takes it: its text, its tags, and its type and tags as groups to filter by."""
-    groups = [_type_group(memory.type), *map(_tag_group, memory.tags)]
+    """Return a memory as the index takes it: its text and tags, and type, project and tags as groups to filter by."""
+    groups = [_type_group(memory.type), _project_group(memory_project(memory)), *map(_tag_group, memory.tags)]
     return IndexEntry(memory.id, memory_text(memory), memory.tags, groups)
 
 
-def _groups(types: Collection[MemoryType] | None, tags: Collection[str] | None) -> list[list[str]]:
-    """Return sets of groups that a memory of any of the types and with every one of the tags is in."""
+def _groups(
+    types: Collection[MemoryType] | None, tags: Collection[str] | None, projects: Collection[str] | None
+) -> list[list[str]]:
+    """Return sets of groups that a memory of any of the types and projects and with every one of the tags is in."""
     any_of = [] if types is None else [[_type_group(kind) for kind in types]]
+    any_of += [] if projects is None else [[_project_group(project) for project in projects]]
     return [*any_of, *([_tag_group(tag)] for tag in tags or ())]
 
 
 def _type_group(kind: MemoryType) -> str:
     return f"type:{kind}"
+
+
+def _project_group(project: str) -> str:
+    return f"project:{project}"
 
 
 def _tag_group(tag: str) -> str:

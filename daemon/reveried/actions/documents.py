@@ -187,6 +187,7 @@ async def recall(
     token_budget: int | None = None,
     types: Collection[str] | None = None,
     tags: Collection[str] | None = None,
+    projects: Collection[str] | None = None,
 ) -> list[tuple[Hit[MemoryRecord], MemoryRecord]]:
     """Search the memories and count an access of each hit; return the hits, best first, with their records."""
     options: dict[str, Any] = {
@@ -194,6 +195,7 @@ async def recall(
         "token_budget": token_budget or RECALL_TOKENS,
         "types": {MemoryType(kind) for kind in types} if types else None,
         "tags": tags or None,
+        "projects": projects,
     }
     # A thread costs more than a search does; it is for an index that has to catch up first.
     hits = services.recall.search_at_once(space, query, **options)

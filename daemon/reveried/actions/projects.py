@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from reverie.documents.project_folder import PERSON
 from reverie.errors import ValidationError
 from reverie.repositories import locate
+from reverie.store import ThreadRecord
 from reverie.usecases import projects
 from reveried.execution import read
 
 if TYPE_CHECKING:
+    from reverie.documents import DocumentEntry
     from reverie.repositories import Checkout
     from reveried.services import Services
 
-__all__ = ["known_project", "registered"]
+__all__ = ["Selection", "index_entries", "known_project", "registered", "selected", "thread_project", "visible"]
 
 
 async def registered(services: Services, space: str, text: str, *, who: str) -> str:
@@ -46,11 +49,68 @@ async def known_project(services: Services, space: str, text: str) -> str | None
         NotFound: no project has this name.
     """
     checkout = await _checkout(text)
-    stored = await read(services, space, projects.known)
+    with services.store.reader(space) as reader:  # one small record
+        stored = projects.known(reader)
     if checkout is None:
         return projects.require(stored, text).name
     found = projects.find(stored, checkout)
     return None if found is None else found.name
+
+
+class Asked(Protocol):
+    """The fields of a request by which it says whose memories it is about."""
+
+    @property
+    def project(self) -> str | None: ...
+    @property
+    def folder(self) -> str | None: ...
+    @property
+    def all_projects(self) -> bool: ...
+
+
+class Selection(NamedTuple):
+    """The project that a request is about, and the names of those whose memories it may see; None for all."""
+
+    project: str | None
+    visible: frozenset[str] | None
+
+    @property
+    def scope(self) -> str | None:
+        """The project whose documents are listed beside the person's: none in an unknown folder; None for all."""
+        return None if self.visible is None else self.project or PERSON
+
+
+async def selected(services: Services, space: str, asked: Asked) -> Selection:
+    """Return the project that a request names, or that of the folder it comes from.
+
+    Raises:
+        NotFound: no project has the name that it gives.
+    """
+    if asked.all_projects or (asked.project is None and asked.folder is None):
+        return Selection(None, None)
+    if asked.project is not None:
+        name = await known_project(services, space, asked.project)
+        return Selection(name, visible(name or PERSON))  # in an unknown folder only what is the person's
+    name = await known_project(services, space, asked.folder or "/")
+    return Selection(name, None if name is None else visible(name))
+
+
+def visible(project: str | None) -> frozenset[str] | None:
+    """Return the projects whose memories a thread of `project` sees: its own and the person's; None for all."""
+    return None if project is None else frozenset({project, PERSON})
+
+
+def thread_project(services: Services, space: str, thread_id: str) -> str | None:
+    """Return the project of a thread; None where it has none, or there is no such thread."""
+    with services.store.reader(space) as reader:
+        thread = reader.load(ThreadRecord, (thread_id,)) if thread_id else None
+        return None if thread is None else projects.of_thread(thread)
+
+
+async def index_entries(services: Services, space: str, project: str | None) -> list[DocumentEntry]:
+    """Return the documents that agents get in the index: those of a project and of the person, or all for None."""
+    entries = await services.sync_service.index_entries(space)
+    return await read(services, space, lambda reader: services.project_listings.entries(reader, entries, project))
 
 
 async def _checkout(text: str) -> Checkout | None:

@@ -79,7 +79,7 @@ async def opened_with(
     documents = await services.sync_service.documents(space)
     index = None
     if before is None or any(document.updated_at <= before for document in documents):
-        index = projections.index_text(await services.sync_service.index_entries(space))
+        index = projections.index_text(await projects.index_entries(services, space, project))
     seed = await read(services, space, partial(thread_seed.snapshot, agent=agent, project=project, before=before))
     return index, seed
 
@@ -298,7 +298,10 @@ async def context(
     """
     config = services.config
     plan = await state(services, space, thread_id)
-    recall = await asyncio.to_thread(services.recall.lines, space, query or plan.query, limit=RECALL_LINES)
+    visible = projects.visible(projects.thread_project(services, space, thread_id))
+    recall = await asyncio.to_thread(
+        services.recall.lines, space, query or plan.query, limit=RECALL_LINES, projects=visible
+    )
     room = contexts.Room(
         window=config.context.window,
         preserve_messages=config.compaction.preserve_recent_messages,

@@ -19,7 +19,7 @@ from reverie.store import DocumentRecord
 from reverie.usecases import lost_update, working_state
 from reverie.usecases.documents import writable_path
 from reverie.usecases.lost_update import ReadVersion
-from reveried.actions import documents, threads
+from reveried.actions import documents, projects, threads
 from reveried.execution import answer_once, stored_answer
 
 if TYPE_CHECKING:
@@ -139,7 +139,8 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
 
 
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
-    found = await documents.recall(call.services, call.space, params.query, limit=params.limit)
+    visible = projects.visible(projects.thread_project(call.services, call.space, call.thread))
+    found = await documents.recall(call.services, call.space, params.query, limit=params.limit, projects=visible)
     return wire.ToolRecall(about=RECALL_HEADING, memories=[_recalled(record) for _, record in found])
 
 
@@ -154,7 +155,8 @@ def _recalled(record: MemoryRecord) -> wire.ToolMemory:
 
 
 async def _list(call: ToolCall, _: tools.MemoryListInput) -> Json:
-    listed = ordered(await call.services.sync_service.index_entries(call.space))
+    project = projects.thread_project(call.services, call.space, call.thread)
+    listed = ordered(await projects.index_entries(call.services, call.space, project))
     return [{"path": entry.path, "summary": entry.summary, "size": entry.size} for entry in listed]
 
 

@@ -15,6 +15,7 @@ __all__ = [
     "RECALL_LIMIT",
     "UNSYNCED",
     "file_pending",
+    "in_project_line",
     "one_line",
     "print_noted",
     "print_recall",
@@ -132,11 +133,18 @@ def _changes_from(status: wire.SyncStatus) -> str:
 
 def print_recall(answer: wire.RecallAnswer) -> None:
     """Print the memories that match a question, each with why it does."""
+    if answer.project is not None:
+        say(in_project_line(answer.project))
     if not answer.hits:
         say("No memory matches that. `reverie memories` lists all of them.")
     for hit in answer.hits or ():
         say(one_line(hit.memory))
         say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
+
+
+def in_project_line(project: str) -> str:
+    """Return the line that names the project of an answer, and how to ask for all."""
+    return f"Project {project}, and what is of no project; with --all-projects everything."
 
 
 def print_remembered(memory: wire.Memory, text: str, *, is_new: bool, sync: wire.SyncStatus | None) -> None:

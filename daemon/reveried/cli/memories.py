@@ -1,6 +1,7 @@
 """Commands for memories: recall, memories, remember; and consolidation changes in words."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -11,6 +12,7 @@ from reveried.cli import daemon_handle
 from reveried.cli.answers import (
     ID_END,
     RECALL_LIMIT,
+    in_project_line,
     one_line,
     print_recall,
     print_remembered,
@@ -18,6 +20,7 @@ from reveried.cli.answers import (
 from reveried.cli.daemon_handle import all_items
 from reveried.cli.options import Json, Limit, joined_text
 from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when
+from reveried.cli.projects import AllProjects, ProjectOption, given_project
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -37,14 +40,17 @@ Tag = Annotated[str | None, typer.Option("--tag", help="Only those with this tag
 
 def recall(
     query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="A question in your own words.")],
+    *,
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=100, help="How many to show at most.")
     ] = RECALL_LIMIT,
     kind: MemoryType = None,
     tag: Tag = None,
+    project: ProjectOption = None,
+    all_projects: AllProjects = False,
     json: Json = False,
 ) -> None:
-    """Search the memories for a question.
+    """Search the memories for a question: those of the project that you are in and your own, else all.
 
     Example: reverie recall how do we run the tests
     """
@@ -53,25 +59,50 @@ def recall(
         wire.RecallRequest, {"query": joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX), "types": types}
     )
     with daemon_handle.client() as client:
-        answer = client.recall(request.query, limit=limit, types=request.types, tags=[tag] if tag else None)
+        answer = client.recall(
+            request.query,
+            limit=limit,
+            types=request.types,
+            tags=[tag] if tag else None,
+            project=given_project(project),
+            folder=str(Path.cwd()),
+            all_projects=all_projects,
+        )
     if json:
         print_json(answer)
         return
     print_recall(answer)
 
 
-def memories(kind: MemoryType = None, tag: Tag = None, limit: Limit = 50, json: Json = False) -> None:
-    """List the memories.
+def memories(
+    *,
+    kind: MemoryType = None,
+    tag: Tag = None,
+    limit: Limit = 50,
+    project: ProjectOption = None,
+    all_projects: AllProjects = False,
+    json: Json = False,
+) -> None:
+    """List the memories: those of the project that you are in and your own, else all.
 
     Example: reverie memories --type mistake
     """
     kind = _checked_type(kind) if kind else None
     query = wire.parse(wire.MemoryQuery, {"type": kind, "tag": tag, "limit": limit})
     with daemon_handle.client() as client:
-        page = client.memories(kind=query.type, tag=query.tag, limit=limit)
+        page = client.memories(
+            kind=query.type,
+            tag=query.tag,
+            limit=limit,
+            project=given_project(project),
+            folder=str(Path.cwd()),
+            all_projects=all_projects,
+        )
     if json:
         print_json(page)
         return
+    if page.project is not None and page.items:
+        say(in_project_line(page.project))
     if not page.items:
         say(_empty_list(kind, tag))
         return
@@ -90,6 +121,7 @@ def remember(
         list[str],
         typer.Argument(metavar="TEXT...", help="The memory; words like '#release' at its end are tags."),
     ],
+    *,
     kind: Annotated[
         str | None,
         typer.Option(
@@ -101,6 +133,10 @@ def remember(
     tags: Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")] = None,
     document: Annotated[
         str | None, typer.Option("--document", "-d", metavar="PATH", help="The file, such as facts/user.md.")
+    ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", metavar="NAME|PATH", help="The project that it is of; else it is recalled in all."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -114,6 +150,7 @@ def remember(
         "type": None if kind is None else _checked_type(kind),
         "tags": [*tags_at_end, *(tags or [])],
         "document": document,
+        "project": given_project(project),
         "author": "person",
     }
     body = wire.parse(wire.CreateMemory, {name: value for name, value in fields.items() if value is not None})

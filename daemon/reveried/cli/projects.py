@@ -1,7 +1,7 @@
 """The command projects, and the project that a command takes: the one given, or that of the current folder."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -9,10 +9,7 @@ from reveried.cli import daemon_handle
 from reveried.cli.options import Json
 from reveried.cli.output import print_json, print_table, say
 
-if TYPE_CHECKING:
-    from reverie.client import Client
-
-__all__ = ["AllProjects", "ProjectOption", "given_project", "project_here", "projects"]
+__all__ = ["AllProjects", "ProjectOption", "given_project", "projects"]
 
 ProjectOption = Annotated[
     str | None, typer.Option("--project", metavar="NAME|PATH", help="Only this project's, by its name or a folder.")
@@ -55,9 +52,3 @@ def given_project(text: str | None) -> str | None:
     if text is None or not (text.startswith((".", "~")) or "/" in text):
         return text
     return str(Path(text).expanduser().absolute())
-
-
-def project_here(client: "Client") -> str | None:
-    """Return the name of the project that the current folder is in, if the store knows it."""
-    found = client.projects(of=str(Path.cwd())).items
-    return found[0].name if found else None

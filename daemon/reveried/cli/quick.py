@@ -127,11 +127,13 @@ def _sync_status(line: _Line) -> int:
 def _recall(line: _Line) -> int:
     as_json, limit = line.flag("--json"), line.option("--limit", "-n")
     kind, tag = line.option("--type", "-t"), line.option("--tag")
+    everywhere = line.flag("--all-projects")
     if limit is not None and not (limit.isascii() and limit.isdigit() and 1 <= int(limit) <= 100):
         raise _NotPlainError
     body = {"query": _joined(line.text()), "limit": int(limit or answers.RECALL_LIMIT)}
     body |= {"types": [_one_of(kind, _TYPES)]} if kind is not None else {}
     body |= {"tags": [tag]} if tag is not None else {}
+    body |= {"allProjects": True} if everywhere else {"folder": os.getcwd()}  # noqa: PTH109 - without a Path
     answer = _ask("POST", "/v1/recall", body)
     _print_json(answer) if as_json else answers.print_recall(_answer(answer))
     return 0

@@ -14,7 +14,7 @@ from reverie.store import PendingPurge
 from reverie.usecases import documents as usecase
 from reverie.usecases import history
 from reverie.usecases.projections import index_answer
-from reveried.actions import documents
+from reveried.actions import documents, projects
 from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -145,8 +145,10 @@ async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
 
 async def index(call: Call) -> Reply:
     """Return the memory index for an agent's first turn, as text and as data."""
-    entries = await call.services.sync_service.index_entries(call.space)
-    return Reply(index_answer(entries, await call.services.sync_service.documents(call.space)))
+    selection = await projects.selected(call.services, call.space, call.query_as(wire.IndexQuery))
+    entries = await projects.index_entries(call.services, call.space, selection.scope)
+    listed = await call.services.sync_service.documents(call.space)
+    return Reply(index_answer(entries, listed, selection.project))
 
 
 ROUTES = (
@@ -209,5 +211,6 @@ ROUTES = (
         index,
         "Returns the memory index for an agent's first turn.",
         answer=wire.IndexAnswer,
+        query=wire.IndexQuery,
     ),
 )

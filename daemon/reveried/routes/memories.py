@@ -16,7 +16,7 @@ from reverie.store import MemoryRecord, PendingPurge
 from reverie.usecases import memories as usecase
 from reverie.usecases import purge as purging
 from reverie.usecases.recall import recall_answer
-from reveried.actions import documents
+from reveried.actions import documents, projects
 from reveried.execution import answer_once, read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -31,9 +31,10 @@ __all__ = ["ROUTES"]
 
 
 async def list_memories(call: Call) -> Reply:
-    """Return the memories by id, all or of one type or with one tag."""
+    """Return the memories by id: all, or of one type, with one tag, of one project and the person."""
     query = call.query_as(wire.MemoryQuery)
-    if query.type is None and query.tag is None:
+    selection = await projects.selected(call.services, call.space, query)
+    if query.type is None and query.tag is None and selection.visible is None:
         return await record_page(call, MemoryRecord, partial(_listed, call))
     found = await asyncio.to_thread(
         call.services.recall.listed,
@@ -41,11 +42,13 @@ async def list_memories(call: Call) -> Reply:
         partial(_listed, call),
         types=None if query.type is None else {MemoryType(query.type)},
         tags=None if query.tag is None else [query.tag],
+        projects=selection.visible,
         after=query.after or "",
         limit=query.limit + 1,  # one more shows that there is a next page
     )
     items = [answer for _, answer in found[: query.limit]]
-    return Reply(wire.Page(items=items, next=found[query.limit - 1][0] if len(found) > query.limit else None))
+    following = found[query.limit - 1][0] if len(found) > query.limit else None
+    return Reply(wire.MemoryPage(items=items, next=following, project=selection.project or wire.ABSENT))
 
 
 def _listed(call: Call, reader: Reader, record: MemoryRecord) -> wire.Memory:
@@ -68,6 +71,9 @@ async def create(call: Call) -> Reply:
         subject="user" if body.document == "facts/user.md" else "project",
         title=redacted["title"],
         fields=tuple(redacted["fields"].items()),
+        project=""
+        if body.project is None
+        else await projects.registered(call.services, call.space, body.project, who=call.who),
     )
     record = await documents.remember(
         call.services,
@@ -127,6 +133,8 @@ async def recall(call: Call) -> Reply:
     """Return the memories that answer a query, best first; counts an access of each."""
     body = call.into(wire.RecallRequest)
 
+    selection = await projects.selected(call.services, call.space, body)
+
     async def search() -> wire.RecallAnswer:
         found = await documents.recall(
             call.services,
@@ -136,8 +144,9 @@ async def recall(call: Call) -> Reply:
             token_budget=body.token_budget,
             types=body.types,
             tags=body.tags,
+            projects=selection.visible,
         )
-        return recall_answer(found)
+        return recall_answer(found, selection.project)
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, search, wire.RecallAnswer))
 
@@ -153,7 +162,7 @@ ROUTES = (
         "/v1/memories",
         list_memories,
         "Lists the memories.",
-        answer=wire.Page[wire.Memory],
+        answer=wire.MemoryPage,
         query=wire.MemoryQuery,
     ),
     Route(

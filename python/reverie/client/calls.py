@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
+from reverie.client.memory_calls import change_memory, forget, memories, memory, memory_history, recall, remember
 from reverie.client.protocol import Call, decoder, discard, get, request, target
 from reverie.client.space_calls import create_space, create_token, revoke_token, spaces, tokens
 from reverie.client.thread_calls import (
@@ -202,25 +203,14 @@ def delete_document(path: str, *, etag: str | None = None, purge: bool = False) 
     return request("DELETE", url, wire.DocumentDeleted, headers=_if_match(etag), long=purge)
 
 
-def index() -> Call[wire.IndexAnswer]:
-    """Return the listing of memory files for an agent's first turn."""
-    return get(wire.IndexAnswer, "index")
+def index(
+    *, project: str | None = None, folder: str | None = None, all_projects: bool = False
+) -> Call[wire.IndexAnswer]:
+    """Return the listing of memory files for an agent's first turn; with a `project`, of its files and the person's.
 
-
-def remember(body: wire.CreateMemory, *, key: str | None = None) -> Call[wire.RememberedMemory]:
-    """Create a memory, as a new block of the document for its type; or return the same one, where it is there."""
-    return request("POST", target("memories"), wire.RememberedMemory, body, key=key)
-
-
-def change_memory(memory_id: str, body: wire.ChangeMemory) -> Call[wire.Memory]:
-    """Change the content or the tags of a memory."""
-    return request("PATCH", target("memories", memory_id), wire.Memory, body)
-
-
-def forget(memory_id: str, *, purge: bool = False) -> Call[wire.MemoryDeleted]:
-    """Delete a memory from its document; undo restores it, unless `purge` removes it for good."""
-    url = target("memories", memory_id, purge=purge or None)
-    return request("DELETE", url, wire.MemoryDeleted, long=purge)
+    With a `folder`, that of its project where it has a known one.
+    """
+    return get(wire.IndexAnswer, "index", project=project, folder=folder, allProjects=all_projects or None)
 
 
 def conflicts(*, limit: int = wire.LIMIT_DEFAULT, after: str | None = None) -> Call[wire.Page[wire.Conflict]]:
@@ -267,42 +257,6 @@ def _if_match(etag: str | None) -> dict[str, str]:
 
 
 # Memories
-
-
-def memories(
-    *,
-    kind: wire.MemoryKind | None = None,
-    tag: str | None = None,
-    limit: int = wire.LIMIT_DEFAULT,
-    after: str | None = None,
-) -> Call[wire.Page[wire.Memory]]:
-    """Return one page of the memories, all or of one type or with one tag."""
-    return get(wire.Page[wire.Memory], "memories", type=kind, tag=tag, limit=limit, after=after)
-
-
-def memory(memory_id: str) -> Call[wire.Memory]:
-    """Return one memory."""
-    return get(wire.Memory, "memories", memory_id)
-
-
-def memory_history(memory_id: str) -> Call[wire.Page[wire.MemoryVersion]]:
-    """Return every version of a memory with the operation that wrote it."""
-    return get(wire.Page[wire.MemoryVersion], "memories", memory_id, "history")
-
-
-def recall(
-    query: str,
-    *,
-    limit: int = wire.RECALL_LIMIT_DEFAULT,
-    token_budget: int | None = None,
-    types: Sequence[wire.MemoryKind] | None = None,
-    tags: Sequence[str] | None = None,
-) -> Call[wire.RecallAnswer]:
-    """Search the memories; return the best first, each with the reason. Counts as an access of each."""
-    body = wire.RecallRequest(
-        query, limit, token_budget, None if types is None else list(types), None if tags is None else list(tags)
-    )
-    return request("POST", target("recall"), wire.RecallAnswer, body)
 
 
 # History and dreams

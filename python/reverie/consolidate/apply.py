@@ -10,6 +10,8 @@ The document of a new memory:
 * an observation        -> `facts/observations.md`
 * a fact about the user -> `facts/user.md`
 * any other fact        -> `facts/project.md`
+
+Those of a project are below its own folder: `facts/harbour/mistakes.md`, `episodes/harbour-2026-11.md`.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
+from reverie.documents.project_folder import in_project
 from reverie.errors import Conflict
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Update
 
@@ -105,6 +108,7 @@ def _added(candidate: Candidate, identity: str, at: str, orders: dict[str, int])
         title=candidate.title,
         fields=candidate.fields,
         order=order,
+        project=candidate.project,
     )
 
 
@@ -123,6 +127,11 @@ def _next_orders(memories: Iterable[Memory]) -> dict[str, int]:
 
 def document_of(candidate: Candidate, *, at: str) -> str:
     """Return the path, in the space's folder, of the document that a candidate is written to; `at` is now (UTC)."""
+    return in_project(_general_document(candidate, at), candidate.project)
+
+
+def _general_document(candidate: Candidate, at: str) -> str:
+    """Return the path of the document for candidates of a type, those of the person."""
     match candidate.type:
         case MemoryType.EPISODE:
             return f"episodes/{happened_on(candidate.fields, candidate.at, at)[:7]}.md"

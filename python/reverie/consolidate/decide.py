@@ -32,7 +32,8 @@ from reverie.consolidate.statements import (
     resolves,
     says_resolved,
 )
-from reverie.consolidate.working_set import SCOPES, Item, WorkingSet, scope_of
+from reverie.consolidate.working_set import Item, WorkingSet, scope_of, scopes_of
+from reverie.documents.project_folder import memory_project
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 
 if TYPE_CHECKING:
@@ -180,10 +181,10 @@ class _Consolidation:
         candidate that one item covers must not also extend another.
         """
         statement = self.statements[index]
-        scope = scope_of(candidate.type, user=candidate.subject == "user")
+        scope = scope_of(candidate.type, user=candidate.subject == "user", project=candidate.project)
         if not statement.normalized or self._resolve(index, candidate, statement):
             return
-        position = self.working.identical(statement)
+        position = self.working.identical(statement, candidate.project)
         if position is not None:
             self._cover(index, position)
             return
@@ -244,7 +245,9 @@ class _Consolidation:
 
     def _resolve(self, index: int, candidate: Candidate, statement: Statement) -> bool:
         """Drop the mistakes that a candidate says are over; return True where it is itself a mistake that is over."""
-        for position in self.working.similar(statement, MemoryType.MISTAKE.value):
+        for position in self.working.similar(
+            statement, scope_of(MemoryType.MISTAKE, user=False, project=candidate.project)
+        ):
             item = self.working.items[position]
             if resolves(statement, item.statement) and not _older(candidate.at, item.stated_at):
                 # One item says that it is over: the first that it is written to, others of the same kind are dropped.
@@ -257,7 +260,7 @@ class _Consolidation:
 
     def _is_said(self, statement: Statement, scope: str) -> bool:
         """Return True if an item says everything that a statement says."""
-        return self.working.identical(statement) is not None or any(
+        return self.working.identical(statement, scope.partition("@")[2]) is not None or any(
             relate(statement, self.working.items[position].statement, keyed=False) in {Relation.SAME, Relation.COVERED}
             for position in self.working.similar(statement, scope)
         )
@@ -269,7 +272,7 @@ class _Consolidation:
         same candidates would add it again and drop it again. That includes candidates that became no item themselves,
         such as those too general to be added.
         """
-        for scope in SCOPES:
+        for scope in scopes_of(candidate.project):
             for position in self.working.similar(statement, scope):
                 item = self.working.items[position]
                 if resolves(item.statement, statement) and not _older(item.stated_at, candidate.at):
@@ -278,6 +281,7 @@ class _Consolidation:
         return any(
             resolves(self.statements[other], statement) and not _older(self.candidates[other].at, candidate.at)
             for other in self.resolving
+            if self.candidates[other].project == candidate.project
         )
 
     def _cover(self, index: int, position: int) -> None:
@@ -316,17 +320,18 @@ def _older(one: str | None, other: str | None) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Episode:
-    """An episode to compare: title and summary, its day, and its id where it is stored."""
+    """An episode to compare: title and summary, its day, its project, and its id where it is stored."""
 
     statement: Statement
     day: str
     id: str | None
+    project: str
 
 
 def _decide_episodes(candidates: Sequence[Candidate], existing: Sequence[Memory]) -> dict[int, Add | Skip]:
     """Return one change for each candidate that is an episode, by its index: SKIP where it is known, else ADD."""
     known = [
-        _episode(memory.title, memory.content, memory.fields, memory.provenance.get("at"), memory.id)
+        _episode(memory, memory.provenance.get("at"), memory.id, memory_project(memory))
         for memory in existing
         if memory.type is MemoryType.EPISODE
     ]
@@ -334,7 +339,7 @@ def _decide_episodes(candidates: Sequence[Candidate], existing: Sequence[Memory]
     for index, candidate in enumerate(candidates):
         if candidate.type is not MemoryType.EPISODE:
             continue
-        episode = _episode(candidate.title, candidate.content, candidate.fields, candidate.at, None)
+        episode = _episode(candidate, candidate.at, None, candidate.project)
         same = next((other for other in known if _same_episode(episode, other)), None)
         if same is None:
             known.append(episode)
@@ -344,16 +349,17 @@ def _decide_episodes(candidates: Sequence[Candidate], existing: Sequence[Memory]
     return changes
 
 
-def _episode(
-    title: str | None, content: str, fields: tuple[tuple[str, str], ...], at: str | None, memory_id: str | None
-) -> _Episode:
+def _episode(source: Memory | Candidate, at: str | None, memory_id: str | None, project: str) -> _Episode:
     """Return an episode to compare: its title with its `Summary` field, or without one its content."""
-    summary = next((value for key, value in fields if key == "Summary"), content)
-    return _Episode(parse_statement(f"{title or ''}\n{summary}"), happened_on(fields, at), memory_id)
+    summary = next((value for key, value in source.fields if key == "Summary"), source.content)
+    statement = parse_statement(f"{source.title or ''}\n{summary}")
+    return _Episode(statement, happened_on(source.fields, at), memory_id, project)
 
 
 def _same_episode(one: _Episode, other: _Episode) -> bool:
-    """Return True if two episodes are about the same work."""
+    """Return True if two episodes of one project are about the same work."""
+    if one.project != other.project:
+        return False
     if one.statement.normalized == other.statement.normalized:
         return True
     score = overlap(one.statement, other.statement)

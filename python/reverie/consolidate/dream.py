@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from reverie import canonical, tokens
 from reverie.consolidate.statements import Relation, parse_statement, relate
 from reverie.consolidate.working_set import Item, WorkingSet, scope_of
+from reverie.documents.project_folder import PERSON, memory_project
 from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Change, Delete, Memory, MemoryType
 from reverie.sentence_words import analyze, strip_markers
@@ -72,6 +73,7 @@ class Source:
     document: str
     person: bool
     id: str | None
+    project: str  # empty for the person
     seniority: str  # creation time and id: orders sources with equal content, the oldest first
 
 
@@ -241,6 +243,7 @@ def _sources(
             redact,
             person=memory.trust == "person",
             document=memory.document,
+            project=memory_project(memory),
             owner=(memory.id, memory.created_at),
         )
     for address, body in archives:
@@ -252,6 +255,7 @@ def _sources(
                 redact,
                 person=False,
                 document=entry["document"],
+                project=entry.get("project", PERSON),
             )
 
 
@@ -263,6 +267,7 @@ def _source(
     *,
     person: bool,
     document: str,
+    project: str,
     owner: tuple[str, str] | None = None,
 ) -> Source:
     """Return a redacted source; `owner` is the id and creation time of a memory that may be deleted."""
@@ -282,6 +287,7 @@ def _source(
         document=document,
         person=person,
         id=memory_id,
+        project=project,
         seniority=seniority,
     )
 
@@ -296,7 +302,7 @@ def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Source]]:
     duplicates: list[Source] = []
     for source in sorted(sources, key=_compare_order):
         statement = parse_statement(f"{source.title or ''}\n{source.content}".strip())
-        scope = scope_of(source.type, user=source.document == "facts/user.md")
+        scope = scope_of(source.type, user=source.document == "facts/user.md", project=source.project)
         if not strip_markers(statement.text).strip():
             continue  # everything in it was redacted
         if any(
@@ -331,7 +337,8 @@ def _entry(source: Source) -> dict[str, Any]:
         "tags": list(source.tags),
         "document": source.document,
     }
-    return entry if source.title is None else {**entry, "title": source.title}
+    optional = {"title": source.title, "project": source.project or None}
+    return entry | {key: value for key, value in optional.items() if value is not None}
 
 
 def _line(source: Source) -> str:

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from reverie.consolidate.statements import Statement, parse_statement
+from reverie.documents.project_folder import PERSON, memory_project
 from reverie.models import Candidate, Memory, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["SCOPES", "Item", "WorkingSet", "scope_of", "stated_at"]
+__all__ = ["Item", "WorkingSet", "scope_of", "scopes_of", "stated_at"]
 
-SCOPES = (*(kind.value for kind in MemoryType if kind is not MemoryType.EPISODE), "fact:user")
-"""Every scope: items are compared inside one scope only."""
+_SCOPES = (*(kind.value for kind in MemoryType if kind is not MemoryType.EPISODE), "fact:user")
 
 _POSTINGS_MAX = 1000  # items; a word that more of them have finds too much, as a stop word does
 _SIMILAR_MAX = 64  # items that one statement is compared with, the most similar of those found
@@ -45,6 +45,11 @@ class Item:
     def owned_by_person(self) -> bool:
         """True if a person wrote the memory last, so that only a person may change it."""
         return self.memory is not None and self.memory.trust == "person"
+
+    @property
+    def project(self) -> str:
+        """The project of the memory, empty for the person."""
+        return self.scope.partition("@")[2]
 
     @property
     def type(self) -> MemoryType:
@@ -79,7 +84,8 @@ class WorkingSet:
         working = cls()
         for memory in existing:
             if memory.type is not MemoryType.EPISODE:
-                scope = scope_of(memory.type, user=memory.document == "facts/user.md")
+                user = memory.document == "facts/user.md"
+                scope = scope_of(memory.type, user=user, project=memory_project(memory))
                 statement = parse_statement(memory.content)
                 working.add(Item(scope, statement, memory.tags, stated_at(memory), memory=memory))
         return working
@@ -152,12 +158,16 @@ class WorkingSet:
         """Yield every item that will be stored, with its position."""
         return ((position, item) for position, item in enumerate(self.items) if item.alive)
 
-    def identical(self, statement: Statement) -> int | None:
-        """Return the position of an item, of any type, with the same normalized text; a person's item first."""
+    def identical(self, statement: Statement, project: str) -> int | None:
+        """Return the position of an item, of any type, with the same normalized text; a person's item first.
+
+        Only items of the project, and those that concern the person, count: what another project says is not recalled
+        in this one.
+        """
         matches = (
             position
             for position in self._by_text.get(statement.normalized, ())
-            if self._has_text(position, statement.normalized)
+            if self._has_text(position, statement.normalized) and self.items[position].project in {project, PERSON}
         )
         return min(matches, default=None, key=lambda position: (not self.items[position].owned_by_person, position))
 
@@ -194,9 +204,18 @@ class WorkingSet:
         return item.alive and item.statement.normalized == normalized
 
 
-def scope_of(kind: MemoryType, *, user: bool) -> str:
-    """Return the scope of a memory: its type, and `fact:user` for a fact about the user."""
-    return "fact:user" if kind is MemoryType.FACT and user else kind.value
+def scope_of(kind: MemoryType, *, user: bool, project: str) -> str:
+    """Return the scope of a memory, inside which items are compared: `fact@harbour`, `fact:user`, `mistake`.
+
+    It is the type, `:user` for a fact about the user, and the project, if it belongs to one.
+    """
+    scope = "fact:user" if kind is MemoryType.FACT and user else kind.value
+    return f"{scope}@{project}" if project else scope
+
+
+def scopes_of(project: str) -> list[str]:
+    """Return every scope of a project, or of the person."""
+    return [f"{scope}@{project}" if project else scope for scope in _SCOPES]
 
 
 def stated_at(memory: Memory) -> str | None:

@@ -21,6 +21,7 @@ PART_ITEMS_MAX: Final = 128
 """Memories from which on a document is full: as many as a person can look through, and are parsed in a millisecond."""
 
 _NUMBERED: Final = re.compile(r"(?P<stem>.+(?<!/\d{4}))-(?P<number>[1-9]\d{0,5})\.md")  # not the month of `2026-11.md`
+_MONTH: Final = re.compile(r"episodes/.+-\d{4}-\d{2}\.md")  # nor that of a project: `episodes/harbour-2026-11.md`
 
 
 def numbered(path: str) -> tuple[str, int]:
@@ -30,7 +31,7 @@ def numbered(path: str) -> tuple[str, int]:
     may a name be that was not meant as one of a part, such as `facts/iso-9001.md`.
     """
     match = _NUMBERED.fullmatch(path)
-    if match is None or int(match["number"]) < 2:
+    if match is None or int(match["number"]) < 2 or _MONTH.fullmatch(path) is not None:
         return path, 1
     return f"{match['stem']}.md", int(match["number"])
 

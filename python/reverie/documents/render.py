@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 _HEADINGS: Final = {"user": "User Facts", "project": "Project Facts"}
-_MONTH: Final = re.compile(r"episodes/(\d{4}-\d{2})(?:-\d+)?\.md")
+_MONTH: Final = re.compile(r"episodes/(?:.+-)?(\d{4}-\d{2})(?:-\d+)?\.md")
 _FIELD_ORDER: Final = {"Summary": 0, "Date": 1, "Problem": 2, "Task": 2, "Solution": 3, "Lesson": 4}
 _REQUIRED_FIELDS: Final = ("Summary", "Date")
 _KEY_BYTES_MAX: Final = 64  # the parser takes no longer key as a field's

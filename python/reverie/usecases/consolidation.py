@@ -24,6 +24,7 @@ from reverie.store import (
     MemoryRecord,
     PurgesCursor,
 )
+from reverie.usecases import projects
 from reverie.usecases.writing import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
@@ -118,6 +119,7 @@ def commit(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
         document = writer.load(DocumentRecord, (path,))
         if (document.sha256 if document is not None else "") != new.basis:
             raise Conflict(f"{path} changed meanwhile", hint="try again", stale=True)
+    projects.make_known(writer, {record.project or "" for record in plan.put} - {""})
     put_texts(
         writer,
         {path: None if new.text is None else NewText(new.text, new.ids) for path, new in plan.documents.items()},

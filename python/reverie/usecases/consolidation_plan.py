@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
@@ -18,8 +19,9 @@ from reverie.documents import Delete as DeleteItem
 from reverie.documents import Update as UpdateItem
 from reverie.documents.escaping import clean
 from reverie.documents.parts import is_full, next_part, open_part, room
+from reverie.documents.project_folder import PERSON
 from reverie.errors import ValidationError
-from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Update
+from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Update
 from reverie.store.codec import to_ms
 from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot
 from reverie.usecases.memories import memory_of, record_of
@@ -35,10 +37,15 @@ __all__ = ["Origin", "decide", "edited", "plan_changes"]
 
 ID_RANDOM_BYTES = 10
 DATE_CHARS = 10  # of an RFC 3339 time: `2026-11-21`
+_OF_PROJECT: Final = re.compile(
+    r"`|\d|\w/\w|\w\.[a-z]{1,5}\b|(?<!\w)-{1,2}[a-z]|\w_\w|[a-z][A-Z]"
+    r"|\b(?:this|the) (?:project|repo|repository|codebase|code base|module|package|service)\b"
+)
+"""What a wish names of a project: quoted code, a number, a path, a file, an option, an identifier, the project."""
 
 
 class Origin(NamedTuple):
-    """The thread that candidates were read from."""
+    """The thread that candidates were read from, and the name of its project."""
 
     id: str
     project: str | None
@@ -107,18 +114,29 @@ def _plan(
 def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -> Candidate:
     """Return the candidate with secrets redacted, before anything is decided on its words, and with its provenance.
 
-    One memory serves many projects: what was said of "this project" names the project, and is tagged with its name.
+    What was said of "this project" names the project, so that it can be read beside those of others.
     """
     # Through JSON: the redactor reads lists and dicts only, and a secret in a tuple would pass.
     fields, _ = redactor.value(msgspec.json.decode(msgspec.json.encode(candidate)))
     if thread is not None:
         fields["provenance"] = {"thread": thread.id, **fields["provenance"]}
-        project = redactor.text(thread.project or "")
-        if project and candidate.subject == "project":
-            fields["provenance"]["project"] = project
+        project = thread.project or PERSON
+        if project and not _concerns_person(candidate, project):
+            fields["project"] = fields["provenance"]["project"] = project
             fields["content"] = fields["content"].replace("this project", f"the project {project}")
-            fields["tags"] = list(dict.fromkeys([*fields["tags"], project.lower()]))
     return msgspec.convert(fields, Candidate)
+
+
+def _concerns_person(candidate: Candidate, project: str) -> bool:
+    """Return True for what is so wherever the person works: facts about them, and wishes that name no project's things.
+
+    Examples: "Wants agents to always answer in German" is the person's; "Wants agents to always run `make lint`",
+    "… read docs/style.md" and "… use port 8080" are the project's, as each names something that is there.
+    """
+    if candidate.type is MemoryType.PREFERENCE:
+        text = f"{candidate.content} {' '.join(candidate.tags)}"
+        return _OF_PROJECT.search(text) is None and project not in text.casefold()
+    return candidate.type is MemoryType.FACT and candidate.subject == "user"
 
 
 def _new_ids(at: str, random: bytes) -> Iterator[str]:

@@ -15,7 +15,7 @@ from reverie import tokens, wire
 from reverie.errors import Conflict
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, PassageRecord, WorkingStateRecord, Write
-from reverie.usecases import consolidation, threads, working_state
+from reverie.usecases import consolidation, projects, threads, working_state
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.stored_entries import SealedEntry, sealed_after
 from reverie.usecases.token_ledger import record_use
@@ -123,7 +123,7 @@ def snapshot(
     digest = reader.load(DigestRecord, (thread_id,))
     return DistillJob(
         thread=thread_id,
-        project=thread.project,
+        project=projects.of_thread(thread),
         model=thread.model,
         number=thread.distillations + 1,
         distilled_through=thread.through_seq,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from reverie.errors import Conflict
 from reverie.redact import Redactor
 from reverie.store import Write
-from reverie.usecases import consolidation, threads
+from reverie.usecases import consolidation, projects, threads
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.stored_entries import SealedEntry, active_messages, sealed_after
 
@@ -56,7 +56,7 @@ def snapshot(
     thread = threads.get(reader, thread_id)
     return LearnJob(
         thread=thread_id,
-        project=thread.project,
+        project=projects.of_thread(thread),
         learnt_through=thread.extracted_seq,
         entries=sealed_after(reader, thread_id, thread.extracted_seq),
         memories=consolidation.snapshot(reader, window=window),

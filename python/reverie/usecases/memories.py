@@ -12,6 +12,7 @@ from reverie.documents import parse_document
 from reverie.documents.changes import apply_changes, new_document
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.items import Add, Change, Delete, Update, Wording
+from reverie.documents.project_folder import PERSON, memory_project
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
@@ -81,6 +82,7 @@ def memory_answer(record: MemoryRecord) -> wire.Memory:
         provenance=record.provenance,
         title=record.title,
         fields=dict(record.fields),
+        project=memory_project(record) or None,
     )
 
 
@@ -145,7 +147,8 @@ def remember(
 
     Where the document, or another part of it, has the same words already, with these tags, the body returns that memory
     and adds nothing. The words have passed the redactor. Without a `document` it is the one for its type; of one that
-    is full, the next part (`documents.parts`). Raises ValidationError for a document that has no memories, or memories
+    is full, the next part (`documents.parts`). With a `project` in the candidate it belongs to that, wherever it is
+    written. Raises ValidationError for a document that has no memories, or memories
     of another type.
     """
     path = None if document is None else documents.writable_path(document)
@@ -161,7 +164,9 @@ def remember(
                 return RememberedMemory(**msgspec.structs.asdict(get(writer, existing)), existed=True)
         target = documents.part_with_room(writer, target)
         memory_id = new_id()
-        edit_block(writer, target, Add(memory_id, words), author=author, provenance={"by": who})
+        edit_block(
+            writer, target, Add(memory_id, words), author=author, provenance={"by": who}, project=candidate.project
+        )
         return RememberedMemory(**msgspec.structs.asdict(get(writer, memory_id)))
 
     return Write(space=space, who=who, why="memory.add", body=body, idempotency=idempotency, answers=RememberedMemory)
@@ -245,10 +250,11 @@ def edit_block(
     author: Author,
     provenance: dict[str, str] | None = None,
     records: dict[str, MemoryRecord] | None = None,
+    project: str = PERSON,
 ) -> list[str]:
     """Edit one block of a document, which is created if there is none, and update its summary and day.
 
-    Returns the paths that changed.
+    Returns the paths that changed. `project` is that of a new memory.
     """
     document = writer.load(DocumentRecord, (path,))
     day = writer.at[:10]
@@ -264,6 +270,7 @@ def edit_block(
         new_id=no_new_ids,
         records=records,
         provenance=provenance,
+        project=project,
     )
 
 

@@ -6,7 +6,7 @@ MEMORY.md, in which people and other programs have lines of their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from reverie import projections, tokens, wire
@@ -154,11 +154,13 @@ def index_text(entries: Iterable[DocumentEntry]) -> str | None:
     return projections.index_text(entries, lambda text: tokens.count(text) <= INDEX_TOKENS) if entries else None
 
 
-def index_answer(entries: Sequence[DocumentEntry], documents: Iterable[ListedDocument]) -> wire.IndexAnswer:
+def index_answer(
+    entries: Sequence[DocumentEntry], documents: Iterable[ListedDocument], project: str | None = None
+) -> wire.IndexAnswer:
     """Return the memory index as the API shows it: the text, and the listed documents in the same order."""
     by_path = {document.path: document for document in documents}
-    items = [by_path[entry.path].answer() for entry in entries if entry.path in by_path]
-    return wire.IndexAnswer(text=index_text(entries) or "", items=items)
+    items = [replace(by_path[entry.path], summary=entry.summary).answer() for entry in entries if entry.path in by_path]
+    return wire.IndexAnswer(text=index_text(entries) or "", items=items, project=project or wire.ABSENT)
 
 
 # The list in MEMORY.md

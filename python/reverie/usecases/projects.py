@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader, Writer
 
-__all__ = ["FOLDERS_MAX", "counts", "find", "known", "named", "of_thread", "register", "require"]
+__all__ = ["FOLDERS_MAX", "counts", "find", "known", "make_known", "named", "of_thread", "register", "require"]
 
 FOLDERS_MAX: Final = 100  # folders stored of one project; worktrees come and go
 _NAMES_MAX: Final = 10_000  # of the names tried for one project
@@ -130,6 +130,14 @@ def register(
         return project.name
 
     return Write(space=space, who=who, why="project.register", body=body)
+
+
+def make_known(writer: Writer, names: Collection[str]) -> None:
+    """Make projects known by their names alone, as those of threads of older releases are."""
+    projects = known(writer)
+    new = [ProjectRecord(name=name) for name in sorted({*names} - {project.name for project in projects})]
+    if new:
+        writer.save(ProjectsCursor(projects=[*projects, *new]), ProjectsCursor.KEY)
 
 
 def _new(projects: Sequence[ProjectRecord], checkout: Checkout, paths: Collection[str]) -> ProjectRecord:

@@ -83,6 +83,7 @@ class MemoryIndex:
         token_budget: int = 1_500,
         types: Collection[MemoryType] | None = None,
         tags: Collection[str] | None = None,
+        projects: Collection[str] | None = None,
     ) -> list[Hit[MemoryRecord]]:
         """Return the best memories for `query`, best first, in `token_budget`. Raises OSError for a damaged file."""
         return self._index.search(
@@ -92,13 +93,20 @@ class MemoryIndex:
             token_budget=token_budget,
             types=types,
             tags=tags,
+            projects=projects,
         )
 
     def ids(
-        self, types: Collection[MemoryType] | None, tags: Collection[str] | None, *, after: str, limit: int
+        self,
+        types: Collection[MemoryType] | None,
+        tags: Collection[str] | None,
+        projects: Collection[str] | None,
+        *,
+        after: str,
+        limit: int,
     ) -> list[str]:
-        """Return the ids behind `after` of memories of one of the types and with all tags. Raises OSError."""
-        return self._index.ids(types, tags, after=after, limit=limit)
+        """Return the ids behind `after` of memories of one of the types and projects, with all tags. Raises OSError."""
+        return self._index.ids(types, tags, projects, after=after, limit=limit)
 
     def flush(self) -> tuple[list[Segment], int]:
         """Write what is in memory only to a segment; return all segments and the last operation. Raises OSError."""
@@ -199,24 +207,27 @@ class Recall:
         *,
         types: Collection[MemoryType] | None,
         tags: Collection[str] | None,
+        projects: Collection[str] | None = None,
         after: str,
         limit: int,
     ) -> list[tuple[str, T]]:
-        """Return ids and answers of up to `limit` memories behind `after`, of one of the types and with all tags."""
+        """Return ids and answers of up to `limit` memories behind `after`: of the types and projects, with all tags."""
 
         def collect(index: MemoryIndex, reader: Reader) -> list[tuple[str, T]]:
-            ids = index.ids(types, tags, after=after, limit=limit)
+            ids = index.ids(types, tags, projects, after=after, limit=limit)
             records = ((name, reader.load(MemoryRecord, (name,))) for name in ids)
             return [(name, answer(reader, record)) for name, record in records if record is not None]
 
         with self._lock:
             return self._answer(space, collect)
 
-    def lines(self, space: str, query: str, *, limit: int) -> list[tuple[str, str, str]]:
+    def lines(
+        self, space: str, query: str, *, limit: int, projects: Collection[str] | None = None
+    ) -> list[tuple[str, str, str]]:
         """Return the best memories as lines of a context: text, memory id, document."""
         if not query:
             return []
-        hits = self.search(space, query, limit=limit)
+        hits = self.search(space, query, limit=limit, projects=projects)
         return [(recall.recall_line(hit.memory), hit.memory.id, hit.memory.document) for hit in hits]
 
     def catch_up(self, space: str) -> int:
@@ -308,8 +319,13 @@ def operation_checksum(reader: Reader, number: int) -> str | None:
     return reader.record_checksum(Kind.OPERATION, (number,)) if number > 0 else ""
 
 
-def recall_answer(found: Sequence[tuple[Hit[MemoryRecord], MemoryRecord]]) -> wire.RecallAnswer:
-    """Return the hits as the API shows them, each with the terms that contributed to its score."""
+def recall_answer(
+    found: Sequence[tuple[Hit[MemoryRecord], MemoryRecord]], project: str | None = None
+) -> wire.RecallAnswer:
+    """Return the hits as the API shows them, each with the terms that contributed to its score.
+
+    `project` is the one whose memories were searched beside the person's.
+    """
     hits = [
         wire.RecallHit(
             memory=memory_answer(record),
@@ -318,4 +334,5 @@ def recall_answer(found: Sequence[tuple[Hit[MemoryRecord], MemoryRecord]]) -> wi
         )
         for hit, record in found
     ]
-    return wire.RecallAnswer(hits=hits, tokens=sum(hit.tokens for hit, _ in found), tokenizer=tokens.TOKENIZER)
+    total = sum(hit.tokens for hit, _ in found)
+    return wire.RecallAnswer(hits=hits, tokens=total, tokenizer=tokens.TOKENIZER, project=project)

@@ -12,7 +12,7 @@ from reverie.store import DigestRecord, NoteRecord, ThreadRecord
 from reverie.usecases import projects
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from reverie.store import Reader, Writer
 
@@ -37,23 +37,32 @@ class Seed:
 def snapshot(reader: Reader, agent: str | None, project: str | None = None, before: str | None = None) -> Seed:
     """Read what the next thread of `agent` in `project` inherits; an empty seed for a caller without a name.
 
-    Of a project's threads and of those without a project, never of another's; without a project of all. The digest of
-    a thread of the project comes first. `before` leaves out what was written later.
+    Notes of the project's threads and of those without a project, and a digest of the project's; without a project of
+    all threads. `before` leaves out what was written later.
     """
     if agent is None:
         return Seed()
+    of_agent = {thread.id: thread for _, thread in reader.records(ThreadRecord) if thread.agent == agent}
     threads = [
-        thread
-        for _, thread in reader.records(ThreadRecord)
-        if thread.agent == agent and (project is None or projects.of_thread(thread) in {project, None})
+        thread for thread in of_agent.values() if project is None or projects.of_thread(thread) in {None, project}
     ]
     threads.sort(key=lambda thread: (thread.updated_at, thread.id), reverse=True)
     latest = threads[:THREADS_MAX]
-    own_first = sorted(latest, key=lambda thread: project is not None and projects.of_thread(thread) is None)
-    digests = (reader.load(DigestRecord, (thread.id,)) for thread in own_first)
+
+    def is_visible(note: NoteRecord, thread: ThreadRecord) -> bool:
+        # A thread without a project has inherited notes of all: each is of the project of the thread it was written in.
+        origin = of_agent.get(note.thread or thread.id)
+        own = project is None or projects.of_thread(thread) == project
+        is_known = own or (origin is not None and projects.of_thread(origin) in {None, project})
+        return is_known and (before is None or note.at <= before)
+
+    notes = _notes(reader, latest, is_visible)
+    if project is not None:
+        latest = [thread for thread in latest if projects.of_thread(thread) == project]
+    digests = (reader.load(DigestRecord, (thread.id,)) for thread in latest)
     written = (digest for digest in digests if digest is not None and digest.text)
     return Seed(
-        notes=_within_budget([note for note in _notes(reader, latest) if before is None or note.at <= before]),
+        notes=_within_budget(notes),
         digest=next((digest for digest in written if before is None or (digest.at or "") <= before), None),
     )
 
@@ -66,8 +75,10 @@ def put(writer: Writer, thread_id: str, seed: Seed) -> None:
         writer.save(seed.digest, (thread_id,))
 
 
-def _notes(reader: Reader, threads: Iterable[ThreadRecord]) -> list[NoteRecord]:
-    """Return the notes of `threads` (newest thread first), newest note first, each once.
+def _notes(
+    reader: Reader, threads: Iterable[ThreadRecord], is_visible: Callable[[NoteRecord, ThreadRecord], bool]
+) -> list[NoteRecord]:
+    """Return the visible notes of `threads` (newest thread first), newest note first, each once.
 
     A note that a thread inherited and that is gone from it was deleted there. Example: thread A has note n, B inherited
     n from A and deleted it; the next thread gets no n, although A still has it.
@@ -76,7 +87,7 @@ def _notes(reader: Reader, threads: Iterable[ThreadRecord]) -> list[NoteRecord]:
     deleted: set[str] = set()
     for thread in threads:
         own = {note.id: note for _, note in reader.records(NoteRecord, (thread.id,))}
-        for note in own.values():
+        for note in (note for note in own.values() if is_visible(note, thread)):
             notes.setdefault(note.id, replace(note, thread=note.thread or thread.id))
         deleted |= set(thread.carried or ()) - own.keys()
     remaining = (note for note in notes.values() if note.id not in deleted)

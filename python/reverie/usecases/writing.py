@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from reverie import documents
 from reverie.documents.identity import match_ids
-from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, RetiredRecord
+from reverie.documents.project_folder import PERSON, folder_of
+from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, ProjectsCursor, RetiredRecord
 from reverie.store.codec import to_ms
 
 if TYPE_CHECKING:
@@ -49,19 +50,21 @@ def put_texts(
     new_id: Callable[[], str],
     records: Mapping[str, MemoryRecord] | None = None,
     provenance: dict[str, Any] | None = None,
+    project: str = PERSON,
 ) -> list[str]:
     """Write the texts, delete the documents given as None, and update their memories; return the paths that changed.
 
     A block with unchanged words keeps its author, a new or changed one gets `author`. `records` are memory records
-    that the caller has made (consolidation, with their provenance); `provenance` is that of all other new ones. Emits
-    `workspace.updated` for each document and `memory.written` for each memory with new words.
+    that the caller has made (consolidation, with their provenance); `provenance` and `project` are those of all other
+    new ones, which belong to a project also where they are in its folder. Emits `workspace.updated` for each document
+    and `memory.written` for each memory with new words.
     """
     before = {path: writer.load(DocumentRecord, (path,)) for path in texts}
     changed = {path: new for path, new in texts.items() if _differs(before[path], new)}
     pages = {path: documents.parse_document(path, new.text) for path, new in changed.items() if new is not None}
     ids = _block_ids(writer, before, changed, pages, at=at, new_id=new_id)
     kept = {name for names in ids.values() for name in names}
-    memories = _MemoryWriter(writer, author, at, records or {}, provenance or {})
+    memories = _MemoryWriter(writer, author, at, records or {}, provenance=provenance or {}, project=project)
     for path, record in before.items():
         if path in changed and record is not None:
             for name, text in blocks_of(record):
@@ -189,13 +192,17 @@ class _MemoryWriter:
         author: Author,
         at: str,
         records: Mapping[str, MemoryRecord],
+        *,
         provenance: dict[str, Any],
+        project: str,
     ) -> None:
         self._writer = writer
         self._author = author
         self._at = at
         self._records = records
         self._provenance = provenance
+        self._project = project
+        self._projects: set[str] | None = None  # the names of all, read where a folder may be one of theirs
         self.changed = False
 
     def put(self, name: str, item: Item, path: str, order: int) -> None:
@@ -219,14 +226,16 @@ class _MemoryWriter:
                 trust=self._author,
                 provenance=self._provenance,
                 order=order,
+                project=self._project_of(None, path),
                 **words,
             )
         elif made_by_caller is not None:
             record = replace(made_by_caller, document=path, order=order, **words)
         elif _words_equal(base, words):
-            record = replace(base, document=path)
+            record = replace(base, document=path, project=self._project_of(base, path))
         else:
-            record = replace(base, document=path, updated_at=self._at, trust=self._author, **words)
+            project = self._project_of(base, path)
+            record = replace(base, document=path, updated_at=self._at, trust=self._author, project=project, **words)
         # An equal record needs no comparison by the store: of a document with 1,000 blocks, one edit changes one.
         if record != stored and self._writer.save(record, (name,)):
             self.changed = True
@@ -235,6 +244,28 @@ class _MemoryWriter:
                     "memory.written",
                     {"memoryRef": f"space:{self._writer.space}", "memoryId": name, "tags": list(item.tags)},
                 )
+
+    def _project_of(self, memory: MemoryRecord | None, path: str) -> str | None:
+        """Return the project of a memory (None: a new one) whose block is at `path` now.
+
+        In a project's folder it belongs to that. Taken out of such a folder it is the person's: of a line that somebody
+        moves from `facts/harbour/mistakes.md` to `facts/mistakes.md` every project is to know. Else it is as before.
+        """
+        folder = self._project_folder(path)
+        if folder is not None:
+            return folder
+        if memory is None:
+            return self._project
+        was_moved = memory.document != path and self._project_folder(memory.document) is not None
+        return PERSON if was_moved else memory.project
+
+    def _project_folder(self, path: str) -> str | None:
+        """Return the project whose document is at `path`; None for other documents, and for folders of no project."""
+        folder = folder_of(path)
+        if folder is not None and self._projects is None:
+            stored = self._writer.load(ProjectsCursor, ProjectsCursor.KEY) or ProjectsCursor()
+            self._projects = {project.name for project in stored.projects}
+        return folder if self._projects is not None and folder in self._projects else None
 
     def retire(self, name: str, text: str) -> None:
         """Delete a memory, and store its id under its text, so that it is found if the text comes back."""

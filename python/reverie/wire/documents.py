@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, field
 
 from reverie.wire.base import Count, OperationId, Purged, Reply, Request
+from reverie.wire.projects import Folder, ProjectText
 
 __all__ = [
     "AppendEntry",
@@ -16,6 +17,7 @@ __all__ = [
     "DocumentQuery",
     "DocumentText",
     "IndexAnswer",
+    "IndexQuery",
     "LeftOutLines",
     "Patch",
     "PatchAnswer",
@@ -101,11 +103,24 @@ class DocumentDeleted(Reply):
     purged: Purged | None = None
 
 
+class IndexQuery(Request):
+    """The query of `GET /v1/index`.
+
+    With a `project`, its documents and the person's; with a `folder`, those of its project where it has a known one.
+    `allProjects` asks for every document whatever the two say, as a query without them does.
+    """
+
+    project: ProjectText | None = None
+    folder: Folder | None = None
+    all_projects: bool = False
+
+
 class IndexAnswer(Reply):
-    """The memory index for an agent's first turn."""
+    """The memory index for an agent's first turn; `project` is the one whose documents it lists beside the person's."""
 
     text: str
     items: list[Document] = field(default_factory=list)
+    project: str | None = None
 
 
 class ConflictRegion(Reply):

@@ -5,7 +5,8 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, field
 
 from reverie.models import Json
-from reverie.wire.base import Count, ListQuery, Purged, Reply, Request, TokenBudget
+from reverie.wire.base import Count, ListQuery, Page, Purged, Reply, Request, TokenBudget
+from reverie.wire.projects import Folder, ProjectText
 
 __all__ = [
     "RECALL_LIMIT_DEFAULT",
@@ -20,6 +21,7 @@ __all__ = [
     "MemoryChanges",
     "MemoryDeleted",
     "MemoryKind",
+    "MemoryPage",
     "MemoryQuery",
     "MemoryVersion",
     "RecallAnswer",
@@ -40,14 +42,24 @@ Tag = Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class MemoryQuery(ListQuery):
-    """Query of `GET /v1/memories`."""
+    """Query of `GET /v1/memories`.
+
+    With a `project`, its memories and the person's; with a `folder`, those of its project where it has a known one.
+    `allProjects` asks for every memory whatever the two say, as a query without them does.
+    """
 
     type: MemoryKind | None = None
     tag: Tag | None = None
+    project: ProjectText | None = None
+    folder: Folder | None = None
+    all_projects: bool = False
 
 
 class Memory(Reply):
-    """A memory: one block of `document`. Only episodes have `title` and `fields`."""
+    """A memory: one block of `document`. Only episodes have `title` and `fields`.
+
+    `project` is the name of the project that it belongs to, null where it is of none: then it is recalled everywhere.
+    """
 
     id: str
     type: MemoryKind
@@ -62,6 +74,13 @@ class Memory(Reply):
     provenance: dict[str, Json] = field(default_factory=dict)
     title: str | None = None
     fields: dict[str, str] = field(default_factory=dict)
+    project: str | None = None
+
+
+class MemoryPage(Page[Memory]):
+    """One page of memories; `project` is the one whose memories it lists beside the person's."""
+
+    project: str | None = None
 
 
 class RememberedMemory(Memory, kw_only=True):
@@ -74,7 +93,8 @@ class CreateMemory(Request):
     """Body of `POST /v1/memories`: a new memory.
 
     Without a `document` it goes into the one for its type; without a `type` it has that of its document, else `fact`.
-    Only episodes have `title` and `fields`. `author` is whose words they are: engines never change a person's words.
+    Only episodes have `title` and `fields`. With a `project` it belongs to that, without one to the person, unless the
+    `document` is a project's. `author` is whose words they are: engines never change a person's words.
     """
 
     content: Annotated[str, Meta(min_length=1, max_length=100_000)]
@@ -84,6 +104,7 @@ class CreateMemory(Request):
     title: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
     fields: dict[str, str] = field(default_factory=dict)
     author: Literal["person", "agent"] = "agent"
+    project: ProjectText | None = None
 
 
 class ChangeMemory(Request):
@@ -115,13 +136,20 @@ class MemoryVersion(Reply):
 
 
 class RecallRequest(Request):
-    """Body of `POST /v1/recall`: a search."""
+    """Body of `POST /v1/recall`: a search.
+
+    With a `project`, among its memories and the person's; with a `folder`, among those of its project where it has a
+    known one. `allProjects` searches all memories whatever the two say, as a request without them does.
+    """
 
     query: Annotated[str, Meta(min_length=1, max_length=10_000)]
     limit: Annotated[int, Meta(ge=1, le=RECALL_LIMIT_MAX)] = RECALL_LIMIT_DEFAULT
     token_budget: TokenBudget | None = None
     types: Annotated[list[MemoryKind], Meta(max_length=7)] | None = None
     tags: Annotated[list[Tag], Meta(max_length=_TAGS_MAX)] | None = None
+    project: ProjectText | None = None
+    folder: Folder | None = None
+    all_projects: bool = False
 
 
 class RecallHit(Reply):
@@ -133,11 +161,12 @@ class RecallHit(Reply):
 
 
 class RecallAnswer(Reply):
-    """Result of a recall: the hits, best first, and their tokens together."""
+    """Result of a recall: the hits, best first, and their tokens together; `project` is the one that was searched."""
 
     hits: list[RecallHit]
     tokens: int
     tokenizer: str = "o200k_base"
+    project: str | None = None
 
 
 class _Change(Reply, tag_field="action"):

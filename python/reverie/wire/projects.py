@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from reverie.wire.base import Count, ListQuery, Reply
 
-__all__ = ["Project", "ProjectText", "ProjectsQuery"]
+__all__ = ["Folder", "Project", "ProjectText", "ProjectsQuery"]
 
 ProjectText = Annotated[
     str,
@@ -15,6 +15,11 @@ ProjectText = Annotated[
     ),
 ]
 """A project in a request."""
+Folder = Annotated[
+    str,
+    Meta(pattern="^/", max_length=4096, description="The absolute path of the folder that the caller is in."),
+]
+"""A folder in a request: its project is taken if the store knows it, else all projects."""
 
 
 class Project(Reply):

@@ -75,7 +75,7 @@ def test_a_day(cli: Cli, home: Path) -> None:
     check(cli("threads"), thread["id"])
     check(cli("distill", thread["id"][:9], "--full"), "# Conversation Summary (Distillation #1)")
     check(cli("context", thread["id"], "--max-tokens", "4000"), "tokens (o200k_base)", "make check")
-    check(cli("memories"), "facts/mistakes.md")
+    check(cli("memories"), "facts/tidetable/mistakes.md")
     check(cli("recall", "may we add a dependency"), "Never add a dependency")
     check(cli("log"), "yes")
     check(cli("show", cli("log", "--json").json["items"][0]["id"]), "Operation")
@@ -211,7 +211,9 @@ def test_start_and_stop_time_out(home: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_the_demo(cli: Cli) -> None:
     """The demo prints all six pages on the sample, and removes its folder."""
-    done = check(cli("demo"), "sample session", "before", "after", "Working state", "facts/mistakes.md", "Next steps")
+    done = check(
+        cli("demo"), "sample session", "before", "after", "Working state", "facts/tidetable/mistakes.md", "Next steps"
+    )
     [home] = {word.rstrip(".") for word in done.out.split() if "reverie-demo-" in word and word.endswith(".")}
     assert not Path(home).exists()
 

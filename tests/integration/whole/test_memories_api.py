@@ -159,7 +159,7 @@ def test_documents_contain_the_memories(client: Client, daemon: Daemon) -> None:
     documents = client.documents(limit=1000).items
     paths = [document.path for document in documents]
     assert paths == sorted(paths)
-    assert {"MEMORY.md", "facts/mistakes.md"} <= set(paths)
+    assert {"MEMORY.md", "facts/harbour/mistakes.md"} <= set(paths)
     for projected in ("MEMORY-INDEX.json", "memory/long-term-memory.json"):
         assert projected not in paths
         assert client.document(projected).content == (daemon.home / "root" / "default" / projected).read_text("utf-8")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -261,9 +262,15 @@ def test_request_parameters(cli: Cli, routes: Routes, daemon: FakeDaemon) -> Non
     cli("context", "thr_1", "--max-tokens", "500", "--query", "q", "--placement", "late")
     assert daemon.requests[-1].query == {"query": "q", "placement": "late", "maxTokens": "500"}
     cli("memories", "--type", "fact", "--tag", "t", "-n", "3")
-    assert daemon.requests[-1].query == {"type": "fact", "tag": "t", "limit": "3"}
+    here = str(Path.cwd())
+    assert daemon.requests[-1].query == {"type": "fact", "tag": "t", "limit": "3", "folder": here}
     cli("recall", "two", "words", "--type", "fact", "--tag", "t", "-n", "3")
-    assert daemon.requests[-1].json == {"query": "two words", "limit": 3, "types": ["fact"], "tags": ["t"]}
+    sent = {"query": "two words", "limit": 3, "types": ["fact"], "tags": ["t"]}
+    assert daemon.requests[-1].json == {**sent, "folder": here}
+    cli("recall", "two", "words", "--type", "fact", "--tag", "t", "-n", "3", "--project", "./x", "--json")
+    assert daemon.requests[-1].json == {**sent, "project": f"{here}/x", "folder": here}
+    cli("memories", "--project", "Harbour", "--all-projects")
+    assert daemon.requests[-1].query == {"limit": "50", "folder": here, "project": "Harbour", "allProjects": "true"}
     cli("schedule", "add", "0 3 * * *", "--timezone", "Asia/Tokyo", "--budget", "7")
     assert daemon.requests[-1].json == {"cron": "0 3 * * *", "timezone": "Asia/Tokyo", "options": {"tokenBudget": 7}}
     assert cli("schedule", "add", "0 3 * * *", "--json").json["id"] == "sch_1"

@@ -23,7 +23,7 @@ def test_each_change() -> None:
     assert first.provenance == {"thread": "t1", "updates": [source], "at": source["at"]}
     assert second == TWO
     assert third == Memory(
-        "m3", MemoryType.FACT, "new", ("b",), "facts/project.md", NOW, NOW, provenance=source, order=5
+        "m3", MemoryType.FACT, "new", ("b",), "facts/project.md", NOW, NOW, provenance=source, order=5, project=""
     )
 
 

@@ -298,4 +298,4 @@ def test_the_version_is_raised_with_the_analysis(tmp_path: Path) -> None:
         recall.save(SPACE)
     assert index.open(lambda _: None) is None
     [segment] = (tmp_path / "search").rglob("*.segment")
-    assert segment.read_bytes()[-32:].hex() == "c2fad260951c8820392e01f7e637c7a2400b03f0344c930281b25be21026fb0c"
+    assert segment.read_bytes()[-32:].hex() == "7a9431098d0c71d7247b4d010de4d830e5aed2919fe0604d8a841d02c9a4e971"
