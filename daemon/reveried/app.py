@@ -25,6 +25,7 @@ from reverie.layout import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reverie.usecases.access import AccessCounts
+from reverie.usecases.fingerprints import FingerprintKeeper
 from reverie.usecases.recall import Recall
 from reveried import __version__, log
 from reveried.actions import purge
@@ -115,12 +116,11 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         closing.callback(store_lock.release)
         if unclean:
             await _check_store(layout.store_dir)
-        redactor, clock = Redactor(config.redact.literals), clock_of(env, home)
-        store = Store.open(layout.store_dir, redactor=redactor, lock=store_lock)
+        clock = clock_of(env, home)
+        # The store redacts again what it is given, ids and paths too: a value that is remembered must not change those.
+        store = Store.open(layout.store_dir, redactor=Redactor(config.redact.literals, forgets=True), lock=store_lock)
         closing.callback(store.close)
-        services = await _assemble(
-            layout, config, store, redactor, closing, admission=server.admission, clock=clock, began=began
-        )
+        services = await _assemble(layout, config, store, closing, admission=server.admission, clock=clock, began=began)
         closing.push_async_callback(asyncio.to_thread, save_indexes, services)
         closing.push_async_callback(write_accesses, services)
         closing.push_async_callback(server.drain, config.daemon.drain_seconds)
@@ -149,7 +149,6 @@ async def _assemble(
     layout: Layout,
     config: Config,
     store: Store,
-    redactor: Redactor,
     closing: AsyncExitStack,
     *,
     admission: Admission,
@@ -166,7 +165,8 @@ async def _assemble(
         return int(clock.now().timestamp() * 1000)
 
     events = Events(asyncio.get_running_loop(), subscribers=daemon.subscribers)
-    worker = Worker(store, clock=at, queue_length=daemon.queue_length, on_commit=events.notify)
+    keeper = FingerprintKeeper(store, config.redact.literals)
+    worker = Worker(store, clock=at, queue_length=daemon.queue_length, on_commit=events.notify, beside=keeper.pending)
     worker.start()
     closing.push_async_callback(asyncio.to_thread, worker.stop)
     compute = Compute(idle_s=daemon.compute_idle_seconds, timeout_s=daemon.compute_seconds, small_jobs=SMALL_JOBS)
@@ -178,7 +178,7 @@ async def _assemble(
     sync_service = SyncService(
         store,
         worker.submit,
-        redactor,
+        keeper.redactor,
         config,
         store_id=await store_id(store, worker.submit, secrets.token_bytes),
         clock=at,
@@ -192,7 +192,7 @@ async def _assemble(
         config=config,
         layout=layout,
         store=store,
-        redactor=redactor,
+        redactor=keeper.redactor,
         callers=StoredCallers(store),
         submit=worker.submit,
         worker=worker,

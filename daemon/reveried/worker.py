@@ -104,11 +104,14 @@ class Worker:
         clock: Callable[[], str],
         queue_length: int,
         on_commit: Callable[[], None] = lambda: None,
+        beside: Callable[[], tuple[Write[None], Callable[[], None]] | None] = lambda: None,
     ) -> None:
+        """Prepare the thread; `beside` returns a write of the daemon itself for the next commit, and its callback."""
         self._store = store
         self._clock = clock
         self._queue_length = queue_length
         self._on_commit = on_commit
+        self._beside = beside
         self._interactive: deque[_Waiting] = deque()
         self._bulk: deque[_Waiting] = deque()
         self._alone: deque[_Alone] = deque()
@@ -249,7 +252,11 @@ class Worker:
             return
         began = time.perf_counter()
         try:
-            outcomes = self._store.commit([waiting.write for waiting in batch], at=self._clock())
+            beside = self._beside()
+            writes = [waiting.write for waiting in batch] + ([] if beside is None else [beside[0]])
+            outcomes = self._store.commit(writes, at=self._clock())
+            if beside is not None:
+                _note_beside(outcomes.pop(), beside[1])
         except BaseException as error:  # noqa: BLE001 - a writer thread that ends would leave every caller waiting
             self._mark_failed(error)  # before the answers: an answered caller may submit again at once
             self._answer_all(batch, _as_storage_failure(error))
@@ -281,6 +288,15 @@ class Worker:
     def _answer_all(self, batch: list[_Waiting], error: ReverieError) -> None:
         for waiting in batch:
             _answer(waiting, error)
+
+
+def _note_beside(outcome: Done[Any] | Failed, written: Callable[[], None]) -> None:
+    """Call `written` where the write of the daemon itself is durable; else it is repeated in the next commit."""
+    if isinstance(outcome, Failed):
+        log = logger("reveried.worker")
+        log.warning("a write of the daemon itself failed", kind=type(outcome.error).__name__)
+    else:
+        written()
 
 
 def _as_storage_failure(error: BaseException) -> ReverieError:

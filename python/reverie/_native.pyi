@@ -102,15 +102,29 @@ def marks() -> list[tuple[str, Literal["begins", "holds", "named"], str]]:
 class Redactor:
     """The redaction rules, compiled with a list of secret values."""
 
-    def __new__(cls, literals: Sequence[str] = ()) -> Redactor: ...
+    def __new__(
+        cls, literals: Sequence[str] = (), *, fingerprints: bytes | None = None, forgets: bool = False
+    ) -> Redactor: ...
     def text(self, value: str) -> str:
         """Return the text with its secrets replaced; the same object if it has none."""
 
     def spans(self, value: str) -> list[tuple[int, int, str]]:
         """Return start and end in characters, and kind, of every secret."""
 
-    def value(self, value: Any) -> tuple[Any, int]:
-        """Return the JSON value with its secrets replaced (the same object if none), and the number of replacements."""
+    def value(self, value: Any, names: Sequence[str] = ()) -> tuple[Any, int]:
+        """Return the JSON value with its secrets replaced (the same object if none), and the number of replacements.
+
+        Strings under the keys `names` of the outermost object are compared with no remembered value.
+        """
+
+    def fingerprints_as_bytes(self) -> bytes:
+        """Return the key and the fingerprints, for a redactor in another process."""
+
+    def fingerprints_after(self, number: int) -> tuple[bytes, list[tuple[int, bytes, int, int, str]]]:
+        """Return the key, and number, hash, length, prefix and kind of the fingerprints added after `number`."""
+
+    def add_fingerprints(self, fingerprints: Sequence[tuple[bytes, int, int, str]]) -> None:
+        """Add hash, length, prefix and kind of fingerprints made under the same key."""
 
     def stream(self) -> RedactedStream:
         """Return a new redacting stream."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
 
-__all__ = ["KINDS", "Indicator", "Redactor", "Span", "indicators"]
+__all__ = ["KINDS", "Fingerprint", "Indicator", "Redactor", "Span", "indicators"]
 
 KINDS = frozenset(_native.kinds())
 """Every kind that can occur in `[REDACTED:<kind>]`."""
@@ -23,6 +23,19 @@ class Span(NamedTuple):
 
     start: int
     end: int
+    kind: str
+
+
+class Fingerprint(NamedTuple):
+    """The keyed hash of a redacted value, by which it is found again: `number` counts all that were ever added.
+
+    `length` is in bytes; `prefix` is 16 bits of another keyed hash, of the value's first bytes.
+    """
+
+    number: int
+    hash: bytes
+    length: int
+    prefix: int
     kind: str
 
 
@@ -40,6 +53,8 @@ _SPACED = re.compile(r"(?:\S ){15,}\S")
 _EDGE_CHARS = 256
 """Characters at the end of one text and the beginning of the next that are searched for a split secret."""
 
+_NUMBER_MAX = (1 << 64) - 1
+
 _BY_CONTEXT = frozenset({"token", "key-material"})
 """Kinds recognized by the words before them, which mean nothing in reversed or joined texts."""
 
@@ -47,14 +62,29 @@ _BY_CONTEXT = frozenset({"token", "key-material"})
 class Redactor:
     """The redaction rules, compiled once together with the secret values that the owner has listed (`literals`).
 
+    A value that was found by its name is found again without it, in the same text or JSON value; with `fingerprints`
+    (empty at first) in every later one too, for as long as this object lives. Keyed hashes are kept, never values.
+    Words and names that ordinary texts have (`secret`, `python3`) are not remembered. With `forgets`, nothing is.
     Redaction is idempotent: an existing marker stays as it is, and so does the bare word REDACTED.
     Foreign markers `[BYOK:x]` and `<REDACTED:x>` become `[REDACTED:byok]` and `[REDACTED:foreign]`.
     """
 
-    __slots__ = ("_native",)
+    __slots__ = ("_names", "_native")
 
-    def __init__(self, literals: Sequence[str] = ()) -> None:
-        self._native = _native.Redactor(list(literals))
+    def __init__(
+        self,
+        literals: Sequence[str] = (),
+        *,
+        fingerprints: bytes | None = None,
+        forgets: bool = False,
+        names: Sequence[str] = (),
+    ) -> None:
+        """Compile the rules; `names` are keys of the outermost object in which no remembered value is replaced.
+
+        Raises ValueError for `fingerprints` that are neither empty, nor a key of 32 bytes, nor those of a redactor.
+        """
+        self._native = _native.Redactor(list(literals), fingerprints=fingerprints, forgets=forgets)
+        self._names = list(names)
 
     def text(self, text: str) -> str:
         """Return `text` with its secrets replaced; the same object if it has none.
@@ -72,10 +102,28 @@ class Redactor:
         `data` of an image or a document, are never changed.
         Raises ValidationError for an unpaired surrogate and for nesting beyond 1024.
         """
-        return self._native.value(value)
+        return self._native.value(value, self._names)
+
+    @property
+    def fingerprints(self) -> bytes:
+        """The key and all fingerprints, for a redactor in another process of this version."""
+        return self._native.fingerprints_as_bytes()
+
+    @property
+    def key(self) -> bytes:
+        """The key of the fingerprints, 32 random bytes unless it was given."""
+        return self._native.fingerprints_after(_NUMBER_MAX)[0]
+
+    def fingerprints_after(self, number: int) -> list[Fingerprint]:
+        """Return the fingerprints that were added after the one with this number, oldest first."""
+        return [Fingerprint(*added) for added in self._native.fingerprints_after(number)[1]]
+
+    def add_fingerprints(self, fingerprints: Iterable[Fingerprint]) -> None:
+        """Add fingerprints made under the same key: they get numbers of their own here."""
+        self._native.add_fingerprints([added[1:] for added in fingerprints])
 
     def stream(self, pieces: Iterable[str]) -> Iterator[str]:
-        """Yield the redacted text of all `pieces` together, in pieces of other sizes.
+        """Yield the redacted text of all `pieces` together, in pieces of other sizes; remembers nothing.
 
         No more is buffered than the rules look around, see `redact::LOOKAROUND_MAX` in the core.
         """

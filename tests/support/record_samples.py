@@ -23,6 +23,8 @@ from reverie.store import (
     EntryRecord,
     FactorRecord,
     FailureRecord,
+    FingerprintRecord,
+    FingerprintsCursor,
     IdentityRecord,
     ImportRecord,
     Key,
@@ -190,6 +192,8 @@ PUT: list[tuple[Key, StoredRecord]] = [
     (("cnf_1",), CONFLICT),
     (("cnf_2",), msgspec.structs.replace(CONFLICT, id="cnf_2", opened_path="b.md")),
     (("00",), RetiredRecord(ids=[("mem_1", AT)])),
+    ((0,), FingerprintRecord(number=1, hash="0f" * 16, length=9, prefix=65_535, marker="jwt")),
+    (FingerprintsCursor.KEY, FingerprintsCursor(salt="a7" * 32)),
     (("thr_1", 1), OutlineRecord(first=1, through=90, messages=33, rewound=[(4, 9)], repeats=[11])),
 ]
 APPENDED: list[tuple[Key, StoredRecord]] = [

@@ -80,6 +80,7 @@ async def patch(
         space,
         path,
         [(redact(old), redact(new)) for old, new in patches],
+        sent=[old for old, _ in patches],
         who=who,
         author="agent",
         new_id=partial(services.new_id, "mem"),

@@ -100,6 +100,7 @@ async def _take(
             first_line=first_line,
             data=data,
             final=final,
+            redactor=services.redactor,
             literals=services.config.redact.literals,
         ),
         job="import",
@@ -115,7 +116,11 @@ async def _take(
 async def _commit(
     services: Services, space: str, import_id: str, offset: int, plan: imports.ChunkPlan
 ) -> Write[wire.ChunkAnswer]:
-    """Return the write of a decided piece; with the first one the thread gets its project and what it opens with."""
+    """Return the write of a decided piece; with the first one the thread gets its project and what it opens with.
+
+    What was redacted in the compute process is known from here on: its fingerprints are written with the next commit.
+    """
+    services.redactor.add_fingerprints(plan.fingerprints)
 
     def thread_of(reader: Reader) -> ThreadRecord:
         return threads.get(reader, imports.position(reader, import_id).thread)

@@ -56,7 +56,7 @@ async def create(
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
         agent=agent,
-        title=request.title,
+        title=_redacted(services, request.title),
         model=request.model,
         context_window=request.context_window,
         index=index,
@@ -90,7 +90,7 @@ async def change(
     """Give a thread another title or project; what it was opened with stays. Raises NotFound."""
     fields: dict[str, str | None] = {}
     if request.title is not msgspec.UNSET:
-        fields["title"] = request.title
+        fields["title"] = _redacted(services, request.title)
     if request.project is not msgspec.UNSET:
         given = request.project
         fields["project"] = None if given is None else await projects.registered(services, space, given, who=who)
@@ -194,7 +194,7 @@ async def add_note(
         who,
         thread_id,
         services.new_id("note"),
-        content=content,
+        content=services.redactor.text(content),
         category=category,
         at=services.clock(),
         idempotency=idempotency,
@@ -257,15 +257,15 @@ async def set_state(
         NotFound: no such thread.
         ValidationError: more words than a working state may have.
     """
+    given, _ = services.redactor.value(dict(fields))
+    assert isinstance(given, dict)
 
     async def attempt() -> WorkingState:
         replay = await stored_answer(services, space, idempotency, WorkingState)
         if replay is not None:
             return replay
         plan = await state(services, space, thread_id)
-        after = working_state.with_fields(
-            plan.state, fields, seq=plan.seq, at=services.clock(), replace_all=replace_all
-        )
+        after = working_state.with_fields(plan.state, given, seq=plan.seq, at=services.clock(), replace_all=replace_all)
         write = working_state.commit(
             space,
             who,
@@ -323,3 +323,7 @@ async def context(
         ),
     )
     return await decide(services, "context", job, wire.ContextAnswer)
+
+
+def _redacted(services: Services, text: str | None) -> str | None:
+    return None if text is None else services.redactor.text(text)

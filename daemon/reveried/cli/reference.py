@@ -62,7 +62,11 @@ A secret is found by
 - its **name**: `password = ...`, `"api_key": ...`, `--token ...`, in text and as a key in JSON;
 - its **surroundings**: a random string near the name of a service that issues keys;
 - your **own list**: what you list under `redact.literals` or in the file of `redact.literalsFile`
-  (see [configuration.md](configuration.md)) is replaced wherever it occurs.
+  (see [configuration.md](configuration.md)) is replaced wherever it occurs;
+- a **second mention**: a value that was found once is found again without its name, in the same text and in every later
+  one, also after a restart. The store keeps keyed hashes of such values, its last 4,096, never the values. Plain words,
+  short numbers and names that many texts have (`secret`, `2041`, `python3`) are not remembered. What was stored before
+  its value was known stays as it is.
 
 It is also found inside one layer of base64, hexadecimal, URL escapes or JSON escapes. Identifiers (commits, UUIDs,
 digests, the `id` of a message) are not redacted unless they are one of your own values or have a published format; nor

@@ -174,7 +174,7 @@ def _opened_store() -> "Store":
     folder = daemon_handle.layout().store_dir
     if not (folder / "data.mdb").exists():
         raise NotFound("nothing is stored yet", hint="reverie import claude-code ~/.claude/projects")
-    return Store.open(folder, redactor=Redactor())
+    return Store.open(folder, redactor=Redactor(forgets=True))
 
 
 def _refuse_running_daemon() -> None:
@@ -201,7 +201,7 @@ def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: boo
     from reveried.clock import text_of  # noqa: PLC0415 - as above
     from reveried.system_records import spaces_of  # noqa: PLC0415 - as above
 
-    with Store.open(store, redactor=Redactor()) as opened:
+    with Store.open(store, redactor=Redactor(forgets=True)) as opened:
         synced = [space for space in spaces_of(opened) if _has_baselines(opened, space)]
         missing = {space: data_dir / space for space in synced if not (data_dir / space / SPACE_FILE).exists()}
         if first and data_dir == layout.root and not os.path.lexists(data_dir):

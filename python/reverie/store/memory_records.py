@@ -24,6 +24,8 @@ __all__ = [
     "ConflictRecord",
     "DocumentRecord",
     "DreamRecord",
+    "FingerprintRecord",
+    "FingerprintsCursor",
     "ListedCursor",
     "MemoriesCursor",
     "MemoryRecord",
@@ -270,3 +272,27 @@ class RetiredRecord(StoredRecord, frozen=True, kw_only=True):
     KIND: ClassVar[Kind] = Kind.RETIRED
 
     ids: list[tuple[str, str]] = field(default_factory=list)
+
+
+class FingerprintRecord(StoredRecord, frozen=True, kw_only=True):
+    """The keyed hash of a redacted value; `reverie.redact.Fingerprint` explains the fields.
+
+    Key: (slot,), in the system space.
+    """
+
+    KIND: ClassVar[Kind] = Kind.FINGERPRINT
+
+    number: int
+    hash: str
+    length: int
+    prefix: int
+    marker: str
+
+
+class FingerprintsCursor(StoredRecord, frozen=True, kw_only=True):
+    """The key of the fingerprints, in hex. Key: `KEY`, in the system space."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("fingerprints",)
+
+    salt: str

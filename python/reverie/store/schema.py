@@ -68,6 +68,7 @@ class Kind(StrEnum):
     CONFLICT = "conflict"
     RETIRED = "retired"
     OUTLINE = "outline"
+    FINGERPRINT = "fingerprint"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +139,7 @@ RULES: dict[Kind, Rule] = {
     Kind.CONFLICT: _versioned(29, "conflict"),
     Kind.RETIRED: _bookkeeping(30, "sha256"),
     Kind.OUTLINE: Rule(31, ("thread", "part"), scope=1, bookkeeping=True),
+    Kind.FINGERPRINT: _bookkeeping(32, "slot"),
 }
 
 _BY_CODE = {rule.code: kind for kind, rule in RULES.items()}

@@ -188,11 +188,13 @@ def patched(
     who: str,
     author: Author,
     new_id: Callable[[], str],
+    sent: Sequence[str] = (),
     if_match: str | None = None,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[PatchedDocument]:
     """Replace exact texts of a document, all of them or none; `(old, new)` pairs that have passed the redactor.
 
+    `sent` are the old texts as they were sent: a document that was stored before a secret of it was known has it still.
     The body raises Conflict, naming the lines, if a text does not occur or occurs more than once.
     """
     path = writable_path(path)
@@ -200,7 +202,11 @@ def patched(
     def body(writer: Writer) -> PatchedDocument:
         document = get(writer, path)
         _check_version(path, document, if_match)
-        text, count = _patched_text(path, document.content, patches)
+        found = [
+            (plain if old not in document.content and plain in document.content else old, new)
+            for (old, new), plain in zip(patches, sent or [old for old, _ in patches], strict=True)
+        ]
+        text, count = _patched_text(path, document.content, found)
         summary = _patched_summary(path, document.content, text)
         record = _write(writer, path, text, author=author, new_id=new_id, summary=summary)
         if record.content == document.content and text != document.content:

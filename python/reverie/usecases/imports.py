@@ -15,11 +15,11 @@ from reverie import ids, wire
 from reverie.errors import Conflict, NotFound
 from reverie.importers import PartialLine, plan_chunk
 from reverie.models import Entry, EntryKind
-from reverie.redact import Redactor
+from reverie.redact import Fingerprint, Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.codec import verified_sealed
 from reverie.usecases import thread_seed, threads, window_usage
-from reverie.usecases.stored_entries import entry_record
+from reverie.usecases.stored_entries import ENTRY_NAMES, entry_record
 from reverie.usecases.thread_seed import Seed
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class ChunkJob(msgspec.Struct):
     """A chunk and what deciding it needs.
 
     `known` are the identities of lines that the thread has, where any line of the chunk may be one of them. `position`
-    is the offset of the import at the snapshot; `literals` are the configured strings to redact.
+    is the offset of the import at the snapshot; `literals` are the configured strings to redact, and `fingerprints`
+    those of the redactor.
     """
 
     data: bytes
@@ -61,6 +62,7 @@ class ChunkJob(msgspec.Struct):
     reply: str | None = None
     known: list[str] = []
     literals: list[str] = []
+    fingerprints: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,7 @@ class ChunkPlan(msgspec.Struct):
     usage_tokens: int = 0  # of the last API usage in the chunk; 0 where it has none
     tokens_at_usage: int = 0  # our count of the chunk's messages up to the one with that usage
     summaries: list[tuple[int, str, str | None]] = []  # index in `sealed`, text, time
+    fingerprints: list[Fingerprint] = []  # of values that the chunk was the first to have
 
     def answer(self, offset: int) -> wire.ChunkAnswer:
         """Return the answer for this chunk; `offset` is the import's position after it."""
@@ -167,6 +170,7 @@ def snapshot(
     first_line: int,
     data: bytes,
     final: bool,
+    redactor: Redactor,
     literals: Sequence[str],
 ) -> ChunkJob:
     """Read what deciding the chunk at byte `offset` needs. Raises NotFound.
@@ -184,14 +188,18 @@ def snapshot(
         position=here.offset,
         inside="nothing" if again else here.inside,
         reply=None if again else here.reply,
-        known=[line_identity(record) for _, record in reader.scan(Kind.ENTRY, (here.thread,))] if may_repeat else [],
+        known=[_stored_identity(record, redactor) for _, record in reader.scan(Kind.ENTRY, (here.thread,))]
+        if may_repeat
+        else [],
         literals=list(literals),
+        fingerprints=redactor.fingerprints,
     )
 
 
 def decide(job: ChunkJob) -> ChunkPlan:
     """Return the whole lines of a chunk, parsed, redacted and sealed; pure."""
-    redactor = Redactor(job.literals)
+    redactor = Redactor(job.literals, fingerprints=job.fingerprints, names=ENTRY_NAMES)
+    known_before = len(redactor.fingerprints_after(0))
     chunk = plan_chunk(job.data, first_line=job.first_line, final=job.final, inside=PartialLine(job.inside))
     known = set(job.known)
     new: list[Entry] = []
@@ -220,6 +228,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
         tokens=sum(entry.tokens for entry in new if entry.kind is EntryKind.SPEECH),
         sha256=hashlib.sha256(job.data[: chunk.consumed]).hexdigest(),
         reply=job.reply,
+        fingerprints=redactor.fingerprints_after(known_before),
     )
     _describe_thread(plan, new)
     return plan

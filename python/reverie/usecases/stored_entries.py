@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader
 
 __all__ = [
+    "ENTRY_NAMES",
     "OpenedEntries",
     "SealedEntry",
     "active_messages",
@@ -37,6 +38,9 @@ CACHED_ENTRY_BYTES: Final = 200_000  # a larger entry is opened each time: a few
 SealedEntry: TypeAlias = tuple[int, bytes]
 """Sequence number in the thread, and the sealed bytes."""
 
+
+ENTRY_NAMES: Final = ("parent", "reply")
+"""Fields of a stored entry that identify others: a remembered secret is never replaced in them."""
 
 _OPTIONAL_FIELDS: Final = ("id", "parent", "role", "content", "reply", "at", "usage", "raw")
 

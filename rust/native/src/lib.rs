@@ -12,6 +12,7 @@ mod merge;
 mod pack;
 mod patch;
 mod python_object;
+mod redaction_memory;
 mod redactor;
 mod tokens;
 

@@ -2,21 +2,24 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use reverie_core::Error;
 use reverie_core::error::{JsonReason, Position};
-use reverie_core::redact::{self as rules, ObjectKind, Scope, Span};
+use reverie_core::redact::{self as rules, Fingerprint, Fingerprints, ObjectKind, Scope, Span};
 
 use crate::detach_if_large;
 use crate::error::{CoreError, text};
+use crate::redaction_memory::Memory;
 
 /// Start and end in characters, and kind, of a secret.
 type SpanTuple = (usize, usize, &'static str);
+/// Number, hash, length and prefix, and kind, of a fingerprint.
+type FingerprintTuple = (u64, [u8; 16], u16, u16, String);
 
 #[pyfunction]
 #[pyo3(signature = (text, literals = Vec::new()))]
@@ -28,8 +31,10 @@ pub(crate) fn redact(
     let text = crate::error::text(text)?;
     Ok(detach_if_large(py, text.len(), || {
         let redactor = rules::Redactor::new(&literals);
-        let spans = redactor.spans(text, Scope::Content);
-        (redactor.redact(text, Scope::Content).0.into_owned(), offsets(text, &spans))
+        let none = Fingerprints::default();
+        let spans = redactor.spans_remembering(text, Scope::Content, &mut Cow::Borrowed(&none));
+        let (redacted, _) = redactor.redact_remembering(text, Scope::Content, &mut Cow::Borrowed(&none));
+        (redacted.into_owned(), offsets(text, &spans))
     }))
 }
 
@@ -44,19 +49,49 @@ pub(crate) fn marks() -> Vec<(&'static str, &'static str, &'static str)> {
 }
 
 #[pyclass(frozen, module = "reverie._native")]
-pub(crate) struct Redactor(Arc<rules::Redactor>);
+pub(crate) struct Redactor {
+    rules: Arc<rules::Redactor>,
+    memory: Memory,
+}
+
+impl Redactor {
+    /// Redact a text, and remember its secrets unless this redactor never does.
+    fn redact<'t>(
+        &self,
+        text: &'t str,
+        scope: Scope,
+        fingerprints: &mut Cow<'_, Fingerprints>,
+    ) -> (Cow<'t, str>, usize) {
+        match self.memory {
+            Memory::Never => self.rules.redact(text, scope),
+            Memory::Call(_) | Memory::Always(_) => self.rules.redact_remembering(text, scope, fingerprints),
+        }
+    }
+}
 
 #[pymethods]
 impl Redactor {
     #[new]
-    #[pyo3(signature = (literals = Vec::new()))]
-    fn new(literals: Vec<String>) -> Self {
-        Self(Arc::new(rules::Redactor::new(&literals)))
+    #[pyo3(signature = (literals = Vec::new(), *, fingerprints = None, forgets = false))]
+    fn new(literals: Vec<String>, fingerprints: Option<&[u8]>, forgets: bool) -> PyResult<Self> {
+        let rules = Arc::new(rules::Redactor::new(&literals));
+        let memory = match fingerprints {
+            _ if forgets => Memory::Never,
+            None => Memory::Call(Arc::default()),
+            Some(b"") => Memory::Always(RwLock::default()),
+            Some(bytes) => {
+                let fingerprints = Fingerprints::from_bytes(bytes).ok_or_else(fingerprints_error)?;
+                Memory::Always(RwLock::new(Arc::new(fingerprints)))
+            }
+        };
+        Ok(Self { rules, memory })
     }
 
     fn text<'py>(&self, py: Python<'py>, value: &Bound<'py, PyString>) -> PyResult<Bound<'py, PyString>> {
         let input = text(value)?;
-        let (redacted, _) = detach_if_large(py, input.len(), || self.0.redact(input, Scope::Content));
+        let (redacted, _) = detach_if_large(py, input.len(), || {
+            self.memory.remembering(|fingerprints| self.redact(input, Scope::Content, fingerprints))
+        });
         Ok(match redacted {
             Cow::Borrowed(_) => value.clone(),
             Cow::Owned(redacted) => PyString::new(py, &redacted),
@@ -65,18 +100,73 @@ impl Redactor {
 
     fn spans(&self, py: Python<'_>, value: &Bound<'_, PyString>) -> PyResult<Vec<SpanTuple>> {
         let input = text(value)?;
-        Ok(detach_if_large(py, input.len(), || offsets(input, &self.0.spans(input, Scope::Content))))
+        let spans = detach_if_large(py, input.len(), || match self.memory {
+            Memory::Never => self.rules.spans(input, Scope::Content),
+            Memory::Call(_) | Memory::Always(_) => self
+                .memory
+                .remembering(|fingerprints| self.rules.spans_remembering(input, Scope::Content, fingerprints)),
+        });
+        Ok(offsets(input, &spans))
     }
 
     fn stream(&self) -> RedactedStream {
-        RedactedStream(Mutex::new(Some(rules::Stream::new(Arc::clone(&self.0)))))
+        RedactedStream(Mutex::new(Some(rules::Stream::new(Arc::clone(&self.rules)))))
     }
 
-    fn value<'py>(&self, value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, usize)> {
-        let mut traversal = Traversal { redactor: &self.0, replaced: 0, depth: 0, parent: ObjectKind::Plain };
+    #[pyo3(signature = (value, names = Vec::new()))]
+    fn value<'py>(&self, value: &Bound<'py, PyAny>, names: Vec<String>) -> PyResult<(Bound<'py, PyAny>, usize)> {
+        self.memory.remembering(|fingerprints| {
+            let before = fingerprints.last();
+            let (redacted, replaced) = self.traversed(value, &names, fingerprints)?;
+            if fingerprints.last() == before {
+                return Ok((redacted, replaced));
+            }
+            // What a string announced may be in those before it.
+            let (redacted, again) = self.traversed(&redacted, &names, fingerprints)?;
+            Ok((redacted, replaced + again))
+        })
+    }
+
+    /// Return the key and the fingerprints, for a redactor in another process.
+    fn fingerprints_as_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.memory.fingerprints().to_bytes())
+    }
+
+    /// Return the key, and the fingerprints with a greater number than `number`.
+    fn fingerprints_after(&self, number: u64) -> ([u8; rules::KEY_BYTES], Vec<FingerprintTuple>) {
+        let fingerprints = self.memory.fingerprints();
+        let tuple = |(number, of): (u64, Fingerprint)| (number, of.hash, of.length, of.prefix, of.kind.to_owned());
+        (fingerprints.key(), fingerprints.after(number).into_iter().map(tuple).collect())
+    }
+
+    /// Add fingerprints that were made under the same key.
+    fn add_fingerprints(&self, fingerprints: Vec<([u8; 16], u16, u16, String)>) {
+        self.memory.add(fingerprints.into_iter().map(|(hash, length, prefix, kind)| {
+            // A kind of a newer version is not known here; the secret is one all the same.
+            let known = rules::kinds().binary_search(&kind.as_str()).ok();
+            Fingerprint { length, prefix, hash, kind: known.map_or("secret", |at| rules::kinds()[at]) }
+        }));
+    }
+}
+
+impl Redactor {
+    /// Redact every string of a JSON value once.
+    fn traversed<'py>(
+        &self,
+        value: &Bound<'py, PyAny>,
+        names: &[String],
+        fingerprints: &mut Cow<'_, Fingerprints>,
+    ) -> PyResult<(Bound<'py, PyAny>, usize)> {
+        let mut traversal =
+            Traversal { redactor: self, fingerprints, names, replaced: 0, depth: 0, parent: ObjectKind::Plain };
         let redacted = traversal.value(value, Some(Scope::Content))?;
         Ok((redacted.unwrap_or_else(|| value.clone()), traversal.replaced))
     }
+}
+
+/// The error for bytes that are no fingerprints.
+fn fingerprints_error() -> PyErr {
+    PyValueError::new_err("these bytes are not fingerprints of this version")
 }
 
 #[pyclass(frozen, module = "reverie._native")]
@@ -119,15 +209,18 @@ fn offsets(text: &str, spans: &[Span]) -> Vec<SpanTuple> {
 }
 
 /// The state of a traversal.
-struct Traversal<'r> {
-    redactor: &'r rules::Redactor,
+struct Traversal<'r, 'f> {
+    redactor: &'r Redactor,
+    fingerprints: &'r mut Cow<'f, Fingerprints>,
+    /// Keys of the outermost object whose strings are names: only the rules are applied to them.
+    names: &'r [String],
     replaced: usize,
     depth: usize,
     /// The kind of the object that encloses the current one.
     parent: ObjectKind,
 }
 
-impl Traversal<'_> {
+impl Traversal<'_, '_> {
     /// Return the redacted copy of a value; None if nothing changes, or the value must not be looked into.
     fn value<'py>(&mut self, value: &Bound<'py, PyAny>, scope: Option<Scope>) -> PyResult<Option<Bound<'py, PyAny>>> {
         if let Ok(string) = value.cast::<PyString>() {
@@ -166,9 +259,17 @@ impl Traversal<'_> {
         outcome
     }
 
+    /// Return the copy of a name redacted by the rules alone, or None if nothing changes.
+    fn name<'py>(&mut self, value: &Bound<'py, PyAny>, scope: Option<Scope>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let (Ok(string), Some(scope)) = (value.cast::<PyString>(), scope) else { return self.value(value, scope) };
+        let (redacted, replaced) = self.redactor.rules.redact(text(string)?, scope);
+        self.replaced += replaced;
+        Ok((replaced > 0).then(|| PyString::new(string.py(), &redacted).into_any()))
+    }
+
     /// Return the redacted copy of a string, or None if nothing changes.
     fn string<'py>(&mut self, string: &Bound<'py, PyString>, scope: Scope) -> PyResult<Option<Bound<'py, PyString>>> {
-        let (redacted, replaced) = self.redactor.redact(text(string)?, scope);
+        let (redacted, replaced) = self.redactor.redact(text(string)?, scope, self.fingerprints);
         self.replaced += replaced;
         Ok(match redacted {
             Cow::Borrowed(_) => None,
@@ -208,7 +309,9 @@ impl Traversal<'_> {
                 Some(scope) => Some(scope),
                 None => rules::scope_of_key(name, object, parent),
             };
-            if let Some(new) = self.value(&value, scope)? {
+            let is_name = self.depth == 1 && self.names.iter().any(|listed| listed == name);
+            let new = if is_name { self.name(&value, scope)? } else { self.value(&value, scope)? };
+            if let Some(new) = new {
                 let copy = match changed.take() {
                     Some(copy) => copy,
                     None => map.copy()?,

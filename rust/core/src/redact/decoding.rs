@@ -1,8 +1,7 @@
 //! Secrets inside encoded text: one layer of base64, hexadecimal, URL, JSON or HTML escapes is decoded and searched.
 
 use crate::redact::findings::{Confidence, Findings};
-use crate::redact::known_secrets::KnownSecrets;
-use crate::redact::{RUN_MAX, Scope, Span};
+use crate::redact::{Known, RUN_MAX, Scope, Span};
 
 /// Shortest encoded runs in characters; less than 15 decoded bytes have no room for a secret.
 const BASE64_MIN: usize = 20;
@@ -10,7 +9,7 @@ const HEX_MIN: usize = 32;
 
 impl Findings<'_> {
     /// Add a run that decodes from base64 or hexadecimal to a text with a secret.
-    pub(crate) fn scan_encoded(&mut self, known_secrets: Option<&KnownSecrets>, start: usize, end: usize) {
+    pub(crate) fn scan_encoded(&mut self, known: Known<'_>, start: usize, end: usize) {
         if self.ends_with_marker(start) {
             return;
         }
@@ -21,7 +20,7 @@ impl Findings<'_> {
             let digits = part.len() >= HEX_MIN && part[..HEX_MIN].iter().all(u8::is_ascii_hexdigit);
             let decoded = if digits { hexadecimal(part) } else { None };
             if let Some(text) = decoded.or_else(|| if part.len() >= BASE64_MIN { base64(part) } else { None })
-                && let Some(kind) = first_kind(&text, known_secrets)
+                && let Some(kind) = first_kind(&text, known)
             {
                 let padding = self.bytes[to..].iter().take(2).take_while(|byte| **byte == b'=').count();
                 self.add(Some(Span { start: from, end: to + padding, kind }), Confidence::KnownShape);
@@ -31,7 +30,7 @@ impl Findings<'_> {
     }
 
     /// Find secrets in sections with escape sequences, read without them.
-    pub(crate) fn scan_escaped(&mut self, known_secrets: Option<&KnownSecrets>) {
+    pub(crate) fn scan_escaped(&mut self, known: Known<'_>) {
         let mut at = 0;
         for escape in std::mem::take(&mut self.escapes) {
             if escape < at {
@@ -43,17 +42,17 @@ impl Findings<'_> {
             let (start, end) = (escape - before, escape + after);
             // A section longer than that is read from its beginning only.
             if before < RUN_MAX && !self.ends_with_marker(start) {
-                self.scan_unescaped(known_secrets, start, self.text.floor_char_boundary(end.min(start + RUN_MAX)));
+                self.scan_unescaped(known, start, self.text.floor_char_boundary(end.min(start + RUN_MAX)));
             }
             at = end.max(escape + 1);
         }
     }
 
     /// Find secrets in one section and map their positions back to the escaped text.
-    fn scan_unescaped(&mut self, known_secrets: Option<&KnownSecrets>, start: usize, end: usize) {
+    fn scan_unescaped(&mut self, known: Known<'_>, start: usize, end: usize) {
         let Some(section) = self.text.get(start..end) else { return };
         let Some((text, origins)) = unescape(section) else { return };
-        for span in find_secrets(&text, known_secrets) {
+        for span in find_secrets(&text, known) {
             let from = start + origins[span.start];
             let to = start + origins[span.end];
             self.add(Some(Span { start: from, end: to, kind: span.kind }), Confidence::KnownShape);
@@ -62,18 +61,16 @@ impl Findings<'_> {
 }
 
 /// Return the secrets of a decoded text.
-fn find_secrets(text: &str, known_secrets: Option<&KnownSecrets>) -> Vec<Span> {
+fn find_secrets(text: &str, known: Known<'_>) -> Vec<Span> {
     let mut found = Findings::new(text);
-    if let Some(known_secrets) = known_secrets {
-        known_secrets.find(&mut found);
-    }
+    known.find(&mut found);
     found.scan_anchors(Scope::Content);
     found.into_spans()
 }
 
 /// The kind of the first secret in a decoded text.
-fn first_kind(text: &str, known_secrets: Option<&KnownSecrets>) -> Option<&'static str> {
-    find_secrets(text, known_secrets).first().map(|span| span.kind)
+fn first_kind(text: &str, known: Known<'_>) -> Option<&'static str> {
+    find_secrets(text, known).first().map(|span| span.kind)
 }
 
 /// Whether decoded bytes look like text: no control characters.
@@ -148,6 +145,11 @@ fn zero_width(bytes: &[u8]) -> usize {
         [0xc2, 0xad, ..] => 2,
         _ => 0,
     }
+}
+
+/// Return a text without its escapes; None if it has none.
+pub(crate) fn unescaped(text: &str) -> Option<String> {
+    unescape(text).map(|(text, _)| text)
 }
 
 /// Decode the escapes of a section; None if there are none.

@@ -9,12 +9,21 @@ use crate::redact::{RUN_MAX, Span};
 /// How reliable a span's kind is, ascending; where spans overlap, the most reliable one names the union.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Confidence {
+    /// By its fingerprint: a rule that finds it as well names it.
+    Remembered,
     Context,
     NamedValue,
     KnownShape,
     /// By a published prefix of so many bytes: the longer, the more reliable.
     PublishedFormat(usize),
     KnownSecret,
+}
+
+impl Confidence {
+    /// Whether the value itself was searched: inside a marker it is a part of the kind's name and no secret.
+    fn is_known(self) -> bool {
+        matches!(self, Self::KnownSecret | Self::Remembered)
+    }
 }
 
 /// A span that may be a secret.
@@ -62,7 +71,7 @@ impl<'t> Findings<'t> {
     pub(crate) fn add(&mut self, span: Option<Span>, confidence: Confidence) {
         if let (Some(span), Some(last)) = (span, self.candidates.last_mut())
             && confidence == last.confidence
-            && confidence != Confidence::KnownSecret
+            && !confidence.is_known()
             && (last.span.start..last.span.end).contains(&span.start)
             && (std::ptr::eq(last.span.kind, span.kind) || last.span.kind == span.kind)
         {
@@ -165,7 +174,7 @@ impl<'t> Findings<'t> {
         let markers = &self.markers;
         self.candidates.retain(|Candidate { span, confidence }| {
             let next = markers.partition_point(|(_, to)| *to <= span.start);
-            *confidence != Confidence::KnownSecret || markers.get(next).is_none_or(|(from, _)| *from >= span.end)
+            !confidence.is_known() || markers.get(next).is_none_or(|(from, _)| *from >= span.end)
         });
         self.candidates.sort_by(|a, b| {
             a.span.start.cmp(&b.span.start).then(b.span.end.cmp(&a.span.end)).then(b.confidence.cmp(&a.confidence))

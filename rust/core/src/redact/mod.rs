@@ -10,10 +10,12 @@ mod context_rules;
 mod cookies;
 mod decoding;
 mod findings;
+mod fingerprints;
 mod format_rules;
 mod json_keys;
 mod kinds;
 mod known_secrets;
+mod memorable;
 mod phrases;
 mod plausibility;
 mod rules;
@@ -25,7 +27,9 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use findings::Findings;
 use known_secrets::KnownSecrets;
+use memorable::memorable_values;
 
+pub use fingerprints::{FINGERPRINTS_MAX, Fingerprint, Fingerprints, KEY_BYTES};
 pub use json_keys::{NameHint, ObjectKind, scope_of_key, scope_of_value};
 pub use kinds::{Indicator, indicators, kinds};
 pub use stream::Stream;
@@ -84,46 +88,122 @@ impl Redactor {
     /// Return the secrets of a text in order, without overlap and never inside an existing `[REDACTED:<kind>]`.
     #[must_use]
     pub fn spans(&self, text: &str, scope: Scope) -> Vec<Span> {
+        self.spans_with(text, scope, None)
+    }
+
+    /// Return the secrets of a text, those that are found by their fingerprints too.
+    fn spans_with(&self, text: &str, scope: Scope, fingerprints: Option<&Fingerprints>) -> Vec<Span> {
         let mut findings = Findings::new(text);
         if let Scope::Named(hint) = scope {
             findings.named_string(hint);
         }
-        if let Some(known_secrets) = &self.known_secrets {
-            known_secrets.find(&mut findings);
-        }
+        let fingerprints = fingerprints.filter(|_| scope != Scope::Identifier);
+        let known = Known { secrets: self.known_secrets.as_ref(), fingerprints };
+        known.find(&mut findings);
         findings.scan_anchors(scope);
         if scope != Scope::Identifier {
             findings.for_each_run(|findings, start, end| {
                 findings.add_by_context(start, end);
-                findings.scan_encoded(self.known_secrets.as_ref(), start, end);
+                findings.scan_encoded(known, start, end);
             });
-            findings.scan_escaped(self.known_secrets.as_ref());
+            findings.scan_escaped(known);
         }
         findings.into_spans()
+    }
+
+    /// Return the secrets of a text, and remember them: a value that a rule finds once is found everywhere in the text,
+    /// and in every later one.
+    #[must_use]
+    pub fn spans_remembering(&self, text: &str, scope: Scope, fingerprints: &mut Cow<'_, Fingerprints>) -> Vec<Span> {
+        let mut spans = self.spans_with(text, scope, Some(fingerprints));
+        if scope == Scope::Identifier {
+            return spans;
+        }
+        // A value may be found by a remembered one beside it, so that it is looked for again; twice is enough.
+        for _ in 0..2 {
+            if !self.remember(text, &spans, fingerprints) {
+                break;
+            }
+            spans = self.spans_with(text, scope, Some(fingerprints));
+        }
+        spans
+    }
+
+    /// Remember the values of spans that would not be found without their names; return whether one was new.
+    fn remember(&self, text: &str, spans: &[Span], fingerprints: &mut Cow<'_, Fingerprints>) -> bool {
+        let before = fingerprints.last();
+        for span in spans {
+            for value in memorable_values(text, *span) {
+                if fingerprints.has(&value) {
+                    continue;
+                }
+                let alone = format!("see {value} there");
+                let found = self.spans_with(&alone, Scope::Content, None);
+                if !found.iter().any(|found| found.start <= 4 && found.end >= 4 + value.len()) {
+                    fingerprints.to_mut().remember(&value, span.kind);
+                }
+            }
+        }
+        fingerprints.last() > before
     }
 
     /// Return the text with its secrets replaced (borrowed if it had none), and the number of replacements.
     #[must_use]
     pub fn redact<'t>(&self, text: &'t str, scope: Scope) -> (Cow<'t, str>, usize) {
-        let mut current = Cow::Borrowed(text);
-        let mut replaced = 0;
-        for _ in 0..ROUNDS_MAX {
-            let spans = self.spans(&current, scope);
-            if spans.is_empty() {
-                break;
-            }
-            replaced += spans.len();
-            let mut out = String::with_capacity(current.len());
-            replace(&current, 0, &spans, &mut out);
-            current = Cow::Owned(out);
-        }
-        (current, replaced)
+        replaced(text, |text| self.spans(text, scope))
+    }
+
+    /// Return the text with its secrets replaced as [`Redactor::redact`] does, and remember them.
+    #[must_use]
+    pub fn redact_remembering<'t>(
+        &self,
+        text: &'t str,
+        scope: Scope,
+        fingerprints: &mut Cow<'_, Fingerprints>,
+    ) -> (Cow<'t, str>, usize) {
+        replaced(text, |text| self.spans_remembering(text, scope, fingerprints))
     }
 
     /// Return how far, in bytes, any rule looks from its anchor.
     fn lookaround(&self) -> usize {
         LOOKAROUND_MAX.max(self.known_secrets.as_ref().map_or(0, KnownSecrets::lookaround))
     }
+}
+
+/// Values that are searched as they are: those that the owner has listed, and those that were redacted before.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'k> {
+    secrets: Option<&'k KnownSecrets>,
+    fingerprints: Option<&'k Fingerprints>,
+}
+
+impl Known<'_> {
+    /// Add a span for every occurrence of a value.
+    fn find(self, findings: &mut Findings<'_>) {
+        if let Some(secrets) = self.secrets {
+            secrets.find(findings);
+        }
+        if let Some(fingerprints) = self.fingerprints {
+            fingerprints.find(findings);
+        }
+    }
+}
+
+/// Return a text with the spans that `find` returns replaced, until it finds none, and the number of replacements.
+fn replaced(text: &str, mut find: impl FnMut(&str) -> Vec<Span>) -> (Cow<'_, str>, usize) {
+    let mut current = Cow::Borrowed(text);
+    let mut number = 0;
+    for _ in 0..ROUNDS_MAX {
+        let spans = find(&current);
+        if spans.is_empty() {
+            break;
+        }
+        number += spans.len();
+        let mut out = String::with_capacity(current.len());
+        replace(&current, 0, &spans, &mut out);
+        current = Cow::Owned(out);
+    }
+    (current, number)
 }
 
 /// Write `text` from byte `from` on, with its spans replaced.

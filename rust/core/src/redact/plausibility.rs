@@ -104,7 +104,7 @@ pub(crate) fn has_password_symbols(value: &str) -> bool {
 }
 
 /// Whether a value is three words or more with hyphens between, as generators of passphrases write them.
-fn is_hyphenated_passphrase(value: &str) -> bool {
+pub(crate) fn is_hyphenated_passphrase(value: &str) -> bool {
     let words = value.split('-');
     let written = |word: &str| word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_lowercase());
     let function = |word: &str| FUNCTION_WORDS.binary_search(&word).is_ok() || STATE_WORDS.binary_search(&word).is_ok();
@@ -150,7 +150,7 @@ fn is_path(value: &str) -> bool {
 }
 
 /// Whether a value is a path or URL, which may contain a secret but is none.
-fn is_location(value: &str) -> bool {
+pub(crate) fn is_location(value: &str) -> bool {
     ["/", "./", "../", "~/", "http://", "https://", "file:"].iter().any(|place| value.starts_with(place))
 }
 

@@ -1,0 +1,67 @@
+"""The fingerprints of redacted values in the store: read when it is opened, written with the commit that first had one.
+
+A value that was redacted once is then found again in every later text, also after a restart. The store has keyed hashes
+of such values and their key, never the values.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from reverie.redact import Fingerprint, Redactor
+from reverie.store import SYSTEM_SPACE, FingerprintRecord, FingerprintsCursor, Write
+from reverie.usecases.stored_entries import ENTRY_NAMES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reverie.store import Store, Writer
+
+__all__ = ["SLOTS", "FingerprintKeeper"]
+
+SLOTS: Final = 4096  # as many as the redactor keeps; the newest one takes the slot of the oldest
+
+
+class FingerprintKeeper:
+    """A redactor that remembers what it has redacted, and the writes that keep its fingerprints in the store."""
+
+    def __init__(self, store: Store, literals: Sequence[str]) -> None:
+        """Read the fingerprints of the store; where it has none, they get a random key."""
+        with store.reader(SYSTEM_SPACE) as reader:
+            cursor = reader.load(FingerprintsCursor, FingerprintsCursor.KEY)
+            stored = sorted((record for _, record in reader.records(FingerprintRecord)), key=lambda item: item.number)
+        key = b"" if cursor is None else bytes.fromhex(cursor.salt)
+        self.redactor = Redactor(literals, fingerprints=key, names=ENTRY_NAMES)
+        self.redactor.add_fingerprints(map(_fingerprint, stored))
+        self._written = len(stored)
+        # The redactor counts from 1 again, the slots go on from where they were.
+        self._offset = stored[-1].number - len(stored) if stored else 0
+
+    def pending(self) -> tuple[Write[None], Callable[[], None]] | None:
+        """Return the write of what the redactor has learnt since the last one, and what to call once it is durable."""
+        new = self.redactor.fingerprints_after(self._written)
+        if not new:
+            return None
+
+        def body(writer: Writer) -> None:
+            writer.save(FingerprintsCursor(salt=self.redactor.key.hex()), FingerprintsCursor.KEY)
+            for item in new:
+                number = item.number + self._offset
+                record = FingerprintRecord(
+                    number=number,
+                    hash=item.hash.hex(),
+                    length=item.length,
+                    prefix=item.prefix,
+                    marker=item.kind,
+                )
+                writer.save(record, ((number - 1) % SLOTS,))
+
+        def written() -> None:
+            self._written = new[-1].number
+
+        return Write(space=SYSTEM_SPACE, who="redaction", why="redaction.remember", body=body), written
+
+
+def _fingerprint(record: FingerprintRecord) -> Fingerprint:
+    """Return a stored fingerprint as the redactor has it."""
+    return Fingerprint(record.number, bytes.fromhex(record.hash), record.length, record.prefix, record.marker)

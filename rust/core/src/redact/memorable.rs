@@ -1,0 +1,153 @@
+//! Which redacted values are remembered: those that no ordinary text has, so that each later mention is the secret.
+
+use crate::redact::Span;
+use crate::redact::decoding::{base64, unescaped};
+use crate::redact::fingerprints::{VALUE_MAX, VALUE_MIN};
+use crate::redact::plausibility::{
+    has_password_symbols, has_three_char_classes, is_heavily_punctuated, is_hyphenated_passphrase, is_location,
+    is_placeholder, mixes_letters_and_digits,
+};
+use crate::redact::rules::{FUNCTION_WORDS, IDENTIFIER_PREFIXES, STATE_WORDS};
+
+/// Words of the shortest passphrase with spaces that is remembered.
+const PHRASE_WORDS: usize = 3;
+/// Prefixes of the identifiers that Reverie itself gives: they are names in the store, whatever a text calls them.
+const OWN_PREFIXES: [&str; 10] = ["mem_", "thr_", "not_", "note_", "imp_", "dst_", "drm_", "sch_", "job_", "cnf_"];
+
+/// Words of names with a number behind them, which are written everywhere: `sha256`, `python3`, `password1`.
+const NUMBERED_NAMES: [&str; 36] = [
+    "admin", "aes", "arm", "base", "ecdsa", "es", "float", "foo", "http", "int", "ipv", "java", "key", "level", "line",
+    "md", "node", "oauth", "page", "passwd", "password", "php", "python", "rsa", "secret", "sha", "step", "test",
+    "token", "ubuntu", "uint", "user", "utf", "version", "web", "win",
+];
+/// Bytes from which digits alone are remembered: shorter ones are counts, years and ports.
+const DIGITS_MIN: usize = 8;
+/// Where a value may end before its span does: `X1b2&quot;`, `X1b2</password>`.
+const DELIMITERS: [char; 9] = ['<', '"', '\'', '`', ';', ',', '&', '|', ')'];
+
+/// Return the values of a span that are remembered: as written, without its last punctuation, behind a user, decoded.
+pub(crate) fn memorable_values(text: &str, span: Span) -> Vec<String> {
+    let written = &text[span.start..span.end];
+    if matches!(span.kind, "private-key" | "byok" | "foreign") || written.len() > 4 * VALUE_MAX {
+        return Vec::new();
+    }
+    let mut values = vec![written.to_owned()];
+    if span.kind == "authorization" {
+        values.extend(base64(written.trim_end_matches('=').as_bytes()));
+    }
+    if written.contains(['%', '\\', '&']) {
+        values.extend(unescaped(written));
+    }
+    // `ann:X` is a user and a password where an option or a header takes both.
+    values.extend(derived(&values, |value| value.split_once(':').map_or("", |(_, password)| password)));
+    values.extend(derived(&values, |value| value.trim_matches(['"', '\'', '`', '\\', ' '])));
+    values.extend(derived(&values, |value| &value[..value.find(DELIMITERS).unwrap_or(0)]));
+    values.extend(derived(&values, |value| value.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', '='])));
+    values.retain(|value| is_memorable(value));
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
+/// Return what `part` takes of each value.
+fn derived(values: &[String], part: impl Fn(&str) -> &str) -> Vec<String> {
+    values.iter().map(|value| part(value).to_owned()).filter(|part| !part.is_empty()).collect()
+}
+
+/// Whether a value is so unlike ordinary words, names and numbers that it means the secret wherever it is written.
+fn is_memorable(value: &str) -> bool {
+    if !(VALUE_MIN..=VALUE_MAX).contains(&value.len())
+        || value.chars().any(char::is_control)
+        || value.contains("REDACTED")
+        || value.contains("://")
+        || value.starts_with("//")
+        || is_placeholder(value)
+        || is_location(value) && !(value.starts_with('/') && has_three_char_classes(value.as_bytes()))
+        || is_address(value)
+        || IDENTIFIER_PREFIXES.iter().chain(&OWN_PREFIXES).any(|prefix| value.starts_with(prefix))
+    {
+        return false;
+    }
+    if value.contains(' ') {
+        return is_phrase(value);
+    }
+    if !value.bytes().any(|byte| byte.is_ascii_alphabetic()) {
+        return is_random_number(value) || value.bytes().any(|byte| byte >= 0x80);
+    }
+    if value.contains("()") || value.contains("::") || value.contains("=>") {
+        return false;
+    }
+    mixes_letters_and_digits(value) && !is_numbered_name(value)
+        || has_password_symbols(value)
+        || is_heavily_punctuated(value)
+        || has_symbol_in_mixed_case(value)
+        || is_mixed_case_by_chance(value)
+        || is_hyphenated_passphrase(value)
+}
+
+/// Whether a value is a common word with a number behind it: `python3`.
+fn is_numbered_name(value: &str) -> bool {
+    let word = value.trim_end_matches(|letter: char| letter.is_ascii_digit() || "._-".contains(letter));
+    word.len() < value.len() && NUMBERED_NAMES.contains(&word.to_ascii_lowercase().as_str())
+}
+
+/// Whether digits alone are no count and no date (`20260131`).
+fn is_random_number(value: &str) -> bool {
+    let date = value.len() == DIGITS_MIN && (value.starts_with("19") || value.starts_with("20"));
+    let digits = value.bytes().all(|byte| byte.is_ascii_digit());
+    digits && value.len() >= DIGITS_MIN && !date && !value.ends_with("0000")
+}
+
+/// Whether a value has letters of both cases, and a mark that names do not have: `i=TCiMp@`.
+fn has_symbol_in_mixed_case(value: &str) -> bool {
+    let any = |wanted: fn(&u8) -> bool| value.as_bytes().iter().any(wanted);
+    let code = any(|byte| b"()[]{}\"'`<>".contains(byte));
+    let symbol = any(|byte| b"!@#$%^&*?~+=".contains(byte));
+    !code && symbol && any(u8::is_ascii_lowercase) && any(u8::is_ascii_uppercase)
+}
+
+/// Whether letters change between upper and lower case as no words do: `KUvXBiFoBSYn`, not `getUserName`.
+///
+/// In names, a lower-case letter stands alone and capitals stand together seldom.
+fn is_mixed_case_by_chance(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let (mut odd, mut at, mut marks) = (0, 0, false);
+    while at < bytes.len() {
+        let same: fn(&u8) -> bool = match bytes[at] {
+            b'a'..=b'z' => u8::is_ascii_lowercase,
+            b'A'..=b'Z' => u8::is_ascii_uppercase,
+            _ => {
+                marks = true;
+                at += 1;
+                continue;
+            }
+        };
+        let length = bytes[at..].iter().take_while(|byte| same(byte)).count();
+        let single_lower = length == 1 && bytes[at].is_ascii_lowercase() && at > 0;
+        odd += usize::from(single_lower || length > 1 && bytes[at].is_ascii_uppercase());
+        at += length;
+    }
+    let both = bytes.iter().any(u8::is_ascii_lowercase) && bytes.iter().any(u8::is_ascii_uppercase);
+    let code = value.contains(['(', '[', '{', '<', '.']) && odd < 3;
+    both && !code && odd >= if marks { 1 } else { 2 }
+}
+
+/// Whether a value is the address of a mail box: `ann@tide.example`.
+fn is_address(value: &str) -> bool {
+    let Some((user, host)) = value.split_once('@') else { return false };
+    let is_name = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte))
+    };
+    let top = host.rsplit('.').next().unwrap_or("");
+    is_name(user) && is_name(host) && host.contains('.') && top.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether words are a passphrase and no sentence: none of them is one that most sentences have.
+fn is_phrase(value: &str) -> bool {
+    let words = value.split(' ');
+    let ordinary = |word: &str| {
+        let word = word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_ascii_lowercase();
+        word.len() < 3 || FUNCTION_WORDS.contains(&word.as_str()) || STATE_WORDS.contains(&word.as_str())
+    };
+    words.clone().count() >= PHRASE_WORDS && !words.clone().any(ordinary)
+}

@@ -1,0 +1,121 @@
+"""Tests of second mentions: a value that was redacted once is redacted when it comes again without its name."""
+
+from __future__ import annotations
+
+import base64
+import random
+
+import pytest
+
+from reverie import _native
+from reverie.redact import Redactor
+from reverie.usecases.fingerprints import SLOTS
+from support import phrases
+
+NUMBERS = "PIN"  # a short number is a year or a port elsewhere, so it is not remembered
+
+
+def pairs(name: str, count: int) -> list[tuple[str, str]]:
+    """Return texts that announce a value, where the rules find it, and the value as others would write it."""
+    rules = Redactor(forgets=True)
+    found = []
+    for text, made in phrases.filled(name, count):
+        value = made
+        if "{BASIC}" in phrases.PHRASES[name]:
+            value = base64.b64decode(made).decode().split(":", 1)[1]
+        value = value.rstrip(".,!?;:=")
+        if made.rstrip(".,!?;:=") not in rules.text(text):
+            found.append((text, value))
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name in phrases.PHRASES if f"{{{NUMBERS}}}" not in phrases.PHRASES[name]])
+def test_a_value_of_each_phrase_is_found_in_the_next_text(name: str) -> None:
+    """At least 95 of 100 of each phrase; the rest has no digit, or is one that ordinary names look like."""
+    missed = []
+    for text, value in pairs(name, 100):
+        redactor = Redactor(fingerprints=b"")
+        redactor.text(text)
+        if value in redactor.text(f"now log in with {value} please"):
+            missed.append(value)
+    assert len(missed) <= 5, missed
+
+
+def test_a_value_with_digits_is_found_always() -> None:
+    """In the same text before and after, in the next text, in quotes, in an option, in an address, after an escape."""
+    pick = random.Random(5)
+    for _ in range(200):
+        value = phrases.value(pick, "HEX")
+        redactor = Redactor(fingerprints=b"")
+        for text in (
+            f"use {value}; token = '{value}' | '{value}'", f"({value}).", f"`{value}`", f"-p{value}", f"a={value}&b=1",
+            f"https://ann:{value}@db.example", f"one\\n{value}\\n", f"是{value}是", value,
+        ):  # fmt: skip
+            assert value not in redactor.text(text), text
+
+
+@pytest.mark.parametrize(
+    ("announced", "later"),
+    [
+        ("the password is secret", "the secret of this is a secret"),
+        ("password = password1", "password1 is a bad choice"),
+        ("token: sha256", "a sha256 of it"),
+        ("the pin is 2041", "in 2041"),
+        ("password: ann@tide.example", "write to ann@tide.example"),
+        ('{"token": "toolu_01A2b3C4d5E6f7G8h9J0"}', "toolu_01A2b3C4d5E6f7G8h9J0 failed"),
+        ("password = tide2041x", "tide2041xy and atide2041x"),
+    ],
+)
+def test_ordinary_words_and_names_stay(announced: str, later: str) -> None:
+    """A word, a short number, an address, an identifier and a part of a longer word are no second mention."""
+    redactor = Redactor(fingerprints=b"")
+    redactor.text(announced)
+    assert redactor.text(later) == later
+
+
+def test_a_value_is_found_in_the_strings_before_and_after_it() -> None:
+    """In one JSON value, but not in the identifiers of it, nor under the names that the redactor has."""
+    redactor = Redactor(names=("parent",))
+    value = "k3j5h2g8f1d9"
+    content = [f"use {value}", {"password": value}, f"or {value}", {"id": value}]
+    marker = "[REDACTED:password]"
+    redacted = [f"use {marker}", {"password": marker}, f"or {marker}", {"id": value}]
+    assert redactor.value({"parent": value, "content": content}) == ({"parent": value, "content": redacted}, 3)
+
+
+def test_what_is_remembered_is_kept_as_hashes() -> None:
+    """A redactor with the same key and fingerprints finds the value; one with another key does not."""
+    first = Redactor(fingerprints=b"")
+    first.text("password: tide-2041-moor")
+    assert b"tide" not in first.fingerprints
+    other = Redactor(fingerprints=first.key)
+    other.add_fingerprints(first.fingerprints_after(0))
+    for redactor in (Redactor(fingerprints=first.fingerprints), other):
+        assert redactor.text("try tide-2041-moor") == "try [REDACTED:password]"
+    stranger = Redactor(fingerprints=b"")
+    stranger.add_fingerprints(first.fingerprints_after(0))
+    assert stranger.text("try tide-2041-moor") == "try tide-2041-moor"
+    with pytest.raises(ValueError, match="not fingerprints"):
+        Redactor(fingerprints=b"short")
+
+
+def test_redactors_without_fingerprints_forget() -> None:
+    """One remembers for one text, one that forgets not even so long."""
+    text = "token = 'k3j5h2g8' | 'k3j5h2g8'"
+    once = Redactor()
+    assert once.text(text) == "token = '[REDACTED:token]' | '[REDACTED:token]'"
+    assert once.text("'k3j5h2g8'") == "'k3j5h2g8'"
+    assert Redactor(forgets=True).text(text) == "token = '[REDACTED:token]' | 'k3j5h2g8'"
+    assert _native.redact(text)[0] == once.text(text)
+
+
+def test_the_newest_values_are_remembered() -> None:
+    """There are as many fingerprints as the store has slots; the oldest make room."""
+    pick = random.Random(3)
+    values = [f"x{pick.randbytes(8).hex()}7" for _ in range(SLOTS + 10)]
+    redactor = Redactor(fingerprints=b"")
+    for value in values:
+        redactor.text(f"password: {value}")
+    assert len(redactor.fingerprints_after(0)) == SLOTS
+    assert redactor.text(values[0]) == values[0]
+    assert redactor.text(f"see {values[10]} and {values[-1]}") == "see [REDACTED:password] and [REDACTED:password]"

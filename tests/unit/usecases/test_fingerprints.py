@@ -1,0 +1,89 @@
+"""Fingerprints in a store: written beside the first commit after they were learnt, and read when it is opened."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie.redact import Redactor
+from reverie.store import SYSTEM_SPACE, FingerprintRecord, Store
+from reverie.usecases.fingerprints import SLOTS, FingerprintKeeper
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AT = "2026-11-21T09:30:00.000Z"
+
+
+def opened(path: Path) -> Store:
+    """Return the store as the daemon opens it."""
+    return Store.open(path, redactor=Redactor(forgets=True))
+
+
+def keep(store: Store, keeper: FingerprintKeeper) -> bool:
+    """Commit what the keeper has to write; return whether that was anything."""
+    pending = keeper.pending()
+    if pending is None:
+        return False
+    store.commit([pending[0]], at=AT)
+    pending[1]()
+    return True
+
+
+def learn(keeper: FingerprintKeeper, numbers: range) -> None:
+    """Redact a made-up password of each number."""
+    for number in numbers:
+        keeper.redactor.text(f"password: tide-{number:06}-moor")
+
+
+def is_known(keeper: FingerprintKeeper, number: int) -> bool:
+    """Return whether the password of a number is found without its name."""
+    value = f"tide-{number:06}-moor"
+    return value not in keeper.redactor.text(f"see {value} there")
+
+
+def test_values_are_known_after_the_store_was_opened_again(tmp_path: Path) -> None:
+    """Every value that was learnt before a commit, and no operation is made of it."""
+    with opened(tmp_path / "store") as store:
+        keeper = FingerprintKeeper(store, [])
+        assert not keep(store, keeper)
+        learn(keeper, range(300))
+        assert keep(store, keeper)
+        assert not keep(store, keeper)
+        learn(keeper, range(300, 310))
+        with store.reader(SYSTEM_SPACE) as reader:
+            assert reader.operation() == 0
+    with opened(tmp_path / "store") as store:
+        keeper = FingerprintKeeper(store, [])
+        assert all(is_known(keeper, number) for number in range(300))
+        assert not any(is_known(keeper, number) for number in range(300, 310))
+        assert not keep(store, keeper)
+
+
+def test_the_newest_take_the_slots_of_the_oldest(tmp_path: Path) -> None:
+    """The number of records is bounded, over several starts too."""
+    for start, count in ((0, SLOTS - 100), (SLOTS - 100, 150), (SLOTS + 50, 150)):
+        with opened(tmp_path / "store") as store:
+            keeper = FingerprintKeeper(store, [])
+            learn(keeper, range(start, start + count))
+            keep(store, keeper)
+    with opened(tmp_path / "store") as store:
+        keeper = FingerprintKeeper(store, [])
+        with store.reader(SYSTEM_SPACE) as reader:
+            numbers = [record.number for _, record in reader.records(FingerprintRecord)]
+        assert sorted(numbers) == list(range(201, SLOTS + 201))
+        assert not is_known(keeper, 0)
+        assert all(is_known(keeper, number) for number in (200, SLOTS - 1, SLOTS + 199))
+
+
+def test_a_failed_commit_is_repeated(tmp_path: Path) -> None:
+    """What was not written stays pending, with what was learnt since."""
+    with opened(tmp_path / "store") as store:
+        keeper = FingerprintKeeper(store, [])
+        learn(keeper, range(1))
+        assert keeper.pending() is not None
+        learn(keeper, range(1, 2))
+        assert keep(store, keeper)
+    with opened(tmp_path / "store") as store:
+        keeper = FingerprintKeeper(store, [])
+        assert is_known(keeper, 0)
+        assert is_known(keeper, 1)
