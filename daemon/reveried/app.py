@@ -26,12 +26,14 @@ from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reverie.usecases.access import AccessCounts
 from reverie.usecases.fingerprints import FingerprintKeeper
+from reverie.usecases.message_search import MessageSearch
 from reverie.usecases.recall import Recall
 from reveried import __version__, log
 from reveried.actions import purge
 from reveried.actions.accesses import write_accesses, write_accesses_regularly
 from reveried.actions.distill import register_dream_job
 from reveried.actions.history import prune_daily
+from reveried.actions.search import keep_messages, save_messages
 from reveried.actions.search_index import keep_index, save_indexes
 from reveried.background_state import BackgroundState
 from reveried.clock import clock_of, text_of
@@ -122,6 +124,7 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         closing.callback(store.close)
         services = await _assemble(layout, config, store, closing, admission=server.admission, clock=clock, began=began)
         closing.push_async_callback(asyncio.to_thread, save_indexes, services)
+        closing.push_async_callback(asyncio.to_thread, save_messages, services)
         closing.push_async_callback(write_accesses, services)
         closing.push_async_callback(server.drain, config.daemon.drain_seconds)
         closing.callback(services.events.end)
@@ -136,6 +139,7 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         closing.callback(asyncio.create_task(purge.resume(services)).cancel)
         closing.callback(asyncio.create_task(write_accesses_regularly(services)).cancel)
         closing.callback(asyncio.create_task(keep_index(services)).cancel)
+        closing.callback(asyncio.create_task(keep_messages(services)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
         )
@@ -204,6 +208,7 @@ async def _assemble(
         metrics=Metrics(),
         description=lambda: openapi(routes()),
         recall=Recall(store, layout.data_dir / "search"),
+        messages=MessageSearch(store, layout.data_dir / "search"),
         accesses=AccessCounts(secrets.token_hex(RUN_BYTES)),
         sync_service=sync_service,
         background_state=background_state,

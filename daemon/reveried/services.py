@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.usecases.access import AccessCounts
+    from reverie.usecases.message_search import MessageSearch
     from reverie.usecases.recall import Recall
     from reveried.compute import Compute
     from reveried.config import Config
@@ -55,6 +56,7 @@ class Services:
     metrics: Metrics
     description: Callable[[], dict[str, Any]]  # openapi.json
     recall: Recall
+    messages: MessageSearch
     accesses: AccessCounts
     sync_service: SyncService
     background_state: BackgroundState

@@ -146,8 +146,8 @@ class Index:
     def __new__(cls) -> Index: ...
     def __len__(self) -> int: ...
     @staticmethod
-    def open(segments: Sequence[tuple[Path, bytes]]) -> Index:
-        """Return an index of saved segments, each a file and its removed documents."""
+    def open(segments: Sequence[tuple[Path, bytes]], k1: float, b: float) -> Index:
+        """Return an index of saved segments, each a file and its removed documents, with parameters of BM25."""
 
     @staticmethod
     def merge(segments: Sequence[tuple[Path, bytes]], path: Path) -> None:
@@ -193,4 +193,21 @@ class Index:
 
         A document belongs to a group of each set in `any_of` and to none of `none_of`; its id is in `ids`, its time in
         `since <= at < before`.
+        """
+
+    def search_around(
+        self,
+        query: str,
+        limit: int,
+        how: tuple[int, float, Sequence[tuple[str, float, str | None, str | None, tuple[int, int] | None]]],
+        any_of: Sequence[Sequence[str]] = (),
+        none_of: Sequence[str] = (),
+        ids: Sequence[str] | None = None,
+        since: int | None = None,
+        before: int | None = None,
+    ) -> list[tuple[str, float, tuple[tuple[str, float], ...]]]:
+        """Return the best messages ranked with their neighbours, as `search` does.
+
+        `how` is the number of candidates, the weight of a window, and boosts: name, score, and a group, a group of the
+        message before, or a time range.
         """

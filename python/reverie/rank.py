@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-__all__ = ["Filter", "Hit", "Index", "IndexEntry", "Segment"]
+__all__ = ["Boost", "Filter", "Hit", "Index", "IndexEntry", "Segment", "Surroundings"]
 
 
 class Hit(NamedTuple):
@@ -47,6 +47,27 @@ class Filter:
     before: int | None = None
 
 
+class Boost(NamedTuple):
+    """A score added to the messages of a `group`, or `after` one of a group, or with `times[0] <= at < times[1]`.
+
+    One of the three is given. `name` is what a hit's `terms` call it.
+    """
+
+    name: str
+    score: float
+    group: str | None = None
+    after: str | None = None
+    times: tuple[int, int] | None = None
+
+
+class Surroundings(NamedTuple):
+    """How `search_around` ranks: the best `candidates` and their neighbours, with `weight` for what is around each."""
+
+    candidates: int
+    weight: float
+    boosts: tuple[Boost, ...] = ()
+
+
 class Segment(NamedTuple):
     """A saved part of an index: an immutable file, and which of its documents were removed since it was written.
 
@@ -75,9 +96,12 @@ class Index:
 
     __slots__ = ("_native",)
 
-    def __init__(self, segments: Iterable[tuple[Path, bytes]] = ()) -> None:
-        """Open the index of these segments, each a path and its removed documents; without any, an empty one."""
-        self._native = _native.Index.open(list(segments))
+    def __init__(self, segments: Iterable[tuple[Path, bytes]] = (), *, k1: float = 1.2, b: float = 0.75) -> None:
+        """Open the index of these segments, each a path and its removed documents; without any, an empty one.
+
+        `k1` and `b` are the parameters of BM25: how soon more mentions add nothing, how much length counts against one.
+        """
+        self._native = _native.Index.open(list(segments), k1, b)
 
     @staticmethod
     def merge(segments: Iterable[Segment], path: Path) -> None:
@@ -130,6 +154,15 @@ class Index:
             hits = self._native.search(query, max(limit, 0))
         else:
             hits = self._native.search(query, max(limit, 0), *_parts(within))
+        return list(map(Hit._make, hits))
+
+    def search_around(self, query: str, limit: int, how: Surroundings, within: Filter = _ACCEPT_ALL) -> list[Hit]:
+        """Return the best `limit` messages ranked with what was said around them, best first; equal scores by id.
+
+        The id of a message is `thread/number`; two messages on either side are its surroundings. A hit's `terms` add up
+        to its score and name the boosts too.
+        """
+        hits = self._native.search_around(query, max(limit, 0), how, *_parts(within))
         return list(map(Hit._make, hits))
 
     def ids(self, any_of: Collection[Collection[str]], after: str, limit: int) -> list[str]:

@@ -131,6 +131,7 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
         await services.sync_service.forget_texts(space, partial(purge_steps.without_words, matcher=findings.matcher))
         await _erase(services, space, found, who)
         await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
+        await asyncio.to_thread(services.messages.rewrite, space)  # and this one those of messages and documents
         await services.submit(purge_steps.needs_compaction(services.clock()))
         operation = (await services.submit(purge_steps.finish(space, who, target))).value
     await services.sync_service.write_all(space)

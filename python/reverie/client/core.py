@@ -307,6 +307,7 @@ class ApiCalls:
     memory = _Method(calls.memory)
     memory_history = _Method(calls.memory_history)
     recall = _Method(calls.recall)
+    search = _Method(calls.search)
     add_note = _Method(calls.add_note)
     append = _Method(calls.append)
     context = _Method(calls.context)

@@ -29,6 +29,7 @@ __all__ = [
     "messages",
     "notes",
     "projects",
+    "search",
     "send_chunk",
     "set_working_state",
     "start_distill",
@@ -249,3 +250,19 @@ def call_tool(
     """Run a tool with a model's input, in the thread of the model; `is_error` is for the model too."""
     body = wire.CallTool(dict(given or {}), thread)
     return request("POST", target("tools", name), wire.ToolAnswer, body, key=key)
+
+
+def search(
+    query: str,
+    *,
+    where: wire.SearchPlace = "messages",
+    project: str | None = None,
+    agent: str | None = None,
+    thread: str | None = None,
+    since: str | None = None,
+    before: str | None = None,
+    limit: int = wire.SEARCH_LIMIT_DEFAULT,
+) -> Call[wire.SearchAnswer]:
+    """Search what was said, the memories or the documents; return the best hits first, each with its reasons."""
+    body = wire.SearchRequest(query, where, project, agent, thread, since, before, limit)
+    return request("POST", target("search"), wire.SearchAnswer, body)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.store.codec import Redactor, Sealed, open_sealed, seal
+from reverie.store.codec import Redactor, Sealed, open_sealed, seal, to_ms
 from reverie.store.group_commit import Done, Failed, Write
 from reverie.store.memory_records import (
     AccessCursor,
@@ -132,5 +132,6 @@ __all__ = [
     "open_sealed_as",
     "seal",
     "seal_record",
+    "to_ms",
     "truncated_at",
 ]

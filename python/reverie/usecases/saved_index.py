@@ -53,9 +53,19 @@ class _Manifest(msgspec.Struct, frozen=True):
 class SavedIndex:
     """The files of one saved index."""
 
-    def __init__(self, folder: Path) -> None:
-        """Use a folder, which is created when the index is saved for the first time."""
+    def __init__(
+        self,
+        folder: Path,
+        version: int = recall.VERSION,
+        index_of: Callable[[list[tuple[Path, bytes]]], Index] = Index,
+    ) -> None:
+        """Use a folder, which is created when the index is saved for the first time.
+
+        A saved index of another `version` does not fit. `index_of` opens segments with the parameters of this index.
+        """
         self._folder = folder
+        self._version = version
+        self._index_of = index_of
         self._number = 0
         self._lock = threading.Lock()
 
@@ -73,11 +83,11 @@ class SavedIndex:
         `record_of` returns the checksum of an operation's record, None for one that is not there.
         """
         try:
-            manifest = _decoded((self._folder / MANIFEST).read_bytes())
+            manifest = _decoded((self._folder / MANIFEST).read_bytes(), self._version)
             if manifest is None or record_of(manifest.operation) != manifest.record:
                 return None
             entries = [(self._folder / entry.file, entry.removed) for entry in manifest.segments]
-            index = Index(entries)
+            index = self._index_of(entries)
         except OSError:
             return None
         if [segment.digest for segment in index.segments()] != [entry.digest for entry in manifest.segments]:
@@ -87,7 +97,7 @@ class SavedIndex:
     def write(self, segments: Sequence[Segment], operation: int, record: str) -> None:
         """Write the manifest of these segments, atomically. Raises ReverieError where it cannot be written."""
         entries = [_SegmentEntry(segment.path.name, segment.digest, segment.removed) for segment in segments]
-        body = msgspec.json.encode(_Manifest(FORMAT, recall.VERSION, operation, record, entries))
+        body = msgspec.json.encode(_Manifest(FORMAT, self._version, operation, record, entries))
         self._create()
         write_atomic(self._folder / MANIFEST, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
 
@@ -109,8 +119,10 @@ class SavedIndex:
             self.delete_others([])
 
 
-def segments_to_merge(segments: Sequence[Segment]) -> list[Segment]:
+def segments_to_merge(segments: Sequence[Segment], largest: int | None = None) -> list[Segment]:
     """Return the segments to be merged into one; an empty list where none are.
+
+    A segment of `largest` documents or more is left alone, so that no merge takes long or much memory.
 
     The newest ones, as long as an older one is at most twice as large as all after it together: so a document is
     written again only when what it is in grows by half, about 2 log(n) times in all, and there are about log(n)
@@ -119,7 +131,7 @@ def segments_to_merge(segments: Sequence[Segment]) -> list[Segment]:
     newest: list[Segment] = []
     together = 0
     for segment in reversed(segments):
-        if newest and _live(segment) > 2 * together:
+        if (newest and _live(segment) > 2 * together) or (largest is not None and _live(segment) >= largest):
             break
         newest.insert(0, segment)
         together += _live(segment)
@@ -133,7 +145,7 @@ def _live(segment: Segment) -> int:
     return segment.documents - segment.removed_documents
 
 
-def _decoded(data: bytes) -> _Manifest | None:
+def _decoded(data: bytes, version: int) -> _Manifest | None:
     """Return the manifest in a file; None where it is damaged, or of another format or version."""
     checksum, _, body = data.partition(b"\n")
     if hashlib.sha256(body).hexdigest().encode() != checksum:
@@ -142,4 +154,4 @@ def _decoded(data: bytes) -> _Manifest | None:
         manifest = msgspec.json.decode(body, type=_Manifest)
     except msgspec.DecodeError:
         return None
-    return manifest if (manifest.format, manifest.version) == (FORMAT, recall.VERSION) else None
+    return manifest if (manifest.format, manifest.version) == (FORMAT, version) else None

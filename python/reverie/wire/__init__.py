@@ -123,6 +123,17 @@ from reverie.wire.memories import (
 )
 from reverie.wire.parsing import parse, parse_query, plain
 from reverie.wire.projects import Project, ProjectsQuery
+from reverie.wire.search import (
+    SEARCH_LIMIT_DEFAULT,
+    SEARCH_LIMIT_MAX,
+    Neighbour,
+    SearchAnswer,
+    SearchedMessage,
+    SearchHit,
+    SearchPlace,
+    SearchRequest,
+    SearchThread,
+)
 from reverie.wire.spaces import CreateSpace, CreateToken, Space, Token
 from reverie.wire.threads import (
     MESSAGES_MAX,
@@ -152,6 +163,8 @@ __all__ = [
     "PROTOCOL_HEADER",
     "RECALL_LIMIT_DEFAULT",
     "RECALL_LIMIT_MAX",
+    "SEARCH_LIMIT_DEFAULT",
+    "SEARCH_LIMIT_MAX",
     "AddChange",
     "AppendEntry",
     "AppendMessages",
@@ -222,6 +235,7 @@ __all__ = [
     "MemoryVersion",
     "MessageIn",
     "ModelInUse",
+    "Neighbour",
     "NoQuery",
     "Note",
     "Operation",
@@ -252,6 +266,12 @@ __all__ = [
     "Rollback",
     "RollbackAnswer",
     "Schedule",
+    "SearchAnswer",
+    "SearchHit",
+    "SearchPlace",
+    "SearchRequest",
+    "SearchThread",
+    "SearchedMessage",
     "SequenceQuery",
     "SetWorkingState",
     "SkipChange",

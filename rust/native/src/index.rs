@@ -9,7 +9,7 @@ use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyTuple;
-use reverie_core::rank::{self, Entry, Filter, Hit, SegmentError};
+use reverie_core::rank::{self, Applies, Boost, Entry, Filter, Hit, Saturation, SegmentError, Surroundings};
 
 #[pyclass(frozen, module = "reverie._native")]
 pub(crate) struct Index(RwLock<rank::Index>);
@@ -19,6 +19,12 @@ type Record = (PyBackedStr, PyBackedStr, Vec<PyBackedStr>, Vec<PyBackedStr>, Opt
 
 /// A hit: id, score, and the score of each term.
 type HitTuple<'py> = (String, f64, Bound<'py, PyTuple>);
+
+/// Surroundings: candidates, weight of the window, boosts.
+type How = (usize, f64, Vec<BoostTuple>);
+
+/// A boost: name, score, a group, a group of the neighbour before, a time range; one of the last three is given.
+type BoostTuple = (String, f64, Option<String>, Option<String>, Option<(i64, i64)>);
 
 /// A saved segment: its file and its removed documents.
 type Saved = (PathBuf, Vec<u8>);
@@ -44,9 +50,9 @@ impl Index {
     }
 
     #[staticmethod]
-    fn open(py: Python<'_>, segments: Vec<Saved>) -> PyResult<Self> {
+    fn open(py: Python<'_>, segments: Vec<Saved>, k1: f64, b: f64) -> PyResult<Self> {
         let index = py.detach(|| rank::Index::open(&segments)).map_err(unreadable)?;
-        Ok(Self(RwLock::new(index)))
+        Ok(Self(RwLock::new(index.with_saturation(Saturation { k1, b }))))
     }
 
     #[staticmethod]
@@ -120,6 +126,27 @@ impl Index {
         hits.into_iter().map(|hit| tuple(py, hit)).collect()
     }
 
+    #[pyo3(signature = (query, limit, how, any_of = Vec::new(), none_of = Vec::new(), ids = None, since = None, before = None))]
+    #[expect(clippy::too_many_arguments, reason = "the parts of a filter, which Python gathers in one value")]
+    fn search_around<'py>(
+        &self,
+        py: Python<'py>,
+        query: &str,
+        limit: usize,
+        how: How,
+        any_of: Vec<Vec<String>>,
+        none_of: Vec<String>,
+        ids: Option<Vec<String>>,
+        since: Option<i64>,
+        before: Option<i64>,
+    ) -> PyResult<Vec<HitTuple<'py>>> {
+        let filter = Filter { any_of, none_of, ids, since, before };
+        let (candidates, weight, boosts) = how;
+        let how = Surroundings { candidates, weight, boosts: boosts.into_iter().map(boost).collect() };
+        let hits = py.detach(|| self.read().search_around(query, limit, &filter, &how)).map_err(unreadable)?;
+        hits.into_iter().map(|hit| tuple(py, hit)).collect()
+    }
+
     fn ids(&self, py: Python<'_>, any_of: Vec<Vec<String>>, after: &str, limit: usize) -> PyResult<Vec<String>> {
         let filter = Filter { any_of, ..Filter::default() };
         py.detach(|| self.read().ids(&filter, after, limit)).map_err(unreadable)
@@ -139,6 +166,19 @@ fn unreadable(error: SegmentError) -> PyErr {
 /// Borrow a document for the core.
 fn entry((id, text, tags, groups, at): &Record) -> Entry<'_> {
     Entry { id, text, tags: borrowed(tags), groups: borrowed(groups), at: *at }
+}
+
+/// Convert a boost for the core; one without any condition applies to no message.
+fn boost((name, score, group, group_before, times): BoostTuple) -> Boost {
+    let applies = match (group, group_before, times) {
+        (Some(group), ..) => Applies::In(group),
+        (_, Some(group), _) => Applies::After(group),
+        (.., times) => {
+            let (since, end) = times.unwrap_or_default();
+            Applies::Between(since, end)
+        }
+    };
+    Boost { name, score, applies }
 }
 
 /// Borrow a list of strings.

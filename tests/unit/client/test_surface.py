@@ -52,6 +52,15 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"project": "harbour"},
         ),
+        ("search", ("oslo",), {}, "POST /v1/search", {}, {"query": "oslo"}),
+        (
+            "search",
+            ("oslo",),
+            {"where": "all", "agent": "mole", "since": "2026-01-01", "limit": 3},
+            "POST /v1/search",
+            {},
+            {"query": "oslo", "in": "all", "agent": "mole", "since": "2026-01-01", "limit": 3},
+        ),
         ("projects", (), {"of": "harbour"}, "GET /v1/projects", {"limit": "100", "of": "harbour"}, None),
         ("delete_thread", ("a",), {"confirm": "a"}, "DELETE /v1/threads/a", {"confirm": "a"}, None),
         (

@@ -1,9 +1,21 @@
 //! The BM25 score of a term in a document (Robertson and Zaragoza, 2009), with document lengths in classes 1/16 wide.
 
-/// Saturation of the term frequency, the k1 of BM25: the usual default of search engines.
-const K1: f64 = 1.2;
-/// Length normalization, the b of BM25: the usual default; 0 would ignore lengths.
-const B: f64 = 0.75;
+/// The two parameters of BM25.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Saturation {
+    /// Saturation of the term frequency: at 0 a second mention of a word adds nothing.
+    pub k1: f64,
+    /// Length normalization: at 0 a long document counts as much as a short one.
+    pub b: f64,
+}
+
+/// The usual defaults of search engines.
+impl Default for Saturation {
+    fn default() -> Self {
+        Self { k1: 1.2, b: 0.75 }
+    }
+}
+
 /// Document lengths below this many terms have a class each.
 const EXACT_LENGTHS: u32 = 32;
 /// Classes for each doubling of the length above: a class is at most 1/16 of its start wide, and one byte is enough.
@@ -65,6 +77,7 @@ pub(super) fn idf(all: usize, document_frequency: usize) -> f64 {
 /// BM25 for an index of a given average document length, with its constants precomputed for each length class.
 pub(super) struct Bm25 {
     average: f64,
+    saturation_of: Saturation,
     norms: [f32; 256],
     /// frequency / (frequency + norm) for low frequencies and every length class.
     saturation: [f32; 256 * TABLE_FREQUENCIES],
@@ -72,11 +85,11 @@ pub(super) struct Bm25 {
 
 impl Bm25 {
     /// BM25 for an index of so many documents with `total` terms together.
-    pub(super) fn new(total: u64, documents: usize) -> Self {
+    pub(super) fn new(total: u64, documents: usize, saturation_of: Saturation) -> Self {
         let average = (as_f64(usize::try_from(total).unwrap_or(usize::MAX)) / as_f64(documents.max(1))).max(1.0);
         let mut norms = [0.0; 256];
         for (class, entry) in (0..=u8::MAX).zip(&mut norms) {
-            *entry = to_f32(norm(class, average));
+            *entry = to_f32(norm(f64::from(class_start(class)) / average, saturation_of));
         }
         let mut saturation = [0.0; 256 * TABLE_FREQUENCIES];
         for (frequency, row) in (0_u8..).zip(saturation.chunks_exact_mut(256)) {
@@ -84,16 +97,31 @@ impl Bm25 {
                 *value = f32::from(frequency) / (f32::from(frequency) + norm);
             }
         }
-        Self { average, norms, saturation }
+        Self { average, saturation_of, norms, saturation }
     }
 
     /// Return the exact score of a term of this weight (its IDF) in a document.
     pub(super) fn score(&self, impact: Impact, weight: f64) -> f64 {
-        let frequency = f64::from(impact.frequency);
-        weight * frequency * (K1 + 1.0) / (frequency + norm(impact.length_class, self.average))
+        self.score_of(f64::from(impact.frequency), f64::from(class_start(impact.length_class)) / self.average, weight)
     }
 
-    /// Return the score in single precision, within a millionth of [`Self::score`], for a term of this [`max_score`].
+    /// Return the score of a term with this frequency in a text of so many average lengths.
+    pub(super) fn score_of(&self, frequency: f64, lengths: f64, weight: f64) -> f64 {
+        let Saturation { k1, .. } = self.saturation_of;
+        weight * frequency * (k1 + 1.0) / (frequency + norm(lengths, self.saturation_of))
+    }
+
+    /// Return a length in average lengths.
+    pub(super) fn in_averages(&self, length: u32) -> f64 {
+        f64::from(length) / self.average
+    }
+
+    /// Return the limit of a term's score as its frequency grows: weight * (k1 + 1), for [`Self::approximate`].
+    pub(super) fn max_score(&self, weight: f64) -> f32 {
+        to_f32(weight * (self.saturation_of.k1 + 1.0))
+    }
+
+    /// Return the score in single precision, within a millionth of [`Self::score`], for a term of this [`Self::max_score`].
     pub(super) fn approximate(&self, impact: Impact, max_score: f32) -> f32 {
         let index = usize::from(impact.frequency) << 8 | usize::from(impact.length_class);
         max_score
@@ -104,20 +132,15 @@ impl Bm25 {
     }
 }
 
-/// Return the limit of a term's score as its frequency grows: weight * (k1 + 1), for [`Bm25::approximate`].
-pub(super) fn max_score(weight: f64) -> f32 {
-    to_f32(weight * (K1 + 1.0))
-}
-
 /// Round to the nearest single-precision number.
 #[expect(clippy::cast_possible_truncation, reason = "scores are small, and those that decide are kept in full")]
 pub(super) fn to_f32(value: f64) -> f32 {
     value as f32
 }
 
-/// The BM25 length norm: k1 * (1 - b + b * length / average length).
-fn norm(class: u8, average: f64) -> f64 {
-    K1 * (1.0 - B + B * f64::from(class_start(class)) / average)
+/// The BM25 length norm of a text of so many average lengths: k1 * (1 - b + b * length / average length).
+fn norm(lengths: f64, Saturation { k1, b }: Saturation) -> f64 {
+    k1 * (1.0 - b + b * lengths)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of documents and terms are far below 2^52")]

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::bm25::{Bm25, max_score};
+use super::bm25::Bm25;
 use super::postings::Postings;
 use super::query::QueryTerm;
 use super::score_window::WINDOW;
@@ -10,7 +10,7 @@ use super::score_window::WINDOW;
 /// The postings of a term and the read position.
 pub(super) struct TermCursor<'p> {
     pub(super) postings: &'p Postings,
-    /// The limit of the term's score as its frequency grows, see [`max_score`].
+    /// The limit of the term's score as its frequency grows, see [`Bm25::max_score`].
     pub(super) max_score: f32,
     /// Upper bound of the summed scores of this cursor and all before it.
     pub(super) cumulative_bound: f32,
@@ -31,7 +31,7 @@ impl<'p> TermCursor<'p> {
             .zip(lists)
             .filter(|(_, postings)| postings.len() > 0)
             .map(|(term, postings)| {
-                let (postings, max_score) = (postings.as_ref(), max_score(term.weight));
+                let (postings, max_score) = (postings.as_ref(), bm25.max_score(term.weight));
                 Self {
                     postings,
                     max_score,

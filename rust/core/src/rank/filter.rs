@@ -65,6 +65,11 @@ impl Groups {
         self.members[group_id].add(slot);
     }
 
+    /// Whether a document is in a group.
+    pub(super) fn contains(&self, group: &str, slot: u32) -> bool {
+        self.names.find(group).is_some_and(|group_id| self.members[group_id as usize].contains(slot))
+    }
+
     /// Iterate over the names of the groups and the slots of their documents, removed ones included.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, BitSet)> {
         (0..).zip(&self.members).map(|(group_id, members)| (self.names.get(group_id), members.to_bits()))
@@ -123,6 +128,13 @@ impl Members {
                 }
             }
             Self::Many(bits) => bits.insert(slot),
+        }
+    }
+
+    fn contains(&self, slot: u32) -> bool {
+        match self {
+            Self::Few(slots) => slots.binary_search(&slot).is_ok(),
+            Self::Many(bits) => bits.contains(slot),
         }
     }
 

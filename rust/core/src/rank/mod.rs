@@ -19,6 +19,7 @@ mod dictionary;
 mod documents;
 mod filter;
 mod interner;
+mod irregular;
 mod postings;
 mod query;
 mod score_window;
@@ -26,6 +27,7 @@ mod segment;
 mod segment_writer;
 mod stem;
 mod stop_words;
+mod surroundings;
 mod top_k;
 mod varint;
 mod vocabulary;
@@ -34,6 +36,7 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use bm25::Bm25;
+pub use bm25::Saturation;
 use buffer::Buffer;
 pub use filter::Filter;
 use postings::Postings;
@@ -41,6 +44,7 @@ use query::{Query, QueryTerm};
 use segment::Segment;
 pub use segment::SegmentError;
 use segment_writer::{Source, write_segment};
+pub use surroundings::{Applies, Boost, Surroundings};
 use top_k::{Part, Scored, TopK};
 
 /// A document to be indexed: its text, and its tags, groups and timestamp.
@@ -89,6 +93,7 @@ pub struct SegmentState {
 pub struct Index {
     segments: Vec<Segment>,
     buffer: Buffer,
+    saturation: Saturation,
     /// Why a segment could not be read when a document was removed: the index is of no use any more.
     failure: Option<SegmentError>,
 }
@@ -102,6 +107,12 @@ impl Index {
     pub fn open(segments: &[(PathBuf, Vec<u8>)]) -> Result<Self, SegmentError> {
         let segments = segments.iter().map(|(path, removed)| Segment::open(path, removed)).collect::<Result<_, _>>()?;
         Ok(Self { segments, ..Self::default() })
+    }
+
+    /// Return the same index with other parameters of BM25; they are not in its files.
+    #[must_use]
+    pub fn with_saturation(self, saturation: Saturation) -> Self {
+        Self { saturation, ..self }
     }
 
     /// The number of documents.
@@ -225,7 +236,7 @@ impl Index {
     /// A segment cannot be read, or is damaged.
     pub fn search_within(&self, query: &str, limit: usize, filter: &Filter) -> Result<Vec<Hit>, SegmentError> {
         let query = Query::new(self, query);
-        let bm25 = Bm25::new(self.total_length(), self.len());
+        let bm25 = Bm25::new(self.total_length(), self.len(), self.saturation);
         let parts = self.parts(&query, filter)?;
         let top = TopK::search(&query, limit, &parts, &bm25);
         let id = |scored: &Scored| parts[scored.part].documents.id(scored.slot);

@@ -1,10 +1,13 @@
 //! A light English stemmer: `caches`, `cached` and `caching` become one term.
 
+use super::irregular::base_form;
+
 /// Return the stem of a word; only words of ASCII lower-case letters are changed.
 ///
-/// Plural, then `-ing` or `-ed`, then a final `e`, `y` or `i`: `libraries` -> `librar`, `planned` -> `plan`, `caching`
+/// An irregular form counts as its base form (`went` -> `go`). Plural, then `-ing` or `-ed`, then a final `e`, `y` or `i`: `libraries` -> `librar`, `planned` -> `plan`, `caching`
 /// -> `cach`. A stem keeps at least three letters and, before `-ing` or `-ed`, a vowel: `string` and `red` stay.
 pub(super) fn stem(word: &str) -> &str {
+    let word = base_form(word).unwrap_or(word);
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word;
     }

@@ -1,0 +1,173 @@
+"""Search messages, memories and documents; keep the index over messages up to date behind the requests."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from reverie import wire
+from reverie.errors import ReverieError, ValidationError
+from reverie.importers.claude_code import rfc3339_utc
+from reverie.store import to_ms
+from reverie.usecases import search as usecase
+from reverie.usecases.message_search import within
+from reveried.actions.projects import known_project
+from reveried.log import logger
+from reveried.system_records import spaces_of
+
+if TYPE_CHECKING:
+    from reveried.services import Services
+
+__all__ = ["keep_messages", "save_messages", "search"]
+
+WAIT_S: Final = 5.0  # a search waits so long for an index that is built, then answers from what there is
+SLICE_S: Final = 0.5  # of work behind the requests, after which a stop of the daemon is noticed
+FIRST_AFTER_S: Final = 2.0
+EVERY_S: Final = 5.0
+SAVE_AFTER_S: Final = 60.0
+CHANGES_MAX: Final = 20_000  # as many changes are saved sooner
+MEMORY_TOKENS: Final = 100_000  # no limit for memories but their number
+MEMORIES_LOOKED_AT: Final = 5  # times as many as are asked for, of which some may be of another project or time
+
+
+async def search(services: Services, space: str, request: wire.SearchRequest) -> wire.SearchAnswer:
+    """Return what answers a question, best first.
+
+    Raises:
+        NotFound: no project has this name.
+        ValidationError: a time that is none.
+    """
+    since, before = _time_ms(request.since, "since"), _time_ms(request.before, "before")
+    project = None
+    if request.project is not None:
+        project = await known_project(services, space, request.project)
+        if project is None:  # a folder that no thread has worked in
+            return wire.SearchAnswer(hits=[])
+    return await asyncio.to_thread(_found, _Asked(services, space, request, project, since, before))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request with what its fields mean: the name of its project, its times in milliseconds."""
+
+    services: Services
+    space: str
+    request: wire.SearchRequest
+    project: str | None
+    since: int | None
+    before: int | None
+
+
+def _found(asked: _Asked) -> wire.SearchAnswer:
+    """Return the answer; takes milliseconds once the indexes are up to date."""
+    services, space, request = asked.services, asked.space, asked.request
+    lists: list[list[wire.SearchHit]] = []
+    complete = True
+    if request.where != "memories":
+        complete = services.messages.catch_up(space, WAIT_S)
+    if request.where in ("messages", "all"):
+        lists.append(_messages(asked))
+    is_of_thread = request.agent is not None or request.thread is not None
+    if request.where in ("memories", "all") and not is_of_thread:
+        lists.append(_memories(asked))
+    if request.where in ("documents", "all") and not is_of_thread:
+        lists.append(_sections(asked))
+    return wire.SearchAnswer(hits=usecase.joined(lists, request.limit) if lists else [], complete=complete)
+
+
+def _messages(asked: _Asked) -> list[wire.SearchHit]:
+    """Return the messages, of all threads or of those that are asked for."""
+    services, space, request = asked.services, asked.space, asked.request
+    threads = None if asked.project is None else services.messages.threads_of(space, asked.project)
+    if request.thread is not None:
+        threads = [request.thread] if threads is None or request.thread in threads else []
+    accepted = within(kind="message", threads=threads, agent=request.agent, since=asked.since, before=asked.before)
+    hits = services.messages.messages(space, request.query, request.limit, accepted)
+    with services.store.reader(space) as reader:
+        found = [usecase.message_hit(reader, request.query, hit) for hit in hits]
+    return [hit for hit in found if hit is not None]
+
+
+def _sections(asked: _Asked) -> list[wire.SearchHit]:
+    """Return the sections of documents."""
+    services, space, request, project = asked.services, asked.space, asked.request, asked.project
+    accepted = within(kind="document", since=asked.since, before=asked.before)
+    limit = request.limit if project is None else request.limit * MEMORIES_LOOKED_AT
+    hits = services.messages.sections(space, request.query, limit, accepted)
+    with services.store.reader(space) as reader:
+        found = [usecase.section_hit(reader, request.query, hit) for hit in hits]
+    kept = [hit for hit in found if hit is not None]
+    if project is not None:
+        kept = [hit for hit in kept if usecase.is_of_project(hit.document or "", project)]
+    return kept[: request.limit]
+
+
+def _memories(asked: _Asked) -> list[wire.SearchHit]:
+    """Return the memories; a search is no access of them."""
+    services, space, request, project = asked.services, asked.space, asked.request, asked.project
+    limit = request.limit * MEMORIES_LOOKED_AT
+    found = services.recall.search(space, request.query, limit=limit, token_budget=MEMORY_TOKENS)
+    start, end = asked.since if asked.since is not None else 0, asked.before
+    hits = []
+    for hit in found:
+        at = to_ms(hit.memory.updated_at)
+        if at < start or (end is not None and at >= end):
+            continue
+        if project is None or usecase.is_of_project(hit.memory, project):
+            hits.append(usecase.memory_hit(request.query, hit))
+    return hits[: request.limit]
+
+
+def _time_ms(given: str | None, field: str) -> int | None:
+    """Return a time or a day (its beginning, UTC) in milliseconds since 1970. Raises ValidationError."""
+    if given is None:
+        return None
+    at = rfc3339_utc(given)
+    if at is not None:
+        return to_ms(at)
+    try:
+        return int(datetime.strptime(given, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
+    except ValueError as error:
+        hint = "write it as 2026-11-21, or as 2026-11-21T09:30:00Z"
+        raise ValidationError(f"{field} is not a time", hint=hint, field=field) from error
+
+
+async def keep_messages(
+    services: Services,
+    *,
+    first_after_s: float = FIRST_AFTER_S,
+    every_s: float = EVERY_S,
+    save_after_s: float = SAVE_AFTER_S,
+) -> None:
+    """Open the message index of every space, follow the store's commits and save now and then, until cancelled."""
+    loop = asyncio.get_running_loop()
+    commits, saved_at = -1, loop.time()
+    await asyncio.sleep(first_after_s)
+    while True:
+        is_due = loop.time() >= saved_at + save_after_s
+        if commits != services.store.commits or is_due:
+            commits = services.store.commits
+            for space in await asyncio.to_thread(spaces_of, services.store):
+                is_current = False
+                while not is_current:
+                    is_current = await asyncio.to_thread(services.messages.catch_up, space, SLICE_S)
+                await asyncio.to_thread(_save, services, space, 1 if is_due else CHANGES_MAX)
+            saved_at = loop.time() if is_due else saved_at
+        await asyncio.sleep(every_s)
+
+
+def save_messages(services: Services) -> None:
+    """Save the message indexes that this process has opened: for the stop."""
+    for space in services.messages.opened():
+        _save(services, space, 1)
+
+
+def _save(services: Services, space: str, changes_min: int) -> None:
+    """Save the index of a space with at least so many changes; an error is logged, and it is saved the next time."""
+    try:
+        if services.messages.unsaved(space) >= changes_min:
+            services.messages.save(space)
+    except (OSError, ReverieError) as error:
+        logger("reveried.search").warning("a message index is not saved", space=space, problem=str(error))

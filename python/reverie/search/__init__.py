@@ -1,0 +1,31 @@
+"""Search in what was said: what is indexed, what a question asks for beside its words, the best passage."""
+
+from reverie.search.passage import clipped, passage
+from reverie.search.question import SPREAD_FROM, is_question, spread, surroundings_for
+from reverie.search.units import (
+    K1,
+    VERSION,
+    B,
+    document_units,
+    is_number_of,
+    message_text,
+    message_unit,
+    section_of,
+)
+
+__all__ = [
+    "K1",
+    "SPREAD_FROM",
+    "VERSION",
+    "B",
+    "clipped",
+    "document_units",
+    "is_number_of",
+    "is_question",
+    "message_text",
+    "message_unit",
+    "passage",
+    "section_of",
+    "spread",
+    "surroundings_for",
+]

@@ -1,0 +1,128 @@
+"""What a question asks for beside its words: the time that it names, who said it, and an answer rather than a question.
+
+The weights are few, chosen on conversations between people with one left out at a time (`tests/bench/bench_search.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from reverie.rank import Boost, Surroundings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reverie.rank import Hit
+
+__all__ = ["SPREAD_FROM", "is_question", "spread", "surroundings_for"]
+
+CANDIDATES: Final = 64  # the best messages, looked at with two neighbours on either side
+WINDOW: Final = 1.5  # what the words around a message count beside those in it: an answer has few words of its question
+STATEMENT_WINDOW: Final = 0.5  # for a statement, which has its words in one place
+SPEAKER: Final = 4.0  # "What did Ann buy?": what Ann said
+ASKS: Final = -2.0  # a message that is a question itself seldom answers one
+ANSWERS: Final = 2.0  # the message behind a question
+NEAR: Final = 9.0  # said within ten days of a date that the question names: people tell what happened last week
+SAME_DAY: Final = 9.0  # said on that day or the next, added to the one above
+SAME_MONTH: Final = 12.0  # "in May 2023"
+QUESTION_WORDS: Final = 14
+AGAIN: Final = 0.6  # what each further hit of one thread counts for a statement, see `spread`
+SPREAD_FROM: Final = 6  # times as many hits as are asked for, to spread them over threads
+_NEAR_DAYS: Final = 10
+_DAY = timedelta(days=1)
+
+_MONTHS: Final = (
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
+)
+_MONTH = "|".join(_MONTHS)
+_DATES: Final = (
+    re.compile(rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH}),? (?P<year>\d{{4}})"),
+    re.compile(rf"(?P<month>{_MONTH}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})"),
+    re.compile(r"(?P<year>\d{4})-(?P<number>\d\d)-(?P<day>\d\d)"),
+)
+_MONTH_OF_YEAR: Final = re.compile(rf"(?P<month>{_MONTH}),? (?:of )?(?P<year>\d{{4}})")
+_ASKING: Final = frozenset(
+    "what when where which who whom whose why how did do does is are was were can could".split()  # noqa: SIM905
+)
+_NAME = re.compile(r"\b[A-Z][\w'-]{1,29}")
+
+
+def surroundings_for(query: str) -> Surroundings:
+    """Return how messages are ranked for a question."""
+    boosts = [Boost("a question", ASKS, group="asks"), Boost("answers a question", ANSWERS, after="asks")]
+    names = {name.lower().removesuffix("'s") for name in _NAME.findall(query)}
+    boosts += [Boost(f"said by {name}", SPEAKER, group=f"by:{name}") for name in sorted(names)]
+    boosts += _times(query.lower())
+    return Surroundings(CANDIDATES, WINDOW if is_question(query) else STATEMENT_WINDOW, tuple(boosts))
+
+
+def spread(query: str, hits: Sequence[Hit], limit: int) -> list[Hit]:
+    """Return the best `limit` hits in their order; for a statement, those of different threads before more of one.
+
+    A question has its answer in one message, and the messages beside that may have it too. A statement or a pasted text
+    ("the log moved to a single file") is looked for where it was talked about, and each such thread has it many times:
+    there the second hit of a thread counts six tenths, the third 0.36.
+    """
+    if is_question(query):
+        return list(hits[:limit])
+    waiting: dict[str, list[Hit]] = {}
+    for hit in hits:
+        waiting.setdefault(hit.id.rpartition("/")[0], []).append(hit)
+    taken = dict.fromkeys(waiting, 0)
+    chosen: list[Hit] = []
+    while waiting and len(chosen) < limit:
+        best = max(waiting, key=lambda thread: waiting[thread][0].score * AGAIN ** taken[thread])
+        chosen.append(waiting[best].pop(0))
+        taken[best] += 1
+        if not waiting[best]:
+            del waiting[best]
+    return chosen
+
+
+def is_question(query: str) -> bool:
+    """Return whether a text asks something: it ends with a question mark, or is short and begins as questions do.
+
+    "When paths change, look for the code and for the tests that check it, or the build fails" is long, and none.
+    """
+    words = re.findall(r"\w+", query[:1_000])
+    return query.rstrip().endswith("?") or (0 < len(words) <= QUESTION_WORDS and words[0].lower() in _ASKING)
+
+
+def _times(query: str) -> list[Boost]:
+    """Return boosts for the dates in a question, else for its months of a year."""
+    days = sorted({day for form in _DATES for day in _days(form, query)})
+    boosts: list[Boost] = []
+    for day in days:
+        boosts.append(_said("near that date", NEAR, day - _NEAR_DAYS * _DAY, day + (_NEAR_DAYS + 1) * _DAY))
+        boosts.append(_said("on that date", SAME_DAY, day - _DAY, day + 2 * _DAY))
+    if not days:
+        for found in _MONTH_OF_YEAR.finditer(query):
+            first = _date(found["year"], found["month"], "1")
+            if first is not None:
+                following = (first + 31 * _DAY).replace(day=1)
+                boosts.append(_said("in that month", SAME_MONTH, first, following))
+    return boosts
+
+
+def _days(form: re.Pattern[str], query: str) -> Iterator[datetime]:
+    """Yield the dates of one form in a text."""
+    for found in form.finditer(query):
+        parts = found.groupdict()
+        month = parts.get("month") or _MONTHS[(int(parts["number"]) - 1) % len(_MONTHS)]
+        if (day := _date(parts["year"], month, parts["day"])) is not None:
+            yield day
+
+
+def _date(year: str, month: str, day: str) -> datetime | None:
+    """Return a day of the calendar, None for one that does not exist or is at the end of all time."""
+    try:
+        found = datetime(int(year), _MONTHS.index(month) + 1, int(day), tzinfo=UTC)
+    except ValueError:
+        return None
+    return found if MINYEAR < found.year < MAXYEAR else None
+
+
+def _said(name: str, score: float, since: datetime, before: datetime) -> Boost:
+    return Boost(name, score, times=(int(since.timestamp() * 1000), int(before.timestamp() * 1000)))

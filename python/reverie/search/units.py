@@ -1,0 +1,133 @@
+"""Messages and sections of documents as the units that a search finds."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from reverie.models import EntryKind
+from reverie.rank import IndexEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reverie.models import Entry, Json
+
+__all__ = [
+    "K1",
+    "VERSION",
+    "B",
+    "document_units",
+    "is_number_of",
+    "message_text",
+    "message_unit",
+    "section_of",
+]
+
+VERSION: Final = 1
+"""Raise it when an entry or document gives other units, terms or groups than before: saved indexes are built again."""
+
+K1: Final = 0.6
+B: Final = 0.3
+"""BM25 for messages: they are short, so that a second mention and their length say less than in a document."""
+
+CALL_CHARS: Final = 400  # of a tool's input: the command or path is at its beginning
+RESULT_CHARS: Final = 400  # of a tool's result; the rest of a long file or log is mostly found by its path
+TEXT_CHARS: Final = 20_000  # of what was said; longer ones are pasted
+SECTION_CHARS: Final = 1_200  # of a section of a document: a longer one is cut between its paragraphs
+
+_NAME = re.compile(r"([A-Z][\w'-]{1,29})(?: [A-Z][\w'-]{1,29})?: ")
+_HEADING = re.compile(r"#{1,6}\s")
+
+
+def message_unit(thread: str, agent: str | None, entry: Entry, at_ms: int | None) -> IndexEntry | None:
+    """Return what is indexed of an entry of a thread; None where it says nothing."""
+    text = message_text(entry)
+    if not text:
+        return None
+    groups = ["is:message", f"thread:{thread}", f"role:{entry.role}"]
+    if agent is not None:
+        groups.append(f"agent:{agent}")
+    said = _said(entry.content).rstrip()
+    if said.endswith("?"):
+        groups.append("asks")
+    if (name := _NAME.match(said)) is not None:
+        groups.append(f"by:{name[1].lower()}")
+    return IndexEntry(f"{thread}/{entry.seq}", text, groups=groups, at=at_ms)
+
+
+def message_text(entry: Entry) -> str:
+    """Return what an entry says: its words, then its tool calls and their results, cut; empty for other entries."""
+    if entry.kind is not EntryKind.SPEECH or not entry.content:
+        return ""
+    parts = [_said(entry.content)[:TEXT_CHARS]]
+    if isinstance(entry.content, list):
+        parts += [_of_tool(block) for block in entry.content]
+    return "\n".join(part for part in parts if part.strip())
+
+
+def _said(content: Json) -> str:
+    """Return the words of a message without tool calls and results."""
+    if isinstance(content, str):
+        return content
+    texts = (block.get("text") for block in content or [] if block.get("type") == "text")
+    return "\n".join(text for text in texts if isinstance(text, str))
+
+
+def _of_tool(block: dict[str, Any]) -> str:
+    """Return the beginning of a tool's input or result; empty for another block."""
+    if block.get("type") == "tool_use":
+        return f"{block.get('name', '')} {' '.join(_strings(block.get('input')))}"[:CALL_CHARS]
+    if block.get("type") == "tool_result":
+        content = block.get("content")
+        return _said(content)[:RESULT_CHARS] if isinstance(content, str | list) else ""
+    return ""
+
+
+def _strings(value: Json) -> Iterator[str]:
+    """Yield the texts in a JSON value."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _strings(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _strings(part)
+
+
+def document_units(path: str, text: str, at_ms: int | None) -> list[IndexEntry]:
+    """Return what is indexed of a document: its sections, numbered from 1."""
+    groups = ["is:document", f"document:{path}"]
+    return [
+        IndexEntry(f"{path}/{number}", f"{heading}\n{body}", groups=groups, at=at_ms)
+        for number, (heading, body) in enumerate(_sections(text), 1)
+    ]
+
+
+def section_of(text: str, number: int) -> tuple[str, str] | None:
+    """Return heading and text of a section of a document by its number; None where there is no such section."""
+    return next((section for place, section in enumerate(_sections(text), 1) if place == number), None)
+
+
+def _sections(text: str) -> Iterator[tuple[str, str]]:
+    """Yield heading and text of every section: the lines from one heading to the next, long ones cut between lines."""
+    heading, lines, size = "", list[str](), 0
+    for line in text.splitlines():
+        is_heading = _HEADING.match(line) is not None
+        if lines and (is_heading or size + len(line) > SECTION_CHARS):
+            yield heading, "\n".join(lines)
+            lines, size = [], 0
+        if is_heading:
+            heading = line.lstrip("#").strip()
+        elif line.strip():
+            lines.append(line)
+            size += len(line) + 1
+    if lines:
+        yield heading, "\n".join(lines)
+
+
+def is_number_of(unit: str) -> tuple[str, int]:
+    """Return thread or document of a unit's id, and the number of the message or section in it."""
+    name, _, number = unit.rpartition("/")
+    return name, int(number)

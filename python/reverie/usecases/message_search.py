@@ -1,0 +1,171 @@
+"""The message indexes of all spaces of a store: opened on first use, kept up to date step by step, saved."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from typing import TYPE_CHECKING, Final
+
+from reverie import search
+from reverie.rank import Filter, Index
+from reverie.usecases.message_index import MessageIndex, new_index
+from reverie.usecases.recall import operation_checksum
+from reverie.usecases.saved_index import SavedIndex, segments_to_merge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from pathlib import Path
+
+    from reverie.rank import Hit, Segment
+    from reverie.store import Store
+
+__all__ = ["MessageSearch", "within"]
+
+PAUSE_S: Final = 0.002  # between two steps, in which other requests and threads get their turn
+LARGEST: Final = 300_000  # messages of a segment that is not merged any more: a merge of more takes much memory
+
+
+class MessageSearch:
+    """The message indexes of a store. Thread-safe: steps take turns, and a search waits for none but its own."""
+
+    def __init__(self, store: Store, folder: Path | None = None) -> None:
+        """Search a store. `folder` is where indexes are saved, None: they are not."""
+        self._store = store
+        self._folder = folder
+        self._indexes: dict[str, MessageIndex] = {}
+        self._lock = threading.Lock()
+        self._saving = threading.Lock()  # taken before `_lock`
+
+    def catch_up(self, space: str, seconds: float) -> bool:
+        """Bring the index of a space up to date for at most so many seconds; return whether it is.
+
+        Where a saved index is damaged, building it again begins.
+        """
+        ends = time.monotonic() + seconds
+        while not self._step(space):
+            if time.monotonic() >= ends:
+                return False
+            time.sleep(PAUSE_S)
+        return True
+
+    def messages(self, space: str, query: str, limit: int, within: Filter) -> list[Hit]:
+        """Return the best messages as the index is now, ranked with what was said around them; `catch_up` before."""
+        how = search.surroundings_for(query)
+        asked = limit if search.is_question(query) else limit * search.SPREAD_FROM
+        hits = self._ask(space, lambda index: index.search_around(query, asked, how, within))
+        return search.spread(query, hits, limit)
+
+    def sections(self, space: str, query: str, limit: int, within: Filter) -> list[Hit]:
+        """Return the best sections of documents as the index is now, each by its own words."""
+        return self._ask(space, lambda index: index.search(query, limit, within))
+
+    def _ask(self, space: str, ask: Callable[[Index], list[Hit]]) -> list[Hit]:
+        """Return what an index answers; one whose files cannot be used is built again before."""
+        try:
+            return ask(self._index(space).index)
+        except OSError:
+            with self._lock:
+                self._index(space).forget()
+            self.catch_up(space, float("inf"))
+            return ask(self._index(space).index)
+
+    def threads_of(self, space: str, project: str) -> list[str]:
+        """Return the threads of a space that work in a project."""
+        with self._lock:
+            return [thread for thread, name in self._index(space).projects.items() if name == project]
+
+    def unsaved(self, space: str) -> int:
+        """Return how many changes of an index are in memory only."""
+        return self._index(space).unsaved
+
+    def opened(self) -> list[str]:
+        """Return the spaces whose index is open."""
+        return list(self._indexes)
+
+    def save(self, space: str) -> None:
+        """Save the index of a space as it is now, and merge its segments where they are too many.
+
+        Searches go on meanwhile. Does nothing while the index is built. Raises OSError or ReverieError.
+        """
+        with self._saving:
+            index = self._index(space)
+            segments = self._write(space, index)
+            while merged := segments_to_merge(segments or [], LARGEST):
+                self._merge(index, merged)
+                segments = self._write(space, index)
+
+    def rewrite(self, space: str) -> None:
+        """Save the index of a space without any word of a message that was deleted: for a purge, after its commit."""
+        self.catch_up(space, float("inf"))
+        with self._saving:
+            index = self._index(space)
+            for segment in self._write(space, index) or []:
+                if segment.removed_documents:
+                    self._merge(index, [segment])
+            self._write(space, index)
+
+    def _step(self, space: str) -> bool:
+        with self._lock, self._store.reader(space) as reader:
+            index = self._index(space)
+            try:
+                return index.step(reader)
+            except OSError:
+                index.forget()
+                return False
+
+    def _index(self, space: str) -> MessageIndex:
+        return self._indexes.setdefault(space, MessageIndex(self._files(space)))
+
+    def _merge(self, index: MessageIndex, segments: list[Segment]) -> None:
+        """Put one segment in the place of some."""
+        assert index.saved is not None
+        path = index.saved.new_path()
+        Index.merge(segments, path)
+        with self._lock:
+            index.index.replace(segments, path)
+
+    def _write(self, space: str, index: MessageIndex) -> list[Segment] | None:
+        """Write what is in memory to a segment, then the manifest; delete other files. Return the segments."""
+        if index.saved is None:
+            return None
+        with self._lock:
+            unsaved, flushed = index.unsaved, index.flush()
+        if flushed is None:
+            return None
+        segments, operation = flushed
+        with self._store.reader(space) as reader:
+            record = operation_checksum(reader, operation)
+        if record is not None:
+            index.saved.write(segments, operation, record)
+        with self._lock:
+            index.unsaved -= unsaved
+            index.saved.delete_others([*segments, *index.index.segments()])
+        return segments
+
+    def _files(self, space: str) -> SavedIndex | None:
+        if self._folder is None:
+            return None
+        name = hashlib.sha256(space.encode()).hexdigest()[:32]
+        return SavedIndex(self._folder / f"{name}-messages", search.VERSION, _opened)
+
+
+def _opened(segments: list[tuple[Path, bytes]]) -> Index:
+    return new_index(segments)
+
+
+def within(
+    *,
+    kind: str,
+    threads: Collection[str] | None = None,
+    agent: str | None = None,
+    since: int | None = None,
+    before: int | None = None,
+) -> Filter:
+    """Return the filter of messages or sections (`kind`) of some threads, of an agent, said in a time."""
+    groups = [[f"is:{kind}"]]
+    if threads is not None:
+        groups.append([f"thread:{thread}" for thread in threads])
+    if agent is not None:
+        groups.append([f"agent:{agent}"])
+    return Filter(any_of=groups, since=since, before=before)
