@@ -160,7 +160,7 @@ async def _assemble(
     began: float,
 ) -> Services:
     """Create the components between the store and the server, and push the closing of each."""
-    daemon = config.daemon
+    daemon, background_state = config.daemon, BackgroundState()
 
     def at() -> str:
         return text_of(clock.now())
@@ -190,7 +190,6 @@ async def _assemble(
         random=secrets.token_bytes,
     )
     closing.push_async_callback(sync_service.close)
-    background_state = BackgroundState()
     closing.push_async_callback(background_state.close)
     services = Services(
         config=config,

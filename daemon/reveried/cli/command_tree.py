@@ -24,6 +24,7 @@ from reveried.cli import (
     imports,
     memories,
     projects,
+    search,
     service,
     spaces,
     store,
@@ -46,7 +47,8 @@ can read and edit.
   Start            reverie up                          stop with: reverie down
   Import sessions  reverie import claude-code ~/.claude/projects
   Look around      reverie threads    reverie memories    reverie status
-  Search           reverie recall "how do we run the tests?"
+  Search           reverie search "why did we pin the parser?"
+  Remember         reverie recall "how do we run the tests?"
   Continue         reverie context THREAD
   Undo             reverie log    reverie undo
   All commands     reverie --help
@@ -87,6 +89,7 @@ _WORK: Commands = {
     "context": threads.context,
     "distill": threads.distill,
     "dream": dreams.dream,
+    "search": search.search,
     "recall": memories.recall,
     "memories": memories.memories,
     "remember": memories.remember,

@@ -1,4 +1,4 @@
-"""`/v1/search`: what was said, what was remembered, and what is in the documents."""
+"""`/v1/search`: messages, memories and sections of documents by a question."""
 
 from __future__ import annotations
 

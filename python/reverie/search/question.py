@@ -1,4 +1,4 @@
-"""What a question asks for beside its words: the time that it names, who said it, and an answer rather than a question.
+"""Weights for what a question asks beside its words: the time that it names, who said it, an answer to it.
 
 The weights are few, chosen on conversations between people with one left out at a time (`tests/bench/bench_search.py`).
 """

@@ -61,7 +61,7 @@ class SearchedMessage(Reply):
 
 
 class Neighbour(Reply):
-    """What was said right before or after a found message, cut."""
+    """The message right before or after a found one, cut."""
 
     seq: int
     role: Literal["user", "assistant"]

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (
-    "serve up down status logs doctor demo import threads projects context distill dream recall memories remember "
-    "forget note log show diff undo rollback sync archives schedule backup restore check "
+    "serve up down status logs doctor demo import threads projects context distill dream search recall memories "
+    "remember forget note log show diff undo rollback sync archives schedule backup restore check "
     "compact space token service config eval version"
 )
 

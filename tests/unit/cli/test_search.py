@@ -1,0 +1,86 @@
+"""The command `search`: its request, its text at 80 columns, and what it says where nothing is found."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from support.cli import Cli, Routes
+
+AT = "2023-07-02T10:01:00.000Z"
+HIT: dict[str, Any] = {
+    "kind": "message",
+    "passage": "In Oslo, with my sister. " * 12,
+    "score": 7.5,
+    "why": "oslo 7.50",
+    "at": AT,
+    "thread": {"id": "thr_1", "title": "A summer that was long and had a very long title too", "project": None},
+    "message": {"seq": 2, "role": "assistant", "id": None},
+    "neighbours": [
+        {"seq": 1, "role": "user", "text": "Where did you spend the summer, and with whom, and for how long was it?"},
+        {"seq": 3, "role": "user", "text": "Did it rain?"},
+    ],
+}
+SECTION = {
+    "kind": "document",
+    "passage": "Run.",
+    "score": 1.0,
+    "why": "",
+    "document": "a.md",
+    "heading": "Emu",
+    "at": AT,
+}
+
+
+@pytest.mark.usefixtures("daemon")
+def test_hits_fit_the_terminal(cli: Cli, routes: Routes) -> None:
+    """Place, the message before, the passage, the message after: each within 80 columns."""
+    routes["POST /v1/search"] = {"hits": [HIT, SECTION], "complete": True}
+    shown = cli("search", "where", "in", "Oslo?").out
+    lines = shown.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "message 2 · assistant · 2023-07-02 10:01" in lines[0]
+    assert lines[1].startswith("    user: Where did you")
+    assert lines[2].startswith("    > In Oslo")
+    assert "    user: Did it rain?" in lines
+    assert "a.md · Emu · document · 2023-07-02 10:01" in lines
+
+
+@pytest.mark.usefixtures("daemon")
+def test_every_option_is_sent(cli: Cli, routes: Routes) -> None:
+    """The options are the fields of the call; --json prints its answer."""
+    sent: list[Any] = []
+
+    def answer(request: Any) -> dict[str, Any]:
+        sent.append(json.loads(request.body))
+        return {"hits": [HIT], "complete": True}
+
+    routes["POST /v1/search"] = answer
+    words = "search oslo --in all --agent mole --thread thr_1 --since 2023-01-01 --before 2024-01-01 -n 3 --json"
+    printed = cli(*words.split(), "--project", "harbour").out
+    assert json.loads(printed)["hits"][0]["message"]["seq"] == 2
+    assert sent == [
+        {
+            "query": "oslo",
+            "in": "all",
+            "project": "harbour",
+            "agent": "mole",
+            "thread": "thr_1",
+            "since": "2023-01-01",
+            "before": "2024-01-01",
+            "limit": 3,
+        }
+    ]
+
+
+@pytest.mark.usefixtures("daemon")
+def test_nothing_found_and_a_wrong_place(cli: Cli, routes: Routes) -> None:
+    """An empty answer is a sentence, an index that is built is named, a wrong place is refused before any call."""
+    routes["POST /v1/search"] = {"hits": [], "complete": False}
+    shown = cli("search", "oslo").out
+    assert "Nothing matches that." in shown
+    assert "still being built" in shown
+    assert cli("search", "oslo", "--in", "nowhere").code == 2

@@ -1,0 +1,77 @@
+"""Questions: the times and names that they give, and hits spread over threads for statements."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from reverie.rank import Hit
+from reverie.search import is_question, spread, surroundings_for
+
+
+def boosted(query: str, day: str) -> float:
+    """Return what is added to a message of a day for the time that a question names."""
+    at = int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1000)
+    boosts = surroundings_for(query).boosts
+    return sum(boost.score for boost in boosts if boost.times and boost.times[0] <= at < boost.times[1])
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "What happened on 8 May, 2023?",
+        "What happened on May 8th, 2023?",
+        "what changed on 2023-05-08",
+        "8th of may 2023",
+    ],
+)
+def test_a_date_prefers_that_day_then_the_days_around(query: str) -> None:
+    """The day itself is worth more than a week later, and a month later nothing."""
+    assert boosted(query, "2023-05-08T22:00") > boosted(query, "2023-05-14T10:00") > boosted(query, "2023-06-14") == 0
+
+
+def test_a_month_of_a_year_prefers_that_month() -> None:
+    """Its first and last moment count, the next month does not; a month without a year names no time."""
+    assert boosted("What did we ship in December 2023?", "2023-12-31T23:59") > 0
+    assert boosted("What did we ship in December 2023?", "2024-01-01") == 0
+    assert boosted("What may fail?", "2023-05-08") == 0
+
+
+@pytest.mark.parametrize(
+    "query", ["on 31 February, 2023", "on 8 May, 0000", "2023-19-40", "on 31 December, 9999", "May 0000"]
+)
+def test_days_that_do_not_exist_are_no_times(query: str) -> None:
+    """An impossible date adds nothing and raises nothing."""
+    assert all(boost.times is None or boost.times[0] < boost.times[1] for boost in surroundings_for(query).boosts)
+
+
+def test_names_with_a_capital_are_speakers() -> None:
+    """`Ann's` names Ann; words in small letters name nobody."""
+    groups = [boost.group for boost in surroundings_for("What is Ann's plan for berlin?").boosts]
+    assert "by:ann" in groups
+    assert "by:berlin" not in groups
+
+
+@pytest.mark.parametrize(
+    ("query", "asks"),
+    [
+        ("where is the log?", True),
+        ("what did Ann buy", True),
+        ("the log moved to a single file", False),
+        ("oslo ferry", False),
+        ("When paths change, look for the code and for the tests that check it, or else the build fails", False),
+        ("", False),
+    ],
+)
+def test_questions_and_statements(query: str, *, asks: bool) -> None:
+    """A question mark, or a question word at the beginning of a short text."""
+    assert is_question(query) is asks
+
+
+def test_a_statement_is_spread_over_threads() -> None:
+    """The second hit of a thread comes behind the first of another that is a little worse; not so for a question."""
+    hits = [Hit("a/1", 10.0, ()), Hit("a/2", 9.5, ()), Hit("a/3", 9.0, ()), Hit("b/1", 7.0, ()), Hit("c/1", 2.0, ())]
+    assert [hit.id for hit in spread("the log moved", hits, 4)] == ["a/1", "b/1", "a/2", "a/3"]
+    assert [hit.id for hit in spread("where is the log?", hits, 4)] == ["a/1", "a/2", "a/3", "b/1"]
+    assert spread("the log moved", [], 4) == []
