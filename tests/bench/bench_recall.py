@@ -24,7 +24,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.models import MemoryType
 from reverie.redact import Redactor
+from reverie.repositories import Checkout
 from reverie.store import Store, Write
+from reverie.usecases import projects
 from reverie.usecases.writing import NewText, put_texts
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
 from support.http_checks import cpu_seconds
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 SIZES = (10_000, 30_000, 100_000)
 BULLETS = 500  # in one document
+PROJECTS = 10
 CHARS = 120  # of a memory, about
 RECALLS = 400
 QUIET_S = 2.0
@@ -50,6 +53,8 @@ GOALS = {
     "recall with hits, p99": ("ms", None),
     "recall of one type, p50": ("ms", 2.0),
     "recall of one tag, p50": ("ms", 2.0),
+    "recall of one project and the person, p50": ("ms", 1.0),
+    "recall from a folder of a project, p50": ("ms", 2.0),
     "list of a rare type, p50": ("ms", 2.0),
     "daemon's processor time of a recall": ("ms", 1.0),
     "health in between, p50": ("ms", None),
@@ -83,17 +88,24 @@ def exponent(sizes: tuple[int, ...], values: list[float]) -> float:
 
 
 def build(home: Path, size: int) -> list[str]:
-    """Write a store with documents of 500 memories each, one of them mistakes; return queries for them."""
+    """Write a store with documents of 500 memories each; return queries for them.
+
+    One document has mistakes; every second one is of one of the projects, the others are the person's.
+    """
     records, words = memories(size, CHARS)
     ids = count()
     pick = random.Random(7)
     with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
+        for number in range(PROJECTS):
+            checkout = Checkout("", (f"{home}/project{number}",), is_repository=False)
+            store.commit([projects.register("default", "bench", checkout)], at=AT)
         for number in range(0, size, BULLETS):
             part = records[number : number + BULLETS]
             name = f"project-{number}" if number else "mistakes"
             lines = (f"- {' '.join(record.text.split())} #tag{pick.randrange(200)}\n" for record in part)
             text = f"# {name}\n\n" + "".join(lines)
-            path = f"facts/{name}.md"
+            turn = number // BULLETS
+            path = f"facts/project{turn // 2 % PROJECTS}/{name}.md" if turn % 2 else f"facts/{name}.md"
 
             def body(writer: Writer, path: str = path, text: str = text) -> None:
                 new_id = lambda: f"mem_{next(ids):026d}"  # noqa: E731
@@ -184,6 +196,8 @@ def warm_recalls(daemon: Daemon, texts: list[str]) -> dict[str, float]:
         busy = (cpu_seconds(daemon.pid) - before) / len(texts)
         of_type = each(lambda query: {"query": query, "types": [MemoryType.MISTAKE.value]})
         of_tag = each(lambda query: {"query": query, "tags": ["tag7"]})
+        of_project = each(lambda query: {"query": query, "project": "project0"})
+        of_folder = each(lambda query: {"query": query, "folder": f"{daemon.home}/project0/src"})
         rare = [timed("GET", "/v1/memories?type=skill&limit=20") for _ in range(50)]
         rare += [timed("GET", "/v1/memories?type=mistake&limit=20") for _ in range(50)]
     return {
@@ -191,6 +205,8 @@ def warm_recalls(daemon: Daemon, texts: list[str]) -> dict[str, float]:
         "recall with hits, p99": 1e3 * plain[len(plain) * 99 // 100],
         "recall of one type, p50": 1e3 * statistics.median(of_type),
         "recall of one tag, p50": 1e3 * statistics.median(of_tag),
+        "recall of one project and the person, p50": 1e3 * statistics.median(of_project),
+        "recall from a folder of a project, p50": 1e3 * statistics.median(of_folder),
         "list of a rare type, p50": 1e3 * statistics.median(rare),
         "daemon's processor time of a recall": 1e3 * busy,
         "health in between, p50": 1e3 * statistics.median(health),

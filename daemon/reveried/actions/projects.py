@@ -6,19 +6,21 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from reverie import wire
 from reverie.documents.project_folder import PERSON
 from reverie.errors import ValidationError
 from reverie.repositories import locate
 from reverie.store import ThreadRecord
-from reverie.usecases import projects
-from reveried.execution import read
+from reverie.usecases import projects, sort_projects
+from reveried.execution import execute, read
 
 if TYPE_CHECKING:
     from reverie.documents import DocumentEntry
     from reverie.repositories import Checkout
+    from reverie.store import Reader
     from reveried.services import Services
 
-__all__ = ["Selection", "index_entries", "known_project", "registered", "selected", "thread_project", "visible"]
+__all__ = ["Selection", "index_entries", "known_project", "registered", "selected", "sort", "thread_project", "visible"]
 
 
 async def registered(services: Services, space: str, text: str, *, who: str) -> str:
@@ -111,6 +113,34 @@ async def index_entries(services: Services, space: str, project: str | None) -> 
     """Return the documents that agents get in the index: those of a project and of the person, or all for None."""
     entries = await services.sync_service.index_entries(space)
     return await read(services, space, lambda reader: services.project_listings.entries(reader, entries, project))
+
+
+async def sort(services: Services, space: str, *, who: str) -> wire.ProjectsSorted:
+    """Give threads of older releases the project of their folder, and move the memories learnt from them to it."""
+    names: dict[str, str] = {}
+    by_folder: dict[str, str] = {}
+    for thread, folder in (await read(services, space, sort_projects.folders)).items():
+        if folder not in by_folder:
+            by_folder[folder] = await registered(services, space, folder, who=who)
+        names[thread] = by_folder[folder]
+    threads = (await services.submit(sort_projects.set_projects(space, who, names))).value
+
+    def snapshot(reader: Reader) -> sort_projects.SortJob:
+        return sort_projects.snapshot(reader, window=services.config.consolidation.window, at=services.clock())
+
+    answer = await execute(
+        services,
+        space,
+        snapshot=snapshot,
+        job="sort",
+        plan=sort_projects.SortPlan,
+        commit=lambda plan: sort_projects.commit(plan, space=space, who=who, threads=threads),
+        answers=wire.ProjectsSorted,
+        lock="memories",
+        bulk_decide=True,
+    )
+    await services.sync_service.write_all(space)
+    return answer
 
 
 async def _checkout(text: str) -> Checkout | None:

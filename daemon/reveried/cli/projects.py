@@ -5,9 +5,10 @@ from typing import Annotated
 
 import typer
 
+from reverie import wire
 from reveried.cli import daemon_handle
 from reveried.cli.options import Json
-from reveried.cli.output import print_json, print_table, say
+from reveried.cli.output import counted, print_json, print_table, say
 
 __all__ = ["AllProjects", "ProjectOption", "given_project", "projects"]
 
@@ -17,12 +18,20 @@ ProjectOption = Annotated[
 AllProjects = Annotated[bool, typer.Option("--all-projects", help="Of all projects, wherever you are.")]
 
 
-def projects(json: Json = False) -> None:
+def projects(
+    sort: Annotated[
+        bool, typer.Option("--sort", help="First move what older versions learnt to its projects; undo moves it back.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """List the projects: the repositories and folders that threads work in.
 
     Example: reverie projects
     """
     with daemon_handle.client() as client:
+        if sort:
+            _print_sorted(client.sort_projects(), json=json)
+            return
         items = list(daemon_handle.all_items(lambda after: client.projects(after=after)))
     if json:
         print_json({"items": items})
@@ -45,6 +54,17 @@ def projects(json: Json = False) -> None:
         right=(2, 3),
         wraps=(1,),
     )
+
+
+def _print_sorted(answer: wire.ProjectsSorted, *, json: bool) -> None:
+    """Print what was sorted, and how to move it back."""
+    if json:
+        print_json(answer)
+        return
+    threads, memories = counted(answer.threads, "thread"), counted(answer.memories, "memory", "memories")
+    say(f"Sorted into projects: {threads}, {memories}.")
+    if answer.operation is not None:
+        say(f"To move the memories back: reverie undo {answer.operation}")
 
 
 def given_project(text: str | None) -> str | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.usecases import projects
-from reveried.actions.projects import known_project
+from reveried.actions.projects import known_project, sort
 from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -41,6 +41,11 @@ def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wir
     return wire.Page(found[: query.limit], found[query.limit - 1].name if len(found) > query.limit else None)
 
 
+async def sort_projects(call: Call) -> Reply:
+    """Sort the threads and memories of older releases into projects."""
+    return Reply(await sort(call.services, call.space, who=call.who))
+
+
 ROUTES = (
     Route(
         "GET",
@@ -49,5 +54,12 @@ ROUTES = (
         "Lists the projects.",
         answer=wire.Page[wire.Project],
         query=wire.ProjectsQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/projects/sort",
+        sort_projects,
+        "Sorts the threads and memories of older releases into projects; undo moves the memories back.",
+        answer=wire.ProjectsSorted,
     ),
 )

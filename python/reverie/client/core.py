@@ -326,6 +326,7 @@ class ApiCalls:
     threads = _Method(calls.threads)
     change_thread = _Method(calls.change_thread)
     projects = _Method(calls.projects)
+    sort_projects = _Method(calls.sort_projects)
     working_state = _Method(calls.working_state)
     call_tool = _Method(calls.call_tool)
     tools = _Method(calls.tools)

@@ -32,6 +32,7 @@ __all__ = [
     "search",
     "send_chunk",
     "set_working_state",
+    "sort_projects",
     "start_distill",
     "start_import",
     "summaries",
@@ -86,6 +87,11 @@ def projects(
 def thread(thread_id: str) -> Call[wire.Thread]:
     """Return one thread with its sizes."""
     return get(wire.Thread, "threads", thread_id)
+
+
+def sort_projects() -> Call[wire.ProjectsSorted]:
+    """Sort the threads and memories of older releases into projects; undo of the operation moves the memories back."""
+    return request("POST", target("projects", "sort"), wire.ProjectsSorted, long=True)
 
 
 def delete_thread(

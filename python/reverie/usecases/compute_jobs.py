@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from reverie.usecases import contexts, distill_plan, dream, imports, learn, message_pages, working_state
+from reverie.usecases import contexts, distill_plan, dream, imports, learn, message_pages, sort_projects, working_state
 from reverie.usecases.distill import DistillJob
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "distill": _job(DistillJob, distill_plan.decide),
     "learn": _job(learn.LearnJob, learn.decide),
     "dream": _job(dream.DreamJob, dream.decide),
+    "sort": _job(sort_projects.SortJob, sort_projects.decide),
 }
 
 

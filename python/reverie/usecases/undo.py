@@ -75,9 +75,11 @@ def undo(
         merged = [change for change in operation.changes if change.kind in (Kind.DOCUMENT, Kind.CONFLICT)]
         others = [change for change in operation.changes if change.kind not in _MERGED]
         # `undo_operation` also refuses an operation without anything to restore, so it is called if nothing is merged.
-        if any(RULES[change.kind].undo != "leave" for change in others) or not merged:
+        of_memories = [change for change in operation.changes if change.kind is Kind.MEMORY]
+        if any(RULES[change.kind].undo != "leave" for change in others) or not (merged or of_memories):
             undo_operation(writer, seq, leave=_MERGED)
         paths = _revert_documents(writer, operation, author=author, new_id=new_id)
+        _restore_projects(writer, operation)
         conflicts.revert(writer, operation, paths)
         for change in operation.changes:
             if change.kind is Kind.DISTILLATION:
@@ -148,6 +150,19 @@ def _revert_documents(
         records=_memories_at(writer, texts, operation.seq - 1, only=changed),
         provenance={"undoes": operation.seq},
     )
+
+
+def _restore_projects(writer: Writer, operation: OperationRecord) -> None:
+    """Give memories whose project alone the operation changed the one before; no text says it where they stay."""
+    for change in operation.changes:
+        key = tuple(change.key)
+        memory = writer.load(MemoryRecord, key) if change.kind is Kind.MEMORY else None
+        if memory is None or writer.version(Kind.MEMORY, key) != operation.seq:
+            continue
+        versions = (version for version in writer.record_versions(MemoryRecord, key))
+        before = next((version.value for version in versions if version.operation == change.before), None)
+        if before is not None and before.document == memory.document and before.project != memory.project:
+            writer.save(msgspec.structs.replace(memory, project=before.project, provenance=before.provenance), key)
 
 
 def _merge(

@@ -249,15 +249,18 @@ class _MemoryWriter:
         """Return the project of a memory (None: a new one) whose block is at `path` now.
 
         In a project's folder it belongs to that. Taken out of such a folder it is the person's: of a line that somebody
-        moves from `facts/harbour/mistakes.md` to `facts/mistakes.md` every project is to know. Else it is as before.
+        moves from `facts/harbour/mistakes.md` to `facts/mistakes.md` every project is to know. Where it was before, as
+        after an undo, it is what it was there. Else it is as before.
         """
         folder = self._project_folder(path)
         if folder is not None:
             return folder
         if memory is None:
             return self._project
-        was_moved = memory.document != path and self._project_folder(memory.document) is not None
-        return PERSON if was_moved else memory.project
+        if memory.document == path or self._project_folder(memory.document) is None:
+            return memory.project
+        versions = (version.value for version in self._writer.record_versions(MemoryRecord, (memory.id,)))
+        return next((old.project for old in versions if old is not None and old.document == path), PERSON)
 
     def _project_folder(self, path: str) -> str | None:
         """Return the project whose document is at `path`; None for other documents, and for folders of no project."""

@@ -122,7 +122,7 @@ from reverie.wire.memories import (
     UpdateChange,
 )
 from reverie.wire.parsing import parse, parse_query, plain
-from reverie.wire.projects import Project, ProjectsQuery
+from reverie.wire.projects import Project, ProjectsQuery, ProjectsSorted
 from reverie.wire.search import (
     SEARCH_LIMIT_DEFAULT,
     SEARCH_LIMIT_MAX,
@@ -250,6 +250,7 @@ __all__ = [
     "Problem",
     "Project",
     "ProjectsQuery",
+    "ProjectsSorted",
     "Proposal",
     "PurgeQuery",
     "Purged",

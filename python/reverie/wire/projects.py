@@ -6,7 +6,7 @@ from msgspec import Meta
 
 from reverie.wire.base import Count, ListQuery, Reply
 
-__all__ = ["Folder", "Project", "ProjectText", "ProjectsQuery"]
+__all__ = ["Folder", "Project", "ProjectText", "ProjectsQuery", "ProjectsSorted"]
 
 ProjectText = Annotated[
     str,
@@ -30,6 +30,14 @@ class Project(Reply):
     folders: list[str]
     threads: Count
     memories: Count
+
+
+class ProjectsSorted(Reply):
+    """Result of sorting: threads and memories that have another project now; undo `operation` to move them back."""
+
+    threads: Count
+    memories: Count
+    operation: str | None = None
 
 
 class ProjectsQuery(ListQuery):

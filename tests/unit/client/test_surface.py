@@ -61,6 +61,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"query": "oslo", "in": "all", "agent": "mole", "since": "2026-01-01", "limit": 3},
         ),
+        ("sort_projects", (), {}, "POST /v1/projects/sort", {}, None),
         ("projects", (), {"of": "harbour"}, "GET /v1/projects", {"limit": "100", "of": "harbour"}, None),
         ("delete_thread", ("a",), {"confirm": "a"}, "DELETE /v1/threads/a", {"confirm": "a"}, None),
         (
