@@ -165,6 +165,9 @@ class Index:
     def buffered(self) -> int:
         """Return the number of documents that are in memory only."""
 
+    def topic_words(self, query: str) -> list[tuple[str, bool]]:
+        """Return the words that say what a query is about, each with whether any document has it."""
+
     def ids(self, any_of: Sequence[Sequence[str]], after: str, limit: int) -> list[str]:
         """Return the ids behind `after` of documents in a group of each set, in the order of the ids."""
 

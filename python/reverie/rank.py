@@ -165,6 +165,13 @@ class Index:
         hits = self._native.search_around(query, max(limit, 0), how, *_parts(within))
         return list(map(Hit._make, hits))
 
+    def topic_words(self, query: str) -> list[tuple[str, bool]]:
+        """Return the words that say what a query is about, each with whether any document has it.
+
+        Of "how do I bake bread" that is `bake` and `bread`: the others could be in a question about anything.
+        """
+        return self._native.topic_words(query)
+
     def ids(self, any_of: Collection[Collection[str]], after: str, limit: int) -> list[str]:
         """Return up to `limit` ids greater than `after`, in order, of documents in a group of each set in `any_of`."""
         return self._native.ids([list(groups) for groups in any_of], after, max(limit, 0))

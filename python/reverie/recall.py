@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
-from reverie import tokens
+from reverie import relevance, tokens
 from reverie.documents.project_folder import memory_project
 from reverie.rank import Filter, Index, IndexEntry
 
@@ -14,14 +14,20 @@ if TYPE_CHECKING:
 
     from reverie.models import MemoryType, WorkingState
 
-__all__ = ["VERSION", "Hit", "SearchIndex", "memory_text", "query_for", "recall_line"]
+__all__ = ["VERSION", "Found", "Hit", "SearchIndex", "memory_text", "query_for", "recall_line"]
 
 
 _MESSAGE_CHARS_MAX: Final = 2_000
 """Characters of the person's message in a query; more, such as a pasted log, would outweigh the words of the task."""
 
 
-VERSION: Final = 2
+_GATE_HITS: Final = 10
+"""Hits that are looked at for an answer, however few are wanted: the best by BM25 may not share most topic words."""
+
+_GROWTH: Final = 1.25
+"""Growth or shrinking of an index after which its threshold is learned again; each time costs 40 searches."""
+
+VERSION: Final = 3
 """Raise it when a memory gives other terms, tags or groups than before, here or in the core: saved indexes are then
 built again."""
 
@@ -56,13 +62,26 @@ M = TypeVar("M", bound=Recalled)
 class Hit(Generic[M]):
     """A memory that was found: `why` lists the words that matched and what each added to `score`, the greatest first.
 
-    `tokens` is the cost of its recalled line.
+    `tokens` is the cost of its recalled line. `relevance` is 0 to 1, as `reverie.relevance` says.
     """
 
     memory: M
     score: float
     why: tuple[tuple[str, float], ...]
     tokens: int
+    relevance: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[M]):
+    """The result of a recall: the hits that are shown, and how many `weaker` ones are not.
+
+    `min_score` is the relevance that decided it: of each hit where the caller gave one, else of the best hit.
+    """
+
+    hits: list[Hit[M]]
+    weaker: int
+    min_score: float
 
 
 class SearchIndex:
@@ -71,6 +90,7 @@ class SearchIndex:
     def __init__(self, index: Index | None = None) -> None:
         """Begin with a saved index, or with an empty one."""
         self.index = index or Index()
+        self._learned = (0, 0.0)  # the number of memories at that time, and the threshold
 
     def __len__(self) -> int:
         return len(self.index)
@@ -108,15 +128,52 @@ class SearchIndex:
             return []
         hits: list[Hit[M]] = []
         room = token_budget
+        topic = self.index.topic_words(query)
         for match in self.index.search(query, limit, Filter(any_of=_groups(types, tags, projects))):
             memory = load(match.id)
             if memory is None:
                 continue
             cost = tokens.count(recall_line(memory)) + 1  # and its newline
             if cost <= room:
-                hits.append(Hit(memory, match.score, match.terms, cost))
+                related = relevance.relevance(topic, (word for word, _ in match.terms))
+                hits.append(Hit(memory, match.score, match.terms, cost, related))
                 room -= cost
         return hits
+
+    def recall(
+        self, query: str, load: Callable[[str], M | None], *, limit: int, min_score: float | None = None, **options: Any
+    ) -> Found[M]:
+        """Return the best memories for `query` if it is related to them; `options` are those of `search`.
+
+        With `min_score` the hits of at least that relevance, all of them for 0. Without, either all or none: where the
+        best of the first hits is above the store's threshold, its neighbours help too.
+        """
+        if min_score is not None:
+            hits = self.search(query, load, limit=limit, **options)
+            shown = [hit for hit in hits if hit.relevance >= min_score]
+            return Found(shown, len(hits) - len(shown), min_score)
+        hits = self.search(query, load, limit=max(limit, _GATE_HITS), **options)
+        least = self.threshold()
+        is_related = any(hit.relevance > least for hit in hits)
+        return Found(hits[:limit], 0, least) if is_related else Found([], min(len(hits), limit), least)
+
+    @property
+    def has_threshold(self) -> bool:
+        """True if the threshold was learned when there were about as many memories as now."""
+        size = self._learned[0]
+        return size > 0 and size / _GROWTH <= len(self) <= size * _GROWTH
+
+    def threshold(self) -> float:
+        """Return the relevance that this store exceeds by chance for few queries only, as learned from the probes."""
+        if not self.has_threshold:
+            self._learned = len(self), relevance.threshold(map(self._best_relevance, relevance.PROBES))
+        return self._learned[1]
+
+    def _best_relevance(self, query: str) -> float:
+        """Return the greatest relevance among the first hits for a query."""
+        topic = self.index.topic_words(query)
+        hits = self.index.search(query, _GATE_HITS)
+        return max((relevance.relevance(topic, (word for word, _ in hit.terms)) for hit in hits), default=0.0)
 
     def ids(
         self,
@@ -165,9 +222,14 @@ def recall_line(memory: Recalled) -> str:
 
 
 def memory_text(memory: Recalled) -> str:
-    """Return the text of a memory: its title where it has one, its content, and for an episode its fields."""
-    fields = [f"{key}: {value}" for key, value in memory.fields]
-    return "\n".join(part for part in (memory.title or "", memory.content, *fields) if part.strip())
+    """Return the text of a memory: its title, its content, and for an episode its fields, each of them once.
+
+    The content of an episode mostly is its fields as lines, `- Summary: …` among them, which repeats the title.
+    """
+    fields = [text for key, value in memory.fields if (text := f"{key}: {value}") not in memory.content]
+    title = memory.title or ""
+    has_title = title in {value for _, value in memory.fields} or title in memory.content
+    return "\n".join(part for part in ("" if has_title else title, memory.content, *fields) if part.strip())
 
 
 def query_for(state: WorkingState, last_user_text: str) -> str:

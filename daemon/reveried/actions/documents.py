@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from reverie.errors import Conflict
 from reverie.models import MemoryType
@@ -179,6 +179,14 @@ async def forget(services: Services, space: str, memory_id: str, *, who: str, au
     return await _commit(services, space, read.document, write, deletes=read.content)
 
 
+class Recalled(NamedTuple):
+    """The hits of a recall, best first, with their records; how many weaker ones are not shown; what decided it."""
+
+    hits: list[tuple[Hit[MemoryRecord], MemoryRecord]]
+    weaker: int
+    min_score: float
+
+
 async def recall(
     services: Services,
     space: str,
@@ -189,22 +197,27 @@ async def recall(
     types: Collection[str] | None = None,
     tags: Collection[str] | None = None,
     projects: Collection[str] | None = None,
-) -> list[tuple[Hit[MemoryRecord], MemoryRecord]]:
-    """Search the memories and count an access of each hit; return the hits, best first, with their records."""
+    min_score: float | None = None,
+    peek: bool = False,
+) -> Recalled:
+    """Search the memories, and count an access of each hit unless the caller only peeks."""
     options: dict[str, Any] = {
         "limit": limit,
         "token_budget": token_budget or RECALL_TOKENS,
         "types": {MemoryType(kind) for kind in types} if types else None,
         "tags": tags or None,
         "projects": projects,
+        "min_score": min_score,
     }
     # A thread costs more than a search does; it is for an index that has to catch up first.
-    hits = services.recall.search_at_once(space, query, **options)
-    if hits is None:
-        hits = await asyncio.to_thread(services.recall.search, space, query, **options)
-    services.accesses.count(space, [hit.memory.id for hit in hits], at=services.clock())
+    found = services.recall.recall_at_once(space, query, **options)
+    if found is None:
+        found = await asyncio.to_thread(services.recall.recall, space, query, **options)
+    if not peek:
+        services.accesses.count(space, [hit.memory.id for hit in found.hits], at=services.clock())
     with services.store.reader(space) as reader:
-        return [(hit, services.accesses.with_access(reader, hit.memory)) for hit in hits]
+        hits = [(hit, services.accesses.with_access(reader, hit.memory)) for hit in found.hits]
+    return Recalled(hits, found.weaker, found.min_score)
 
 
 # What every write does around its commit

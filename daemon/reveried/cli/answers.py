@@ -135,11 +135,15 @@ def print_recall(answer: wire.RecallAnswer) -> None:
     """Print the memories that match a question, each with why it does."""
     if answer.project is not None:
         say(in_project_line(answer.project))
-    if not answer.hits:
+    if not answer.hits and not answer.weaker:
         say("No memory matches that. `reverie memories` lists all of them.")
+    elif not answer.hits:
+        say("Nothing here is related to that.")
     for hit in answer.hits or ():
         say(one_line(hit.memory))
         say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
+    if answer.weaker:
+        say(f"Not shown: {counted(answer.weaker, 'weaker hit')}; with --min-score 0 they are.")
 
 
 def in_project_line(project: str) -> str:

@@ -48,6 +48,9 @@ def recall(
     tag: Tag = None,
     project: ProjectOption = None,
     all_projects: AllProjects = False,
+    min_score: Annotated[
+        float | None, typer.Option("--min-score", min=0, max=1, help="Least relevance; 0 shows every hit.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Search the memories for a question: those of the project that you are in and your own, else all.
@@ -67,6 +70,7 @@ def recall(
             project=given_project(project),
             folder=str(Path.cwd()),
             all_projects=all_projects,
+            min_score=min_score,
         )
     if json:
         print_json(answer)

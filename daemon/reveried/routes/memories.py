@@ -145,8 +145,10 @@ async def recall(call: Call) -> Reply:
             types=body.types,
             tags=body.tags,
             projects=selection.visible,
+            min_score=body.min_score,
+            peek=body.peek,
         )
-        return recall_answer(found, selection.project)
+        return recall_answer(found.hits, selection.project, weaker=found.weaker, min_score=found.min_score)
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, search, wire.RecallAnswer))
 

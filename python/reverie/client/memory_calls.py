@@ -81,8 +81,10 @@ def recall(
     project: str | None = None,
     folder: str | None = None,
     all_projects: bool = False,
+    min_score: float | None = None,
+    peek: bool = False,
 ) -> Call[wire.RecallAnswer]:
-    """Search the memories; return the best first, each with the reason. Counts as an access of each.
+    """Search the memories; return the best first, each with the reason. Counts as an access of each, or is a `peek`.
 
     With a `project`, among its memories and the person's; with a `folder`, those of its project where it is known.
     """
@@ -95,5 +97,7 @@ def recall(
         project,
         folder,
         all_projects,
+        min_score,
+        peek,
     )
     return request("POST", target("recall"), wire.RecallAnswer, body)

@@ -135,6 +135,10 @@ class RecallInput(_Input):
         str, Meta(min_length=1, max_length=10_000, description="What you want to know, with the words that matter.")
     ]
     limit: Annotated[int, Meta(ge=1, le=100, description="How many memories at most; 10 if left out.")] = 10
+    min_score: (
+        Annotated[float, Meta(ge=0, le=1, description="0 shows memories too that have little to do with the query.")]
+        | UnsetType
+    ) = UNSET
 
 
 class WorkingStateGetInput(_Input):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from reverie.models import MemoryType
     from reverie.rank import Segment
-    from reverie.recall import Hit
+    from reverie.recall import Found, Hit
     from reverie.store import Reader, Store
 
 __all__ = ["MemoryIndex", "Recall", "recall_answer"]
@@ -95,6 +95,18 @@ class MemoryIndex:
             tags=tags,
             projects=projects,
         )
+
+    def recall(self, reader: Reader, query: str, **options: Any) -> Found[MemoryRecord]:
+        """Return the best memories for `query` if it is related to them; options of `SearchIndex.recall`.
+
+        Raises OSError for a damaged file.
+        """
+        return self._index.recall(query, lambda memory_id: reader.load(MemoryRecord, (memory_id,)), **options)
+
+    @property
+    def has_threshold(self) -> bool:
+        """True if a recall need not learn the threshold first."""
+        return self._index.has_threshold
 
     def ids(
         self,
@@ -185,18 +197,23 @@ class Recall:
         with self._lock:
             return self._answer(space, lambda index, reader: index.search(reader, query, **options))
 
-    def search_at_once(self, space: str, query: str, **options: Any) -> list[Hit[MemoryRecord]] | None:
-        """Return what `search` returns, or None where that could take longer than some milliseconds."""
+    def recall(self, space: str, query: str, **options: Any) -> Found[MemoryRecord]:
+        """Return the best memories of `space` for `query` if it is related to them; options of `SearchIndex.recall`."""
+        with self._lock:
+            return self._answer(space, lambda index, reader: index.recall(reader, query, **options))
+
+    def recall_at_once(self, space: str, query: str, **options: Any) -> Found[MemoryRecord] | None:
+        """Return what `recall` returns, or None where that could take longer than some milliseconds."""
         if not self._lock.acquire(blocking=False):
             return None
         try:
             index = self._indexes.get(space)
-            if index is None:
+            if index is None or not index.has_threshold:
                 return None
             with self._store.reader(space) as reader:
-                return index.search(reader, query, **options) if index.is_current(reader) else None
+                return index.recall(reader, query, **options) if index.is_current(reader) else None
         except OSError:
-            return None  # a damaged file: `search` builds the index again
+            return None  # a damaged file: `recall` builds the index again
         finally:
             self._lock.release()
 
@@ -224,10 +241,10 @@ class Recall:
     def lines(
         self, space: str, query: str, *, limit: int, projects: Collection[str] | None = None
     ) -> list[tuple[str, str, str]]:
-        """Return the best memories as lines of a context: text, memory id, document."""
+        """Return the memories that are related to `query` as lines of a context: text, memory id, document."""
         if not query:
             return []
-        hits = self.search(space, query, limit=limit, projects=projects)
+        hits = self.recall(space, query, limit=limit, projects=projects).hits
         return [(recall.recall_line(hit.memory), hit.memory.id, hit.memory.document) for hit in hits]
 
     def catch_up(self, space: str) -> int:
@@ -320,7 +337,11 @@ def operation_checksum(reader: Reader, number: int) -> str | None:
 
 
 def recall_answer(
-    found: Sequence[tuple[Hit[MemoryRecord], MemoryRecord]], project: str | None = None
+    found: Sequence[tuple[Hit[MemoryRecord], MemoryRecord]],
+    project: str | None = None,
+    *,
+    weaker: int = 0,
+    min_score: float = 0.0,
 ) -> wire.RecallAnswer:
     """Return the hits as the API shows them, each with the terms that contributed to its score.
 
@@ -331,8 +352,15 @@ def recall_answer(
             memory=memory_answer(record),
             score=round(hit.score, 4),
             why=", ".join(f"{term} {added:.2f}" for term, added in hit.why),
+            relevance=round(hit.relevance, 4),
         )
         for hit, record in found
     ]
-    total = sum(hit.tokens for hit, _ in found)
-    return wire.RecallAnswer(hits=hits, tokens=total, tokenizer=tokens.TOKENIZER, project=project)
+    return wire.RecallAnswer(
+        hits=hits,
+        tokens=sum(hit.tokens for hit, _ in found),
+        tokenizer=tokens.TOKENIZER,
+        project=project,
+        weaker=weaker,
+        min_score=round(min_score, 4),
+    )

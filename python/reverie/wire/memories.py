@@ -135,6 +135,16 @@ class MemoryVersion(Reply):
     memory: Memory | None = None
 
 
+MinScore = Annotated[
+    float,
+    Meta(
+        ge=0,
+        le=1,
+        description="Least relevance of a hit; 0 shows every hit. Without it the store's own decides, for all or none.",
+    ),
+]
+
+
 class RecallRequest(Request):
     """Body of `POST /v1/recall`: a search.
 
@@ -150,23 +160,34 @@ class RecallRequest(Request):
     project: ProjectText | None = None
     folder: Folder | None = None
     all_projects: bool = False
+    min_score: MinScore | None = None
+    peek: Annotated[bool, Meta(description="Count no access: nothing is written.")] = False
 
 
 class RecallHit(Reply):
-    """A memory that answers the query, its score, and the terms that contributed to it."""
+    """A memory that answers the query, its score, and the terms that contributed to it.
+
+    `score` ranks the hits of one query; `relevance`, 0 to 1, is how much of what the query is about the memory has.
+    """
 
     memory: Memory
     score: float
     why: str
+    relevance: float = 1.0
 
 
 class RecallAnswer(Reply):
-    """Result of a recall: the hits, best first, and their tokens together; `project` is the one that was searched."""
+    """Result of a recall: the hits, best first, and their tokens together; `project` is the one that was searched.
+
+    `weaker` hits are not shown, since they or the best of them are not above the relevance `minScore`.
+    """
 
     hits: list[RecallHit]
     tokens: int
     tokenizer: str = "o200k_base"
     project: str | None = None
+    weaker: int = 0
+    min_score: float = 0.0
 
 
 class _Change(Reply, tag_field="action"):

@@ -46,7 +46,8 @@ class ToolMemory(Reply):
 
 
 class ToolRecall(Reply):
-    """Result of the tool `recall`. `about` tells the model that the memories are data."""
+    """Result of the tool `recall`. `about` tells the model that the memories are data, `weaker` what is not shown."""
 
     about: str
     memories: list[ToolMemory]
+    weaker: str | None = None

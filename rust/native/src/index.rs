@@ -147,6 +147,10 @@ impl Index {
         hits.into_iter().map(|hit| tuple(py, hit)).collect()
     }
 
+    fn topic_words(&self, py: Python<'_>, query: &str) -> Vec<(String, bool)> {
+        py.detach(|| self.read().topic_words(query))
+    }
+
     fn ids(&self, py: Python<'_>, any_of: Vec<Vec<String>>, after: &str, limit: usize) -> PyResult<Vec<String>> {
         let filter = Filter { any_of, ..Filter::default() };
         py.detach(|| self.read().ids(&filter, after, limit)).map_err(unreadable)

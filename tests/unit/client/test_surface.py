@@ -117,6 +117,14 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"query": "q", "types": ["fact"], "tags": ["t"]},
         ),
+        (
+            "recall",
+            ("q",),
+            {"min_score": 0.0, "peek": True},
+            "POST /v1/recall",
+            {},
+            {"query": "q", "minScore": 0.0, "peek": True},
+        ),
         ("tools", (), {}, "GET /v1/tools", {"format": "anthropic"}, None),
         (
             "call_tool",

@@ -31,7 +31,7 @@ SIGNATURES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "memory_write": ({"path": TEXT, "content": TEXT}, ["path", "content"]),
     "memory_patch": ({"path": TEXT, "patches": PATCHES}, ["path", "patches"]),
     "memory_append": ({"path": TEXT, "entry": TEXT, "summary": TEXT}, ["path", "entry"]),
-    "recall": ({"query": TEXT, "limit": {"type": "integer"}}, ["query"]),
+    "recall": ({"query": TEXT, "limit": {"type": "integer"}, "minScore": {"type": "number"}}, ["query"]),
     "working_state_get": ({}, []),
     "working_state_set": (
         {
@@ -48,7 +48,8 @@ SIGNATURES: dict[str, tuple[dict[str, Any], list[str]]] = {
 }
 """Seed 004, section 6, and seed 001, tier 5: every tool with its parameters, and those it cannot do without.
 
-`memory_read` has a range as well: a whole file may be larger than a context.
+`memory_read` has a range as well: a whole file may be larger than a context. `recall` is silent about the unrelated,
+and `minScore` overrides that.
 """
 
 
@@ -120,7 +121,7 @@ def test_the_schema_agrees_with_the_input_struct(tool: tools.Tool) -> None:
     """Fields without a default are required, and an unknown name is refused."""
     properties, required = SIGNATURES[tool.name]
     samples = {"path": "facts/user.md", "patches": [{"oldText": "a", "newText": "b"}], "category": "task", "limit": 3}
-    samples |= {"offset": 2}
+    samples |= {"offset": 2, "minScore": 0.5}
     values = {name: samples.get(name, ["x"] if properties[name] == TEXTS else "x") for name in properties}
 
     parsed = msgspec.convert(values, tool.input_type)

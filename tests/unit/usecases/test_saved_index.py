@@ -187,10 +187,12 @@ def test_a_file_damaged_while_it_is_open_is_noticed(tmp_path: Path) -> None:
         recall = Recall(store, folder)
         recall.catch_up(SPACE)
         recall.save(SPACE)
+        recall.recall(SPACE, "parser", limit=5)
+        assert recall.recall_at_once(SPACE, "parser", limit=5) is not None
         for path in folder.rglob("*.segment"):
             with path.open("r+b") as file:
                 file.truncate(20)
-        assert recall.search_at_once(SPACE, "parser") is None
+        assert recall.recall_at_once(SPACE, "parser", limit=5) is None
         assert answers(recall) == answers(Recall(store))
 
 

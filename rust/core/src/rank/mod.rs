@@ -18,6 +18,7 @@ mod cursor;
 mod dictionary;
 mod documents;
 mod filter;
+mod general_words;
 mod interner;
 mod irregular;
 mod postings;
@@ -241,6 +242,14 @@ impl Index {
         let top = TopK::search(&query, limit, &parts, &bm25);
         let id = |scored: &Scored| parts[scored.part].documents.id(scored.slot);
         Ok(top.documents.iter().map(|scored| hit(id(scored), scored, &query, top.term_scores(scored))).collect())
+    }
+
+    /// Return the words of a query that say what it is about, each with whether any document contains it.
+    ///
+    /// Without function words and general words ([`general_words`]), and without numbers that no document contains.
+    #[must_use]
+    pub fn topic_words(&self, query: &str) -> Vec<(String, bool)> {
+        query::topic_words(self, query)
     }
 
     /// Return the ids of up to `limit` documents that the filter accepts and whose ids are greater than `after`, in the

@@ -6,6 +6,7 @@ use super::Index;
 use super::analyzer::for_each_term;
 use super::bm25::idf;
 use super::char_folding::is_unspaced;
+use super::general_words::is_general;
 use super::stem::stem;
 use super::stop_words::is_function_word;
 use super::vocabulary::PREFIX_BYTES;
@@ -46,15 +47,7 @@ impl Query {
     /// every text phrased as a question would match. A query of function words alone ("who are you") must match two of
     /// them, and those in more than one document of 8 are dropped.
     pub(super) fn new(index: &Index, query: &str) -> Self {
-        let mut words: BTreeMap<String, String> = BTreeMap::new();
-        let mut has_content_word = false;
-        for_each_term(query, |term, word| {
-            has_content_word |= !is_function_word(word);
-            if !words.contains_key(term) {
-                words.insert(term.to_owned(), word.to_owned());
-            }
-        });
-        words.retain(|term, word| if has_content_word { !is_function_word(word) } else { is_selective(index, term) });
+        let (words, has_content_word) = searched_terms(index, query);
         let mut by_spelling: BTreeMap<String, QueryTerm> = BTreeMap::new();
         for (term, word) in &words {
             let (expansions, factor) = expansions(index, term);
@@ -69,6 +62,33 @@ impl Query {
         let min_matches = if has_content_word { 1 } else { terms.len().min(2) };
         Self { terms, min_matches }
     }
+}
+
+/// Return the words of a query that say what it is about, in the order of their spelling, and which ones are known.
+pub(super) fn topic_words(index: &Index, query: &str) -> Vec<(String, bool)> {
+    let mut by_word: BTreeMap<String, bool> = BTreeMap::new();
+    for (term, word) in searched_terms(index, query).0 {
+        let is_known = index.document_frequency(&term) > 0;
+        let is_noise = !is_known && term.bytes().all(|byte| byte.is_ascii_digit());
+        if !is_general(&term) && !is_noise {
+            *by_word.entry(word).or_default() |= is_known;
+        }
+    }
+    by_word.into_iter().collect()
+}
+
+/// Return the terms of a query that count, each with its word, and whether it has a word that is no function word.
+fn searched_terms(index: &Index, query: &str) -> (BTreeMap<String, String>, bool) {
+    let mut words: BTreeMap<String, String> = BTreeMap::new();
+    let mut has_content_word = false;
+    for_each_term(query, |term, word| {
+        has_content_word |= !is_function_word(word);
+        if !words.contains_key(term) {
+            words.insert(term.to_owned(), word.to_owned());
+        }
+    });
+    words.retain(|term, word| if has_content_word { !is_function_word(word) } else { is_selective(index, term) });
+    (words, has_content_word)
 }
 
 /// Return the terms that a query word stands for, and the factor of their weight.

@@ -1,0 +1,83 @@
+"""Recall as it is served: silent about what is unrelated, `minScore`, `peek`, the tool, and the tier of a context."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie import wire
+from support.http_checks import check_refused
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+    from support.daemon import Daemon
+
+FACTS = (
+    "The ferry timetable is generated from tides.csv",
+    "The staging database listens on port 5544",
+    "Radar images expire after ten days",
+    "Integration tests need the harbour simulator",
+)
+QUESTION, UNRELATED = "which port has the staging database?", "explain gradient descent and radar to a student"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _remembered(client: Client) -> None:
+    for fact in FACTS:
+        client.remember(wire.CreateMemory(content=fact))
+
+
+def test_an_unrelated_query_has_no_hits_and_says_so(client: Client) -> None:
+    """What is weaker is counted, with the threshold that decided it; a least score of 0 shows it."""
+    silent = client.recall(UNRELATED)
+    assert (silent.hits, silent.weaker, silent.tokens) == ([], 1, 0)
+    assert silent.min_score >= 0.5
+    shown = client.recall(UNRELATED, min_score=0)
+    assert [hit.memory.content for hit in shown.hits] == [FACTS[2]]
+    assert (shown.weaker, shown.min_score) == (0, 0)
+    assert shown.hits[0].relevance <= silent.min_score
+    assert "radar" in shown.hits[0].why
+    answered = client.recall(QUESTION)
+    assert answered.hits[0].memory.content == FACTS[1]
+    assert answered.hits[0].relevance > answered.min_score
+
+
+def test_a_peek_counts_no_access(client: Client) -> None:
+    """Hits are the same, and the next count is what it was."""
+    before = client.recall(QUESTION).hits[0].memory
+    peeked = client.recall(QUESTION, peek=True).hits[0].memory
+    assert peeked == before
+    assert client.memory(before.id).access_count == before.access_count
+    assert client.recall(QUESTION).hits[0].memory.access_count == before.access_count + 1
+
+
+def test_a_least_score_is_a_share(daemon: Daemon) -> None:
+    """Anything but a number of 0 to 1 is refused."""
+    for odd in (-0.1, 1.5, "high", True):
+        check_refused(daemon.ask("POST", "/v1/recall", {"query": "q", "minScore": odd}), 400, "validation_error")
+
+
+def test_the_tool_is_silent_too(client: Client) -> None:
+    """It says what it does not show, and how to see it."""
+    silent = json.loads(client.call_tool("recall", {"query": UNRELATED}).content)
+    assert silent["memories"] == []
+    assert "minScore 0" in silent["weaker"]
+    shown = json.loads(client.call_tool("recall", {"query": UNRELATED, "minScore": 0}).content)
+    assert [item["content"] for item in shown["memories"]] == [FACTS[2]]
+    assert "weaker" not in shown
+    assert "weaker" not in json.loads(client.call_tool("recall", {"query": QUESTION}).content)
+
+
+def test_a_context_has_only_related_memories(client: Client) -> None:
+    """Nothing is added for a message that is about something else; an episode is told once."""
+    client.create_thread(id="silent")
+    client.append("silent", [{"role": "user", "content": "compose a melody in A minor for the flute"}])
+    assert client.context("silent").tokens.recall == 0
+    client.append("silent", [{"role": "assistant", "content": "Here it is."}, {"role": "user", "content": QUESTION}])
+    assert client.context("silent").tokens.recall > 0
+    episode = {"content": "Ported the anchor winch", "type": "episode", "title": "Anchor winch"}
+    client.remember(wire.parse(wire.CreateMemory, {**episode, "fields": {"Task": "port the winch to metric bolts"}}))
+    request = json.dumps(wire.plain(client.context("silent", query="anchor winch metric bolts").request))
+    assert request.count("Ported the anchor winch") == request.count("Anchor winch") == 1
