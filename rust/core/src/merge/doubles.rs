@@ -7,6 +7,7 @@
 //! more often than both sides, 18 and 146 have one now, nearly all of them fences, directives and headings that two
 //! different additions share. 136 of the generated ones became conflicts.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -36,9 +37,8 @@ struct Addition {
 
 /// Drop each addition of one side whose lines the other side added elsewhere, in the same order.
 ///
-/// An addition of theirs is dropped if ours has all of its lines; otherwise one of ours if theirs has all of its; of what
-/// remains, paragraphs and list items of theirs that are equal to one of ours. Example: ours adds paragraph A; theirs
-/// adds A and B, aligned one heading further down: A of ours is dropped.
+/// First whole insertions, then paragraphs and list items of what remains. Of two equal ones that of theirs is dropped.
+/// Example: ours adds paragraph A; theirs adds A and B, aligned one heading further down: A of ours is dropped.
 pub(crate) fn drop_doubled(texts: &Texts<'_>, chunks: &mut Vec<Chunk>) {
     let mut dropped = [Vec::new(), Vec::new()];
     let insertions = additions(texts, chunks, false);
@@ -46,9 +46,9 @@ pub(crate) fn drop_doubled(texts: &Texts<'_>, chunks: &mut Vec<Chunk>) {
         return;
     }
     let mut surplus = count_surplus(texts, chunks);
-    mark_doubled(&insertions, &mut surplus, &mut dropped);
+    mark_doubled(texts, &insertions, &mut surplus, &mut dropped);
     remove(chunks, &mut dropped);
-    mark_doubled(&additions(texts, chunks, true), &mut surplus, &mut dropped);
+    mark_doubled(texts, &additions(texts, chunks, true), &mut surplus, &mut dropped);
     remove(chunks, &mut dropped);
     join_alike(texts, chunks, &surplus);
 }
@@ -60,28 +60,42 @@ fn have_common_line(additions: &[Addition]) -> bool {
     lines(false).any(|id| ours.contains(&id))
 }
 
-/// Move the lines of each addition that the other side has elsewhere to `dropped`: theirs first, then ours.
-fn mark_doubled(additions: &[Addition], surplus: &mut HashMap<u32, usize>, dropped: &mut [Vec<Range<usize>>; 2]) {
+/// Move the lines of each addition that the other side has elsewhere to `dropped`, the longest first.
+///
+/// The order depends on the texts and not on the sides, so that a merge has the same lines with the sides exchanged. How
+/// often it has a line that one side added several times can still differ, as two insertions at one position are divided
+/// into fragments of ours first.
+fn mark_doubled(
+    texts: &Texts<'_>,
+    additions: &[Addition],
+    surplus: &mut HashMap<u32, usize>,
+    dropped: &mut [Vec<Range<usize>>; 2],
+) {
     let mut with_line: [HashMap<u32, Vec<usize>>; 2] = [HashMap::new(), HashMap::new()];
     for (number, addition) in additions.iter().enumerate() {
         for &id in &addition.ids {
             with_line[usize::from(addition.ours)].entry(id).or_default().push(number);
         }
     }
+    // The rarest line of an addition: a fence or a blank table row is in many others.
+    let having = |addition: &Addition| -> &[usize] {
+        let with = |id: &u32| with_line[usize::from(!addition.ours)].get(id).map_or(&[][..], Vec::as_slice);
+        addition.ids.iter().map(with).min_by_key(|numbers| numbers.len()).unwrap_or_default()
+    };
+    let is_candidate = |&number: &usize| additions[number].words >= WORDS_MIN && !having(&additions[number]).is_empty();
+    let mut candidates: Vec<usize> = (0..additions.len()).filter(is_candidate).collect();
+    candidates.sort_by_cached_key(|&number| {
+        let Addition { words, ours, lines, .. } = &additions[number];
+        let side = if *ours { &texts.ours } else { &texts.theirs };
+        (Reverse(*words), side.slice(lines.start, lines.end), *ours)
+    });
     let mut is_dropped = vec![false; additions.len()];
-    for drops_ours in [false, true] {
-        for (number, addition) in additions.iter().enumerate() {
-            if addition.ours != drops_ours || addition.words < WORDS_MIN {
-                continue;
-            }
-            // The rarest of its lines: a fence or a blank table row is in many additions.
-            let others = |id: &u32| with_line[usize::from(!drops_ours)].get(id).map_or(&[][..], Vec::as_slice);
-            let others = addition.ids.iter().map(others).min_by_key(|numbers| numbers.len()).unwrap_or_default();
-            let has_all = |&other: &usize| !is_dropped[other] && is_subsequence(&addition.ids, &additions[other].ids);
-            if others.iter().any(has_all) && take_all(surplus, &addition.ids) {
-                is_dropped[number] = true;
-                dropped[usize::from(drops_ours)].push(addition.lines.clone());
-            }
+    for number in candidates {
+        let addition = &additions[number];
+        let has_all = |&other: &usize| !is_dropped[other] && is_subsequence(&addition.ids, &additions[other].ids);
+        if having(addition).iter().any(has_all) && take_all(surplus, &addition.ids) {
+            is_dropped[number] = true;
+            dropped[usize::from(addition.ours)].push(addition.lines.clone());
         }
     }
 }
@@ -190,7 +204,9 @@ fn count_surplus(texts: &Texts<'_>, chunks: &[Chunk]) -> HashMap<u32, usize> {
         let (ours, theirs) = (&texts.ours.ids[chunk.ours.clone()], &texts.theirs.ids[chunk.theirs.clone()]);
         match &chunk.resolution {
             Resolution::Same => continue,
-            Resolution::Ours | Resolution::Both | Resolution::Conflict => count(2, ours),
+            Resolution::Ours | Resolution::Both => count(2, ours),
+            // Which side a conflict ends with is not decided yet, and must not decide what is dropped elsewhere.
+            Resolution::Conflict => {}
             Resolution::Theirs => count(2, theirs),
             Resolution::Fragments(fragments) => {
                 for fragment in fragments {
