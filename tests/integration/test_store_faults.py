@@ -335,7 +335,7 @@ def _check(path: Path) -> CheckReport:
 
 
 @pytest.mark.parametrize(
-    ("harm", "times", "seed"), [(_flip, count(40, 300), 11), (_zero, count(20, 300), 12), (_flip, count(5, 300), 13)]
+    ("harm", "times", "seed"), [(_flip, count(20, 300), 11), (_zero, count(10, 300), 12), (_flip, count(3, 300), 13)]
 )
 def test_damage_is_never_returned(
     tmp_path: Path, harm: Callable[[bytearray, random.Random], str], times: int, seed: int

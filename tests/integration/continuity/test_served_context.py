@@ -56,6 +56,6 @@ def test_what_is_measured_is_served(client: Client) -> None:
 def test_what_is_measured_is_served_for_recorded_sessions() -> None:
     """Recorded sessions (in a soak all of them), each in a fresh daemon: the same text at four sizes."""
     assert SHARED.exists()
-    for path in real_sessions()[:: count(20, 1)]:
+    for path in real_sessions()[:: count(40, 1)]:
         with running_daemon() as daemon, Client(daemon.socket) as client:
             check_same(client, path, SIZES[1:])

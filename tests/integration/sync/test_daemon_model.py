@@ -13,5 +13,5 @@ from support.soak import count
 def test_whatever_happens_both_sides_agree_and_no_word_is_lost(seed: int) -> None:
     """No word is lost unless somebody who had seen it replaced it, and an idle daemon writes nothing."""
     with model(seed) as made:
-        made.steps(count(2_000, 10_000), batch=40, deaths=count(8, 60))
+        made.steps(count(800, 10_000), batch=40, deaths=count(4, 60))
         print(f"seed {seed}: {dict(sorted(made.tally.items()))}, {made.agents.refused} calls refused")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from reverie.store.check import CheckReport
 
-TRIALS = count(40, 300)
+TRIALS = count(20, 300)
 CONTEXT_EVERY = count(8, 1)  # trials; a context needs a second process, which takes half a second to start
 DIED = b"died"
 EXIT_S = 60

@@ -84,7 +84,7 @@ _STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(steps=_STEPS, undone=st.booleans())
 def test_whatever_is_put_and_deleted_comes_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, steps: list[list[dict[str, Any] | None]], *, undone: bool
