@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -69,13 +70,14 @@ class GrowingThread:
         for step in message_pages.commit_steps(plan, space=SPACE):
             write(self.store, step.body)
 
-    def page(self, after: int, limit: int) -> wire.Page[wire.StoredMessage]:
+    def page(self, after: int, limit: int, *, last: bool = False) -> wire.Page[wire.StoredMessage]:
+        snapshot = partial(message_pages.snapshot_page, thread_id=self.name, after=after, limit=limit, last=last)
         with self.store.reader(SPACE) as reader:
-            job = message_pages.snapshot_page(reader, self.name, after=after, limit=limit)
+            job = snapshot(reader)
         if job is None:
             self.extend()
             with self.store.reader(SPACE) as reader:
-                job = message_pages.snapshot_page(reader, self.name, after=after, limit=limit, outlined=True)
+                job = snapshot(reader, outlined=True)
         assert job is not None
         return message_pages.page(job)
 
@@ -101,6 +103,8 @@ class GrowingThread:
         begin = begin_of(expected, after)
         assert [fields(message) for message in page.items] == expected[begin : begin + limit]
         assert (page.next is None) == (begin + limit >= len(expected))
+        last = self.page(0, limit, last=True)
+        assert ([fields(message) for message in last.items], last.next) == (expected[-limit:], None)
 
     def speak(self, chance: random.Random) -> None:
         """Append some messages by the API: answered, late, missing and repeated calls among them."""

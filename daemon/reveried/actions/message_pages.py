@@ -25,10 +25,10 @@ EXTEND_AFTER = 128  # entries behind the outline at which it is extended in the 
 
 
 async def message_page(
-    services: Services, space: str, thread_id: str, *, after: int, limit: int
+    services: Services, space: str, thread_id: str, *, after: int, limit: int, last: bool = False
 ) -> wire.Page[wire.StoredMessage]:
-    """Return one page of the thread's verbatim messages. Raises NotFound."""
-    snapshot = partial(message_pages.snapshot_page, thread_id=thread_id, after=after, limit=limit)
+    """Return one page of the thread's verbatim messages, with `last` the last `limit` of them. Raises NotFound."""
+    snapshot = partial(message_pages.snapshot_page, thread_id=thread_id, after=after, limit=limit, last=last)
     job = await read(services, space, snapshot)
     if job is None:
         await extend_outline(services, space, thread_id)

@@ -53,12 +53,12 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
     ]
     if status.last_dream is not None:
         waiting = f"; {status.last_dream.waiting:,} memories wait for the next" if status.last_dream.waiting else ""
-        pairs.append(("Last dream", f"{when(status.last_dream.at)} UTC ({status.last_dream.id}){waiting}"))
+        pairs.append(("Last dream", f"{when(status.last_dream.at)} ({status.last_dream.id}){waiting}"))
     for row in status.schedules or ():
-        pairs.append(("Schedule", f"{row.cron} {row.timezone}, next {when(row.next_run)} UTC"))
+        pairs.append(("Schedule", f"{row.cron} {row.timezone}, next {when(row.next_run)}"))
         if row.failure is not None:
             hint = f"; {row.failure.hint}" if row.failure.hint else ""
-            pairs.append(("", f"its run of {when(row.last_run)} UTC failed ({row.failure.code}){hint}"))
+            pairs.append(("", f"its run of {when(row.last_run)} failed ({row.failure.code}){hint}"))
     if status.open_conflicts:
         pairs.append(("Conflicts", f"{counted(status.open_conflicts, 'conflict')}; reverie sync conflicts"))
     if status.sync is not None and status.sync.state in UNSYNCED:
@@ -116,7 +116,7 @@ def print_sync_status(status: wire.SyncStatus) -> None:
     if status.left_out:
         say()
         print_table(
-            ["Left out by a save", "Lines", "At (UTC)", "To bring them back"],
+            ["Left out by a save", "Lines", "At", "To bring them back"],
             [(left_out.path, left_out.lines, when(left_out.at), left_out.undo) for left_out in status.left_out],
             right=(1,),
             wraps=(0,),

@@ -12,6 +12,7 @@ from typer.exceptions import Abort, TyperException
 
 from reverie.errors import ReverieError, StorageFailed, ValidationError
 from reveried.cli import (
+    completion,
     config,
     daemon,
     daemon_handle,
@@ -26,10 +27,13 @@ from reveried.cli import (
     projects,
     search,
     service,
+    show,
     spaces,
     store,
     sync,
+    thread,
     threads,
+    undo,
 )
 from reveried.cli.options import Json
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error, say
@@ -85,6 +89,7 @@ _FIRST: Commands = {
 }
 _WORK: Commands = {
     "threads": threads.threads,
+    "thread": thread.thread,
     "projects": projects.projects,
     "context": threads.context,
     "distill": threads.distill,
@@ -96,14 +101,15 @@ _WORK: Commands = {
     "forget": forget.forget,
     "note": threads.note,
     "log": history.log,
-    "show": history.show,
+    "show": show.show,
     "diff": diff.diff,
-    "undo": history.undo,
+    "undo": undo.undo,
     "rollback": diff.rollback,
     "backup": store.backup,
     "restore": store.restore,
     "check": store.check,
     "compact": store.compact,
+    "completion": completion.completion,
     "version": daemon.version,
 }
 _GROUPS: dict[str, tuple[str, Commands]] = {
@@ -222,6 +228,7 @@ def tree() -> TyperGroup:
     _add(root, _FIRST)
     for name, (help_text, commands) in _GROUPS.items():
         group = _group(help_text)
+        group.callback(invoke_without_command=True)(_list_commands)
         _add(group, commands)
         root.add_typer(group, name=name)
     _add(root, _WORK)
@@ -267,6 +274,17 @@ def _root_options(
     if context.invoked_subcommand is None:
         say(_OVERVIEW)
         say(_daemon_state())
+
+
+def _list_commands(context: typer.Context) -> None:
+    """Print the commands of a group that was called without one."""
+    if context.invoked_subcommand is None:
+        commands = cast("TyperGroup", context.command).commands
+        width = max(map(len, commands))
+        say((context.command.help or "").partition("\n")[0])
+        say()
+        for name, command in commands.items():
+            say(f"  {context.command_path} {name:<{width}}  {(command.help or '').partition(chr(10))[0]}")
 
 
 def _daemon_state() -> str:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reveried.cli import daemon_handle
-from reveried.cli.options import Json
-from reveried.cli.output import clean, counted, print_json, say
+from reveried.cli.options import Json, Yes, confirm
+from reveried.cli.output import counted, print_json, say
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -53,7 +53,7 @@ def rollback(
     ],
     path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="Only this document.")] = None,
     memory: Annotated[str | None, typer.Option("--memory", metavar="ID", help="Only this memory.")] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Restore documents, memories and notes to an earlier operation; undo reverts that.
@@ -98,10 +98,7 @@ def _split_lines(text: str) -> list[tuple[str, str]]:
 
 
 def _confirm(client: "Client", operation: str, *, path: str | None, memory: str | None, json: bool) -> None:
-    """Print what a rollback would change and ask; a "no", or the end of the input, aborts the command.
-
-    With `json` both go to standard error: standard output is one JSON document.
-    """
+    """Print what a rollback would change and ask."""
     if operation != "0":
         client.operation(operation)  # raises NotFound before anything is asked
     if memory is not None:
@@ -110,5 +107,4 @@ def _confirm(client: "Client", operation: str, *, path: str | None, memory: str 
         changed = client.difference(operation, path=path).items
         paths = ", ".join(item.path for item in changed[:_PATHS_SHOWN])
         preview = f"{counted(len(changed), 'document')} would be restored: {paths}"
-    typer.echo(clean(preview), err=json)
-    typer.confirm("Roll back?", abort=True, err=json)
+    confirm(preview, "Roll back?", json=json)

@@ -82,7 +82,7 @@ def schedule_list(json: Json = False) -> None:
         say('No schedules. To dream every night at three: reverie schedule add "0 3 * * *"')
         return
     print_table(
-        ["Schedule", "When", "Time zone", "Next (UTC)", "Last (UTC)", "Result"],
+        ["Schedule", "When", "Time zone", "Next", "Last", "Result"],
         [
             (item.id, item.cron, item.timezone, when(item.next_run), when(item.last_run), _result(item))
             for item in page.items
@@ -124,7 +124,7 @@ def schedule_add(
     if json:
         print_json(schedule)
         return
-    say(f"Schedule {schedule.id}: {schedule.cron} in {schedule.timezone}, next {when(schedule.next_run)} UTC.")
+    say(f"Schedule {schedule.id}: {schedule.cron} in {schedule.timezone}, next {when(schedule.next_run)}.")
 
 
 def schedule_remove(
@@ -163,7 +163,7 @@ def archives_list(limit: Limit = 50, json: Json = False) -> None:
         say("No archives yet; each distillation and each dream leaves one.")
         return
     print_table(
-        ["Archive", "Made by", "When (UTC)", "Size", "Entries", "Of"],
+        ["Archive", "Made by", "When", "Size", "Entries", "Of"],
         [
             (item.sha256[:_SHORT_HASH], item.kind, when(item.at), size(item.size), item.entries, item.ref or "-")
             for item in archives[:limit]

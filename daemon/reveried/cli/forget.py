@@ -9,8 +9,8 @@ from reverie.errors import NotFound
 from reveried.cli import daemon_handle
 from reveried.cli.answers import FILE_PENDING, file_pending, one_line
 from reveried.cli.memories import find_memory
-from reveried.cli.options import Json
-from reveried.cli.output import clean, clip, counted, print_json, say, size
+from reveried.cli.options import Json, Yes, confirm
+from reveried.cli.output import clip, counted, print_json, say, size
 from reveried.cli.threads import with_thread
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def forget(
     keep_memories: Annotated[
         bool, typer.Option("--keep-memories", help="Of a purged thread: keep what was learnt from it.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Yes = False,
     json: Json = False,
 ) -> None:
     """Delete a memory, a thread or a file; undo restores memories and files, unless --purge removes every trace.
@@ -101,10 +101,9 @@ def _thread(
 
 
 def _confirm(preview: str, *, yes: bool, json: bool) -> None:
-    """Ask on the terminal; a "no", or the end of the input, aborts the command. With `json` to standard error."""
+    """Ask whether to remove it, unless `yes`."""
     if not yes:
-        typer.echo(clean(preview), err=json)
-        typer.confirm("Remove it?", abort=True, err=json)
+        confirm(preview, "Remove it?", json=json)
 
 
 def _print_deleted(answer: Deleted, shown: str) -> None:

@@ -1,4 +1,4 @@
-"""Commands for the operation history: log, show, undo; and the effects of an operation in words."""
+"""`reverie log`, and the effects of an operation in words."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,12 +11,12 @@ from reverie.errors import NotFound
 from reveried.cli import daemon_handle
 from reveried.cli.daemon_handle import all_items
 from reveried.cli.options import Json, Limit
-from reveried.cli.output import clip, counted, is_terminal, print_fields, print_json, print_table, say, when
+from reveried.cli.output import clip, counted, print_json, print_table, say, when
 
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["effects", "log", "show", "undo"]
+__all__ = ["effects", "log"]
 
 _ROUTINE = frozenset(
     {
@@ -34,6 +34,9 @@ _ROUTINE = frozenset(
 _SUMMARY_CHARS = 60  # of one version in a list
 _MEMORY_CHARS = 70  # of one memory in the effects of an operation
 MEMORIES_SHOWN = 50  # changed memories that `reverie show` lists
+_SUBJECTS_SHOWN = 3  # threads and files of one operation in the log, about two lines of a narrow column
+_TITLE_CHARS = 40  # of a thread in the log
+_THREAD_KINDS = frozenset({"thread", "entry", "note", "distillation", "state"})  # their keys begin with a thread's id
 _LISTED_APART = ("entry", "memory")
 _BOOKKEEPING = frozenset({"ledger", "import", "cursor", "published", "tally"})  # record kinds that are no memory
 
@@ -58,16 +61,25 @@ def log(
             print_json(_page(client, limit, with_routine=all_))
             return
         shown, hidden = _operations(client, limit, with_routine=all_)
+        subjects = _subjects(client, shown)
     if shown:
         print_table(
-            ["Operation", "When (UTC)", "Who", "Why", "Changes", "Undo"],
+            ["Operation", "When", "Who", "Why", "What", "Changes", "Undo"],
             [
-                (item.id, when(item.at), item.who, item.why, len(item.changes), "yes" if item.undoable else "")
-                for item in shown
+                (
+                    item.id,
+                    when(item.at),
+                    item.who,
+                    item.why,
+                    subject,
+                    len(item.changes),
+                    "yes" if item.undoable else "",
+                )
+                for item, subject in zip(shown, subjects, strict=True)
             ],
-            right=(4,),
-            wraps=(2, 3),
-            drop=(4,),
+            right=(5,),
+            wraps=(4,),
+            drop=(5, 2, 6),
         )
     elif not hidden:
         say("No operations yet.")
@@ -75,76 +87,29 @@ def log(
         say(f"Routine operations not shown: {hidden:,} (appends, import steps, lists); --all shows them.")
 
 
-def show(
-    operation: Annotated[
-        str,
-        typer.Argument(metavar="OP|PATH", help="An operation's id, as `reverie log` shows it; or a document's path."),
-    ],
-    at: Annotated[
-        str | None, typer.Option("--at", metavar="OP", help="The document as it was after this operation.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Show an operation and its changes; or a document, now or at an earlier operation.
-
-    Example: reverie show OP
-    """
-    with daemon_handle.client() as client:
-        if "." in operation:
-            _print_document(client, operation, at, json=json)
-            return
-        record = client.operation(operation)
-        lines = [] if json else effects(client, record)
-    if json:
-        print_json(record)
-        return
-    print_fields(
-        [
-            ("Operation", record.id),
-            ("When", f"{record.at[:19].replace('T', ' ')} UTC"),
-            ("Who", record.who),
-            ("Why", record.why),
-            ("Parent", record.parent),
-            ("Undoes", record.undoes),
-        ]
-    )
-    if lines:
-        say()
-    for line in lines:
-        say(line)
+def _subjects(client: "Client", operations: list[wire.Operation]) -> list[str]:
+    """Return for each operation the thread that it is about, by its title, and the files that it changed."""
+    titles: dict[str, str] = {}
+    subjects = []
+    for item in operations:
+        paths = dict.fromkeys(str(change.key[0]) for change in item.changes if change.kind == "document")
+        threads = dict.fromkeys(str(change.key[0]) for change in item.changes if change.kind in _THREAD_KINDS)
+        for thread_id in threads:
+            if thread_id not in titles:
+                titles[thread_id] = _title(client, thread_id)
+        names = [*(titles[thread_id] for thread_id in threads), *paths]
+        more = f" and {len(names) - _SUBJECTS_SHOWN:,} more" if len(names) > _SUBJECTS_SHOWN else ""
+        subjects.append(", ".join(names[:_SUBJECTS_SHOWN]) + more)
+    return subjects
 
 
-def undo(
-    operation: Annotated[
-        str | None, typer.Argument(metavar="[OP]", help="An operation's id; default: the last that can be undone.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """Undo one operation by a new one.
-
-    Example: reverie undo
-    """
-    with daemon_handle.client() as client:
-        target = client.operation(operation) if operation is not None else _last_undoable(client)
-        answer = client.undo(target.id)
-    if json:
-        print_json(answer)
-        return
-    if answer.operation is None:
-        say(f"Nothing to undo: no change of operation {target.id} is in effect any more.")
-        return
-    say(f"Undone: {target.why} ({when(target.at)} UTC, {target.who}). To redo it: reverie undo {answer.operation}")
-
-
-def _print_document(client: "Client", path: str, at: str | None, *, json: bool) -> None:
-    """Print a document's text: without control characters on a terminal, byte for byte to a pipe."""
-    document = client.document(path, at=at)
-    if json:
-        print_json(document)
-    elif is_terminal():
-        say(document.content.removesuffix("\n"), keep="\n\t")
-    else:
-        typer.echo(document.content.encode(), nl=False)
+def _title(client: "Client", thread_id: str) -> str:
+    """Return the title of a thread, its id where it has none or is gone."""
+    try:
+        title = client.thread(thread_id).title
+    except NotFound:
+        title = None
+    return f'"{clip(title, _TITLE_CHARS)}"' if title else thread_id
 
 
 def _print_versions(client: "Client", what: str, limit: int, *, json: bool) -> None:
@@ -155,7 +120,7 @@ def _print_versions(client: "Client", what: str, limit: int, *, json: bool) -> N
         print_json(versions)
         return
     print_table(
-        ["Operation", "When (UTC)", "Who", "Why", "Content"],
+        ["Operation", "When", "Who", "Why", "Content"],
         [(item.operation, when(item.at), item.who, item.why, _summary(item)) for item in versions.items[::-1][:limit]],
         wraps=(3, 4),
         drop=(2,),
@@ -190,19 +155,6 @@ def _page(client: "Client", limit: int, *, with_routine: bool) -> "wire.Page[wir
     """Return the operations that the table shows as a page; `next` is set if there may be more."""
     shown, _ = _operations(client, limit, with_routine=with_routine)
     return wire.Page(items=shown, next=shown[-1].id if len(shown) == limit else None)
-
-
-def _last_undoable(client: "Client") -> "wire.Operation":
-    """Return the newest operation that can be undone and has not been."""
-    # Newest first: an undo comes before the operation that it undoes. An undo that was itself undone does not count.
-    undone: set[str] = set()
-    for item in all_items(lambda after: client.operations(after=after)):
-        if item.undoes is not None:
-            if item.id not in undone:
-                undone.add(item.undoes)
-        elif item.undoable and item.id not in undone:
-            return item
-    raise NotFound("there is nothing to undo", hint="reverie log lists the operations")
 
 
 def effects(client: "Client", operation: wire.Operation) -> list[str]:

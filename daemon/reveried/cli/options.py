@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie.errors import ValidationError
+from reveried.cli.output import clean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Budget", "Interval", "Json", "Limit", "Paths", "joined_text"]
+__all__ = ["Budget", "Interval", "Json", "Limit", "Paths", "Yes", "confirm", "joined_text"]
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many to show at most.")]
@@ -21,6 +22,18 @@ Budget = Annotated[
 ]
 Paths = Annotated[list[Path], typer.Argument(metavar="PATH...", help="Session files, or folders with session files.")]
 Interval = Annotated[float, typer.Option("--every", min=0.05, metavar="SECONDS", help="Poll interval of --follow.")]
+
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+
+def confirm(preview: str, question: str, *, json: bool) -> None:
+    """Print what would happen and ask; a "no", or the end of the input, aborts the command.
+
+    With `json` both go to standard error: standard output is one JSON document.
+    """
+    typer.echo(clean(preview, keep="\n"), err=json)
+    typer.confirm(question, abort=True, err=json)
 
 
 def joined_text(words: Sequence[str], name: str, *, max_chars: int) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -188,8 +189,8 @@ def size(count: float) -> str:
 
 
 def when(at: str | None) -> str:
-    """Format a wire timestamp (UTC) as `2026-11-21 09:30`; None as a dash."""
-    return at[:16].replace("T", " ") if at else "-"
+    """Format a wire timestamp (UTC) in local time as `2026-11-21 10:30`; None as a dash."""
+    return datetime.fromisoformat(at).astimezone().strftime("%Y-%m-%d %H:%M") if at else "-"
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def token_list(json: Json = False) -> None:
         say("No tokens. One opens a space: reverie token create --space SPACE")
         return
     print_table(
-        ["Token", "Space", "Agent", "Created (UTC)"],
+        ["Token", "Space", "Agent", "Created"],
         [(item.id, item.space, item.agent or "-", when(item.created_at)) for item in items],
         drop=(3,),
     )

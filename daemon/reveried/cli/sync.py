@@ -114,7 +114,7 @@ def conflicts(
         say("No conflicts.")
         return
     print_table(
-        ["Conflict", "File", "Conflict copy", "Since (UTC)", "Regions"],
+        ["Conflict", "File", "Conflict copy", "Since", "Regions"],
         [(item.id, item.path, item.copy or "-", when(item.opened_at), item.regions) for item in page.items],
         right=(4,),
         wraps=(1, 2),

@@ -49,7 +49,7 @@ def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False
         say("No threads yet. Next: reverie import claude-code ~/.claude/projects")
         return
     print_table(
-        ["Thread", "Project", "Title", "Messages", "Tokens", "Summaries", "In context", "Last (UTC)"],
+        ["Thread", "Project", "Title", "Messages", "Tokens", "Summaries", "In context", "Last"],
         [
             (
                 thread.id,
@@ -183,7 +183,7 @@ def _print_notes(thread: str, *, json: bool) -> None:
         say("No notes yet. Agents write them with the tool `note`.")
         return
     rows = [(when(note.at), note.category, note.content) for note in notes]
-    print_table(["When (UTC)", "Category", "Note"], rows, wraps=(2,))
+    print_table(["When", "Category", "Note"], rows, wraps=(2,))
 
 
 def with_thread(client: "Client", prefix: str, call: Callable[[str], T]) -> T:

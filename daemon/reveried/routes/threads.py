@@ -111,9 +111,14 @@ async def append(call: Call) -> Reply:
 
 async def messages(call: Call) -> Reply:
     """Return a page of the verbatim messages of the main line, distilled ones too: distilling deletes nothing."""
-    query = call.query_as(wire.SequenceQuery)
+    query = call.query_as(wire.MessagesQuery)
     page = await message_pages.message_page(
-        call.services, call.space, call.params["id"], after=query.after or 0, limit=query.limit
+        call.services,
+        call.space,
+        call.params["id"],
+        after=query.after or 0,
+        limit=query.last or query.limit,
+        last=query.last is not None,
     )
     return Reply(page)
 
@@ -154,6 +159,6 @@ ROUTES = (
         messages,
         "The verbatim messages of the main line.",
         answer=wire.Page[wire.StoredMessage],
-        query=wire.SequenceQuery,
+        query=wire.MessagesQuery,
     ),
 )

@@ -137,10 +137,10 @@ def learn(thread_id: str) -> Call[wire.MemoryChanges]:
 
 
 def messages(
-    thread_id: str, *, limit: int = wire.LIMIT_DEFAULT, after: str | None = None
+    thread_id: str, *, limit: int | None = None, after: str | None = None, last: int | None = None
 ) -> Call[wire.Page[wire.StoredMessage]]:
-    """Return one page of the verbatim messages; distillation never deletes any."""
-    return get(wire.Page[wire.StoredMessage], "threads", thread_id, "messages", limit=limit, after=after)
+    """Return one page of the verbatim messages behind entry `after`, or the `last` ones; distillation deletes none."""
+    return get(wire.Page[wire.StoredMessage], "threads", thread_id, "messages", limit=limit, after=after, last=last)
 
 
 def context(

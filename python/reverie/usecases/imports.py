@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from reverie import ids, wire
 from reverie.errors import Conflict, NotFound
 from reverie.importers import PartialLine, plan_chunk
+from reverie.importers.titles import title_of
 from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
@@ -43,7 +44,6 @@ __all__ = [
 ]
 
 PROBLEMS_MAX = 100  # listed in one answer; the others are only counted
-TITLE_CHARS_MAX = 120
 
 
 class ChunkJob(msgspec.Struct):
@@ -254,7 +254,7 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         if plan.folder is None and isinstance(folder := entry.extra.get("cwd"), str) and folder.startswith("/"):
             plan.folder = folder
         if plan.title is None and entry.role == "user":
-            plan.title = _title(entry.content)
+            plan.title = title_of(_text(entry.content))
 
 
 def model_of(entries: Iterable[Entry]) -> str | None:
@@ -267,14 +267,6 @@ def _model(entry: Entry) -> str | None:
     message = entry.extra.get("message") if entry.kind is EntryKind.SPEECH else None
     model = message.get("model") if isinstance(message, dict) else None
     return model if isinstance(model, str) else None
-
-
-def _title(content: Json) -> str | None:
-    """Return the first words of a user message on one line, or None where it has no text."""
-    words = " ".join(_text(content).split())
-    if not words:
-        return None
-    return words if len(words) <= TITLE_CHARS_MAX else words[: TITLE_CHARS_MAX - 1].rsplit(" ", 1)[0] + "…"
 
 
 def _text(content: Json) -> str:

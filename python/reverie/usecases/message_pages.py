@@ -44,7 +44,8 @@ STEP_PARTS: Final = 200  # parts written in one commit, which must stay under 20
 class PageJob(msgspec.Struct):
     """A snapshot for a page: some parts of an outline with their sealed entries, in order.
 
-    The page has at most `limit` messages and begins behind entry `after`; `more`: there are parts behind these.
+    The page has at most `limit` messages and begins behind entry `after`; `more`: there are parts behind these. With
+    `last` it is the end of the thread.
     """
 
     thread: str
@@ -52,6 +53,7 @@ class PageJob(msgspec.Struct):
     after: int
     limit: int
     more: bool
+    last: bool = False
 
     @property
     def size(self) -> int:
@@ -92,10 +94,13 @@ def pending(reader: Reader, thread_id: str) -> int:
     return thread.last_seq - _head(reader, thread).through
 
 
-def snapshot_page(reader: Reader, thread_id: str, *, after: int, limit: int, outlined: bool = False) -> PageJob | None:
+def snapshot_page(
+    reader: Reader, thread_id: str, *, after: int, limit: int, last: bool = False, outlined: bool = False
+) -> PageJob | None:
     """Read what a page is made from; None where the outline must be made or extended first. Raises NotFound.
 
-    `outlined`: the page is of the thread as it was when its outline was last extended.
+    `last`: the page has the last `limit` messages. `outlined`: it is of the thread as it was when its outline was last
+    extended.
     """
     thread = threads.get(reader, thread_id)
     head = _head(reader, thread)
@@ -104,18 +109,21 @@ def snapshot_page(reader: Reader, thread_id: str, *, after: int, limit: int, out
         return None
     if last_seq > head.through:
         # The newest entries may change what is before them, whichever page is asked for.
-        last = _entries(reader, thread_id, head.first, last_seq)
-        opened = _opened(thread_id, last)
+        newest = _entries(reader, thread_id, head.first, last_seq)
+        opened = _opened(thread_id, newest)
         if head.through and not is_continued(opened, head.through):
             return None
         if not head.through:
-            return _whole(thread, last, opened, after, limit)
-    parts = _parts_behind(reader, thread_id, head, after, limit)
+            return msgspec.structs.replace(_whole(thread, newest, opened, after, limit), last=last)
+    if last:
+        parts = _last_parts(reader, thread_id, head, limit)
+    else:
+        parts = _parts_behind(reader, thread_id, head, after, limit)
     rows = [(part, _entries(reader, thread_id, part.first, part.through)) for part in parts]
     more = bool(parts) and parts[-1].through + 1 < head.first
     if not more:
         rows.append((_part_of(head), _entries(reader, thread_id, head.first, last_seq)))
-    return PageJob(thread=thread_id, parts=rows, after=after, limit=limit, more=more)
+    return PageJob(thread=thread_id, parts=rows, after=after, limit=limit, more=more, last=last)
 
 
 def _whole(thread: ThreadRecord, rows: list[SealedEntry], entries: Sequence[Entry], after: int, limit: int) -> PageJob:
@@ -141,6 +149,18 @@ def _parts_behind(reader: Reader, thread_id: str, head: OutlineRecord, after: in
     return parts
 
 
+def _last_parts(reader: Reader, thread_id: str, head: OutlineRecord, limit: int) -> list[OutlinePart]:
+    """Return the complete parts at the end of an outline that have, with the last one, `limit` messages."""
+    parts: list[OutlinePart] = []
+    messages = head.messages
+    for number in range(head.parts, 0, -1):
+        if messages >= limit:
+            break
+        parts.append(_part(reader, thread_id, number))
+        messages += parts[-1].messages
+    return parts[::-1]
+
+
 def page(job: PageJob) -> wire.Page[wire.StoredMessage]:
     """Return one page of a thread's verbatim messages; pure. Raises Damaged, naming the entry.
 
@@ -151,24 +171,28 @@ def page(job: PageJob) -> wire.Page[wire.StoredMessage]:
     messages: list[Message] = []
     for part, entries in job.parts:
         messages += messages_of_part(part, _opened(job.thread, entries))
+    if job.last:
+        return wire.Page(items=[_stored(message) for message in messages[-job.limit :]])
     begin = next((place + 1 for place, message in enumerate(messages) if message.first_seq == job.after), None)
     if begin is None:
         begin = next((place for place, message in enumerate(messages) if message.first_seq > job.after), len(messages))
     shown = messages[begin : begin + job.limit]
-    items = [
-        wire.StoredMessage(
-            role=message.role,
-            content=message.content,
-            first_seq=message.first_seq,
-            last_seq=message.last_seq,
-            at=message.at,
-            tokens=message.tokens,
-            rewound=message.rewound,
-        )
-        for message in shown
-    ]
+    items = [_stored(message) for message in shown]
     more = job.more or begin + len(shown) < len(messages)
     return wire.Page(items=items, next=str(items[-1].first_seq) if items and more else None)
+
+
+def _stored(message: Message) -> wire.StoredMessage:
+    """Return a message as the wire has it."""
+    return wire.StoredMessage(
+        role=message.role,
+        content=message.content,
+        first_seq=message.first_seq,
+        last_seq=message.last_seq,
+        at=message.at,
+        tokens=message.tokens,
+        rewound=message.rewound,
+    )
 
 
 def snapshot_outline(reader: Reader, thread_id: str, *, whole: bool = False) -> OutlineJob:

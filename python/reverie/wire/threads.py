@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from reverie.models import Json
-from reverie.wire.base import Count, Id, ListQuery, Purged, Reply, Request
+from reverie.wire.base import LIMIT_MAX, Count, Id, ListQuery, Purged, Reply, Request, SequenceQuery
 from reverie.wire.projects import ProjectText
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "DeleteThreadQuery",
     "DistilledNow",
     "MessageIn",
+    "MessagesQuery",
     "StoredMessage",
     "Thread",
     "ThreadDeleted",
@@ -105,6 +106,17 @@ class ThreadsQuery(ListQuery):
         Literal["id", "newest"], Meta(description="By id, or those first to which something was appended last.")
     ] = "id"
     project: ProjectText | None = None
+
+
+class MessagesQuery(SequenceQuery):
+    """The query of `GET /v1/threads/{id}/messages`: a page behind `after`, or the `last` messages."""
+
+    last: Annotated[int, Meta(ge=1, le=LIMIT_MAX, description="The last so many messages.")] | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a page that is to be behind a message and the last one."""
+        if self.last is not None and self.after is not None:
+            raise ValueError("give `after` or `last`, not both")
 
 
 class DeleteThreadQuery(Request):

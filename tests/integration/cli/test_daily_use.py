@@ -86,7 +86,7 @@ def test_a_day(cli: Cli, home: Path) -> None:
     check(cli("schedule", "add", "0 3 * * *", "--timezone", "UTC"), "next")
     [schedule] = cli("schedule", "list", "--json").json["items"]
     check(cli("schedule", "remove", schedule["id"]))
-    check(cli("undo"), "Undone")
+    check(cli("undo", "--yes"), "Undone")
     check(cli("backup", str(home / "copy")), "checked.")
     check(cli("doctor"), "ok    daemon")
     check(cli("logs"), "ready")

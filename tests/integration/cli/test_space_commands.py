@@ -79,7 +79,7 @@ def test_every_kind_of_command_works_in_a_second_space(cli: Cli, home: Path, mon
     assert str(home / "root" / "work") in cli("status").out
     assert cli("sync", "now").code == 0
     assert "remember" in cli("log").out or cli("log", "--json").json["items"]
-    assert cli("undo").code == 0
+    assert cli("undo", "--yes").code == 0
     assert [item["id"] for item in cli("space", "list", "--json").json["items"]] == ["work"]
     assert "pier" in (home / "root" / "work" / "facts" / "project.md").read_text()
     for words in (("token", "list"), ("space", "create", "more"), ("backup", str(home / "copy")), ("compact",)):

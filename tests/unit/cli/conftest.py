@@ -25,9 +25,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "XDG_RUNTIME_DIR",
         "REVERIE_SOCKET",
         "REVERIE_TOKEN",
-        "TZ",
     ):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TZ", "UTC")  # commands print local times
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     monkeypatch.setenv("REVERIE_HOME", str(tmp_path / "r"))
     monkeypatch.setenv("NO_COLOR", "1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -183,7 +184,7 @@ PRINTED = {
     "recall how to rename": ("Close the file before renaming it.", "mistake, facts/mistakes.md; says renaming"),
     "log": ("op_2", "distill", "owner", "yes"),
     "show op_2": (
-        "2026-11-21 09:30:00 UTC",
+        "2026-11-21 09:30",
         "Entries appended: 40 of thr_1",
         "Memories: 1 added, 1 removed",
         "added: Close the file before",
@@ -193,7 +194,7 @@ PRINTED = {
         "Document new.md: changed",
     ),
     "undo op_2": ("Undone: distill", "reverie undo op_3"),
-    "undo": ("Undone: distill", "reverie undo op_3"),
+    "undo --yes": ("Undone: distill", "reverie undo op_3"),
     "archives list": (str(ARCHIVE["sha256"])[:12], "dream", "16 B"),
     "archives verify": ("1 archive checked and good.",),
     "dream --budget 100": (
@@ -283,7 +284,7 @@ def test_schedule_defaults_to_the_local_time_zone(cli: Cli, routes: Routes, monk
     routes.table |= ANSWERS
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: "Europe/Vienna")
     assert dreams.local_timezone() == "Europe/Vienna"
-    assert "next 2026-11-21 09:30 UTC" in cli("schedule", "add", "0 3 * * *").out
+    assert "next 2026-11-21 09:30." in cli("schedule", "add", "0 3 * * *").out
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: None)
     assert dreams.local_timezone() == "UTC"
 
@@ -300,13 +301,33 @@ def test_undo_without_id_takes_the_last_undoable(cli: Cli, routes: Routes) -> No
     }
     routes.table |= ANSWERS
     routes["GET /v1/operations"] = lambda request: pages[request.query.get("after")]
-    check(cli, "undo", "Undone: distill")
+    check(cli, "undo --yes", "Undone: distill")
     redone = [OPERATION | {"id": "op_4", "undoes": "op_3"}, OPERATION | {"id": "op_3", "undoes": "op_2"}, OPERATION]
     routes["GET /v1/operations"] = page(*redone)
-    check(cli, "undo", "Undone: distill")
+    check(cli, "undo --yes", "Undone: distill")
     routes["GET /v1/operations"] = page()
     done = cli("undo")
     assert (done.code, "nothing to undo" in done.err) == (1, True)
+
+
+@pytest.mark.usefixtures("daemon")
+def test_undo_without_id_asks(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bare undo says what the operation did and asks; a "no" changes nothing. One with an id does not ask."""
+    routes.table |= ANSWERS
+    undone: list[str] = []
+    answer = routes.table["POST /v1/operations/op_2/undo"]
+    routes["POST /v1/operations/op_2/undo"] = lambda request: undone.append(request.path) or answer
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    refused = cli("undo")
+    assert refused.code == 1
+    assert "Operation op_2: distill" in refused.out
+    assert "added: Close the file before" in refused.out
+    assert "nothing was changed" in refused.err
+    assert undone == []
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert "Undone: distill" in cli("undo").out
+    assert cli("undo", "op_2").code == 0
+    assert len(undone) == 2
 
 
 @pytest.mark.usefixtures("daemon")

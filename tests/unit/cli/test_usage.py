@@ -23,15 +23,23 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (
-    "serve up down status logs doctor demo import threads projects context distill dream search recall memories "
-    "remember forget note log show diff undo rollback sync archives schedule backup restore check "
-    "compact space token service config eval version"
+    "serve up down status logs doctor demo import threads thread projects context distill dream search recall "
+    "memories remember forget note log show diff undo rollback sync archives schedule backup restore check "
+    "compact space token service config eval completion version"
 )
 
 
 def test_the_documented_commands_are_there() -> None:
     """The command tree has exactly these commands."""
     assert set(tree().commands) == set(COMMANDS.split())
+
+
+def test_a_group_without_a_command_lists_its_commands(cli: Cli) -> None:
+    """`reverie sync` prints what can follow, each with its first line of help."""
+    done = cli("sync")
+    assert done.code == 0
+    for name in ("status", "now", "conflicts", "resolve"):
+        assert re.search(rf"^  reverie sync {name} +[A-Z]", done.out, re.MULTILINE), done.out
 
 
 def test_docs_page_is_generated() -> None:
@@ -124,8 +132,7 @@ def test_overview_with_a_daemon(cli: Cli) -> None:
         (("config", "gte"), "Did you mean 'get'?", "reverie config --help"),
         (("threads", "--colour"), "No such option", "reverie threads --help"),
         (("threads", "--limit", "many"), "valid integer", "reverie threads --help"),
-        (("show",), "OP", "reverie show --help"),
-        (("import",), "Missing command", "reverie import --help"),
+        (("show",), "ID|PATH", "reverie show --help"),
         (("memories", "--type", "virtue"), "memories have no type virtue", "give one of skill, fact, "),
         (("recall", "x", "--type", "virtue"), "memories have no type virtue", "give one of skill, fact, "),
         (("context", "thr_1", "--placement", "beside"), "there is no beside", "give system or late"),

@@ -1,0 +1,187 @@
+"""`reverie show`: an operation, thread, memory, archive, dream, conflict or document, by its id or path."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reveried.cli import daemon_handle
+from reveried.cli.answers import one_line
+from reveried.cli.history import effects
+from reveried.cli.memories import find_memory
+from reveried.cli.options import Json
+from reveried.cli.output import counted, is_terminal, print_fields, print_json, say, when
+from reveried.cli.threads import with_thread
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+__all__ = ["show"]
+
+_SHA256_CHARS = 64
+
+
+def show(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="ID|PATH", help="The id of an operation, thread, memory, archive, dream or conflict; or a path."
+        ),
+    ],
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="OP", help="The document as it was after this operation.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show whatever has this id: an operation, thread, memory, archive, dream or conflict; or a document.
+
+    Example: reverie show OP
+    """
+    with daemon_handle.client() as client:
+        _kind(what)(client, what, at, json)
+
+
+def _kind(what: str) -> Callable[["Client", str, str | None, bool], None]:
+    """Return the function that shows what has such an id: its prefix, or its form, says of which kind it is."""
+    by_prefix = {"thr": _thread, "mem": _memory, "dream": _dream, "cnf": _conflict}
+    if "." in what or "/" in what:
+        return _document
+    if what[:4] == "mem…" or what.startswith("mem_…"):
+        return _memory
+    if len(what) == _SHA256_CHARS and set(what) <= set("0123456789abcdef"):
+        return _archive
+    return by_prefix.get(what.partition("_")[0], _operation)
+
+
+def _operation(client: "Client", what: str, _at: str | None, json: bool) -> None:
+    """Print an operation and its changes."""
+    record = client.operation(what)
+    if json:
+        print_json(record)
+        return
+    print_fields(
+        [
+            ("Operation", record.id),
+            ("When", when(record.at)),
+            ("Who", record.who),
+            ("Why", record.why),
+            ("Parent", record.parent),
+            ("Undoes", record.undoes),
+        ]
+    )
+    say()
+    for line in effects(client, record):
+        say(line)
+
+
+def _thread(client: "Client", what: str, _at: str | None, json: bool) -> None:
+    """Print a thread's sizes, and how to read it."""
+    thread = with_thread(client, what, client.thread)
+    if json:
+        print_json(thread)
+        return
+    used = thread.context
+    print_fields(
+        [
+            ("Thread", thread.id),
+            ("Title", thread.title),
+            ("Project", thread.project),
+            ("Agent", thread.agent),
+            ("Model", thread.model),
+            ("Messages", f"{thread.message_count:,} ({thread.tokens:,} tokens)"),
+            ("In context", f"{used.tokens:,} of {used.window:,} tokens ({used.fraction:.0%})"),
+            ("Distilled", counted(thread.distillations, "time") if thread.distillations else "never"),
+            ("Created", when(thread.created_at)),
+            ("Last", when(thread.updated_at)),
+            ("Source", thread.source),
+        ]
+    )
+    say()
+    say(f"To read it: reverie thread {thread.id}")
+
+
+def _memory(client: "Client", what: str, _at: str | None, json: bool) -> None:
+    """Print a memory with where it comes from."""
+    memory = find_memory(client, what)
+    if json:
+        print_json(memory)
+        return
+    said_in = memory.provenance.get("thread")
+    print_fields(
+        [
+            ("Memory", memory.id),
+            ("Type", memory.type),
+            ("Tags", " ".join(memory.tags)),
+            ("File", memory.document),
+            ("Changed", when(memory.updated_at)),
+            ("Recalled", counted(memory.access_count, "time") if memory.access_count else "never"),
+            ("Trust", memory.trust),
+            ("Learnt from", said_in if isinstance(said_in, str) else None),
+        ]
+    )
+    say()
+    say(one_line(memory) if not memory.title else memory.title)
+    for name, value in memory.fields.items():
+        say(f"- {name}: {value}")
+    say()
+    say(f"Its versions: reverie log {memory.id}")
+
+
+def _archive(client: "Client", what: str, _at: str | None, json: bool) -> None:
+    """Print an archive's canonical JSON, byte for byte."""
+    del json  # an archive is JSON already
+    typer.echo(client.archive(what), nl=False)
+
+
+def _dream(client: "Client", what: str, _at: str | None, json: bool) -> None:
+    """Print a dream's record."""
+    record = client.dream_record(what)
+    if json:
+        print_json(record)
+        return
+    print_fields(
+        [
+            ("Dream", record.id),
+            ("When", when(record.at)),
+            ("Trigger", record.trigger),
+            ("Tokens", f"{record.tokens_used:,} of {record.token_budget:,}"),
+            ("Changes", ", ".join(f"{number:,} {action}" for action, number in record.counts.items() if number)),
+            ("Waiting", record.waiting or None),
+            ("Failed", None if record.failure is None else f"{record.failure.message} ({record.failure.code})"),
+            ("Archive", record.archive),
+            ("Operation", record.operation),
+        ]
+    )
+
+
+def _conflict(client: "Client", what: str, _at: str | None, json: bool) -> None:
+    """Print a conflict with both texts."""
+    conflict = client.conflict(what)
+    if json:
+        print_json(conflict)
+        return
+    print_fields(
+        [
+            ("Conflict", conflict.id),
+            ("File", conflict.path),
+            ("Conflict copy", conflict.copy),
+            ("Since", when(conflict.opened_at)),
+            ("Why", conflict.reason),
+            ("Regions", conflict.regions),
+        ]
+    )
+    for heading, text in (("The file:", conflict.file_text), ("The store:", conflict.store_text)):
+        say(f"\n{heading}")
+        say(text.removesuffix("\n"), keep="\n\t")
+    say(f"\nTo decide: reverie sync resolve {conflict.id} --help")
+
+
+def _document(client: "Client", what: str, at: str | None, json: bool) -> None:
+    """Print a document's text: without control characters on a terminal, byte for byte to a pipe."""
+    document = client.document(what, at=at)
+    if json:
+        print_json(document)
+    elif is_terminal():
+        say(document.content.removesuffix("\n"), keep="\n\t")
+    else:
+        typer.echo(document.content.encode(), nl=False)
