@@ -11,7 +11,7 @@ import pytest
 
 from reveried.cli import dreams, output
 from support.cli import DISTILLED, check
-from support.fake_daemon import Answer, FakeDaemon, envelope
+from support.fake_daemon import Answer, FakeDaemon, Request, envelope
 from support.pages import page
 
 if TYPE_CHECKING:
@@ -316,7 +316,12 @@ def test_undo_without_id_asks(cli: Cli, routes: Routes, monkeypatch: pytest.Monk
     routes.table |= ANSWERS
     undone: list[str] = []
     answer = routes.table["POST /v1/operations/op_2/undo"]
-    routes["POST /v1/operations/op_2/undo"] = lambda request: undone.append(request.path) or answer
+
+    def undo(request: Request) -> Any:
+        undone.append(request.path)
+        return answer
+
+    routes["POST /v1/operations/op_2/undo"] = undo
     monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
     refused = cli("undo")
     assert refused.code == 1

@@ -1,0 +1,49 @@
+"""Ctrl-C in an import: what is in is said, and the same command goes on and learns from all of it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from reverie.client import Client
+from support.daemon import Daemon, environment, scratch_home
+from support.session import generated_session
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SESSIONS = 30
+
+
+def test_an_interrupted_import_is_resumed(tmp_path: Path) -> None:
+    """The message names the files that are in; a second run adds the rest, and every thread is learnt from once."""
+    for number in range(SESSIONS):
+        (tmp_path / f"session-{number:02}.jsonl").write_bytes(generated_session(number, 12, 200))
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home)).start()
+        command = [sys.executable, "-m", "reveried.cli", "import", "claude-code", str(tmp_path)]
+        variables = {**os.environ, **environment(home)}
+        with (
+            Client(daemon.socket) as client,
+            subprocess.Popen(
+                command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            ) as running,
+        ):
+            wait_until(lambda: len(client.threads(limit=1000).items) >= 3, "three imported threads")
+            running.send_signal(signal.SIGINT)
+            _, errors = running.communicate(timeout=60)
+            assert running.returncode == 130
+            assert f"of {SESSIONS} files are in" in errors
+            assert "To go on" in errors
+            before = len(client.threads(limit=1000).items)
+            assert 3 <= before < SESSIONS
+            again = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
+            assert f"from {SESSIONS} files" in again.stdout
+            learnt = [item for item in client.operations(limit=1000).items if item.why == "thread.learn"]
+            assert len(client.threads(limit=1000).items) == SESSIONS
+            assert len(learnt) == SESSIONS
+        assert daemon.stop() == 0
