@@ -92,7 +92,7 @@ def _bash(words: list[Words]) -> str:
         for path, following in words
     )
     return f"""\
-# Completion of reverie for bash.
+# Completion of its commands for bash.
 _reverie() {{
   local current=${{COMP_WORDS[COMP_CWORD]}} path='' words='' word
   for word in "${{COMP_WORDS[@]:1:COMP_CWORD-1}}"; do
@@ -123,7 +123,7 @@ def _zsh(words: list[Words]) -> str:
     )
     return f"""\
 #compdef reverie
-# Completion of reverie for zsh.
+# Completion of its commands for zsh.
 _reverie() {{
   local -a found
   local path_='' word
@@ -146,7 +146,7 @@ if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _reverie "$@"; else compdef
 
 def _fish(words: list[Words]) -> str:
     """Return the script for fish."""
-    lines = ["# Completion of reverie for fish."]
+    lines = ["# Completion of its commands for fish."]
     for path, following in words:
         if not path:
             condition = "__fish_use_subcommand"

@@ -1,0 +1,97 @@
+"""`reverie undo`: which operation it takes, its question, and a conflict."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support.cli import check
+from support.fake_daemon import Request, envelope
+from support.pages import page
+
+if TYPE_CHECKING:
+    from support.cli import Cli, Routes
+
+AT = "2026-11-21T09:30:00.000Z"
+MEMORY = {
+    "id": "mem_1",
+    "type": "mistake",
+    "content": "Close the file before renaming it.",
+    "tags": [],
+    "document": "facts/mistakes.md",
+    "createdAt": AT,
+    "updatedAt": AT,
+}
+OPERATION = {
+    "id": "op_2",
+    "seq": 2,
+    "at": AT,
+    "who": "owner",
+    "why": "distill",
+    "undoable": True,
+    "changes": [{"kind": "memory", "key": ["mem_1"], "before": None, "after": 1}],
+}
+ANSWERS = {
+    "GET /v1/operations": page(OPERATION),
+    "GET /v1/operations/op_2": OPERATION,
+    "GET /v1/memories/mem_1/history": page(
+        {"version": 1, "operation": "op_2", "at": AT, "who": "owner", "why": "distill", "memory": MEMORY}
+    ),
+    "POST /v1/operations/op_2/undo": {"operation": "op_3", "undone": "op_2"},
+}
+
+
+@pytest.mark.usefixtures("daemon")
+def test_undo_without_id_takes_the_last_undoable(cli: Cli, routes: Routes) -> None:
+    """Operations that cannot be undone, undos, and undone operations are skipped, page by page.
+
+    An operation whose undo was itself undone counts as not undone. If none is left, the command fails.
+    """
+    pages = {
+        None: page(OPERATION | {"id": "op_9", "undoable": False}, next_="a"),
+        "a": page(OPERATION | {"id": "op_8", "undoes": "op_7"}, OPERATION | {"id": "op_7"}, OPERATION),
+    }
+    routes.table |= ANSWERS
+    routes["GET /v1/operations"] = lambda request: pages[request.query.get("after")]
+    check(cli, "undo --yes", "Undone: distill")
+    redone = [OPERATION | {"id": "op_4", "undoes": "op_3"}, OPERATION | {"id": "op_3", "undoes": "op_2"}, OPERATION]
+    routes["GET /v1/operations"] = page(*redone)
+    check(cli, "undo --yes", "Undone: distill")
+    routes["GET /v1/operations"] = page()
+    done = cli("undo")
+    assert (done.code, "nothing to undo" in done.err) == (1, True)
+
+
+@pytest.mark.usefixtures("daemon")
+def test_undo_without_id_asks(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bare undo says what the operation did and asks; a "no" changes nothing. One with an id does not ask."""
+    routes.table |= ANSWERS
+    undone: list[str] = []
+    answer = routes.table["POST /v1/operations/op_2/undo"]
+
+    def undo(request: Request) -> Any:
+        undone.append(request.path)
+        return answer
+
+    routes["POST /v1/operations/op_2/undo"] = undo
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    refused = cli("undo")
+    assert refused.code == 1
+    assert "Operation op_2: distill" in refused.out
+    assert "added: Close the file before" in refused.out
+    assert "nothing was changed" in refused.err
+    assert undone == []
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert "Undone: distill" in cli("undo").out
+    assert cli("undo", "op_2").code == 0
+    assert len(undone) == 2
+
+
+@pytest.mark.usefixtures("daemon")
+def test_undo_conflict(cli: Cli, routes: Routes) -> None:
+    """An undo that conflicts with a later operation exits with 4."""
+    routes.table |= ANSWERS
+    routes["POST /v1/operations/op_2/undo"] = envelope("conflict", "A later operation changed it.", status=409)
+    assert cli("undo", "op_2").code == 4
