@@ -10,6 +10,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from reverie.documents.project_folder import PERSON
 from reverie.errors import Conflict
 from reverie.models import MemoryType
 from reverie.paths import existing_spelling
@@ -47,8 +48,9 @@ async def put(
     summary: str | None,
     if_match: str | None,
     idempotency: tuple[str, str] | None = None,
+    project: str = PERSON,
 ) -> DocumentRecord:
-    """Write the whole text of a document; return the record as stored."""
+    """Write the whole text of a document, whose new memories are of `project`; return the record as stored."""
     write = documents.put(
         space,
         path,
@@ -59,6 +61,7 @@ async def put(
         if_match=if_match,
         summary=_redacted(services, summary),
         idempotency=idempotency,
+        project=project,
     )
     await _check_spelling(services, space, path)
     return await _commit(services, space, path, write)
@@ -73,6 +76,7 @@ async def patch(
     who: str,
     if_match: str | None,
     idempotency: tuple[str, str] | None,
+    project: str = PERSON,
 ) -> documents.PatchedDocument:
     """Replace exact texts of a document. An old text is searched for as the document shows it: redacted."""
     redact = services.redactor.text
@@ -86,6 +90,7 @@ async def patch(
         new_id=partial(services.new_id, "mem"),
         if_match=if_match,
         idempotency=idempotency,
+        project=project,
     )
     return await _commit(services, space, path, write)
 
@@ -100,6 +105,7 @@ async def append(
     summary: str | None,
     if_match: str | None,
     idempotency: tuple[str, str] | None,
+    project: str = PERSON,
 ) -> DocumentRecord:
     """Append an entry to a document; return the record as stored."""
     write = documents.append(
@@ -112,6 +118,7 @@ async def append(
         summary=_redacted(services, summary),
         if_match=if_match,
         idempotency=idempotency,
+        project=project,
     )
     await _check_spelling(services, space, path)
     return await _commit(services, space, path, write)

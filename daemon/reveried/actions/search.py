@@ -13,7 +13,7 @@ from reverie.importers.claude_code import rfc3339_utc
 from reverie.store import to_ms
 from reverie.usecases import search as usecase
 from reverie.usecases.message_search import within
-from reveried.actions.projects import known_project
+from reveried.actions.projects import known_project, visible
 from reveried.log import logger
 from reveried.system_records import spaces_of
 
@@ -108,15 +108,16 @@ def _memories(asked: _Asked) -> list[wire.SearchHit]:
     """Return the memories; a search is no access of them."""
     services, space, request, project = asked.services, asked.space, asked.request, asked.project
     limit = request.limit * MEMORIES_LOOKED_AT
-    found = services.recall.search(space, request.query, limit=limit, token_budget=MEMORY_TOKENS)
+    found = services.recall.search(
+        space, request.query, limit=limit, token_budget=MEMORY_TOKENS, projects=visible(project)
+    )
     start, end = asked.since if asked.since is not None else 0, asked.before
     hits = []
     for hit in found:
         at = to_ms(hit.memory.updated_at)
         if at < start or (end is not None and at >= end):
             continue
-        if project is None or usecase.is_of_project(hit.memory, project):
-            hits.append(usecase.memory_hit(request.query, hit))
+        hits.append(usecase.memory_hit(request.query, hit))
     return hits[: request.limit]
 
 

@@ -11,10 +11,12 @@ import orjson
 from msgspec import UNSET, UnsetType
 
 from reverie import tools, wire
-from reverie.documents.document_kind import DocumentKind, kind_of
+from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.memory_list import ordered
+from reverie.documents.project_folder import PERSON
 from reverie.documents.prose_items import with_bullets
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
+from reverie.models import MemoryType
 from reverie.store import DocumentRecord
 from reverie.usecases import lost_update, working_state
 from reverie.usecases.documents import writable_path
@@ -204,6 +206,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
             summary=None,
             if_match="" if document is None else document.sha256,
             idempotency=call.idempotency,
+            project=_project(call, path),
         )
         # After a merge the agent knows no stored version: it has not read what was merged in.
         known = stored.version if text == content else 0
@@ -212,6 +215,12 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
     if await stored_answer(call.services, call.space, call.idempotency) is None:
         await _retry_while_overtaken(attempt)
     return _written(made)
+
+
+def _project(call: ToolCall, path: str) -> str:
+    """Return the project of what an agent writes: its thread's, and the person's in files about the person."""
+    about_person = path == "facts/user.md" or type_of_blocks(path) is MemoryType.PREFERENCE
+    return PERSON if about_person else projects.thread_project(call.services, call.space, call.thread) or PERSON
 
 
 def _written(made: int) -> Json:
@@ -273,6 +282,7 @@ async def _patch(call: ToolCall, params: tools.MemoryPatchInput) -> Json:
         who=call.who,
         if_match=None,
         idempotency=call.idempotency,
+        project=_project(call, params.path),
     )
     _remember_own_change(call, stored)
     return {"success": True, "appliedCount": stored.applied_count}
@@ -292,6 +302,7 @@ async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
         summary=None if isinstance(params.summary, UnsetType) else params.summary,
         if_match=None,
         idempotency=call.idempotency,
+        project=_project(call, path),
     )
     _remember_own_change(call, stored)
     return _written(made)

@@ -14,6 +14,7 @@ from reverie.documents.changes import append_entry
 from reverie.documents.header_lines import refresh_header
 from reverie.documents.parser import parse_source
 from reverie.documents.parts import is_full, open_part, parts_of
+from reverie.documents.project_folder import PERSON
 from reverie.documents.summary_line import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.paths import is_reserved, safe_relative
@@ -165,17 +166,19 @@ def put(
     if_match: str | None = None,
     summary: str | None = None,
     idempotency: tuple[str, str] | None = None,
+    project: str = PERSON,
 ) -> Write[DocumentRecord]:
     """Write the whole text of a document; its summary line and its day are updated.
 
-    `text` has passed the redactor. `if_match` is the ETag of the version that the caller has read, `*` any version,
-    empty no document. The body returns the record as stored, and raises Conflict if the document has another version.
+    `text` has passed the redactor. New memories are of `project`, unless the document is another one's. `if_match` is
+    the ETag of the version that the caller has read, `*` any version, empty no document. The body returns the record
+    as stored, and raises Conflict if the document has another version.
     """
     path = writable_path(path)
 
     def body(writer: Writer) -> DocumentRecord:
         _check_version(path, writer.load(DocumentRecord, (path,)), if_match)
-        return _write(writer, path, text, author=author, new_id=new_id, summary=summary)
+        return _write(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
 
     return Write(space=space, who=who, why="document.write", body=body, idempotency=idempotency, answers=DocumentRecord)
 
@@ -191,6 +194,7 @@ def patched(
     sent: Sequence[str] = (),
     if_match: str | None = None,
     idempotency: tuple[str, str] | None = None,
+    project: str = PERSON,
 ) -> Write[PatchedDocument]:
     """Replace exact texts of a document, all of them or none; `(old, new)` pairs that have passed the redactor.
 
@@ -208,7 +212,7 @@ def patched(
         ]
         text, count = _patched_text(path, document.content, found)
         summary = _patched_summary(path, document.content, text)
-        record = _write(writer, path, text, author=author, new_id=new_id, summary=summary)
+        record = _write(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
         if record.content == document.content and text != document.content:
             raise ValidationError(
                 f"the patch changes nothing of {path} but lines that Reverie writes itself, such as its day",
@@ -234,6 +238,7 @@ def append(
     summary: str | None = None,
     if_match: str | None = None,
     idempotency: tuple[str, str] | None = None,
+    project: str = PERSON,
 ) -> Write[DocumentRecord]:
     """Append markdown to a document, which is created if there is none; `summary` is its new summary line.
 
@@ -247,7 +252,7 @@ def append(
         document = writer.load(DocumentRecord, (path,))
         _check_version(path, document, if_match)
         text = append_entry(path, None if document is None else document.content, entry)
-        return _write(writer, path, text, author=author, new_id=new_id, summary=summary)
+        return _write(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
 
     return Write(
         space=space, who=who, why="document.append", body=body, idempotency=idempotency, answers=DocumentRecord
@@ -282,9 +287,16 @@ def require_version(reader: Reader, path: str, if_match: str) -> None:
 
 
 def _write(
-    writer: Writer, path: str, text: str, *, author: Author, new_id: Callable[[], str], summary: str | None = None
+    writer: Writer,
+    path: str,
+    text: str,
+    *,
+    author: Author,
+    new_id: Callable[[], str],
+    summary: str | None,
+    project: str,
 ) -> DocumentRecord:
-    """Write a text with its summary and day updated; return the record as stored.
+    """Write a text with its summary and day updated; return the record as stored. New memories are of `project`.
 
     An equal text is not updated: a repeated call would else set a new day, and become an operation.
     """
@@ -292,7 +304,7 @@ def _write(
     document = writer.load(DocumentRecord, (path,))
     if document is None or document.content != text or summary is not None:
         text = refresh_header(path, text, day=writer.at[:10], summary=summary)
-    put_texts(writer, {path: NewText(text)}, author=author, at=writer.at, new_id=new_id)
+    put_texts(writer, {path: NewText(text)}, author=author, at=writer.at, new_id=new_id, project=project)
     return get(writer, path)
 
 

@@ -122,6 +122,25 @@ def test_a_thread_sees_its_project(filled: tuple[Client, dict[str, Path]]) -> No
     assert "harbour" in client.call_tool("memory_list", {}).content
 
 
+def test_what_an_agent_writes_is_of_its_thread_s_project(filled: tuple[Client, dict[str, Path]]) -> None:
+    """In a file of all projects too, but not in those about the person; without a thread it is of none."""
+    client, _ = filled
+    thread = client.create_thread(project="quay").id
+    other = client.create_thread(project="harbour").id
+    for path, entry in (("facts/crane.md", "- The crane is red"), ("facts/user.md", "- Ann sails at noon")):
+        client.call_tool("memory_append", {"path": path, "entry": entry}, thread=thread)
+    client.call_tool("memory_write", {"path": "facts/rope.md", "content": "- The rope is blue\n"}, thread=thread)
+    client.call_tool("memory_append", {"path": "facts/rope.md", "entry": "- The buoy is green"})
+    projects = {memory.content: memory.project for memory in client.memories(limit=1000).items}
+    assert projects["The crane is red"] == projects["The rope is blue"] == "quay"
+    assert projects["The buoy is green"] is projects["Ann sails at noon"] is None
+    listed = client.call_tool("memory_list", {}, thread=other).content
+    assert "facts/crane.md" not in listed
+    assert "facts/user.md" in listed
+    assert "buoy" in listed
+    assert "rope is" not in listed
+
+
 def test_notes_and_digest_are_inherited_in_the_project() -> None:
     """A new thread opens with the notes of its project's threads and of those without one, never of another's."""
     with running_daemon() as own, Client(own.socket) as client:
