@@ -37,12 +37,13 @@ class Checkout:
 
     `remote` is the normalized address of the repository's remote, empty without one. `folders` are paths by which it
     is known, the one that identifies it first: of a repository the folder of its main worktree (of a clone by a path,
-    that of the repository it was cloned from), last the worktree in use.
+    that of the repository it was cloned from), last the worktree in use. `exists` is False for a folder that is gone.
     """
 
     remote: str
     folders: tuple[str, ...]
     is_repository: bool
+    exists: bool = True
 
 
 def locate(folder: str) -> Checkout:
@@ -62,7 +63,8 @@ def locate(folder: str) -> Checkout:
             return Checkout(
                 remote, tuple(dict.fromkeys((origin, _main_worktree(common), worktree))), is_repository=True
             )
-    return Checkout("", (candidates[-1],), is_repository=False)
+    exists = os.path.isdir(path)  # noqa: PTH112 - `is_dir` raises where a folder above may not be read
+    return Checkout("", (candidates[-1],), is_repository=False, exists=exists)
 
 
 def main_folder(path: str) -> str | None:

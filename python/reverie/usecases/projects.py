@@ -78,8 +78,8 @@ def find(projects: Sequence[ProjectRecord], checkout: Checkout) -> ProjectRecord
     """Return the known project that a checkout is of, or None.
 
     A remote decides where there is one: `/home/ann/x` may have been another repository before. Without a remote it is
-    the project known by its folder. A folder without git, or one that is gone, belongs to the nearest known folder
-    above it: `/home/ann/harbour/src` of an old transcript is of `/home/ann/harbour`.
+    the project known by its folder. A folder that is gone belongs to the nearest known folder above it:
+    `/home/ann/harbour/src` of an old transcript is of `/home/ann/harbour`.
     """
     if checkout.remote:
         found = next((project for project in projects if checkout.remote in project.remotes), None)
@@ -87,7 +87,7 @@ def find(projects: Sequence[ProjectRecord], checkout: Checkout) -> ProjectRecord
         return found or _by_folder([project for project in projects if not project.remotes], checkout.folders[0])
     folder = checkout.folders[0]
     found = _by_folder(projects, folder)
-    if found is not None or checkout.is_repository:
+    if found is not None or checkout.exists:
         return found
     above = (str(parent) for parent in PurePosixPath(folder).parents if not is_shared_folder(str(parent)))
     return next((found for parent in above if (found := _by_folder(projects, parent)) is not None), None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reverie import tokens
-from reverie.store import DigestRecord, NoteRecord, ThreadRecord
+from reverie.store import DigestRecord, Kind, NoteRecord, ThreadRecord
 from reverie.usecases import projects
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ def snapshot(reader: Reader, agent: str | None, project: str | None = None, befo
     Notes of the project's threads and of those without a project, and a digest of the project's; without a project of
     all threads. `before` leaves out what was written later.
     """
-    if agent is None:
-        return Seed()
+    if agent is None or reader.count(Kind.NOTE) + reader.count(Kind.DIGEST) == 0:
+        return Seed()  # at once: thousands of imported sessions have neither
     of_agent = {thread.id: thread for _, thread in reader.records(ThreadRecord) if thread.agent == agent}
     threads = [
         thread for thread in of_agent.values() if project is None or projects.of_thread(thread) in {None, project}

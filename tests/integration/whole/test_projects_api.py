@@ -118,3 +118,11 @@ def test_an_imported_thread_opens_with_what_was_known_when_it_began(client: Clie
     assert "shoal" not in str(context.request)
     assert client.notes(begun_before).items == []
     assert client.context(begun_before).tokens.index == 0
+
+
+def test_a_folder_without_git_is_itself_while_it_exists(client: Client, tmp_path: Path) -> None:
+    """A folder inside that of a project is one of its own; one that is gone belongs to the project above it."""
+    (tmp_path / "dune" / "inner").mkdir(parents=True)
+    places = ("dune", "dune/inner", "dune/gone")
+    names = [client.create_thread(project=str(tmp_path / place)).project for place in places]
+    assert names == ["dune", "inner", "dune"]

@@ -21,6 +21,9 @@ from reverie.models import MemoryType
         ("facts/project-02.md", ("facts/project-02.md", 1)),
         ("episodes/2026-11.md", ("episodes/2026-11.md", 1)),
         ("episodes/2026-11-2.md", ("episodes/2026-11.md", 2)),
+        ("episodes/harbour-2026-11.md", ("episodes/harbour-2026-11.md", 1)),
+        ("episodes/harbour-2026-11-2.md", ("episodes/harbour-2026-11.md", 2)),
+        ("episodes/harbour-2-2026-11.md", ("episodes/harbour-2-2026-11.md", 1)),
     ],
 )
 def test_the_number_of_a_part_is_in_its_name(path: str, expected: tuple[str, int]) -> None:

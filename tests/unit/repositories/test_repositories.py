@@ -74,7 +74,9 @@ def test_a_folder_that_is_gone(tmp_path: Path) -> None:
     main = repository(tmp_path / "harbour", "https://example.org/ann/harbour")
     for gone in (main / ".worktrees" / "fix" / "src", main / "removed", tmp_path / "harbour-worktrees" / "fix"):
         assert locate(str(gone)).remote == "example.org/ann/harbour"
-    assert locate("/home/ann/gone/.worktrees/fix") == Checkout("", ("/home/ann/gone",), is_repository=False)
+    assert locate("/home/ann/gone/.worktrees/fix") == Checkout(
+        "", ("/home/ann/gone",), is_repository=False, exists=False
+    )
     assert locate("/home/ann/gone/src").folders == ("/home/ann/gone/src",)
 
 

@@ -1,0 +1,88 @@
+"""The commands about projects: what they print, and what they ask the daemon."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from support.cli import Cli, Routes
+    from support.fake_daemon import FakeDaemon
+
+HARBOUR = {
+    "name": "harbour",
+    "remotes": ["example.org/ann/harbour"],
+    "folders": ["/srv/harbour"],
+    "threads": 1200,
+    "memories": 7,
+}
+GIVEN = {"name": "quay", "remotes": [], "folders": [], "threads": 0, "memories": 0}
+MEMORY = {
+    "id": "mem_1",
+    "type": "fact",
+    "content": "The crane is red.",
+    "tags": [],
+    "document": "facts/harbour/project.md",
+    "createdAt": "2026-11-21T09:30:00.000Z",
+    "updatedAt": "2026-11-21T09:30:00.000Z",
+    "project": "harbour",
+}
+
+
+def page(*items: Any, **more: Any) -> dict[str, Any]:
+    return {"items": list(items), "next": None, **more}
+
+
+@pytest.mark.usefixtures("daemon")
+def test_projects_are_listed(cli: Cli, routes: Routes) -> None:
+    """Each with its repository or folder and its sizes; without one the next command is named."""
+    routes["GET /v1/projects"] = page(HARBOUR, GIVEN)
+    said = cli("projects")
+    assert said.code == 0
+    for part in ("harbour", "example.org/ann/harbour", "1,200", "7", "quay"):
+        assert part in said.out
+    assert cli("projects", "--json").json["items"] == [HARBOUR, GIVEN]
+    routes["GET /v1/projects"] = page()
+    assert "No projects yet" in cli("projects").out
+
+
+@pytest.mark.usefixtures("daemon")
+def test_sorting_names_its_undo(cli: Cli, routes: Routes) -> None:
+    """What was sorted, and the command that moves it back, unless nothing moved."""
+    answer = {"threads": 1, "memories": 3, "operation": "12"}
+    routes["POST /v1/projects/sort"] = answer
+    said = cli("projects", "--sort").out
+    assert "1 thread, 3 memories" in said
+    assert "reverie undo 12" in said
+    assert cli("projects", "--sort", "--json").json == answer
+    routes["POST /v1/projects/sort"] = {"threads": 0, "memories": 0}
+    assert "undo" not in cli("projects", "--sort").out
+
+
+def test_the_project_of_an_answer_is_said(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
+    """Recall and memories name the project that was taken, and send the folder that they are in."""
+    hit = {"memory": MEMORY, "score": 1.0, "why": "crane 1.00"}
+    routes["POST /v1/recall"] = {"hits": [hit], "tokens": 9, "project": "harbour"}
+    routes["GET /v1/memories"] = page(MEMORY, project="harbour")
+    for words in (("recall", "crane"), ("memories",), ("recall", "crane", "--project", "harbour")):
+        assert "Project harbour, and what is of no project" in cli(*words).out
+    routes["GET /v1/memories"] = page(MEMORY)
+    assert "of no project" not in cli("memories", "--all-projects").out
+    assert daemon.requests[-1].query["allProjects"] == "true"
+
+
+def test_a_memory_is_remembered_for_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
+    """A path is sent as an absolute one, a name as it is."""
+    routes["POST /v1/memories"] = {**MEMORY, "existed": True}
+    for given, sent in ((".", str(Path.cwd())), ("Harbour", "Harbour")):
+        assert cli("remember", "The crane is red.", "--project", given).code == 0
+        assert daemon.requests[-1].json["project"] == sent
+
+
+def test_threads_of_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
+    """The filter is sent; where no thread is of the project, that is said."""
+    routes["GET /v1/threads"] = page()
+    assert "No thread is of the project quay" in cli("threads", "--project", "quay").out
+    assert daemon.requests[-1].query["project"] == "quay"
