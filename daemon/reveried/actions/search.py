@@ -86,8 +86,7 @@ def _messages(asked: _Asked) -> list[wire.SearchHit]:
     accepted = within(kind="message", threads=threads, agent=request.agent, since=asked.since, before=asked.before)
     hits = services.messages.messages(space, request.query, request.limit, accepted)
     with services.store.reader(space) as reader:
-        found = [usecase.message_hit(reader, request.query, hit) for hit in hits]
-    return [hit for hit in found if hit is not None]
+        return usecase.message_hits(reader, request.query, hits)
 
 
 def _sections(asked: _Asked) -> list[wire.SearchHit]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SPREAD_FROM", "is_question", "spread", "surroundings_for"]
 
-CANDIDATES: Final = 64  # the best messages, looked at with two neighbours on either side
+CANDIDATES: Final = 40  # the best messages, looked at with two neighbours on either side
 WINDOW: Final = 1.5  # what the words around a message count beside those in it: an answer has few words of its question
 STATEMENT_WINDOW: Final = 0.5  # for a statement, which has its words in one place
 SPEAKER: Final = 4.0  # "What did Ann buy?": what Ann said

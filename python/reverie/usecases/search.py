@@ -13,30 +13,45 @@ from reverie.usecases.projects import of_thread
 from reverie.usecases.stored_entries import opened_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reverie.models import Entry
     from reverie.rank import Hit
     from reverie.recall import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
 
-__all__ = ["is_of_project", "joined", "memory_hit", "message_hit", "section_hit"]
+__all__ = ["is_of_project", "joined", "memory_hit", "message_hits", "section_hit"]
 
 NEIGHBOUR_CHARS: Final = 200
+NEIGHBOUR_READ: Final = 2_000  # characters, before spaces are taken together
 GAP: Final = 12  # entries looked through for a neighbour that says something, as the index does
 WHY_WORDS: Final = 8
 _WORD = re.compile(r"\w+")
 
 
-def message_hit(reader: Reader, query: str, hit: Hit) -> wire.SearchHit | None:
-    """Return a found message; None where it was deleted meanwhile."""
-    thread_id, seq = search.is_number_of(hit.id)
-    thread = reader.load(ThreadRecord, (thread_id,))
-    entry = _entry(reader, thread_id, seq) if thread is not None else None
-    if thread is None or entry is None or entry.role is None:
+def message_hits(reader: Reader, query: str, hits: Sequence[Hit]) -> list[wire.SearchHit]:
+    """Return found messages, without those that were deleted meanwhile."""
+    threads: dict[str, ThreadRecord | None] = {}
+    found: list[wire.SearchHit] = []
+    for hit in hits:
+        thread_id, seq = search.is_number_of(hit.id)
+        if thread_id not in threads:
+            threads[thread_id] = reader.load(ThreadRecord, (thread_id,))
+        thread = threads[thread_id]
+        answer = _message_hit(reader, query, hit, thread, seq) if thread is not None else None
+        if answer is not None:
+            found.append(answer)
+    return found
+
+
+def _message_hit(reader: Reader, query: str, hit: Hit, thread: ThreadRecord, seq: int) -> wire.SearchHit | None:
+    """Return a found message with its neighbours; None where it was deleted."""
+    beside = dict(_entries(reader, thread.id, seq - 1, min(seq + 1, thread.last_seq)))  # nearly always these are they
+    entry = beside.get(seq)
+    if entry is None or entry.role is None:
         return None
-    before = _neighbour(reader, thread_id, range(seq - 1, max(seq - 1 - GAP, 0), -1))
-    after = _neighbour(reader, thread_id, range(seq + 1, min(seq + 1 + GAP, thread.last_seq + 1)))
+    before = _neighbour(reader, thread.id, range(seq - 1, max(seq - 1 - GAP, 0), -1), beside)
+    after = _neighbour(reader, thread.id, range(seq + 1, min(seq + 1 + GAP, thread.last_seq + 1)), beside)
     return wire.SearchHit(
         kind="message",
         passage=search.passage(search.message_text(entry), _words(query)),
@@ -110,19 +125,18 @@ def _why(terms: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{term} {added:.2f}" for term, added in terms[:WHY_WORDS])
 
 
-def _neighbour(reader: Reader, thread_id: str, places: range) -> wire.Neighbour | None:
-    """Return the first of some entries that says something."""
+def _neighbour(reader: Reader, thread_id: str, places: range, known: Mapping[int, Entry]) -> wire.Neighbour | None:
+    """Return the first of some entries that says something; those in `known` are not read again."""
     for seq in places:
-        entry = _entry(reader, thread_id, seq)
+        entry = known.get(seq) or next((found for _, found in _entries(reader, thread_id, seq, seq)), None)
         text = search.message_text(entry) if entry is not None else ""
         if entry is not None and entry.role is not None and text:
-            return wire.Neighbour(
-                seq=seq, role=entry.role, text=search.clipped(" ".join(text.split()), NEIGHBOUR_CHARS)
-            )
+            shown = search.clipped(" ".join(text[:NEIGHBOUR_READ].split()), NEIGHBOUR_CHARS)
+            return wire.Neighbour(seq=seq, role=entry.role, text=shown)
     return None
 
 
-def _entry(reader: Reader, thread_id: str, seq: int) -> Entry | None:
-    """Return an entry of a thread; None where it was deleted."""
-    rows = reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=seq - 1, through=seq)
-    return next((opened_entry(thread_id, number, data) for number, data in rows if number == seq), None)
+def _entries(reader: Reader, thread_id: str, first: int, last: int) -> Iterator[tuple[int, Entry]]:
+    """Yield the entries `first` to `last` of a thread that are there."""
+    for seq, data in reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=max(first, 1) - 1, through=last):
+        yield seq, opened_entry(thread_id, seq, data)

@@ -95,21 +95,30 @@ impl Index {
         }
         candidates.sort_unstable();
         candidates.dedup();
-        let mut hits: Vec<Hit> = candidates.into_iter().map(|place| around.hit(place, &bm25, how)).collect();
-        let better = |a: &Hit, b: &Hit| -> Ordering { b.score.total_cmp(&a.score).then_with(|| a.id.cmp(&b.id)) };
-        if hits.len() > limit {
-            hits.select_nth_unstable_by(limit, better);
-            hits.truncate(limit);
+        let score = |place: Place| -> (f64, Place) {
+            let mut score = 0.0;
+            around.for_each_part(place, &bm25, how, |_, part| score += part);
+            (score, place)
+        };
+        let mut scored: Vec<(f64, Place)> = candidates.into_iter().map(score).collect();
+        let id = |(part, slot): Place| parts[part].documents.id(slot);
+        let better =
+            |a: &(f64, Place), b: &(f64, Place)| -> Ordering { b.0.total_cmp(&a.0).then_with(|| id(a.1).cmp(id(b.1))) };
+        if scored.len() > limit {
+            scored.select_nth_unstable_by(limit, better);
+            scored.truncate(limit);
         }
-        hits.sort_unstable_by(better);
-        Ok(hits)
+        scored.sort_unstable_by(better);
+        Ok(scored.into_iter().map(|(score, place)| around.hit(place, score, &bm25, how)).collect())
     }
 
-    /// Return where a document is that was not removed.
-    fn place(&self, id: &str) -> Option<Place> {
-        let found = |(part, segment): (usize, &super::Segment)| segment.documents.find(id).map(|slot| (part, slot));
-        let in_segments = self.segments.iter().enumerate().find_map(found);
-        in_segments.or_else(|| self.buffer.documents.find(id).map(|slot| (self.segments.len(), slot)))
+    /// Return where a document is that was not removed; `likely` is the part that is looked at first.
+    fn place(&self, id: &str, likely: usize) -> Option<Place> {
+        let found = |part: usize| {
+            let documents = self.segments.get(part).map_or(&self.buffer.documents, |segment| &segment.documents);
+            documents.find(id).map(|slot| (part, slot))
+        };
+        found(likely).or_else(|| (0..=self.segments.len()).filter(|&part| part != likely).find_map(found))
     }
 
     /// Whether a document is in a group.
@@ -143,7 +152,7 @@ impl Around<'_> {
             let Some((thread, number)) = numbered(id) else {
                 return Looked { before: Vec::new(), behind: Vec::new() };
             };
-            let found = |number: u64| index.place(&format!("{thread}/{number}"));
+            let found = |number: u64| index.place(&format!("{thread}/{number}"), place.0);
             let before = (1..=GAP).map_while(|step| number.checked_sub(step)).filter_map(found).take(REACH).collect();
             let behind = (1..=GAP).map_while(|step| number.checked_add(step)).filter_map(found).take(REACH).collect();
             Looked { before, behind }
@@ -160,35 +169,39 @@ impl Around<'_> {
         })
     }
 
-    /// Return a candidate with its score.
-    fn hit(&mut self, place: Place, bm25: &Bm25, how: &Surroundings) -> Hit {
+    /// Return a candidate as a hit, with the words and boosts that its score is made of.
+    fn hit(&mut self, place: Place, score: f64, bm25: &Bm25, how: &Surroundings) -> Hit {
+        let mut parts: BTreeMap<String, f64> = BTreeMap::new();
+        self.for_each_part(place, bm25, how, |name, part| *parts.entry(name.to_owned()).or_default() += part);
+        let mut terms: Vec<(String, f64)> = parts.into_iter().collect();
+        terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        Hit { id: self.parts[place.0].documents.id(place.1).to_owned(), score, terms }
+    }
+
+    /// Call `emit(word, score)` for every query term in a candidate's window, and for every boost with its name.
+    fn for_each_part(&mut self, place: Place, bm25: &Bm25, how: &Surroundings, mut emit: impl FnMut(&str, f64)) {
         let query = self.query;
         let members: Vec<Place> = self.neighbours(place).collect();
         let length_of = |(part, slot): Place| self.parts[part].documents.length(slot);
         let length = length_of(place);
         let window = members.iter().fold(length, |sum, &member| sum.saturating_add(length_of(member)));
-        let mut frequencies: Vec<f64> = self.row(place).iter().copied().map(f64::from).collect();
-        let own = frequencies.clone();
+        let own: Vec<f64> = self.row(place).iter().copied().map(f64::from).collect();
+        let mut frequencies = own.clone();
         for member in members {
             self.row(member).iter().zip(&mut frequencies).for_each(|(&more, sum)| *sum += f64::from(more));
         }
-        let mut words: BTreeMap<&str, f64> = BTreeMap::new();
         // A window at the end of a thread is shorter and not better for it: all are compared with one of full width.
         let widths = bm25.in_averages(window) / f64::from(u8::try_from(2 * REACH + 1).unwrap_or(u8::MAX));
         for ((term, own), around) in query.terms.iter().zip(own).zip(frequencies).filter(|&(_, around)| around > 0.0) {
             let alone = bm25.score_of(own, bm25.in_averages(length), term.weight);
             let together = bm25.score_of(around, widths, term.weight);
-            *words.entry(&term.word).or_default() += alone + how.weight * together;
+            emit(&term.word, alone + how.weight * together);
         }
-        let mut terms: Vec<(String, f64)> = words.into_iter().map(|(word, score)| (word.to_owned(), score)).collect();
         for boost in how.boosts.iter().filter(|boost| boost.score != 0.0) {
             if self.applies(place, &boost.applies) {
-                terms.push((boost.name.clone(), boost.score));
+                emit(&boost.name, boost.score);
             }
         }
-        let score = terms.iter().map(|(_, score)| score).sum();
-        terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        Hit { id: self.parts[place.0].documents.id(place.1).to_owned(), score, terms }
     }
 
     /// Whether a boost is added to a document.

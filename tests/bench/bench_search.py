@@ -1,0 +1,243 @@
+"""Benchmark of the search in what was said: how much of what was asked for it finds, through a real daemon.
+
+    python tests/bench/bench_search.py [locomo] [weights] [statements]
+
+`locomo`: questions about long conversations, of which the evidence is known: the share of it among the best 5 and 10
+messages, each conversation in a daemon of its own, then all in one. `weights`: the same questions in this process, with
+the weights of `reverie.search.question` chosen on all conversations but the one that is asked about. `statements`:
+sentences that readers wrote down about recorded sessions: how often the best hits are of that session. Without an
+argument all of them; what needs data that is not here is skipped. How fast it is: `bench_search_speed.py`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+import statistics
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from reverie import search
+from reverie.client import Client
+from reverie.models import Entry, EntryKind
+from reverie.search import question
+from reverie.usecases.message_index import new_index
+from support.daemon import running_daemon
+from support.shared import SHARED, real_sessions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from reverie.rank import Index
+
+GRID = {
+    "WINDOW": (1.0, 1.5, 2.0),
+    "SPEAKER": (2.0, 4.0),
+    "ASKS": (-1.0, -2.0),
+    "ANSWERS": (1.0, 2.0, 3.0),
+    "SAME_DAY": (5.0, 9.0),
+}
+SESSION = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+Said = tuple[str, str, str, str]  # thread, time, text, id of the turn
+Asked = list[tuple[str, set[str]]]  # question and the turns with its evidence
+
+
+def conversations() -> list[tuple[list[Said], Asked]]:
+    """Return the turns and questions of each conversation; an empty list where they are not here."""
+    path = SHARED / "data" / "locomo" / "locomo5.json"
+    return [(list(turns(one)), asked(one)) for one in json.loads(path.read_bytes())] if path.exists() else []
+
+
+def turns(conversation: dict[str, Any]) -> Iterator[Said]:
+    """Yield the turns, each session of a conversation as a thread."""
+    talk, name = conversation["conversation"], conversation["sample_id"]
+    for number in itertools.count(1):
+        if not isinstance(session := talk.get(f"session_{number}"), list):
+            return
+        said_at = datetime.strptime(talk[f"session_{number}_date_time"], "%I:%M %p on %d %B, %Y").replace(tzinfo=UTC)
+        for turn in session:
+            shown = f" [shares {turn['blip_caption']}]" if turn.get("blip_caption") else ""
+            text = f"{turn['speaker']}: {turn['text']}{shown}"
+            yield f"{name}.{number}", said_at.isoformat(), text, f"{name}/{turn['dia_id']}"
+
+
+def asked(conversation: dict[str, Any]) -> Asked:
+    """Return the questions whose evidence is in the conversation."""
+    there = {turn for *_, turn in turns(conversation)}
+    evidence = ({f"{conversation['sample_id']}/{turn}" for turn in each["evidence"]} for each in conversation["qa"])
+    pairs = zip((each["question"] for each in conversation["qa"]), evidence, strict=True)
+    return [(text, found & there) for text, found in pairs if found & there]
+
+
+def append(client: Client, said: list[Said]) -> dict[tuple[str, int], str]:
+    """Append every turn as a message; return the turn at each thread and number."""
+    places: dict[tuple[str, int], str] = {}
+    for thread, group in itertools.groupby(said, key=lambda turn: turn[0]):
+        lines = list(group)
+        client.create_thread(id=thread)
+        roles = itertools.cycle(("user", "assistant"))
+        messages = [{"role": next(roles), "content": text, "at": at} for _, at, text, _ in lines]
+        first = client.append(thread, messages).first_seq
+        places |= {(thread, first + number): turn for number, (*_, turn) in enumerate(lines)}
+    return places
+
+
+def shares(found: list[str], evidence: set[str]) -> tuple[float, float]:
+    """Return the shares of the evidence among the best 5 and 10."""
+    return len(evidence & set(found[:5])) / len(evidence), len(evidence & set(found[:10])) / len(evidence)
+
+
+def line(title: str, value: str) -> None:
+    print(f"{title:<52} {value}", flush=True)
+
+
+def bench_locomo() -> None:
+    """Print the shares of evidence, each conversation alone, then all in one store."""
+    data = conversations()
+    if not data:
+        line("evidence of questions", "skipped: ../shared/data/locomo is not here")
+        return
+    for title, groups in (("one conversation", [[one] for one in data]), ("all in one store", [data])):
+        results: list[tuple[float, float]] = []
+        times: list[float] = []
+        for group in groups:
+            with running_daemon() as daemon, Client(daemon.socket) as client:
+                places: dict[tuple[str, int], str] = {}
+                for said, _ in group:
+                    places |= append(client, said)
+                client.search("ready?")
+                for text, evidence in (each for _, questions in group for each in questions):
+                    began = time.perf_counter()
+                    hits = client.search(text, limit=10).hits
+                    times.append(time.perf_counter() - began)
+                    found = [places[hit.thread.id, hit.message.seq] for hit in hits if hit.thread and hit.message]
+                    results.append(shares(found, evidence))
+        five, ten = (statistics.mean(column) for column in zip(*results, strict=True))
+        line(f"evidence of {len(results)} questions, {title}: R@5, R@10", f"{five:.4f} {ten:.4f}")
+        line("  a search over the socket: p50, p99", percentiles(times))
+
+
+def bench_weights() -> None:
+    """Print the shares of evidence with weights chosen without the conversation that is asked about."""
+    data = conversations()
+    if not data:
+        return
+    indexes = [index_of(said) for said, _ in data]
+    table: dict[tuple[float, ...], list[tuple[float, float]]] = {}
+    before = {name: getattr(question, name) for name in GRID}
+    for values in itertools.product(*GRID.values()):
+        for name, value in zip(GRID, values, strict=True):
+            setattr(question, name, value)
+        table[values] = [
+            asked_of(index, names, questions) for (index, names), (_, questions) in zip(indexes, data, strict=True)
+        ]
+    for name, value in before.items():
+        setattr(question, name, value)
+    sizes = [len(questions) for _, questions in data]
+    held_out: list[tuple[float, float]] = []
+    for left in range(len(data)):
+        rest = [number for number in range(len(data)) if number != left]
+        best = max(table, key=lambda values: sum(sum(table[values][number]) * sizes[number] for number in rest))
+        held_out.append(table[best][left])
+        chosen = ", ".join(f"{name} {value:g}" for name, value in zip(GRID, best, strict=True))
+        line(f"weights without conversation {left + 1}", chosen)
+    five, ten = (
+        sum(share[at] * size for share, size in zip(held_out, sizes, strict=True)) / sum(sizes) for at in (0, 1)
+    )
+    line("evidence, weights chosen on the others: R@5, R@10", f"{five:.4f} {ten:.4f}")
+
+
+def index_of(said: list[Said]) -> tuple[Index, dict[str, str]]:
+    """Return an index of a conversation in this process, and the turn of each of its units."""
+    index, names = new_index(), dict[str, str]()
+    for _, group in itertools.groupby(said, key=lambda turn: turn[0]):
+        for number, (thread, at, text, turn) in enumerate(group, 1):
+            at_ms = int(datetime.fromisoformat(at).timestamp() * 1000)
+            unit = search.message_unit(thread, None, Entry(EntryKind.SPEECH, seq=number, content=text), at_ms)
+            assert unit is not None
+            index.add(*unit)
+            names[unit.id] = turn
+    return index, names
+
+
+def asked_of(index: Index, names: dict[str, str], questions: Asked) -> tuple[float, float]:
+    """Return the mean shares of the evidence of a conversation's questions."""
+
+    def found(text: str) -> list[str]:
+        hits = index.search_around(text, 10 * search.SPREAD_FROM, search.surroundings_for(text))
+        return [names[hit.id] for hit in search.spread(text, hits, 10)]
+
+    results = [shares(found(text), evidence) for text, evidence in questions]
+    five, ten = (statistics.mean(column) for column in zip(*results, strict=True))
+    return five, ten
+
+
+def bench_statements() -> None:
+    """Print how often the session that a statement is about is among the best hits."""
+    path = SHARED / "data" / "gold" / "session_summaries.json"
+    if not path.exists():
+        line("statements about sessions", "skipped: ../shared/data/gold is not here")
+        return
+    files = {name[0]: file for file in real_sessions() if (name := SESSION.search(file.name))}
+    summaries = [(name[0], row["summary"]) for row in json.loads(path.read_bytes()) if (name := session_in(row))]
+    asked_for = [(name, text) for name, summary in summaries if name in files for text in statements(summary) if text]
+    described = [name for name in files if name in {name for name, _ in asked_for}]
+    others = [name for name in files if name not in described]
+    for chosen in (described + others[:8], described + others):
+        ranks = asked_of_sessions({name: files[name] for name in chosen}, [text for _, text in asked_for])
+        pairs = list(zip((name for name, _ in asked_for), ranks, strict=True))
+        shown = " ".join(f"{statistics.mean(name in found[:n] for name, found in pairs):.3f}" for n in (1, 5, 10))
+        line(f"{len(pairs)} statements, {len(chosen)} sessions: top 1, 5, 10", shown)
+
+
+def session_in(row: dict[str, Any]) -> re.Match[str] | None:
+    return SESSION.search(row["session_id"] or "")
+
+
+def asked_of_sessions(files: dict[str, Path], texts: list[str]) -> list[list[str | None]]:
+    """Return the sessions of the best ten messages for each text, asked of a daemon with these sessions."""
+    with running_daemon() as daemon, Client(daemon.socket) as client:
+        command = [sys.executable, "-m", "reveried.cli", "import", "claude-code", *map(str, files.values())]
+        subprocess.run(command, env=daemon.env, check=True, capture_output=True)
+        of = {
+            thread.id: session_of(thread.source or thread.id, set(files)) for thread in client.threads(limit=1000).items
+        }
+        answers = [client.search(text, limit=10).hits for text in texts]
+    return [[of[hit.thread.id] for hit in hits if hit.thread is not None] for hits in answers]
+
+
+def session_of(source: str, ids: set[str]) -> str | None:
+    return next((name for name in ids if name in source), None)
+
+
+def statements(summary: dict[str, Any]) -> Iterator[str]:
+    """Yield the sentences that a reader wrote about a session."""
+    learnt = summary.get("learnings") or {}
+    yield summary.get("intent") or ""
+    yield summary.get("outcome") or ""
+    for part in ("repo", "workflow"):
+        yield from learnt.get(part) or []
+    for each in learnt.get("code") or []:
+        yield each.get("finding", "") if isinstance(each, dict) else each
+    yield from summary.get("friction") or []
+    yield from summary.get("open_items") or []
+
+
+def percentiles(times: list[float]) -> str:
+    """Return median and 99th percentile of some seconds, in milliseconds."""
+    ordered = sorted(times)
+    return f"{1e3 * statistics.median(ordered):.2f} ms  {1e3 * ordered[len(ordered) * 99 // 100]:.2f} ms"
+
+
+PARTS = {"locomo": bench_locomo, "weights": bench_weights, "statements": bench_statements}
+
+if __name__ == "__main__":
+    for part in sys.argv[1:] or PARTS:
+        PARTS[part]()
