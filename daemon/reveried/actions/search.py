@@ -29,7 +29,7 @@ EVERY_S: Final = 5.0
 SAVE_AFTER_S: Final = 60.0
 CHANGES_MAX: Final = 20_000  # as many changes are saved sooner
 MEMORY_TOKENS: Final = 100_000  # no limit for memories but their number
-MEMORIES_LOOKED_AT: Final = 5  # times as many as are asked for, of which some may be of another project or time
+LOOKED_AT: Final = 5  # times as many as are asked for, of which some may be of another project or time
 
 
 async def search(services: Services, space: str, request: wire.SearchRequest) -> wire.SearchAnswer:
@@ -93,7 +93,7 @@ def _sections(asked: _Asked) -> list[wire.SearchHit]:
     """Return the sections of documents."""
     services, space, request, project = asked.services, asked.space, asked.request, asked.project
     accepted = within(kind="document", since=asked.since, before=asked.before)
-    limit = request.limit if project is None else request.limit * MEMORIES_LOOKED_AT
+    limit = request.limit if project is None else request.limit * LOOKED_AT
     hits = services.messages.sections(space, request.query, limit, accepted)
     with services.store.reader(space) as reader:
         found = [usecase.section_hit(reader, request.query, hit) for hit in hits]
@@ -106,7 +106,7 @@ def _sections(asked: _Asked) -> list[wire.SearchHit]:
 def _memories(asked: _Asked) -> list[wire.SearchHit]:
     """Return the memories; a search is no access of them."""
     services, space, request, project = asked.services, asked.space, asked.request, asked.project
-    limit = request.limit * MEMORIES_LOOKED_AT
+    limit = request.limit * LOOKED_AT
     found = services.recall.search(
         space, request.query, limit=limit, token_budget=MEMORY_TOKENS, projects=visible(project)
     )

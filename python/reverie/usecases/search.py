@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reverie import search, wire
-from reverie.documents.project_folder import folder_of, memory_project
+from reverie.documents.project_folder import folder_of
 from reverie.recall import memory_text
 from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.usecases.projects import of_thread
@@ -96,10 +96,9 @@ def memory_hit(query: str, hit: MemoryHit[MemoryRecord]) -> wire.SearchHit:
     )
 
 
-def is_of_project(found: MemoryRecord | str, project: str) -> bool:
-    """Return whether a memory, or the document at a path, belongs to a project or to none."""
-    of = folder_of(found) if isinstance(found, str) else memory_project(found)
-    return not of or of == project
+def is_of_project(path: str, project: str) -> bool:
+    """Return True if a document belongs to a project, or to none."""
+    return folder_of(path) in (None, project)
 
 
 def joined(lists: Sequence[Sequence[wire.SearchHit]], limit: int) -> list[wire.SearchHit]:
