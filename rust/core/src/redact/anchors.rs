@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::automaton::Automaton;
+use aho_corasick::{Anchored, dfa::DFA};
 
 use crate::redact::findings::{Confidence, Findings};
 use crate::redact::rules::{Begins, CLIENTS, Client, INFIXES, Infix, KEYWORDS, Keyword, LABELS, Token, tokens};
-use crate::redact::{Scope, Span, automaton};
+use crate::redact::{Scope, Span};
 
 /// The rule that an anchor triggers.
 enum Anchor {
@@ -29,9 +30,10 @@ enum Anchor {
 }
 
 /// The anchors and their automaton, compiled on first use.
-static ANCHORS: LazyLock<(Vec<Anchor>, Option<AhoCorasick>)> = LazyLock::new(|| {
+static ANCHORS: LazyLock<(Vec<Anchor>, Option<DFA>)> = LazyLock::new(|| {
     let (anchors, patterns): (Vec<_>, Vec<_>) = anchors().into_iter().unzip();
-    (anchors, automaton(&patterns, MatchKind::Standard))
+    // It fails only for patterns too large to compile, which these are not.
+    (anchors, DFA::builder().build(&patterns).ok())
 });
 
 /// Return every anchor with the string that triggers it.
@@ -114,8 +116,28 @@ impl Findings<'_> {
     pub(crate) fn scan_anchors(&mut self, scope: Scope) {
         let (anchors, automaton) = &*ANCHORS;
         let Some(automaton) = automaton else { return };
-        for hit in automaton.find_overlapping_iter(self.text) {
-            self.match_anchor(&anchors[hit.pattern().as_usize()], hit.start(), hit.end(), scope);
+        let Ok(mut state) = automaton.start_state(Anchored::No) else { return };
+        let mut repeated = None;
+        // Stepped by hand: the search functions begin anew after each match, and in a text of anchors each byte is one.
+        for (at, byte) in self.bytes.iter().enumerate() {
+            let before = state;
+            state = automaton.next_state(Anchored::No, state, *byte);
+            if !automaton.is_special(state) || !automaton.is_match(state) {
+                continue;
+            }
+            // One letter again and again (`AAAA`, which zero bytes are in base64): the token is found at every byte.
+            if state == before && repeated.is_some_and(|token| self.extend_token(token, at + 1)) {
+                continue;
+            }
+            for nth in 0..automaton.match_len(state) {
+                let pattern = automaton.match_pattern(state, nth);
+                let anchor = &anchors[pattern.as_usize()];
+                self.match_anchor(anchor, at + 1 - automaton.pattern_len(pattern), at + 1, scope);
+                repeated = match anchor {
+                    Anchor::Token(token) if automaton.match_len(state) == 1 => Some(*token),
+                    _ => None,
+                };
+            }
         }
     }
 

@@ -1,10 +1,15 @@
 //! Secrets behind a name that announces them: assignments, arguments, XML elements, options, comparisons.
 
+use std::sync::LazyLock;
+
+use aho_corasick::AhoCorasick;
+
 use crate::redact::findings::{Confidence, Findings};
 use crate::redact::json_keys::starts_word;
+use crate::redact::machine_class::{MachineClass, machine_class};
 use crate::redact::plausibility::{
-    EXAMINED_MAX, MachineClass, Quoting, has_three_char_classes, is_heavily_punctuated, is_number, is_placeholder,
-    is_plausible, is_secret_key_name, machine_class, mixes_letters_and_digits,
+    EXAMINED_MAX, Quoting, has_three_char_classes, is_heavily_punctuated, is_number, is_placeholder, is_plausible,
+    is_secret_key_name, is_secret_key_word, mixes_letters_and_digits,
 };
 use crate::redact::rules::{ByteSet, DESCRIPTION_WORDS, KEYWORDS, Keyword};
 use crate::redact::{RUN_MAX, Span};
@@ -290,15 +295,19 @@ pub(crate) fn is_secret_label(label: &Keyword, text: &str, start: usize, end: us
     let window = text.floor_char_boundary(start.saturating_sub(NAME_MAX));
     let mut words = text[window..start].trim_end().rsplit(|byte: char| !byte.is_ascii_alphanumeric() && byte != '_');
     let before = words.next().unwrap_or("");
-    is_secret_key_name(&text.as_bytes()[window..end]) || is_secret_key_name(format!("{before}key").as_bytes())
+    is_secret_key_name(&text.as_bytes()[window..end]) || is_secret_key_word(before)
 }
+
+/// The words of the keywords, all searched in one pass.
+static KEYWORD_WORDS: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::new(KEYWORDS.iter().map(|keyword| keyword.word)).ok());
 
 /// Whether a name only describes the secret, by its part behind the keyword: `password_length`, `tokenType`.
 fn describes_secret(rest: &str) -> bool {
     let lower = rest.to_ascii_lowercase();
     let last = lower.rsplit(['_', '-']).next().unwrap_or("");
     let camel = rest.rfind(|letter: char| letter.is_ascii_uppercase()).map_or("", |at| &lower[at..]);
-    let has_another_keyword = KEYWORDS.iter().any(|keyword| lower.contains(keyword.word));
+    let has_another_keyword = KEYWORD_WORDS.as_ref().is_some_and(|words| words.is_match(&lower));
     has_another_keyword || lower == "s" || DESCRIPTION_WORDS.contains(&last) || DESCRIPTION_WORDS.contains(&camel)
 }
 

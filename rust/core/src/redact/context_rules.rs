@@ -2,7 +2,8 @@
 
 use crate::redact::Span;
 use crate::redact::findings::{Confidence, Findings};
-use crate::redact::plausibility::{MachineClass, is_surely_random, machine_class};
+use crate::redact::machine_class::{MachineClass, machine_class};
+use crate::redact::plausibility::is_surely_random;
 use crate::redact::rules::{
     ByteSet, CREDENTIAL_WORDS, DIGEST_WORDS, FUNCTION_WORDS, IDENTIFIER_PREFIXES, IDENTIFIER_WORDS, LOOKUP_KEYS,
     SERVICES, STRONG_CREDENTIALS,
@@ -32,11 +33,6 @@ enum Meaning {
     Nothing,
 }
 
-/// Whether a byte can be part of a value: letters, digits and `_ - + / . ~`.
-fn is_value_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'.' | b'~')
-}
-
 impl Findings<'_> {
     /// Call `visit` for every run of at least `LENGTH_MIN` value bytes.
     ///
@@ -44,12 +40,12 @@ impl Findings<'_> {
     pub(crate) fn for_each_run(&mut self, mut visit: impl FnMut(&mut Self, usize, usize)) {
         let mut at = LENGTH_MIN - 1;
         while at < self.bytes.len() {
-            if !is_value_byte(self.bytes[at]) {
+            if !ByteSet::Value.contains(self.bytes[at]) {
                 at += LENGTH_MIN;
                 continue;
             }
-            let before = self.bytes[..at].iter().rev().take_while(|byte| is_value_byte(**byte)).count();
-            let after = self.bytes[at..].iter().take_while(|byte| is_value_byte(**byte)).count();
+            let before = self.bytes[..at].iter().rev().take_while(|byte| ByteSet::Value.contains(**byte)).count();
+            let after = self.bytes[at..].iter().take_while(|byte| ByteSet::Value.contains(**byte)).count();
             let (start, end) = (at - before, at + after);
             if end - start >= LENGTH_MIN {
                 visit(self, start, end);

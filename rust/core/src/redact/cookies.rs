@@ -2,7 +2,8 @@
 
 use crate::redact::Span;
 use crate::redact::findings::{Confidence, Findings};
-use crate::redact::plausibility::{EXAMINED_MAX, is_placeholder, machine_class, mixes_letters_and_digits};
+use crate::redact::machine_class::machine_class;
+use crate::redact::plausibility::{EXAMINED_MAX, is_placeholder, mixes_letters_and_digits};
 use crate::redact::rules::{ByteSet, COOKIE_ATTRIBUTES, COOKIE_NAMES};
 
 /// Bytes of a header that are examined: what browsers store for one cookie.

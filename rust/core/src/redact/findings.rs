@@ -3,7 +3,7 @@
 use crate::redact::json_keys::{NameHint, SecretName};
 use crate::redact::kinds::{MARKER_MAX, OPENING, kinds};
 use crate::redact::plausibility::{Quoting, is_authorization, is_plausible};
-use crate::redact::rules::ByteSet;
+use crate::redact::rules::{ByteSet, Token};
 use crate::redact::{RUN_MAX, Span};
 
 /// How reliable a span's kind is, ascending; where spans overlap, the most reliable one names the union.
@@ -79,6 +79,31 @@ impl<'t> Findings<'t> {
             return;
         }
         self.candidates.extend(span.map(|span| Candidate { span, confidence }));
+    }
+
+    /// Extend the last span as the same token, found again with its prefix up to `end`, would do; return whether it is
+    /// one that has this place.
+    pub(crate) fn extend_token(&mut self, token: &Token, end: usize) -> bool {
+        let start = end - token.prefix.len();
+        let (_, until) = self.runs[token.body as usize];
+        let confidence = Confidence::PublishedFormat(token.prefix.len());
+        match self.candidates.last_mut() {
+            Some(Candidate { span, confidence: last })
+                if *last == confidence && span.kind == token.kind && span.end > end && until >= end =>
+            {
+                span.end = span.end.max(until.min(start + RUN_MAX));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether everything found here is inside one of these spans, which are in order.
+    pub(crate) fn are_inside(&self, spans: &[Span]) -> bool {
+        self.candidates.iter().all(|Candidate { span, .. }| {
+            let next = spans.partition_point(|other| other.end < span.end);
+            spans.get(next).is_some_and(|other| other.start <= span.start)
+        })
     }
 
     /// Record our own marker, if one whose kind begins at `end` is complete.

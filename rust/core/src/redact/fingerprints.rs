@@ -223,16 +223,14 @@ impl Fingerprints {
         let bytes = findings.bytes;
         let mut before = Edge::Mark;
         for at in 0..bytes.len().saturating_sub(VALUE_MIN - 1) {
-            let edge = Edge::of(bytes[at]);
-            let begins = edge.is_separate(before) || begins_behind_escape(bytes, at);
+            let edge = EDGES[usize::from(bytes[at])];
+            let begins = edge.is_separate(before) || begins_behind_letter(bytes, at);
             before = edge;
-            if !begins || bytes[at].is_ascii_whitespace() {
-                continue;
-            }
-            let Some(first) = bytes[at..].first_chunk() else { return };
-            let prefix = self.key.prefix(*first);
-            if self.prefixes[usize::from(prefix >> 6)] >> (prefix & 63) & 1 == 1 {
-                self.find_at(findings, at, prefix);
+            if begins && let Some(first) = bytes[at..].first_chunk() {
+                let prefix = self.key.prefix(*first);
+                if self.prefixes[usize::from(prefix >> 6)] >> (prefix & 63) & 1 == 1 {
+                    self.find_at(findings, at, prefix);
+                }
             }
         }
     }
@@ -245,8 +243,8 @@ impl Fingerprints {
         for (entry, _) in self.entries[first..].iter().take_while(|(entry, _)| entry.prefix == prefix) {
             let end = at + usize::from(entry.length);
             let Some(value) = bytes.get(at..end) else { continue };
-            let next = bytes.get(end).copied().map_or(Edge::Mark, Edge::of);
-            if !Edge::of(bytes[end - 1]).is_separate(next) {
+            let next = bytes.get(end).copied().map_or(Edge::Mark, |byte| EDGES[usize::from(byte)]);
+            if !EDGES[usize::from(bytes[end - 1])].is_separate(next) {
                 continue;
             }
             let hash = match hashed {
@@ -274,7 +272,7 @@ enum Edge {
 
 impl Edge {
     /// Return what a byte is.
-    fn of(byte: u8) -> Self {
+    const fn of(byte: u8) -> Self {
         match byte {
             b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' => Self::Word,
             0x80.. => Self::Letter,
@@ -288,11 +286,23 @@ impl Edge {
     }
 }
 
-/// Whether a word begins behind a written escape (`\nX1b2`), or behind the letter of an option (`-pX1b2`).
-fn begins_behind_escape(bytes: &[u8], at: usize) -> bool {
-    match bytes[..at] {
-        [.., b'\\', b'n' | b'r' | b't'] => true,
-        [.., b' ', b'-', letter] | [b'-', letter] => letter.is_ascii_alphabetic(),
+/// What each byte is.
+const EDGES: [Edge; 256] = {
+    let (mut edges, mut byte) = ([Edge::Mark; 256], 0_u8);
+    while byte < u8::MAX {
+        edges[byte as usize] = Edge::of(byte);
+        byte += 1;
+    }
+    edges[u8::MAX as usize] = Edge::Letter;
+    edges
+};
+
+/// Whether a word begins behind the letter of an escape (`\nX1b2`) or of an option (`-pX1b2`).
+fn begins_behind_letter(bytes: &[u8], at: usize) -> bool {
+    let Some(mark) = at.checked_sub(2).map(|at| bytes[at]) else { return false };
+    match mark {
+        b'\\' => matches!(bytes[at - 1], b'n' | b'r' | b't'),
+        b'-' => bytes[at - 1].is_ascii_alphabetic() && (at < 3 || bytes[at - 3] == b' '),
         _ => false,
     }
 }

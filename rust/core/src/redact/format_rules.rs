@@ -3,9 +3,9 @@
 use crate::redact::decoding::base64;
 use crate::redact::findings::Findings;
 use crate::redact::kinds::MARKER_MAX;
+use crate::redact::machine_class::{MachineClass, UUID_BYTES, machine_class};
 use crate::redact::plausibility::{
-    EXAMINED_MAX, MachineClass, UUID_BYTES, is_digest, is_hex_pair, is_placeholder, is_random, machine_class,
-    mixes_letters_and_digits,
+    EXAMINED_MAX, is_digest, is_hex_pair, is_placeholder, is_random, mixes_letters_and_digits,
 };
 use crate::redact::rules::{Begins, ByteSet, Infix, Token};
 use crate::redact::{RUN_MAX, Span};
@@ -108,9 +108,13 @@ impl Findings<'_> {
     /// that a text full of begin lines stays linear.
     pub(crate) fn pem(&self, start: usize, end: usize) -> Option<Span> {
         let from = start.saturating_sub(PEM_NAME_MAX);
-        let begin = self.bytes[from..start].windows(11).rposition(|window| window == b"-----BEGIN ")? + from;
+        let before = &self.bytes[from..start];
+        // The letter is looked at first, as a text of begin lines has five dashes everywhere.
+        let begins = |at: &usize| before[at + 5] == b'B' && before[*at..].starts_with(b"-----BEGIN ");
+        let begin = from + (0..=before.len().checked_sub(11)?).rev().find(begins)?;
         let window = &self.bytes[end..self.bytes.len().min(end + RUN_MAX)];
-        let dashes = window.windows(5).position(|window| window == b"-----").unwrap_or(window.len());
+        let five = |at: &usize| window[*at..].starts_with(b"-----");
+        let dashes = memchr::memchr_iter(b'-', window).find(five).unwrap_or(window.len());
         let end_line = &window[dashes..];
         let closing = end_line.starts_with(b"-----END ").then(|| {
             let name = &end_line[9..end_line.len().min(9 + PEM_NAME_MAX)];

@@ -28,7 +28,8 @@ const DELIMITERS: [char; 9] = ['<', '"', '\'', '`', ';', ',', '&', '|', ')'];
 /// Return the values of a span that are remembered: as written, without its last punctuation, behind a user, decoded.
 pub(crate) fn memorable_values(text: &str, span: Span) -> Vec<String> {
     let written = &text[span.start..span.end];
-    if matches!(span.kind, "private-key" | "byok" | "foreign") || written.len() > 4 * VALUE_MAX {
+    // A line of encoded data was found by its place alone: there are as many as the data has lines.
+    if matches!(span.kind, "private-key" | "key-material" | "byok" | "foreign") || written.len() > 4 * VALUE_MAX {
         return Vec::new();
     }
     let mut values = vec![written.to_owned()];

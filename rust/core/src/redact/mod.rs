@@ -15,6 +15,7 @@ mod format_rules;
 mod json_keys;
 mod kinds;
 mod known_secrets;
+mod machine_class;
 mod memorable;
 mod phrases;
 mod plausibility;
@@ -22,8 +23,6 @@ mod rules;
 mod stream;
 
 use std::borrow::Cow;
-
-use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 
 use findings::Findings;
 use known_secrets::KnownSecrets;
@@ -73,11 +72,6 @@ pub struct Redactor {
     known_secrets: Option<KnownSecrets>,
 }
 
-/// Compile an automaton; None only for patterns too large to compile, which no real list is.
-fn automaton<P: AsRef<[u8]>>(patterns: &[P], matches: MatchKind) -> Option<AhoCorasick> {
-    AhoCorasick::builder().match_kind(matches).kind(Some(AhoCorasickKind::DFA)).build(patterns).ok()
-}
-
 impl Redactor {
     /// Compile the owner's secrets; empty ones are ignored, and a longer one covers a shorter one inside it.
     #[must_use]
@@ -122,6 +116,11 @@ impl Redactor {
         // A value may be found by a remembered one beside it, so that it is looked for again; twice is enough.
         for _ in 0..2 {
             if !self.remember(text, &spans, fingerprints) {
+                break;
+            }
+            let mut again = Findings::new(text);
+            fingerprints.find(&mut again);
+            if again.are_inside(&spans) {
                 break;
             }
             spans = self.spans_with(text, scope, Some(fingerprints));

@@ -86,6 +86,9 @@ impl Findings<'_> {
                 let behind = self.skip_blanks(at + separator.len());
                 return (own && self.bytes.get(behind) != Some(&b'=')).then_some((Statement::Separator, behind));
             }
+            if nth == 0 && rest.starts_with('-') {
+                return None; // no word of the lists begins so, and lines of a key block have many
+            }
             let length = rest.bytes().take(WORD_MAX).take_while(|byte| is_phrase_byte(*byte)).count();
             let word = rest.get(..length)?;
             let spaced = matches!(rest.as_bytes().get(length), Some(b' ' | b'\t' | b':' | b'\n'));

@@ -6,8 +6,6 @@ use crate::redact::rules::{ByteSet, FUNCTION_WORDS, Keyword, PLACEHOLDERS, SECRE
 pub(crate) const EXAMINED_MAX: usize = 256;
 /// Hexadecimal digits of the longest digest in use (SHA-512).
 const DIGEST_MAX: usize = 128;
-/// Bytes of a UUID with dashes.
-pub(crate) const UUID_BYTES: usize = 36;
 
 /// How a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -124,13 +122,29 @@ pub(crate) fn is_authorization(scheme: &str, credentials: &str) -> bool {
 
 /// Whether a name that ends in `key` is that of a secret key (`api_key`, but not `primary_key`).
 pub(crate) fn is_secret_key_name(name: &[u8]) -> bool {
-    let word = name.iter().rev().take_while(|byte| ByteSet::Word.contains(**byte)).count();
-    let name: String = name[name.len() - word..]
-        .iter()
-        .filter(|byte| byte.is_ascii_alphanumeric())
-        .map(|byte| char::from(byte.to_ascii_lowercase()))
-        .collect();
-    SECRET_KEYS.iter().any(|secret| name.ends_with(secret))
+    // From the end, without what separates words: `API-Key` ends as `apikey` does.
+    let letters = || {
+        let word = name.iter().rev().take_while(|byte| ByteSet::Word.contains(**byte));
+        word.filter(|byte| byte.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase)
+    };
+    SECRET_KEYS.iter().any(|secret| {
+        let mut letters = letters();
+        secret.bytes().rev().all(|letter| letters.next() == Some(letter))
+    })
+}
+
+/// Whether the word `key` behind this word makes the name of a secret key: `API` does.
+pub(crate) fn is_secret_key_word(before: &str) -> bool {
+    let is = |secret: &&str| {
+        secret.strip_suffix("key").is_some_and(|word| ends_with_folded(before.trim_end_matches('_'), word))
+    };
+    SECRET_KEYS.iter().any(is)
+}
+
+/// Whether a word ends with a lower-case one, in any case.
+fn ends_with_folded(word: &str, end: &str) -> bool {
+    let from = word.len().checked_sub(end.len());
+    from.is_some_and(|from| word.as_bytes()[from..].eq_ignore_ascii_case(end.as_bytes()))
 }
 
 /// Whether a value is two hexadecimal numbers of equal length with a colon between.
@@ -168,15 +182,20 @@ pub(crate) fn has_three_char_classes(value: &[u8]) -> bool {
 
 /// Whether a value is letters with at least 5 different punctuation marks (6 in all), as password rules ask for.
 pub(crate) fn is_heavily_punctuated(value: &str) -> bool {
-    let mut kinds: Vec<char> = value
-        .chars()
-        .take(EXAMINED_MAX)
-        .filter(|character| !character.is_alphanumeric() && *character != '_' && *character != '-')
-        .collect();
-    let count = kinds.len();
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds.len() >= 5 && count >= 6 && value.chars().any(char::is_alphabetic)
+    let (mut ascii, mut others, mut count, mut letters) = (0_u128, Vec::new(), 0, false);
+    for character in value.chars().take(EXAMINED_MAX) {
+        letters |= character.is_alphabetic();
+        if character.is_alphanumeric() || character == '_' || character == '-' {
+            continue;
+        }
+        count += 1;
+        if character.is_ascii() {
+            ascii |= 1 << u32::from(character);
+        } else if !others.contains(&character) {
+            others.push(character);
+        }
+    }
+    ascii.count_ones() as usize + others.len() >= 5 && count >= 6 && (letters || value.chars().any(char::is_alphabetic))
 }
 
 /// Whether a long value without digits mixes upper and lower case as no identifier does.
@@ -291,53 +310,6 @@ pub(crate) fn is_surely_random(value: &[u8]) -> bool {
         && shape.lower > 2
         && shape.digits > 1
         && shape.alnum * 10 <= shape.segments * 27
-}
-
-/// What else a random value could be: the identifier of something.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MachineClass {
-    Uuid,
-    Hex,
-    Other,
-}
-
-/// Classify a random value; None if it is not random.
-pub(crate) fn machine_class(value: &[u8]) -> Option<MachineClass> {
-    if is_uuid(value) {
-        return Some(MachineClass::Uuid);
-    }
-    let hex = value.iter().all(u8::is_ascii_hexdigit);
-    let digits = value.iter().filter(|byte| byte.is_ascii_digit()).count();
-    if hex && digits > 0 && digits < value.len() {
-        return Some(MachineClass::Hex);
-    }
-    if !is_random(value) {
-        return None;
-    }
-    Some(if is_name_with_uuid(value) { MachineClass::Uuid } else { MachineClass::Other })
-}
-
-/// Whether a value is a UUID with a name or a date before or behind it, as files of sessions are called
-/// (`rollout-2026-01-02T03-04-05-550e8400-…`): it identifies something as the UUID alone does.
-fn is_name_with_uuid(value: &[u8]) -> bool {
-    if value.len() <= UUID_BYTES || value.len() > EXAMINED_MAX {
-        return false;
-    }
-    let (head, behind) = value.split_at(value.len() - UUID_BYTES);
-    let (before, tail) = value.split_at(UUID_BYTES);
-    let is_name = |rest: &[u8]| !is_random(rest) && !rest.iter().all(u8::is_ascii_hexdigit);
-    is_uuid(behind) && head.ends_with(b"-") | head.ends_with(b"_") && is_name(head)
-        || is_uuid(before) && tail.starts_with(b"-") | tail.starts_with(b"_") && is_name(tail)
-}
-
-/// Whether a value is a UUID with dashes.
-fn is_uuid(value: &[u8]) -> bool {
-    value.len() == UUID_BYTES
-        && value[8] == b'-'
-        && value.iter().enumerate().all(|(at, byte)| match at {
-            8 | 13 | 18 | 23 => *byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
 }
 
 /// Whether a value only stands for a secret: a variable, a template, a mask (`********`) or a placeholder word.

@@ -23,14 +23,22 @@ pub(crate) enum ByteSet {
     Wide,
     /// [`Body::Wide`] and `@`
     Web,
+    /// [`Body::Word`] and `+ / . ~`: what a value that is judged by its context consists of.
+    Value,
 }
 
 impl ByteSet {
     /// The number of sets.
-    pub(crate) const ALL: usize = 10;
+    pub(crate) const ALL: usize = 11;
 
     /// Whether the set contains a byte.
+    #[inline]
     pub(crate) fn contains(self, byte: u8) -> bool {
+        SETS[usize::from(byte)] >> self as u16 & 1 == 1
+    }
+
+    /// Whether the set contains a byte, by its definition.
+    const fn defines(self, byte: u8) -> bool {
         let word = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
         match self {
             Self::Digit => byte.is_ascii_digit(),
@@ -41,11 +49,33 @@ impl ByteSet {
             Self::Padded => word || byte == b'=',
             Self::Dotted => word || byte == b'.',
             Self::Path => word || byte == b'/',
-            Self::Wide => word || b"+/=.%~".contains(&byte),
-            Self::Web => word || b"+/=.%~@".contains(&byte),
+            Self::Wide => word || matches!(byte, b'+' | b'/' | b'=' | b'.' | b'%' | b'~'),
+            Self::Web => word || matches!(byte, b'+' | b'/' | b'=' | b'.' | b'%' | b'~' | b'@'),
+            Self::Value => word || matches!(byte, b'+' | b'/' | b'.' | b'~'),
         }
     }
 }
+
+/// The sets that each byte is in, one bit for each.
+const SETS: [u16; 256] = {
+    use ByteSet::{Alnum, Digit, Dotted, Hex, Padded, Path, Upper, Value, Web, Wide, Word};
+    let all = [Digit, Alnum, Hex, Upper, Word, Padded, Dotted, Path, Wide, Web, Value];
+    let (mut sets, mut byte) = ([0; 256], 0_u8);
+    loop {
+        let mut at = 0;
+        while at < all.len() {
+            if all[at].defines(byte) {
+                sets[byte as usize] |= 1 << all[at] as u16;
+            }
+            at += 1;
+        }
+        if byte == u8::MAX {
+            break;
+        }
+        byte += 1;
+    }
+    sets
+};
 
 /// Where a token may begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
