@@ -132,9 +132,7 @@ async def _commit(
         if project is None and plan.folder is not None:
             project = await registered(services, space, plan.folder, who=f"import:{thread.agent}")
         if thread.last_seq == 0:
-            index, seed = await opened_with(
-                services, space, agent=thread.agent, project=project, before=plan.began_at or services.clock()
-            )
+            index, seed = await opened_with(services, space, agent=thread.agent, project=project)
             opening = imports.Opening(project, index, seed)
         else:
             opening = imports.Opening(project)

@@ -69,19 +69,11 @@ async def create(
 
 
 async def opened_with(
-    services: Services, space: str, *, agent: str | None, project: str | None, before: str | None = None
+    services: Services, space: str, *, agent: str | None, project: str | None
 ) -> tuple[str | None, Seed]:
-    """Return the memory index, and the notes and digest, that a new thread of an agent in a project opens with.
-
-    `before` is when it began, for a thread that is imported: what became known later is left out, and the index where
-    every document did. So a session of last year, imported today, does not begin with what it led to.
-    """
-    documents = await services.sync_service.documents(space)
-    index = None
-    if before is None or any(document.updated_at <= before for document in documents):
-        index = projections.index_text(await projects.index_entries(services, space, project))
-    seed = await read(services, space, partial(thread_seed.snapshot, agent=agent, project=project, before=before))
-    return index, seed
+    """Return the memory index, and the notes and digest, that a new thread of an agent in a project opens with."""
+    index = projections.index_text(await projects.index_entries(services, space, project))
+    return index, await read(services, space, partial(thread_seed.snapshot, agent=agent, project=project))
 
 
 async def change(

@@ -91,7 +91,6 @@ class ChunkPlan(msgspec.Struct):
     sha256: str
     messages: int = 0
     reply: str | None = None
-    began_at: str | None = None  # of the first message
     at: str | None = None
     title: str | None = None
     folder: str | None = None  # the cwd of the first message
@@ -245,7 +244,6 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         # One API reply is several lines with the same reply id: they are one message.
         plan.messages += entry.reply is None or entry.reply != plan.reply
         plan.reply = entry.reply
-        plan.began_at = plan.began_at or entry.at
         plan.at = entry.at or plan.at
         live += entry.tokens
         if entry.usage:

@@ -34,11 +34,11 @@ class Seed:
     digest: DigestRecord | None = None
 
 
-def snapshot(reader: Reader, agent: str | None, project: str | None = None, before: str | None = None) -> Seed:
+def snapshot(reader: Reader, agent: str | None, project: str | None = None) -> Seed:
     """Read what the next thread of `agent` in `project` inherits; an empty seed for a caller without a name.
 
     Notes of the project's threads and of those without a project, and a digest of the project's; without a project of
-    all threads. `before` leaves out what was written later.
+    all threads.
     """
     if agent is None or reader.count(Kind.NOTE) + reader.count(Kind.DIGEST) == 0:
         return Seed()  # at once: thousands of imported sessions have neither
@@ -53,17 +53,15 @@ def snapshot(reader: Reader, agent: str | None, project: str | None = None, befo
         # A thread without a project has inherited notes of all: each is of the project of the thread it was written in.
         origin = of_agent.get(note.thread or thread.id)
         own = project is None or projects.of_thread(thread) == project
-        is_known = own or (origin is not None and projects.of_thread(origin) in {None, project})
-        return is_known and (before is None or note.at <= before)
+        return own or (origin is not None and projects.of_thread(origin) in {None, project})
 
     notes = _notes(reader, latest, is_visible)
     if project is not None:
         latest = [thread for thread in latest if projects.of_thread(thread) == project]
     digests = (reader.load(DigestRecord, (thread.id,)) for thread in latest)
-    written = (digest for digest in digests if digest is not None and digest.text)
     return Seed(
         notes=_within_budget(notes),
-        digest=next((digest for digest in written if before is None or (digest.at or "") <= before), None),
+        digest=next((digest for digest in digests if digest is not None and digest.text), None),
     )
 
 

@@ -98,26 +98,29 @@ def test_a_name_without_a_folder_takes_the_folder_that_comes(client: Client, tmp
     assert names == ["jetty", "b-jetty", "jetty"]
 
 
-def test_an_imported_thread_opens_with_what_was_known_when_it_began(client: Client, tmp_path: Path) -> None:
-    """Index, notes and digest of its project; nothing of what became known later, nothing of another project."""
+def test_an_imported_thread_opens_as_a_new_one(client: Client, tmp_path: Path) -> None:
+    """With the index, the notes and the digest of its project, and nothing of another one."""
+    other_of: dict[str, str] = {}
     for name in ("reef", "shoal"):
         repository(tmp_path / name)
-        client.create_thread(id=f"of-{name}", agent="claude-code", project=str(tmp_path / name))
-        client.add_note(f"of-{name}", f"the {name} waits for Ann", "task")
+        talk = [f"Please measure the {name}.", "Measured."] * 20
+        other = other_of[name] = str(
+            import_file(client, session(tmp_path / f"{name}.jsonl", str(tmp_path / name), talk)).thread
+        )
+        client.distill(other)
+        client.add_note(other, f"the {name} waits for Ann", "task")
         client.remember(wire.CreateMemory(f"The {name} is deep", project=str(tmp_path / name)))
-    late = session(tmp_path / "late.jsonl", str(tmp_path / "reef"), ["What is deep?", "The sea."], day="2099-01-01")
-    early = session(tmp_path / "early.jsonl", str(tmp_path / "reef"), ["What is deep?", "The sea."], day="2001-01-01")
 
-    opened = str(import_file(client, late).thread)
-    begun_before = str(import_file(client, early).thread)
+    later = session(tmp_path / "later.jsonl", str(tmp_path / "reef"), ["What is deep?", "The sea."])
+    opened = str(import_file(client, later).thread)
 
     assert [note.content for note in client.notes(opened).items] == ["the reef waits for Ann"]
+    assert client.digest(opened).text == client.digest(other_of["reef"]).text
     context = client.context(opened)
     assert context.tokens.index > 0
+    assert context.tokens.digest > 0
     assert "facts/reef/project.md" in str(context.request)
     assert "shoal" not in str(context.request)
-    assert client.notes(begun_before).items == []
-    assert client.context(begun_before).tokens.index == 0
 
 
 def test_a_folder_without_git_is_itself_while_it_exists(client: Client, tmp_path: Path) -> None:
