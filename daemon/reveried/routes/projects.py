@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.usecases import projects
 from reveried.actions.projects import known_project, sort
-from reveried.execution import read
+from reveried.execution import answer_once, read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 
@@ -43,7 +43,8 @@ def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wir
 
 async def sort_projects(call: Call) -> Reply:
     """Sort the threads and memories of older releases into projects."""
-    return Reply(await sort(call.services, call.space, who=call.who))
+    work = partial(sort, call.services, call.space, who=call.who)
+    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.ProjectsSorted))
 
 
 ROUTES = (

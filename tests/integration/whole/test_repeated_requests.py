@@ -25,6 +25,8 @@ BODIES: dict[str, tuple[Any, Any]] = {
     "/v1/threads/{id}/learn": (None, {}),
     "/v1/memories": ({"content": "the crane is yellow"}, {"content": "the crane is green"}),
     "/v1/recall": ({"query": "crane"}, {"query": "buoy"}),
+    "/v1/search": ({"query": "crane"}, {"query": "buoy"}),
+    "/v1/projects/sort": (None, {}),
     "/v1/documents/{path:path}/patch": (
         {"patches": [{"oldText": "one", "newText": "one two"}]},
         {"patches": [{"oldText": "one", "newText": "three"}]},

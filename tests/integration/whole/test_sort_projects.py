@@ -112,7 +112,7 @@ def test_sorting_and_its_undo(older: tuple[Daemon, Client], tmp_path: Path) -> N
     }
     assert "- To run the tests: `make`\n- To lint: `tidy`\n" in (root / "facts/harbour/procedures.md").read_text()
     assert "- Mine: slowly\n" in (root / "facts/procedures.md").read_text()
-    found = client.recall("run the tests", project=str(tmp_path / "harbour"), min_score=0).hits
+    found = client.recall("run the tests", project=str(tmp_path / "harbour")).hits
     assert found[0].memory.id == "m1"
     again = client.sort_projects()
     assert (again.threads, again.memories, again.operation) == (0, 0, None)
