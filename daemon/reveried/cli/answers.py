@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from reveried.cli.output import clip, counted, print_fields, print_table, say, when
@@ -15,6 +16,7 @@ __all__ = [
     "RECALL_LIMIT",
     "UNSYNCED",
     "file_pending",
+    "folder_here",
     "in_project_line",
     "one_line",
     "print_noted",
@@ -144,6 +146,14 @@ def print_recall(answer: wire.RecallAnswer) -> None:
         say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
     if answer.weaker:
         say(f"Not shown: {counted(answer.weaker, 'weaker hit')}; with --min-score 0 they are.")
+
+
+def folder_here() -> str | None:
+    """Return the current folder; None where it was removed meanwhile, so that a command works there too."""
+    try:
+        return os.getcwd()  # noqa: PTH109 - pathlib is not loaded by the commands that start fast
+    except FileNotFoundError:
+        return None
 
 
 def in_project_line(project: str) -> str:

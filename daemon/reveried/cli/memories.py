@@ -1,7 +1,6 @@
 """Commands for memories: recall, memories, remember; and consolidation changes in words."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -12,6 +11,7 @@ from reveried.cli import daemon_handle
 from reveried.cli.answers import (
     ID_END,
     RECALL_LIMIT,
+    folder_here,
     in_project_line,
     one_line,
     print_recall,
@@ -68,7 +68,7 @@ def recall(
             types=request.types,
             tags=[tag] if tag else None,
             project=given_project(project),
-            folder=str(Path.cwd()),
+            folder=folder_here(),
             all_projects=all_projects,
             min_score=min_score,
         )
@@ -99,7 +99,7 @@ def memories(
             tag=query.tag,
             limit=limit,
             project=given_project(project),
-            folder=str(Path.cwd()),
+            folder=folder_here(),
             all_projects=all_projects,
         )
     if json:

@@ -133,7 +133,8 @@ def _recall(line: _Line) -> int:
     body = {"query": _joined(line.text()), "limit": int(limit or answers.RECALL_LIMIT)}
     body |= {"types": [_one_of(kind, _TYPES)]} if kind is not None else {}
     body |= {"tags": [tag]} if tag is not None else {}
-    body |= {"allProjects": True} if everywhere else {"folder": os.getcwd()}  # noqa: PTH109 - without a Path
+    here = answers.folder_here()
+    body |= {"allProjects": True} if everywhere else {} if here is None else {"folder": here}
     answer = _ask("POST", "/v1/recall", body)
     _print_json(answer) if as_json else answers.print_recall(_answer(answer))
     return 0

@@ -73,6 +73,21 @@ def test_the_project_of_an_answer_is_said(cli: Cli, routes: Routes, daemon: Fake
     assert daemon.requests[-1].query["allProjects"] == "true"
 
 
+def test_a_folder_that_was_removed_is_no_error(
+    cli: Cli, routes: Routes, daemon: FakeDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a folder that is gone the commands ask for everything."""
+    routes["POST /v1/recall"] = {"hits": [], "tokens": 0}
+    routes["GET /v1/memories"] = page()
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    for words in (("recall", "crane"), ("recall", "crane", "--type", "fact", "--project", "quay"), ("memories",)):
+        assert cli(*words).code == 0
+        assert "folder" not in daemon.requests[-1].query
+        assert not daemon.requests[-1].body or "folder" not in daemon.requests[-1].json
+
+
 def test_a_memory_is_remembered_for_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
     """A path is sent as an absolute one, a name as it is."""
     routes["POST /v1/memories"] = {**MEMORY, "existed": True}
