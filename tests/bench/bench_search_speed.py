@@ -31,7 +31,9 @@ from reverie.usecases import threads
 from reverie.usecases.message_search import MessageSearch, within
 from reverie.usecases.stored_entries import entry_record
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
+from support.http_checks import cpu_seconds
 from support.made_memories import FREQUENT, memories, queries
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,6 +46,7 @@ CHARS = 200  # of a message, about
 QUERIES = 300
 AT = "2026-11-21T09:30:00.000Z"
 PATIENCE_S = 3600.0
+QUIET_S = 8.0  # longer than the pause of the work behind the requests
 GOALS = {
     "build of the index, wall": ("s", None),
     "first search after a restart, wall": ("ms", 1000.0),
@@ -116,6 +119,7 @@ def served(home: Path, asked: list[str]) -> dict[str, float]:
         while not ask(daemon, asked[0])["complete"]:
             pass  # each call waits some seconds for the index
         figures = {"build of the index, wall": time.perf_counter() - began}
+        settle(daemon)  # until the segments of the build are merged
         daemon.stop()
         daemon.start()
         began = time.perf_counter()
@@ -130,6 +134,17 @@ def served(home: Path, asked: list[str]) -> dict[str, float]:
         if daemon.process is not None and daemon.process.poll() is None:
             daemon.kill()
     return figures
+
+
+def settle(daemon: Daemon) -> None:
+    """Wait until the daemon has used next to no processor time for some seconds."""
+
+    def is_quiet() -> bool:
+        before = cpu_seconds(daemon.pid)
+        time.sleep(QUIET_S)
+        return cpu_seconds(daemon.pid) - before < QUIET_S / 20
+
+    wait_until(is_quiet, "the end of the work after a build", PATIENCE_S)
 
 
 def ask(daemon: Daemon, query: str) -> Any:

@@ -161,13 +161,14 @@ async def keep_messages(
 def save_messages(services: Services) -> None:
     """Save the message indexes that this process has opened: for the stop."""
     for space in services.messages.opened():
-        _save(services, space, 1)
+        _save(services, space, 1, merge=False)
 
 
-def _save(services: Services, space: str, changes_min: int) -> None:
+def _save(services: Services, space: str, changes_min: int, *, merge: bool = True) -> None:
     """Save the index of a space with at least so many changes; an error is logged, and it is saved the next time."""
     try:
-        if services.messages.unsaved(space) >= changes_min:
-            services.messages.save(space)
+        messages = services.messages
+        if messages.unsaved(space) >= changes_min or (merge and messages.has_many_segments(space)):
+            messages.save(space, merge=merge)
     except (OSError, ReverieError) as error:
         logger("reveried.search").warning("a message index is not saved", space=space, problem=str(error))

@@ -79,19 +79,23 @@ class MessageSearch:
         """Return how many changes of an index are in memory only."""
         return self._index(space).unsaved
 
+    def has_many_segments(self, space: str) -> bool:
+        """Return True if `save` would merge segments: those of a build that was followed by no change."""
+        return bool(segments_to_merge(self._index(space).index.segments(), LARGEST))
+
     def opened(self) -> list[str]:
         """Return the spaces whose index is open."""
         return list(self._indexes)
 
-    def save(self, space: str) -> None:
-        """Save the index of a space as it is now, and merge its segments where they are too many.
+    def save(self, space: str, *, merge: bool = True) -> None:
+        """Save the index of a space as it is now, and with `merge` make one of its segments where they are too many.
 
         Searches go on meanwhile. Does nothing while the index is built. Raises OSError or ReverieError.
         """
         with self._saving:
             index = self._index(space)
             segments = self._write(space, index)
-            while merged := segments_to_merge(segments or [], LARGEST):
+            while merge and (merged := segments_to_merge(segments or [], LARGEST)):
                 self._merge(index, merged)
                 segments = self._write(space, index)
 

@@ -122,7 +122,8 @@ class SavedIndex:
 def segments_to_merge(segments: Sequence[Segment], largest: int | None = None) -> list[Segment]:
     """Return the segments to be merged into one; an empty list where none are.
 
-    A segment of `largest` documents or more is left alone, so that no merge takes long or much memory.
+    A segment of `largest` documents or more is left alone, and no more are merged at once, so that no merge takes long
+    or much memory.
 
     The newest ones, as long as an older one is at most twice as large as all after it together: so a document is
     written again only when what it is in grows by half, about 2 log(n) times in all, and there are about log(n)
@@ -130,8 +131,8 @@ def segments_to_merge(segments: Sequence[Segment], largest: int | None = None) -
     """
     newest: list[Segment] = []
     together = 0
-    for segment in reversed(segments):
-        if (newest and _live(segment) > 2 * together) or (largest is not None and _live(segment) >= largest):
+    for segment in reversed([each for each in segments if largest is None or _live(each) < largest]):
+        if (newest and _live(segment) > 2 * together) or (largest is not None and together >= largest):
             break
         newest.insert(0, segment)
         together += _live(segment)

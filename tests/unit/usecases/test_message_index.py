@@ -122,6 +122,25 @@ def test_a_saved_index_is_used_and_not_built_again(tmp_path: Path, monkeypatch: 
         assert [hit.id for hit in search_all(again, "lexer")] == ["thr_b/1"]
 
 
+def test_the_segments_of_a_build_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at a stop, which must not take long; but then at the next save, also where nothing has changed."""
+    monkeypatch.setattr(message_index, "STEP_ENTRIES", 2)
+    monkeypatch.setattr(message_index, "BUFFER_MAX", 2)
+    with opened(tmp_path / "store") as store:
+        append(store, "thr_a", *(f"the parser number {number}" for number in range(9)))
+        found = MessageSearch(store, tmp_path / "search")
+        right = answers(found)
+        found.save(SPACE, merge=False)
+        assert len(list((tmp_path / "search").rglob("*.segment"))) > 2
+        again = MessageSearch(store, tmp_path / "search")
+        assert answers(again) == right
+        assert again.has_many_segments(SPACE)
+        again.save(SPACE)
+        assert len(list((tmp_path / "search").rglob("*.segment"))) == 1
+        assert not again.has_many_segments(SPACE)
+        assert answers(again) == right
+
+
 def test_a_damaged_segment_is_noticed_by_the_search_that_reads_it(tmp_path: Path) -> None:
     """The index is built again, and the search answers."""
     with opened(tmp_path / "store") as store:

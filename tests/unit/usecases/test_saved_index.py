@@ -289,6 +289,17 @@ def test_a_segment_of_removed_memories_is_rewritten() -> None:
     assert segments_to_merge([sound]) == []
 
 
+def test_merges_stay_small_where_a_largest_size_is_given() -> None:
+    """Equal segments of a build are merged to the largest size and no further; none is left over that fits."""
+    segments = [Segment(Path(str(number)), b"", "", 20, 0) for number in range(50)]
+    while merged := segments_to_merge(segments, 300):
+        size = sum(segment.documents for segment in merged)
+        assert size < 300 + 20
+        segments = [segment for segment in segments if segment not in merged]
+        segments.insert(0, Segment(Path(f"{size}-{len(segments)}"), b"", "", size, 0))
+    assert sorted(segment.documents for segment in segments) == [100, 300, 300, 300]
+
+
 def test_the_version_is_raised_with_the_analysis(tmp_path: Path) -> None:
     """A change of the terms of a memory, or of the file, changes this digest: raise `recall.VERSION` or the format."""
     index = SavedIndex(tmp_path)
