@@ -13,6 +13,7 @@ from reverie.importers.claude_code import rfc3339_utc
 from reverie.store import to_ms
 from reverie.usecases import search as usecase
 from reverie.usecases.message_search import within
+from reverie.usecases.project_listing import holds_only
 from reveried.actions.projects import known_project, visible
 from reveried.log import logger
 from reveried.system_records import spaces_of
@@ -97,9 +98,10 @@ def _sections(asked: _Asked) -> list[wire.SearchHit]:
     hits = services.messages.sections(space, request.query, limit, accepted)
     with services.store.reader(space) as reader:
         found = [usecase.section_hit(reader, request.query, hit) for hit in hits]
-    kept = [hit for hit in found if hit is not None]
-    if project is not None:
-        kept = [hit for hit in kept if usecase.is_of_project(hit.document or "", project)]
+        kept = [hit for hit in found if hit is not None]
+        if project is not None:  # a file of all projects may quote what another one knows
+            own = holds_only(reader, (hit.document or "" for hit in kept), project)
+            kept = [hit for hit in kept if hit.document in own]
     return kept[: request.limit]
 
 

@@ -10,6 +10,7 @@ from reverie.documents.project_folder import PERSON, folder_of, memory_project
 from reverie.documents.summary_line import summary_line
 from reverie.store import DocumentRecord, MemoryRecord
 from reverie.usecases import projects
+from reverie.usecases.projections import LIST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from reverie.documents import DocumentEntry
     from reverie.store import Reader
 
-__all__ = ["ProjectListings"]
+__all__ = ["ProjectListings", "holds_only"]
 
 _CACHED_MAX: Final = 4_096  # entries of documents in all projects; some 300 bytes each
 
@@ -55,6 +56,24 @@ class ProjectListings:
             found = self._shared.get(key, entry)
             shown += [] if found is None else [found]
         return shown
+
+
+def holds_only(reader: Reader, paths: Iterable[str], project: str) -> set[str]:
+    """Return those of these documents in which nothing is of another project than `project`."""
+    names = {stored.name for stored in projects.known(reader)}
+    return {path for path in set(paths) if _holds_only(reader, path, project, names)}
+
+
+def _holds_only(reader: Reader, path: str, project: str, names: set[str]) -> bool:
+    """Return True if a document is of `project`, or of no project and has no memory of another one."""
+    folder = folder_of(path)
+    if folder in names:
+        return folder == project
+    if path == LIST:  # it names the files of all projects, with their summaries
+        return names <= {project}
+    document = reader.load(DocumentRecord, (path,))
+    records = (reader.load(MemoryRecord, (name,)) for name in (document.ids if document is not None else ()))
+    return all(record is None or memory_project(record) in {project, PERSON} for record in records)
 
 
 def _shared_entry(reader: Reader, entry: DocumentEntry, project: str) -> DocumentEntry | None:

@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reverie import search, wire
-from reverie.documents.project_folder import folder_of
 from reverie.recall import memory_text
 from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.usecases.projects import of_thread
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from reverie.recall import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
 
-__all__ = ["is_of_project", "joined", "memory_hit", "message_hits", "section_hit"]
+__all__ = ["joined", "memory_hit", "message_hits", "section_hit"]
 
 NEIGHBOUR_CHARS: Final = 200
 NEIGHBOUR_READ: Final = 2_000  # characters, before spaces are taken together
@@ -94,11 +93,6 @@ def memory_hit(query: str, hit: MemoryHit[MemoryRecord]) -> wire.SearchHit:
         memory=hit.memory.id,
         document=hit.memory.document,
     )
-
-
-def is_of_project(path: str, project: str) -> bool:
-    """Return True if a document belongs to a project, or to none."""
-    return folder_of(path) in (None, project)
 
 
 def joined(lists: Sequence[Sequence[wire.SearchHit]], limit: int) -> list[wire.SearchHit]:

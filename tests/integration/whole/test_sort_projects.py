@@ -135,5 +135,7 @@ def test_a_shared_file_is_listed_without_what_others_know(older: tuple[Daemon, C
     assert "run" not in listed["facts/procedures.md"]
     assert "lint" in listed["facts/procedures.md"]
     assert {item.path for item in client.index(project="quay").items} == {"facts/preferences.md"}
+    assert client.search("how to lint and run the tests", where="documents", project="quay").hits == []
+    assert client.search("how to lint and run the tests", where="documents").hits
     found = client.recall("tests lint slowly", project="worktrees", min_score=0).hits
     assert {hit.memory.id for hit in found} == {"m1", "m3"}
