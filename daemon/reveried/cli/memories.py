@@ -244,10 +244,11 @@ def _empty_list(kind: str | None, tag: str | None) -> str:
 def _print_rows(items: list[wire.Memory]) -> None:
     """Print one line a memory, for grep and cut; a very long one is cut, and --json prints it whole."""
     print_table(
-        ["Type", "Memory", "Tags", "File", "Changed", "Id"],
+        ["Type", "Project", "Memory", "Tags", "File", "Changed", "Id"],
         [
             (
                 item.type,
+                item.project or "-",
                 clip(one_line(item), _ROW_CHARS),
                 " ".join(item.tags),
                 item.document,
