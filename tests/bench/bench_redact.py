@@ -138,6 +138,8 @@ def phrased() -> None:
     """Print how many of 100 made-up values are covered in each phrase."""
     for name in phrases.PHRASES:
         print(f"{'of 100 values: ' + name:<{COLUMN}} {phrases.covered(name, REDACTOR.spans, 100):7}")
+    for name in phrases.HELD_OUT:
+        print(f"{'of 100 values, held out: ' + name:<{COLUMN}} {phrases.covered(name, REDACTOR.spans, 100):7}")
 
 
 def best(function: Callable[[Any], object], items: Sequence[object]) -> float:

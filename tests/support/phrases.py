@@ -66,10 +66,55 @@ PHRASES = {
     ".netrc": "machine tide.example login ann password {S}",
     "ini": "[client]\nuser=ann\npassword={S}\n",
     "XML": "<db><user>ann</user><password>{XML}</password></db>",
+    # other places and clients
+    "curl -u quoted": 'curl -s -u "ann:{S}" https://tide.example/api',
+    "curl --user single quotes": "curl --user 'ann:{S}' https://tide.example/api",
+    "user colon": "user: ann\npassword: {S}\n",
+    "login slash": "login for staging: ann / {S}",
+    "table": "| host | user | password |\n|---|---|---|\n| db.example | ann | {S} |\n",
+    "table row": "| password | {S} |\n| host | db.example |\n",
+    "YAML env": "env:\n  - name: DB_PASSWORD\n    value: {YAML}\n",
+    "JSON in JSON": '{"body": "{\\"user\\":\\"ann\\",\\"password\\":\\"{PLAIN}\\"}"}',
+    "export": "export SHOP_API_TOKEN={TOKEN}\n",
+    "ADO string": "Server=db.example;Database=shop;User Id=ann;Password={CONN};Encrypt=true;",
+    "libpq string": "host=db.example user=ann password={PLAIN} dbname=shop",
+    ".pgpass": "db.example:5432:shop:ann:{PGPASS}\n",
+    ".netrc lines": "machine tide.example\n  login ann\n  password {S}\n",
+    "X-Api-Key": "curl -H 'X-Api-Key: {TOKEN}' https://tide.example/v1/me",
+    "--token": "tide deploy --token {TOKEN} --env prod",
+    "passin": "openssl rsa -in key.pem -passin pass:{S} -out plain.pem",
+    "gpg": "gpg --batch --passphrase {S} -d notes.gpg",
+    "jdbc": "jdbc:mysql://db.example:3306/shop?user=ann&password={PLAIN}&useSSL=false",
+    "keyword argument": "db = connect(host='db', user='ann', password='{S}')",
+    "query": "GET /v1/me?api_key={HEX}&page=2 HTTP/1.1",
+}
+
+# Phrases that no rule was written for: what is covered of them is an estimate for those that nobody thought of.
+HELD_OUT = {
+    "sudo -S": "echo '{S}' | sudo -S systemctl restart shop",
+    "chpasswd": "echo 'ann:{S}' | chpasswd",
+    "htpasswd": "htpasswd -b -c .htpasswd ann {S}",
+    "ssh-keygen": "ssh-keygen -t ed25519 -N '{S}' -f id_shop",
+    "net user": "net user ann {S} /add",
+    "Dockerfile": "ENV DB_PASSWORD={S}\nRUN make\n",
+    "environ": "os.environ['DB_PASSWORD'] = '{S}'",
+    "Go struct": 'cfg := Config{User: "ann", Password: "{S}"}',
+    "properties": "spring.datasource.username=ann\nspring.datasource.password={S}\n",
+    "git remote": "git remote add origin https://ann:{URL}@git.example/shop.git",
+    "stringData": "stringData:\n  user: ann\n  admin-password: {YAML}\n",
+    "use as": "use {S} as the password",
+    "in brackets": "log in as ann (password {S})",
+    "creds": "creds: ann:{S}",
+    "with password": "Connect as ann with password {S} please",
+    "wget": "wget --http-user=ann --http-password={S} https://tide.example/x",
+    "wifi": "The Wi-Fi password at the office: {S}",
+    "HTML input": '<input type="password" name="pw" value="{XML}">',
+    "X-Auth-Token": "> X-Auth-Token: {TOKEN}\n> Accept: */*\n",
+    "Slack style": "hey, db pw: {S} (ann is the user)",
 }
 
 
-KINDS = ("S", "HEX", "SYMBOL", "TOKEN", "BASIC", "PIN", "URL", "XML", "YAML")
+KINDS = ("S", "HEX", "SYMBOL", "TOKEN", "BASIC", "PIN", "URL", "XML", "YAML", "PLAIN", "CONN", "PGPASS")
 
 
 def value(pick: random.Random, kind: str) -> str:
@@ -81,14 +126,21 @@ def value(pick: random.Random, kind: str) -> str:
     makers = {"HEX": [_hexadecimal], "SYMBOL": [_symbols], "TOKEN": [_hexadecimal, _base64]}
     made = pick.choice(makers.get(kind, [_words, _hexadecimal, _base64, _symbols]))(pick)
     # What the syntax around it does not allow would be written in another way there.
-    refused = {"URL": "/@?#%&+=", "XML": "&<", "YAML": "#&*!%@?"}.get(kind, "")
+    refused = {
+        "URL": "/@?#%&+=",
+        "XML": '&<"',
+        "YAML": "#&*!%@?",
+        "PLAIN": '&%+#"\\?=~^*!@$',
+        "CONN": ";=\"'",
+        "PGPASS": ":\\",
+    }.get(kind, "")
     return "".join(letter for letter in made if letter not in refused)
 
 
 def filled(name: str, count: int, seed: int = 12) -> list[tuple[str, str]]:
     """Return a phrase with so many different values: the text, and the value in it."""
     pick = random.Random(f"{name}{seed}")
-    template = PHRASES[name]
+    template = {**PHRASES, **HELD_OUT}[name]
     kind = next(kind for kind in KINDS if f"{{{kind}}}" in template)
     values = [value(pick, kind) for _ in range(count)]
     return [(template.replace(f"{{{kind}}}", made), made) for made in values]

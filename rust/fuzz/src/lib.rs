@@ -43,6 +43,7 @@ pub const LAWS: &[(&str, Law)] = &[
     ("rank-explains-itself", rank::hits_are_ordered_and_term_scores_add_up),
     ("redact-spans-are-apart", redaction::spans_do_not_overlap),
     ("redact-idempotent", redaction::redaction_is_idempotent),
+    ("redact-remembering", redaction::remembering_is_idempotent),
     ("redact-leaves-nothing", redaction::published_formats_are_removed),
     ("redact-streams-a-short-text", redaction::short_streams_equal_the_whole_text),
     ("redact-streams-a-long-text", redaction::long_streams_equal_the_whole_text),

@@ -1,6 +1,8 @@
 //! Properties of redaction, over texts made of pieces of secrets and their surroundings.
 
-use reverie_core::redact::{LOOKAROUND_MAX, Redactor, Scope, Stream, kinds};
+use std::borrow::Cow;
+
+use reverie_core::redact::{Fingerprints, LOOKAROUND_MAX, Redactor, Scope, Stream, kinds};
 
 /// Pieces of secrets and of the text around them, so that a few input bytes make a difficult text.
 const PIECES: [&str; 74] = [
@@ -129,6 +131,18 @@ pub fn check_idempotent(redactor: &Redactor, text: &str) {
         let (twice, again) = redactor.redact(&once, scope);
         assert_eq!((&once, 0), (&twice, again), "{text:?}");
     }
+}
+
+/// Redacting a text again changes nothing, also when its secrets are remembered; and each of them is gone everywhere.
+pub fn remembering_is_idempotent(data: &[u8]) {
+    let (text, redactor) = (text(data), redactor(data));
+    let none = Fingerprints::default();
+    let mut fingerprints = Cow::Borrowed(&none);
+    let (once, _) = redactor.redact_remembering(&text, Scope::Content, &mut fingerprints);
+    let (twice, again) = redactor.redact_remembering(&once, Scope::Content, &mut fingerprints);
+    assert_eq!((&once, 0), (&twice, again), "{text:?}");
+    let packed = Fingerprints::from_bytes(&fingerprints.to_bytes()).expect("what was packed can be read");
+    assert_eq!(packed.after(0), fingerprints.after(0), "{text:?}");
 }
 
 /// A token of a published format is removed, wherever it is in the text.

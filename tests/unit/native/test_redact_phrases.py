@@ -33,6 +33,10 @@ def test_phrases(name: str) -> None:
         "redis-cli -a $REDIS_PASSWORD", "Cookie: lang=en; theme=dark", "Set-Cookie: lang=english; Path=/; Max-Age=3600",
         "Basic authentication is enough", "password = $DB_PASSWORD", "password = %DB_PASSWORD%", "password = @password",
         "pass on to `formatCheckpointOutput`", "primary key is a1b2c3d4e5f6",
+        "| password | string | required |", "| name | password |\n|---|---|\n| ann | unknown |\n| bob | see below |",
+        "| token | count |\n|---|---|\n| a1 | 12345 |", "- name: DB_PASSWORD\n  value: $DB_PASSWORD", "login: ann",
+        "login: https://tide.example/a1b2c3", "credentials: see /etc/tide/login1", "login at: 09:30:05",
+        "db.example:5432:shop", "http://db.example:5432:8080", "tide connect --password string --host db",
     ],
 )  # fmt: skip
 def test_phrases_without_a_secret(text: str) -> None:

@@ -23,6 +23,8 @@ enum Anchor {
     Bearer,
     Basic,
     Sql,
+    Pgpass,
+    Pair,
     User,
     Escape,
     OwnMarker,
@@ -65,6 +67,12 @@ fn anchors() -> Vec<(Anchor, String)> {
     }
     for form in ["IDENTIFIED BY ", "identified by ", "PASSWORD ", "password ", " BY ", " by "] {
         anchors.push((Anchor::Sql, form.to_owned()));
+    }
+    for port in [":5432:", ":5433:", ":6432:", ":*:"] {
+        anchors.push((Anchor::Pgpass, port.to_owned()));
+    }
+    for word in ["login", "creds", "credentials"] {
+        anchors.extend(written_forms(word).into_iter().map(|form| (Anchor::Pair, form)));
     }
     for form in [" -u ", " --user ", " --user=", " --proxy-user ", " -U "] {
         anchors.push((Anchor::User, form.to_owned()));
@@ -167,6 +175,7 @@ impl Findings<'_> {
             Anchor::Keyword(_) | Anchor::Label(_) if self.is_in_last_marker(start) => return,
             Anchor::Keyword(keyword) => {
                 self.find_compared_value(keyword, start, end);
+                self.find_in_table(keyword, start, end);
                 self.find_stated_value(keyword, start, end, true);
                 (self.assigned_value(keyword, start, end), Confidence::NamedValue)
             }
@@ -184,6 +193,8 @@ impl Findings<'_> {
             }
             Anchor::Basic => (self.basic_credentials(start, end), Confidence::NamedValue),
             Anchor::Bearer => (self.authorization(end), Confidence::NamedValue),
+            Anchor::Pgpass => (self.pgpass_password(end), Confidence::NamedValue),
+            Anchor::Pair => (self.paired_password(start, end), Confidence::NamedValue),
             Anchor::Sql => (self.sql_password(end), Confidence::NamedValue),
             Anchor::User => (self.user_password(end), Confidence::NamedValue),
             Anchor::Scheme => (self.connection_password(end), Confidence::NamedValue),

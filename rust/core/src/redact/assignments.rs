@@ -9,7 +9,7 @@ use crate::redact::json_keys::starts_word;
 use crate::redact::machine_class::{MachineClass, machine_class};
 use crate::redact::plausibility::{
     EXAMINED_MAX, Quoting, has_three_char_classes, is_heavily_punctuated, is_number, is_placeholder, is_plausible,
-    is_secret_key_name, is_secret_key_word, mixes_letters_and_digits,
+    is_secret_key_name, is_secret_key_word, is_stated_secret, mixes_letters_and_digits,
 };
 use crate::redact::rules::{ByteSet, DESCRIPTION_WORDS, KEYWORDS, Keyword};
 use crate::redact::{RUN_MAX, Span};
@@ -82,6 +82,7 @@ impl Findings<'_> {
                 let sure = keyword_ends_name || keyword.worded || machine_class(examined.as_bytes()).is_some();
                 let machine = mixes_letters_and_digits(examined) && sure
                     || is_heavily_punctuated(examined)
+                    || operator == Operator::OptionSpace && keyword.worded && is_stated_secret(examined, keyword)
                     || keyword_ends_name && is_number(examined);
                 machine && quote != b'`' && is_plausible(examined, keyword, Quoting::Bare)
             }
@@ -183,6 +184,9 @@ impl Findings<'_> {
             let index = self.bytes[at + 1..].iter().take(8).take_while(|byte| byte.is_ascii_alphanumeric()).count();
             at = if self.bytes.get(at + 1 + index) == Some(&b']') { at + index + 2 } else { at };
         }
+        if let Some(at) = self.value_below(at) {
+            return Some((Operator::Assignment, at));
+        }
         let blank = self.skip(at, b" \t", 8);
         let after_type = self.skip_type(blank);
         if self.bytes[after_type..].starts_with("：".as_bytes()) {
@@ -208,6 +212,16 @@ impl Findings<'_> {
         };
         let breaks: &[u8] = if operator == Operator::Element { b" \t\r\n{" } else { b" \t@" };
         Some((operator, self.skip(after_type + length, breaks, 12)))
+    }
+
+    /// Return where the value begins in a list of names and values: `- name: DB_PASSWORD`, and `value: X` below it.
+    fn value_below(&self, at: usize) -> Option<usize> {
+        let at = self.skip(at, b",\r", 2);
+        let line = self.skip(at, b"\n", 1);
+        let word = self.skip(line, b" \t\"'", 24);
+        let behind = self.bytes[word..].strip_prefix(b"value").filter(|_| line > at)?;
+        let colon = self.skip(self.bytes.len() - behind.len(), b"\"' \t", 4);
+        matches!(self.bytes.get(colon), Some(b':' | b'=')).then(|| self.skip(colon + 1, b" \t", 8))
     }
 
     /// Skip the type of a declaration such as `token string = ` or `token: &str = `.

@@ -5,7 +5,7 @@ use crate::redact::decoding::{base64, unescaped};
 use crate::redact::fingerprints::{VALUE_MAX, VALUE_MIN};
 use crate::redact::plausibility::{
     has_password_symbols, has_three_char_classes, is_heavily_punctuated, is_hyphenated_passphrase, is_location,
-    is_placeholder, mixes_letters_and_digits,
+    is_mixed_case_by_chance, is_placeholder, mixes_letters_and_digits,
 };
 use crate::redact::rules::{FUNCTION_WORDS, IDENTIFIER_PREFIXES, STATE_WORDS};
 
@@ -105,32 +105,6 @@ fn has_symbol_in_mixed_case(value: &str) -> bool {
     let code = any(|byte| b"()[]{}\"'`<>".contains(byte));
     let symbol = any(|byte| b"!@#$%^&*?~+=".contains(byte));
     !code && symbol && any(u8::is_ascii_lowercase) && any(u8::is_ascii_uppercase)
-}
-
-/// Whether letters change between upper and lower case as no words do: `KUvXBiFoBSYn`, not `getUserName`.
-///
-/// In names, a lower-case letter stands alone and capitals stand together seldom.
-fn is_mixed_case_by_chance(value: &str) -> bool {
-    let bytes = value.as_bytes();
-    let (mut odd, mut at, mut marks) = (0, 0, false);
-    while at < bytes.len() {
-        let same: fn(&u8) -> bool = match bytes[at] {
-            b'a'..=b'z' => u8::is_ascii_lowercase,
-            b'A'..=b'Z' => u8::is_ascii_uppercase,
-            _ => {
-                marks = true;
-                at += 1;
-                continue;
-            }
-        };
-        let length = bytes[at..].iter().take_while(|byte| same(byte)).count();
-        let single_lower = length == 1 && bytes[at].is_ascii_lowercase() && at > 0;
-        odd += usize::from(single_lower || length > 1 && bytes[at].is_ascii_uppercase());
-        at += length;
-    }
-    let both = bytes.iter().any(u8::is_ascii_lowercase) && bytes.iter().any(u8::is_ascii_uppercase);
-    let code = value.contains(['(', '[', '{', '<', '.']) && odd < 3;
-    both && !code && odd >= if marks { 1 } else { 2 }
 }
 
 /// Whether a value is the address of a mail box: `ann@tide.example`.

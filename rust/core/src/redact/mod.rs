@@ -15,6 +15,7 @@ mod format_rules;
 mod json_keys;
 mod kinds;
 mod known_secrets;
+mod layouts;
 mod machine_class;
 mod memorable;
 mod phrases;

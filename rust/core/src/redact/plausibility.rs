@@ -37,7 +37,11 @@ pub(crate) fn is_plausible(value: &str, keyword: &Keyword, quoting: Quoting) -> 
         || is_number(value) && !keyword.worded
         || (mixes_letters_and_digits(value) || has_scrambled_case(value)) && !code
         || is_heavily_punctuated(value)
-        || keyword.worded && !code && (has_password_symbols(value) || is_hyphenated_passphrase(value));
+        || keyword.worded
+            && !code
+            && (has_password_symbols(value)
+                || is_hyphenated_passphrase(value)
+                || value.len() >= 8 && is_mixed_case_by_chance(value));
     looks_secret && !(keyword.word == "pwd" && is_path(value)) && !is_location(value)
 }
 
@@ -107,6 +111,32 @@ pub(crate) fn is_hyphenated_passphrase(value: &str) -> bool {
     let written = |word: &str| word.len() >= 3 && word.bytes().all(|byte| byte.is_ascii_lowercase());
     let function = |word: &str| FUNCTION_WORDS.binary_search(&word).is_ok() || STATE_WORDS.binary_search(&word).is_ok();
     value.len() >= 14 && words.clone().count() >= 3 && words.clone().all(|word| written(word) && !function(word))
+}
+
+/// Whether letters change between upper and lower case as no words do: `KUvXBiFoBSYn`, not `getUserName`.
+///
+/// In names, a lower-case letter stands alone and capitals stand together seldom.
+pub(crate) fn is_mixed_case_by_chance(value: &str) -> bool {
+    let bytes = value.as_bytes();
+    let (mut odd, mut at, mut marks) = (0, 0, false);
+    while at < bytes.len() {
+        let same: fn(&u8) -> bool = match bytes[at] {
+            b'a'..=b'z' => u8::is_ascii_lowercase,
+            b'A'..=b'Z' => u8::is_ascii_uppercase,
+            _ => {
+                marks = true;
+                at += 1;
+                continue;
+            }
+        };
+        let length = bytes[at..].iter().take_while(|byte| same(byte)).count();
+        let single_lower = length == 1 && bytes[at].is_ascii_lowercase() && at > 0;
+        odd += usize::from(single_lower || length > 1 && bytes[at].is_ascii_uppercase());
+        at += length;
+    }
+    let both = bytes.iter().any(u8::is_ascii_lowercase) && bytes.iter().any(u8::is_ascii_uppercase);
+    let code = value.contains(['(', '[', '{', '<', '.']) && odd < 3;
+    both && !code && odd >= if marks { 1 } else { 2 }
 }
 
 /// Whether the credentials behind a scheme in an HTTP header read as real ones. The base64 of Basic may have no digit.

@@ -51,6 +51,11 @@ proptest! {
     }
 
     #[test]
+    fn remembering_is_idempotent(data in vec(any::<u8>(), 0..24)) {
+        laws::remembering_is_idempotent(&data);
+    }
+
+    #[test]
     fn published_formats_are_removed(data in vec(any::<u8>(), 0..12)) {
         laws::published_formats_are_removed(&data);
     }
