@@ -97,8 +97,11 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
     so far. Of several texts that are shown to be the older one, it is the one that explains most of what the save has
     again; then the newest, so that the lines that the save lacks of it are deleted. A text that agents have only
     deleted lines from since is such a one too, but it is no sign by itself: whoever has seen the deletion may write the
-    line again. Of several that were replaced
-    within two seconds it is the oldest: an editor that has not seen the last change may not have seen those before it.
+    line again. Of several that were replaced within two seconds it is the one of which the save lacks least, then the
+    oldest: an editor that has not seen the last change may not have seen those before it. One of which it lacks more
+    than of the text found so far is none of them: its lines would be deleted. Example: an editor saves its old buffer
+    again and again with one more line in it, while agents' lines come and go around it; that buffer explains every line
+    of the save.
     """
     search = _Search(_Lines(new), candidates)
     best = 0
@@ -108,6 +111,7 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
         unseen: list[int] = []
         undecided: list[int] = []
         since = Counter(search.lines[best].counts)
+        lacking = _lacking(search, best)
         for at in range(best + 1, len(candidates)):
             older = search.lines[at].counts
             if not any(map(_has_word, since - older)):
@@ -117,7 +121,8 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
                 if again:
                     shown_again.append((-again, at))
                 elif candidates[at].replaced_recently or _is_stale_buffer(search, at):
-                    unseen.append(at)
+                    if _lacking(search, at) <= lacking:
+                        unseen.append(at)
                 else:
                     undecided.append(at)
             since |= older
@@ -125,7 +130,7 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
             again, best = min(shown_again)
             best = min((at for other, at in only_shortened if other <= again and at < best), default=best)
         elif unseen:
-            best = max(unseen)
+            best = min(unseen, key=lambda at: (_lacking(search, at), -at))
         else:
             return Found(best, max(undecided, default=best))
 
@@ -174,6 +179,12 @@ def _is_unseen(text: Counter[str], older: Counter[str], since: Counter[str]) -> 
     if not words:  # at most a line was shortened, such as a summary
         return any(_has_word(line) for line in added) and not any(_has_word(line) for line in added & more)
     return 2 * (words & _new_words(older, text)).total() <= words.total()
+
+
+def _lacking(search: _Search, at: int) -> int:
+    """Return how many lines with words of a candidate the save lacks."""
+    missing = search.lines[at].counts - search.text.counts
+    return sum(count for line, count in missing.items() if _has_word(line) and not line.startswith(_HEADER))
 
 
 def _shown_again(search: _Search, at: int, best: int) -> int:

@@ -183,7 +183,9 @@ def _late_write(state: PathState, data: bytes, context: ScanContext) -> Plan:
     if state.disk_sha256 and not is_own_write(state.baseline, state.disk_sha256):
         return Plan(puts=(put,))  # yet another save is at the path: the next scan merges it with this one
     baseline = state.baseline or Baseline(state.path, "", 0)
-    record = replace(baseline, sha256=state.disk_sha256 or "", missing_since=None, intended=frozenset({file_sha256}))
+    record = replace(
+        baseline, sha256=state.disk_sha256 or "", missing_since=None, intended=baseline.intended | {file_sha256}
+    )
     then = Baseline(state.path, file_sha256, None, saved=Save(None))
     write = Write(state.path, data, state.disk_sha256 or None, then)
     return Plan(puts=(put,), baselines=if_changed(record, state), writes=(write,))

@@ -160,11 +160,12 @@ def _shown_texts(state: PathState, baseline: Baseline) -> list[Version]:
 
 
 def _maybe_shown(state: PathState, baseline: Baseline) -> list[Version]:
-    """Return the versions after the baseline's operation that may have been on disk: the write that was under way.
+    """Return the versions after the baseline's operation that may have been on disk: writes that were under way.
 
-    All others were never on disk: nobody has seen their lines, so a save that lacks these deletes nothing. At most one
-    write is under way, and `intended` has the SHA-256 of its bytes. They are another text than the version's if the
-    file has secrets; and where nothing is known of what the disk showed, any version may have been there.
+    All others were never on disk: nobody has seen their lines, so a save that lacks these deletes nothing. `intended`
+    has the SHA-256 of the write under way and of those before it that a save raced: such a text was at the path until
+    the next write. The bytes are another text than the version's if the file has secrets; and where nothing is known of
+    what the disk showed, any version may have been there.
     """
     if not baseline.intended:
         return []

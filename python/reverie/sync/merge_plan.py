@@ -110,12 +110,13 @@ def converge(
         then = replace(then, shown=disk_writes(baseline, operation, context, saved=save is not None))
         writes = (Write(state.path, data, disk or None, then),)
         # Until the write is made the file is what it was. `intended` names the bytes about to be written: found there
-        # after a crash, they are not taken for a person's save.
+        # after a crash, they are not taken for a person's save. Those of a write that a save raced stay in it: they
+        # were on disk for a moment, and the next save may be made from them.
         record = replace(
             baseline,
             sha256=disk,
             missing_since=None,
-            intended=frozenset({then.sha256}),
+            intended=baseline.intended | {then.sha256},
             merged=then.merged,
             saved=then.saved,
             earlier=then.earlier,

@@ -109,7 +109,8 @@ class Baseline:
     sha256: str
     operation: int | None
     missing_since: int | None = None  # ms: first scan that saw the file missing, or empty
-    intended: frozenset[str] = frozenset()  # SHA-256 of writes under way: a file that has one of them is our own write
+    # SHA-256 of writes under way, and of those that a save raced: a file that has one of them is our own write.
+    intended: frozenset[str] = frozenset()
     merged: str | None = None  # SHA-256 of the last save that was merged: the same bytes saved again are deliberate
     shown: tuple[DiskWrite, ...] = ()  # the last texts that came to disk, newest first
     made_at: int | None = None  # ms: when sync created the file, where there was none
