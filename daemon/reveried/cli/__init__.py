@@ -31,6 +31,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         case ["serve"]:
             # A client may be waiting for the daemon's first answer: load nothing that the daemon does not need.
             return run_daemon()
+        case ["mcp"]:
+            # A client may be waiting with its first prompt: the bridge loads the standard library alone.
+            from reveried.mcp.bridge import run as run_bridge  # noqa: PLC0415 - the reason is above
+
+            return run_bridge()
     from reveried.cli import quick  # noqa: PLC0415 - not before the fast path
 
     code = quick.call(words)

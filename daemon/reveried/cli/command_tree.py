@@ -76,7 +76,17 @@ def demo(
     run_demo(paths or [], keep=keep, json=json)
 
 
-Commands = dict[str, Callable[..., None]]
+def mcp() -> int:
+    """Serve the tools of agents to a client of the Model Context Protocol, over standard input and output.
+
+    Example: reverie mcp
+    """
+    from reveried.mcp.bridge import run as run_bridge  # noqa: PLC0415 - only this command needs it
+
+    return run_bridge()
+
+
+Commands = dict[str, Callable[..., object]]
 
 _FIRST: Commands = {
     "demo": demo,
@@ -86,6 +96,7 @@ _FIRST: Commands = {
     "status": daemon.status,
     "logs": daemon.logs,
     "doctor": doctor.doctor,
+    "mcp": mcp,
 }
 _WORK: Commands = {
     "threads": threads.threads,

@@ -110,10 +110,26 @@ def test_every_api_gets_its_envelope() -> None:
         assert set(item["function"]) == {"name", "description", "parameters"}
         assert item["function"]["parameters"] == schemas[item["function"]["name"]]
     for item in tools.definitions("mcp"):
-        assert set(item) == {"name", "description", "inputSchema", "annotations"}
+        assert set(item) - {"_meta"} == {"name", "description", "inputSchema", "annotations"}
         assert item["inputSchema"] == schemas[item["name"]]
         assert item["annotations"]["readOnlyHint"] is tools.TOOLS[list(schemas).index(item["name"])].read_only
     assert tools.FORMATS == ("anthropic", "openai", "mcp")
+
+
+def test_a_client_of_mcp_learns_what_a_tool_changes() -> None:
+    """Appending destroys nothing, a second append does more than the first, and two tools are loaded at once."""
+    items = {item["name"]: item for item in tools.definitions("mcp")}
+    hints = {name: item["annotations"] for name, item in items.items()}
+
+    assert {name for name in items if hints[name]["destructiveHint"]} == {
+        "memory_write",
+        "memory_patch",
+        "working_state_set",
+    }
+    assert not any(hints[name]["idempotentHint"] for name in ("note", "memory_append", "memory_patch"))
+    assert all(hint["idempotentHint"] for hint in hints.values() if hint["readOnlyHint"])
+    loaded = {name for name, item in items.items() if item.get("_meta", {}).get("anthropic/alwaysLoad")}
+    assert loaded == {"note", "recall"}
 
 
 @pytest.mark.parametrize("tool", tools.TOOLS, ids=lambda tool: tool.name)

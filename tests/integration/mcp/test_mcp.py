@@ -1,0 +1,234 @@
+"""`reverie mcp` over real pipes, before a real daemon: both forms of the protocol, every tool, and bad input."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie import tools
+from reveried.mcp.bridge import LINE_BYTES_MAX
+from support.daemon import running_daemon
+from support.mcp_bridge import META, STATELESS, bridge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from reverie.client import Client
+    from support.daemon import Daemon
+
+CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("note", {"content": "the gate is green", "category": "decision"}),
+    ("memory_write", {"path": "facts/gates.md", "content": "# Gates\n\n- The north gate is green\n"}),
+    ("memory_append", {"path": "facts/gates.md", "entry": "- The south gate is red"}),
+    ("memory_read", {"path": "facts/gates.md"}),
+    ("memory_patch", {"path": "facts/gates.md", "patches": [{"oldText": "is red", "newText": "is blue"}]}),
+    ("memory_list", {}),
+    ("recall", {"query": "which colour has the south gate"}),
+    ("working_state_set", {"currentTask": "paint the gates"}),
+    ("working_state_get", {}),
+)
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_a_session_is_opened_in_the_revision_of_the_client(daemon: Daemon, tmp_path: Path, version: str) -> None:
+    """`initialize` answers in that revision, `ping` with nothing, and the tools are those of the daemon."""
+    with bridge(daemon.env, tmp_path) as client:
+        opened = client.open(version)
+        assert opened["protocolVersion"] == version
+        assert opened["capabilities"] == {"tools": {}}
+        assert "recall" in opened["instructions"]
+        assert client.ask("ping")["result"] == {}
+        assert client.ask("tools/list")["result"] == {"tools": tools.definitions("mcp")}
+
+
+def test_an_unknown_revision_gets_the_newest_with_a_session(daemon: Daemon, tmp_path: Path) -> None:
+    """The client then decides whether it can go on."""
+    with bridge(daemon.env, tmp_path) as client:
+        assert client.open("2031-01-01")["protocolVersion"] == "2025-11-25"
+
+
+def test_without_a_session_each_request_names_its_revision(daemon: Daemon, tmp_path: Path) -> None:
+    """`server/discover` and results with their type; another revision and the methods of a session are refused."""
+    with bridge(daemon.env, tmp_path, stateless=True) as client:
+        found = client.ask("server/discover")["result"]
+        assert found["supportedVersions"] == ["2026-07-28"]
+        assert found["resultType"] == "complete"
+        assert found["_meta"][META + "serverInfo"]["name"] == "reverie"
+        listed = client.ask("tools/list")["result"]
+        assert listed["tools"] == tools.definitions("mcp")
+        assert (listed["ttlMs"], listed["cacheScope"]) == (0, "private")
+        assert client.ask("tools/call", name="memory_list")["result"]["resultType"] == "complete"
+        assert client.ask("ping")["error"]["code"] == -32601
+        refused = client.ask("tools/list", {META + "protocolVersion": "1999-01-01"})["error"]
+        assert (refused["code"], refused["data"]["supported"]) == (-32022, ["2026-07-28"])
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+def test_every_tool_is_called(daemon: Daemon, client: Client, tmp_path: Path, *, stateless: bool) -> None:
+    """Each answers without an error, and what was written is what is read; the thread is one, of this folder."""
+    folder = tmp_path / ("without" if stateless else "with")
+    folder.mkdir()
+    before = {thread.id for thread in client.threads(limit=1000).items}
+    with bridge(daemon.env, folder, stateless=stateless) as agent:
+        if not stateless:
+            agent.open()
+        answers = {name: agent.call(name, fields) for name, fields in CALLS}
+        assert answers.keys() == {tool.name for tool in tools.TOOLS}
+        assert not any(is_error for _, is_error in answers.values()), answers
+        assert "The south gate is red" in answers["memory_read"][0]
+        assert "The south gate is blue" in answers["recall"][0]
+        assert json.loads(answers["working_state_get"][0])["currentTask"] == "paint the gates"
+    (made,) = [thread for thread in client.threads(limit=1000).items if thread.id not in before]
+    assert made.agent == ("Some-Client" if stateless else "claude-code")
+    assert made.project == folder.name
+    assert [note.content for note in client.notes(made.id).items][-1:] == ["the gate is green"]
+
+
+def test_recall_takes_the_project_of_the_folder(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """What an agent writes in one project is not recalled in another."""
+    here, there = tmp_path / "harbour", tmp_path / "orchard"
+    here.mkdir()
+    there.mkdir()
+    with bridge(daemon.env, here) as agent:
+        agent.open()
+        agent.call("memory_append", {"path": "facts/cranes.md", "entry": "- The tall crane lifts nine tonnes"})
+        assert "nine tonnes" in agent.call("recall", {"query": "how much does the tall crane lift"})[0]
+    with bridge(daemon.env, there) as agent:
+        agent.open()
+        assert "nine tonnes" not in agent.call("recall", {"query": "how much does the tall crane lift"})[0]
+    assert client.recall("how much does the tall crane lift").hits
+
+
+def test_a_thread_id_of_the_client_is_used(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """Two threads in one process are two, and a later process finds the one of its id."""
+    for text in ("first", "second"):
+        with bridge(daemon.env, tmp_path) as agent:
+            agent.open(name="codex")
+            for thread in ("a1", "b2"):
+                fields = {"content": f"{text} of {thread}", "category": "task"}
+                assert not agent.call("note", fields, {"threadId": thread})[1]
+    for thread in ("a1", "b2"):
+        notes = [note.content for note in client.notes(f"mcp:codex:{thread}").items]
+        assert [note for note in notes if note.endswith(thread)] == [f"first of {thread}", f"second of {thread}"]
+
+
+def test_bad_input_gets_the_error_of_json_rpc(daemon: Daemon, tmp_path: Path) -> None:
+    """Each bad line has one answer, and the next good one is answered as ever."""
+    with bridge(daemon.env, tmp_path) as agent:
+        assert agent.ask("tools/list")["error"]["code"] == -32602
+        agent.open()
+        for line, code, number in (
+            (b'{"jsonrpc": "2.0", "id"', -32700, None),
+            (b"\xff\xfe", -32700, None),
+            (b"[" * 100_000, -32700, None),
+            (b"x" * (LINE_BYTES_MAX + 2_000_000), -32600, None),
+            (b"[]", -32600, None),
+            (b"7", -32600, None),
+            (b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, None),
+            (b'{"id":1,"method":"ping"}', -32600, 1),
+            (b'{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600, None),
+            (b'{"jsonrpc":"2.0","id":"q","method":"ping","params":[1]}', -32602, "q"),
+            (b'{"jsonrpc":"2.0","id":"q","method":"no/such"}', -32601, "q"),
+            (b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":7}}', -32602, 2),
+            (b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"n","arguments":[]}}', -32602, 2),
+            (b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"../x"}}', -32602, 2),
+            (b'{"jsonrpc":"2.0","id":2,"method":"initialize"}', -32602, 2),
+        ):
+            agent.send(line)
+            answer = agent.received()
+            assert (answer["error"]["code"], answer["id"]) == (code, number), line[:80]
+            assert answer["error"]["message"]
+        assert agent.ask("ping")["result"] == {}
+
+
+def test_a_wrong_parameter_is_a_result_that_says_so(daemon: Daemon, tmp_path: Path) -> None:
+    """The agent can correct it: the text names the parameter."""
+    with bridge(daemon.env, tmp_path) as agent:
+        agent.open()
+        for tool, fields, part in (
+            ("note", {"content": "x", "category": "idea"}, "category"),
+            ("recall", {"question": "x"}, "query"),
+            ("memory_read", {"path": "../../etc/passwd"}, "path"),
+        ):
+            text, is_error = agent.call(tool, fields)
+            assert is_error
+            assert part in text
+
+
+def test_notifications_and_answers_get_no_answer(daemon: Daemon, tmp_path: Path) -> None:
+    """Also one that cancels a request, an unknown one, and an answer that was not asked for."""
+    with bridge(daemon.env, tmp_path) as agent:
+        agent.open()
+        for line in (
+            b'{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}',
+            b'{"jsonrpc":"2.0","method":"notifications/unheard-of","params":[]}',
+            b'{"jsonrpc":"2.0","id":9,"result":{}}',
+            b"",
+            b"   \r",
+        ):
+            agent.send(line)
+        assert agent.ask("ping")["result"] == {}
+
+
+def test_a_batch_is_answered_in_the_one_revision_that_has_it(daemon: Daemon, tmp_path: Path) -> None:
+    """One list of answers, without those of notifications; none at all for notifications alone."""
+    ping: Mapping[str, Any] = {"jsonrpc": "2.0", "method": "ping"}
+    with bridge(daemon.env, tmp_path) as agent:
+        agent.open("2025-03-26")
+        answers = agent.message([{**ping, "id": 1}, ping, {**ping, "id": 2, "method": "no/such"}, 5])
+        assert [answer["id"] for answer in answers] == [1, 2, None]
+        assert answers[1]["error"]["code"] == -32601
+        agent.send(json.dumps([ping]).encode())
+        assert agent.ask("ping")["result"] == {}
+
+
+def test_a_daemon_that_is_down_is_a_result(tmp_path: Path) -> None:
+    """The tools are listed all the same, a call says what to type, and works once the daemon is up again."""
+    with running_daemon() as own, bridge(own.env, tmp_path) as agent:
+        agent.open()
+        own.stop()
+        assert agent.ask("tools/list")["result"] == {"tools": tools.definitions("mcp")}
+        text, is_error = agent.call(*CALLS[0])
+        assert is_error
+        assert "`reverie up`" in text
+        own.start()
+        assert agent.call(*CALLS[0])[1] is False
+        own.kill()
+        assert agent.call(*CALLS[0])[1] is True
+        own.start()
+        assert agent.call("working_state_get", {})[1] is False
+
+
+def test_a_wrong_token_is_named(daemon: Daemon, tmp_path: Path) -> None:
+    """The result of the call and the error of the list say what is wrong with it."""
+    with bridge({**daemon.env, "REVERIE_TOKEN": "rev_wrong"}, tmp_path) as agent:
+        agent.open()
+        text, is_error = agent.call(*CALLS[0])
+        assert is_error
+        assert "token" in text
+        refused = agent.ask("tools/list")["error"]
+        assert (refused["code"], refused["data"]) == (-32603, {"error": "unauthenticated"})
+        assert "token" in refused["message"]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_official_client_gets_along_with_it(daemon: Daemon, tmp_path: Path, mode: str) -> None:
+    """Its Python client lists and calls tools, with a session and without; skipped where it is not installed."""
+    mcp = pytest.importorskip("mcp")
+    anyio = pytest.importorskip("anyio")
+    from support.mcp_bridge import PROGRAM
+
+    async def talk() -> tuple[str, int, Any]:
+        server = mcp.StdioServerParameters(command=PROGRAM, args=["mcp"], env=daemon.env, cwd=tmp_path)
+        async with mcp.Client(mcp.stdio_client(server), mode=mode) as client:
+            listed = (await client.list_tools()).tools
+            called = await client.call_tool("note", dict(CALLS[0][1]))
+            return client.protocol_version, len(listed), called
+
+    version, count, called = anyio.run(talk)
+    assert version == ("2025-11-25" if mode == "legacy" else STATELESS[META + "protocolVersion"])
+    assert count == len(tools.TOOLS)
+    assert not called.is_error

@@ -1,0 +1,105 @@
+"""A real `reverie mcp` process with its pipes, and the messages of both forms of the protocol."""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ANSWER_S = 60.0
+META = "io.modelcontextprotocol/"
+STATELESS = {
+    META + "protocolVersion": "2026-07-28",
+    META + "clientInfo": {"name": "Some Client", "version": "1"},
+    META + "clientCapabilities": {},
+}
+PROGRAM = str(Path(sys.executable).with_name("reverie"))
+
+
+class BridgeProcess:
+    """The process; `ask` sends one request and returns its answer."""
+
+    def __init__(self, process: subprocess.Popen[bytes], *, stateless: bool) -> None:
+        self.process = process
+        self.stateless = stateless
+        self._number = 0
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line)
+
+    def send(self, line: bytes) -> None:
+        """Send one line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def received(self) -> Any:
+        """Return the next line of output as JSON."""
+        return json.loads(self._lines.get(timeout=ANSWER_S))
+
+    def message(self, value: Any) -> Any:
+        """Send a message and return the next one."""
+        self.send(json.dumps(value).encode())
+        return self.received()
+
+    def ask(self, method: str, meta: Mapping[str, Any] | None = None, **params: Any) -> Any:
+        """Send a request and return its answer: both ids are equal."""
+        self._number += 1
+        meta = {**(STATELESS if self.stateless else {}), **(meta or {})}
+        params |= {"_meta": meta} if meta else {}
+        answer = self.message({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
+        assert answer["id"] == self._number
+        return answer
+
+    def call(self, tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | None = None) -> tuple[str, bool]:
+        """Call a tool; return its text, and True where it is an error."""
+        result = self.ask("tools/call", meta, name=tool, arguments=dict(arguments))["result"]
+        return result["content"][0]["text"], result["isError"]
+
+    def open(self, version: str = "2025-11-25", name: str = "claude-code") -> Any:
+        """Open a session; return the result of `initialize`."""
+        info = {"name": name, "version": "2"}
+        answer = self.ask("initialize", protocolVersion=version, capabilities={}, clientInfo=info)
+        self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
+        return answer["result"]
+
+    def end(self) -> tuple[int, list[bytes], bytes]:
+        """Close its input; return exit code, lines that nobody received, and what is on standard error."""
+        assert self.process.stdin is not None
+        assert self.process.stderr is not None
+        self.process.stdin.close()
+        code = self.process.wait(ANSWER_S)
+        self._reader.join(ANSWER_S)
+        return code, list(self._lines.queue), self.process.stderr.read()
+
+
+@contextmanager
+def bridge(env: Mapping[str, str], folder: Path, *, stateless: bool = False) -> Iterator[BridgeProcess]:
+    """Yield a running bridge in a folder; it must end by itself, with nothing printed that is no answer."""
+    with subprocess.Popen(
+        [PROGRAM, "mcp"],
+        env=dict(env),
+        cwd=folder,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        try:
+            started = BridgeProcess(process, stateless=stateless)
+            yield started
+            assert started.end() == (0, [], b"")
+        finally:
+            process.kill()
