@@ -6,6 +6,7 @@ type, and the next call finds the daemon that is up again.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -75,6 +76,7 @@ class Bridge:
     def __init__(self) -> None:
         self._version: str | None = None  # of the session, after `initialize`
         self._client = "mcp"
+        self._structured: frozenset[str] | None = None  # tools whose results are objects, by the tools last listed
         self._threads: dict[str, str] = {}  # by the client's own id of a thread; "" for the one of this process
 
     def answer(self, line: bytes) -> Any:
@@ -108,7 +110,7 @@ class Bridge:
     def _result(self, request: Request, *, stateless: bool) -> dict[str, Any]:
         """Return the result of a request. Raises RpcError."""
         self._client = protocol.client_name(request) or self._client
-        methods: dict[str, Callable[[Request], dict[str, Any]]] = {"tools/list": _tools, "tools/call": self._call}
+        methods: dict[str, Callable[[Request], dict[str, Any]]] = {"tools/list": self._tools, "tools/call": self._call}
         methods |= {"server/discover": _discover} if stateless else {"initialize": self._initialize, "ping": _pong}
         method = methods.get(request.method)
         if method is None:
@@ -143,7 +145,7 @@ class Bridge:
         if not isinstance(given, dict):
             raise RpcError(protocol.INVALID_PARAMS, "`arguments` is an object")
         try:
-            thread = self._thread(request)
+            thread, with_objects = self._thread(request), self._with_objects(request)
             answer = ask("POST", f"/v1/tools/{quote(name, safe='')}", {"input": given, "thread": thread})
         except NotFound as error:
             raise RpcError(protocol.INVALID_PARAMS, _sentence(error)) from None
@@ -151,7 +153,28 @@ class Bridge:
             raise RpcError(protocol.INVALID_PARAMS, _sentence(error)) from None
         except ReverieError as error:
             return _text(_sentence(error), is_error=True)
-        return _text(str(answer["content"]), is_error=bool(answer["isError"]))
+        result = _text(str(answer["content"]), is_error=bool(answer["isError"]))
+        if not answer["isError"] and name in with_objects:
+            result["structuredContent"] = json.loads(answer["content"])
+        return result
+
+    def _tools(self, request: Request) -> dict[str, Any]:
+        """Return the tools of the daemon; where none is running those of this version, so that a client has them."""
+        del request
+        try:
+            items = ask("GET", "/v1/tools?format=mcp")["items"]
+        except DaemonNotRunning:
+            from reverie.tools import definitions  # noqa: PLC0415 - slow, and the daemon has them ready
+
+            items = definitions("mcp")
+        self._structured = frozenset(item["name"] for item in items if "outputSchema" in item)
+        return {"tools": items}
+
+    def _with_objects(self, request: Request) -> frozenset[str]:
+        """Return the tools that promise an object; a client which did not list them may know them from before."""
+        if self._structured is None:
+            self._tools(request)
+        return self._structured or frozenset()
 
     def _thread(self, request: Request) -> str:
         """Return the thread to work in, which the first call of a tool creates with the project of this folder.
@@ -181,17 +204,6 @@ def _created(body: dict[str, Any]) -> str:
         if "agent" not in body:
             raise
         return _created({name: value for name, value in body.items() if name != "agent"})  # the token names the agent
-
-
-def _tools(request: Request) -> dict[str, Any]:
-    """Return the tools of the daemon; those of this version where none is running, so that a client has them at all."""
-    del request
-    try:
-        return {"tools": ask("GET", "/v1/tools?format=mcp")["items"]}
-    except DaemonNotRunning:
-        from reverie.tools import definitions  # noqa: PLC0415 - slow, and the daemon has them ready
-
-        return {"tools": definitions("mcp")}
 
 
 def _discover(request: Request) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from reverie import tools
@@ -85,6 +86,26 @@ def test_every_tool_is_called(daemon: Daemon, client: Client, tmp_path: Path, *,
     assert made.agent == ("Some-Client" if stateless else "claude-code")
     assert made.project == folder.name
     assert [note.content for note in client.notes(made.id).items][-1:] == ["the gate is green"]
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_results_are_as_their_schema_says(daemon: Daemon, tmp_path: Path, *, lists: bool) -> None:
+    """An object where the definition has a schema, equal to the text, and none for an error, for text and for lists."""
+    with bridge(daemon.env, tmp_path) as agent:
+        agent.open()
+        if lists:
+            agent.ask("tools/list")
+        for name, fields in CALLS:
+            result = agent.ask("tools/call", name=name, arguments=fields)["result"]
+            tool = tools.tool_named(name)
+            assert tool is not None
+            if tool.output_type is None:
+                assert "structuredContent" not in result
+                continue
+            assert result["structuredContent"] == json.loads(result["content"][0]["text"])
+            parsed = msgspec.convert(result["structuredContent"], tool.output_type)
+            assert msgspec.to_builtins(parsed) == result["structuredContent"]
+        assert "structuredContent" not in agent.ask("tools/call", name="note", arguments={})["result"]
 
 
 def test_recall_takes_the_project_of_the_folder(daemon: Daemon, client: Client, tmp_path: Path) -> None:

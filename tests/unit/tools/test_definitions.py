@@ -110,10 +110,21 @@ def test_every_api_gets_its_envelope() -> None:
         assert set(item["function"]) == {"name", "description", "parameters"}
         assert item["function"]["parameters"] == schemas[item["function"]["name"]]
     for item in tools.definitions("mcp"):
-        assert set(item) - {"_meta"} == {"name", "description", "inputSchema", "annotations"}
+        assert set(item) - {"_meta", "outputSchema"} == {"name", "description", "inputSchema", "annotations"}
         assert item["inputSchema"] == schemas[item["name"]]
         assert item["annotations"]["readOnlyHint"] is tools.TOOLS[list(schemas).index(item["name"])].read_only
     assert tools.FORMATS == ("anthropic", "openai", "mcp")
+
+
+def test_results_that_are_objects_have_a_schema() -> None:
+    """Text and lists have none; a schema has no references, and what may be absent is not required."""
+    schemas = {item["name"]: item["outputSchema"] for item in tools.definitions("mcp") if "outputSchema" in item}
+
+    assert set(schemas) == {"note", "memory_write", "memory_append", "memory_patch", "recall"}
+    assert all(schema["type"] == "object" for schema in schemas.values())
+    assert "$ref" not in str(schemas)
+    assert schemas["recall"]["required"] == ["about", "memories"]
+    assert schemas["memory_patch"]["properties"]["appliedCount"] == {"type": "integer"}
 
 
 def test_a_client_of_mcp_learns_what_a_tool_changes() -> None:
