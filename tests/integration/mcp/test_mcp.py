@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import anyio
+import mcp
 import msgspec
 import pytest
 
 from reverie import tools
 from reveried.mcp.bridge import LINE_BYTES_MAX
 from support.daemon import running_daemon
-from support.mcp_bridge import META, STATELESS, bridge
+from support.mcp_bridge import META, PROGRAM, STATELESS, bridge
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -237,10 +239,7 @@ def test_a_wrong_token_is_named(daemon: Daemon, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_official_client_gets_along_with_it(daemon: Daemon, tmp_path: Path, mode: str) -> None:
-    """Its Python client lists and calls tools, with a session and without; skipped where it is not installed."""
-    mcp = pytest.importorskip("mcp")
-    anyio = pytest.importorskip("anyio")
-    from support.mcp_bridge import PROGRAM
+    """Its Python client lists and calls tools, with a session and without."""
 
     async def talk() -> tuple[str, int, Any]:
         server = mcp.StdioServerParameters(command=PROGRAM, args=["mcp"], env=daemon.env, cwd=tmp_path)
