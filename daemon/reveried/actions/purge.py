@@ -64,8 +64,10 @@ async def resume(services: Services) -> None:
             due = reader.load(CompactionCursor, CompactionCursor.KEY) is not None
         if due:
             await compact(services)
-    except ReverieError as error:
-        logger("reveried.purge").error("a purge was not finished", code=error.code)
+    except (OSError, ReverieError) as error:
+        logger("reveried.purge").error(
+            "a purge was not finished", problem=error.code if isinstance(error, ReverieError) else str(error)
+        )
 
 
 async def compact(services: Services) -> int:

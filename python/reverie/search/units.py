@@ -24,7 +24,7 @@ __all__ = [
     "section_of",
 ]
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Raise it when an entry or document gives other units, terms or groups than before: saved indexes are built again."""
 
 K1: Final = 0.6
@@ -97,10 +97,14 @@ def _strings(value: Json) -> Iterator[str]:
 
 
 def document_units(path: str, text: str, at_ms: int | None) -> list[IndexEntry]:
-    """Return what is indexed of a document: its sections, numbered from 1."""
+    """Return what is indexed of a document: its sections, numbered from 1.
+
+    Their ids begin with a slash, which no id of a thread has: message 1 of a thread `notes.md` is `notes.md/1`,
+    and section 1 of the document `notes.md` is `/notes.md/1`.
+    """
     groups = ["is:document", f"document:{path}"]
     return [
-        IndexEntry(f"{path}/{number}", f"{heading}\n{body}", groups=groups, at=at_ms)
+        IndexEntry(f"/{path}/{number}", f"{heading}\n{body}", groups=groups, at=at_ms)
         for number, (heading, body) in enumerate(_sections(text), 1)
     ]
 
@@ -130,4 +134,4 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 def is_number_of(unit: str) -> tuple[str, int]:
     """Return thread or document of a unit's id, and the number of the message or section in it."""
     name, _, number = unit.rpartition("/")
-    return name, int(number)
+    return name.removeprefix("/"), int(number)

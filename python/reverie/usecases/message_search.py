@@ -8,10 +8,11 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from reverie import search
+from reverie.errors import ReverieError
 from reverie.rank import Filter, Index
 from reverie.usecases.message_index import MessageIndex, new_index
 from reverie.usecases.recall import operation_checksum
-from reverie.usecases.saved_index import SavedIndex, segments_to_merge
+from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -94,20 +95,35 @@ class MessageSearch:
         """
         with self._saving:
             index = self._index(space)
+            if not are_there(index.index.segments()):  # a person has deleted the folder
+                with self._lock:
+                    index.forget()
             segments = self._write(space, index)
             while merge and (merged := segments_to_merge(segments or [], LARGEST)):
                 self._merge(index, merged)
                 segments = self._write(space, index)
 
     def rewrite(self, space: str) -> None:
-        """Save the index of a space without any word of a message that was deleted: for a purge, after its commit."""
+        """Save the index of a space without any word of a message that was deleted: for a purge, after its commit.
+
+        Where that is not possible (a damaged segment, a full disk) its files are deleted, and it is built again.
+
+        Raises:
+            StorageFailed: nor can they be deleted.
+        """
         self.catch_up(space, float("inf"))
         with self._saving:
             index = self._index(space)
-            for segment in self._write(space, index) or []:
-                if segment.removed_documents:
-                    self._merge(index, [segment])
-            self._write(space, index)
+            try:
+                for segment in self._write(space, index) or []:
+                    if segment.removed_documents:
+                        self._merge(index, [segment])
+                self._write(space, index)
+            except (OSError, ReverieError):
+                with self._lock:
+                    self._indexes.pop(space, None)
+                    if index.saved is not None:
+                        index.saved.erase()
 
     def _step(self, space: str) -> bool:
         with self._lock, self._store.reader(space) as reader:

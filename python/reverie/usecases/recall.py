@@ -14,10 +14,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from reverie import recall, tokens, wire
+from reverie.errors import ReverieError
 from reverie.rank import Index
 from reverie.store import Kind, MemoryRecord, OperationRecord
 from reverie.usecases.memories import memory_answer
-from reverie.usecases.saved_index import SavedIndex, segments_to_merge
+from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -268,18 +269,33 @@ class Recall:
     def rewrite(self, space: str) -> None:
         """Save the index of a space without any word of a memory that was deleted or replaced.
 
-        For a purge: call it after the commit. Until then a segment has the terms of its removed memories.
+        For a purge: call it after the commit. Until then a segment has the terms of its removed memories. Where that is
+        not possible (a damaged segment, a full disk) its files are deleted, and it is built again.
+
+        Raises:
+            StorageFailed: nor can they be deleted.
         """
         with self._lock:
             index = self._answer(space, lambda index, _: index)
             index.unsaved += 1
-        self._save(space, whole=True)
+        try:
+            self._save(space, whole=True)
+        except (OSError, ReverieError):
+            with self._saving, self._lock:
+                self._indexes.pop(space, None)
+                if index.saved is not None:
+                    index.saved.erase()
 
     def _save(self, space: str, *, whole: bool) -> None:
         """Save an index and merge segments, all of them where `whole`."""
         with self._saving:
             index = self._indexes.get(space)
             if index is None or index.saved is None:
+                return
+            if not are_there(index.segments()):  # a person has deleted the folder: it is built again by the next search
+                with self._lock:
+                    self._indexes.pop(space, None)
+                    index.saved.delete()
                 return
             segments = self._write(space, index, index.saved) if index.unsaved else index.segments()
             merged = segments if whole else segments_to_merge(segments)

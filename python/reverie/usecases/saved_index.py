@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from reverie import recall
-from reverie.errors import ReverieError
+from reverie.errors import StorageFailed
 from reverie.files import write_atomic
 from reverie.rank import Index, Segment
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
-__all__ = ["SavedIndex", "segments_to_merge"]
+__all__ = ["SavedIndex", "are_there", "segments_to_merge"]
 
 FORMAT: Final = 1  # of the manifest
 MANIFEST: Final = "manifest.json"
@@ -113,10 +113,25 @@ class SavedIndex:
             folder.mkdir(mode=0o700, exist_ok=True)
 
     def delete(self) -> None:
-        """Delete every file of the index."""
-        with suppress(OSError, ReverieError):
+        """Delete every file of the index, as far as that is possible."""
+        with suppress(StorageFailed):
+            self.erase()
+
+    def erase(self) -> None:
+        """Delete every file of the index. Raises StorageFailed where one of them stays."""
+        if not self._folder.is_dir():  # something else may be in its place: it is not ours
+            return
+        try:
             (self._folder / MANIFEST).unlink(missing_ok=True)
             self.delete_others([])
+        except OSError as error:
+            hint = f"delete {self._folder}: it is made again"
+            raise StorageFailed(f"a search index cannot be deleted: {error.strerror}", hint=hint) from error
+
+
+def are_there(segments: Sequence[Segment]) -> bool:
+    """Return whether the files of segments are there still: an open one can be searched without, but not merged."""
+    return all(segment.path.exists() for segment in segments)
 
 
 def segments_to_merge(segments: Sequence[Segment], largest: int | None = None) -> list[Segment]:

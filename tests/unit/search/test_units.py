@@ -50,7 +50,7 @@ def test_sections_have_their_heading_and_a_bounded_length() -> None:
     lines = [f"line {number} of the long part" for number in range(200)]
     text = "intro\n\n# One\n\nfirst\n\n## Two\n" + "\n".join(lines) + "\n"
     units = document_units("a/b.md", text, 9)
-    assert [unit.id for unit in units[:3]] == ["a/b.md/1", "a/b.md/2", "a/b.md/3"]
+    assert [unit.id for unit in units[:3]] == ["/a/b.md/1", "/a/b.md/2", "/a/b.md/3"]
     sections = [section_of(text, number) for number in range(1, len(units) + 1)]
     assert sections[:2] == [("", "intro"), ("One", "first")]
     assert [line for heading, body in filter(None, sections) for line in body.split("\n") if heading == "Two"] == lines

@@ -72,6 +72,26 @@ def answers(found: MessageSearch) -> list[Any]:
     ]
 
 
+def test_a_thread_and_a_document_of_the_same_name_are_both_found(tmp_path: Path) -> None:
+    """Deleting one of the two leaves the other, also when the index is built again."""
+    with opened(tmp_path) as store:
+        found = MessageSearch(store)
+        put_document(store, "notes.md", "# Ferry\n\nThe ferry to oslo.\n")
+        append(store, "notes.md", "the lexer of oslo")
+
+        def both(found: MessageSearch) -> tuple[list[str], list[str]]:
+            assert found.catch_up(SPACE, FOREVER)
+            messages = found.messages(SPACE, "oslo", 9, within(kind="message"))
+            sections = found.sections(SPACE, "oslo", 9, within(kind="document"))
+            return [hit.id for hit in messages], [hit.id for hit in sections]
+
+        assert both(found) == both(MessageSearch(store)) == (["notes.md/1"], ["/notes.md/1"])
+        put_document(store, "notes.md", "The ferry to oslo and back.\n")
+        assert both(found) == (["notes.md/1"], ["/notes.md/1"])
+        delete(store, "notes.md")
+        assert both(found) == ([], ["/notes.md/1"])
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_kept_up_is_as_built_now(tmp_path: Path, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Appends, deletions, documents, saves and restarts in any order, with steps of three entries."""
