@@ -147,8 +147,11 @@ def slug(text: str) -> str:
 
 
 def _real(folder: str) -> str:
-    """Return an absolute path without links; the part of it that does not exist stays as it is."""
-    return os.path.realpath(folder)
+    r"""Return an absolute path without links; the part of it that does not exist stays as it is.
+
+    A zero byte, which no path has, is left out: `/home/ann\0/x` of a damaged transcript is `/home/ann/x`.
+    """
+    return os.path.realpath(folder.replace("\0", ""))
 
 
 def _repository_above(path: str) -> tuple[str, str] | None:
@@ -182,7 +185,7 @@ def _common_folder(folder: Path) -> Path | None:
 def _followed(git: Path) -> Path:
     """Return the common folder that a git folder names in `commondir`, else the folder itself."""
     text = _read(git / "commondir")
-    return Path(os.path.realpath(git if text is None else git / text.strip()))
+    return Path(_real(str(git if text is None else git / text.strip())))
 
 
 def _is_git_folder(path: Path) -> bool:
@@ -209,9 +212,19 @@ def _origin(common: str, hops: int) -> tuple[str, str]:
     remote = normalized_remote(url)
     if remote or not url:
         return remote, main
-    source = os.path.realpath(Path(main) / (unquote(urlsplit(url).path) if url.startswith("file:") else url))
+    source = _real(str(Path(main) / _path_on_disk(url)))
     found = _common_folder(Path(source)) if hops > 0 else None
     return ("", source) if found is None else _origin(str(found), hops - 1)
+
+
+def _path_on_disk(url: str) -> str:
+    """Return the path of a remote that is on this disk, given as a path or as a file URL; "." where it has none."""
+    if not url.startswith("file:"):
+        return url
+    try:
+        return unquote(urlsplit(url).path) or "."
+    except ValueError:  # such as `file://[x`
+        return "."
 
 
 def _remote_url(config: str) -> str:

@@ -88,6 +88,17 @@ def test_a_stale_git_file_leads_to_the_repository_above(tmp_path: Path) -> None:
     assert locate(str(main / ".worktrees" / "one")).remote == "example.org/ann/harbour"
 
 
+def test_text_that_is_no_path_is_no_error(tmp_path: Path) -> None:
+    """A zero byte in a folder, in a git file or in a remote, and a remote that is no address."""
+    main = repository(tmp_path / "harbour")
+    assert locate(f"{main}\0/src").folders[0] == str(main)
+    for url in ("a\0b", "file:///a%00b", "file://[x", "file:"):
+        (main / ".git" / "config").write_text(f'[remote "origin"]\n\turl = {url}\n')
+        assert locate(str(main)).is_repository
+    (main / ".git" / "commondir").write_text("a\0b")
+    assert locate(str(main)).folders
+
+
 def test_a_folder_without_git_is_itself(tmp_path: Path) -> None:
     """Without a repository the folder counts; what only looks like git, or cannot be read, is none."""
     (tmp_path / "notes" / ".git").mkdir(parents=True)

@@ -30,8 +30,10 @@ def put(store: Store, number: int, text: str | None) -> None:
             writer.delete(Kind.MEMORY, (identity,))
             writer.delete(Kind.DOCUMENT, (path,))
             return
-        dates = {"created_at": AT, "updated_at": AT}
-        writer.save(MemoryRecord(id=identity, type=MemoryType.FACT, content=text, document=path, **dates), (identity,))
+        memory = MemoryRecord(
+            id=identity, type=MemoryType.FACT, content=text, document=path, created_at=AT, updated_at=AT
+        )
+        writer.save(memory, (identity,))
         document = DocumentRecord(path=path, content=text, sha256="", size=len(text), version=1, updated_at=AT)
         writer.save(document, (path,))
 
