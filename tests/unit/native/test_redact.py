@@ -273,6 +273,16 @@ def test_other_names_announce_nothing(name: str, value: str) -> None:
         assert REDACTOR.value(body) == (body, 0)
 
 
+@pytest.mark.parametrize("name", ["Web3Auth", "OAuth2Proxy", "'cipherbox2'"])
+def test_a_name_behind_by_is_no_password(name: str) -> None:
+    """What does something is no password; what a user is identified by in SQL is one."""
+    prose = f"The token is verified by {name} and cannot be reached by {name} servers."
+    assert Redactor().text(prose) == prose
+    bare = name.strip("'")
+    statement = f"ALTER USER ana IDENTIFIED WITH caching_sha2_password BY '{bare}';"
+    assert Redactor().text(statement) == statement.replace(bare, "[REDACTED:password]")
+
+
 @pytest.mark.parametrize("name", ["Authorization", "authorization", "Proxy-Authorization"])
 def test_authorization_headers(name: str) -> None:
     """The credentials behind the scheme are replaced, or the whole value without a scheme; also in JSON text."""

@@ -16,6 +16,8 @@ use crate::redact::{RUN_MAX, Span};
 
 /// Bytes of a name that are examined.
 const NAME_MAX: usize = 64;
+/// Bytes before a `by` that are searched for `identified`: `IDENTIFIED WITH caching_sha2_password BY 'password'`.
+const STATEMENT_MAX: usize = 96;
 
 /// What separates a name from its value.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -121,6 +123,9 @@ impl Findings<'_> {
 
     /// Return the password of a statement such as `IDENTIFIED BY 'password'`.
     pub(crate) fn sql_password(&mut self, at: usize) -> Option<Span> {
+        if self.is_by_of_prose(at) {
+            return None;
+        }
         let (quote, from) = self.opening_quote(at);
         let to = if quote == 0 { self.bare_end(from, &KEYWORDS[0]) } else { self.quoted_end(from, quote)? };
         let value = self.text.get(from..to)?;
@@ -135,6 +140,13 @@ impl Findings<'_> {
             mixes_letters_and_digits(examined) && is_plausible(examined, &KEYWORDS[0], Quoting::Quoted)
         };
         is_secret.then_some(Span { start: from, end: to, kind: "password" })
+    }
+
+    /// Whether the word that ends at `at` is a `by` without an `identified` before it: `verified by Web3Auth`.
+    fn is_by_of_prose(&self, at: usize) -> bool {
+        let window =
+            self.text[self.text.floor_char_boundary(at.saturating_sub(STATEMENT_MAX))..at].to_ascii_lowercase();
+        window.ends_with(" by ") && !window.contains("identified")
     }
 
     /// Whether the `password` that ends at `at` is the one of a `.netrc`: `machine HOST login USER password `.
