@@ -11,6 +11,7 @@ from reverie.blocks import BlockKind, parse
 from reverie.documents.escaping import ending_of
 from reverie.documents.front_matter import front_matter_of
 from reverie.documents.parts import numbered
+from reverie.sentence_words import strip_markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -46,9 +47,10 @@ def update_memory_list(text: str, entries: Sequence[DocumentEntry], owned_before
 
     Ours are list items of one line that link to a path of `entries` or of `owned_before` (what was listed earlier):
     they are updated in their place, removed, or added behind the one that comes before them in the order. An item with
-    further lines is a person's, and lists its document as well as ours would. The whole has at most 200 lines and
-    25,000 bytes, which is what Claude Code loads: the last of ours are left out and counted. What people wrote is never
-    cut. A text that is up to date stays as it is.
+    further lines is a person's, and lists its document as well as ours would; so is one with a redaction marker, which
+    ours never have: its secret is in the file alone, where sync keeps it, so the line would come back for ever.
+    The whole has at most 200 lines and 25,000 bytes, which is what Claude Code loads: the last of ours are left out and
+    counted. What people wrote is never cut. A text that is up to date stays as it is.
     """
     owned = {entry.path for entry in entries} | set(owned_before)
     for _ in range(_PASSES_MAX):
@@ -119,7 +121,8 @@ def _rows(text: str, owned: Collection[str]) -> list[_Row]:
                 row.item = True
             path = _path(rows[first].line)
             if path is not None and (path == _REST or path in owned):
-                rows[first].path, rows[first].ours = path, size == 1
+                line = rows[first].line
+                rows[first].path, rows[first].ours = path, size == 1 and strip_markers(line) == line
     return rows
 
 
@@ -220,7 +223,7 @@ def _link(entry: DocumentEntry) -> str:
     """Return the text of a document's line: a markdown link, and its summary."""
     label = "".join(f"\\{char}" if char in "[]\\" else char for char in entry.path)
     target = entry.path if _PLAIN_LINK.issuperset(entry.path) else f"<{entry.path}>"
-    return f"[{label}]({target}) — {flat(entry.summary)}".rstrip(" —")
+    return f"[{label}]({target}) — {flat(strip_markers(entry.summary))}".rstrip(" —")
 
 
 def _path(line: str) -> str | None:

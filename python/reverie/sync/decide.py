@@ -38,11 +38,11 @@ from reverie.sync.base_search import lines_beyond, without_unsure_lines
 from reverie.sync.merge_base import is_unrecorded_write, merge_base
 from reverie.sync.merge_plan import converge, disk_writes, if_changed, three_way_merge, with_notice
 from reverie.sync.plan import Delete, Plan, Put, Remove, SaveNotice, Write
+from reverie.sync.redaction_view import RedactionView
 from reverie.sync.state import Baseline, Save, is_own_write, sha256
 
 if TYPE_CHECKING:
     from reverie.sync.merge_base import MergeBase
-    from reverie.sync.redaction_view import RedactionView
     from reverie.sync.state import PathState, ScanContext, StoredDocument
 
 __all__ = ["decide", "is_unchanged_in_store", "written_again"]
@@ -148,7 +148,12 @@ def _unchanged_file(state: PathState, data: bytes, document: StoredDocument, con
     # recorded as agreed.
     if baseline.sha256 == file_sha256 and baseline.operation == document.operation and not baseline.intended:
         return Plan(baselines=if_changed(replace(baseline, missing_since=None), state))
-    view = context.redact(data.decode())
+    raw = data.decode()
+    # A text that the store has word for word is no only copy of a secret, so nothing in it needs protection. Example: a
+    # name that Reverie wrote into a summary is taken for a password since a later session had it behind "password:".
+    # Were its line kept, it would come back beside each new one, and for ever into a list that is written anew.
+    stored = any(version.text == raw for version in state.versions)
+    view = RedactionView(raw) if stored else context.redact(raw)
     if view.text == document.text:  # our write was not recorded, or the store got this text
         return Plan(baselines=(_agreed_baseline(state, file_sha256, document, context),))
     return converge(state, view, document, document.text, context)

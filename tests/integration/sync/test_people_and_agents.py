@@ -13,7 +13,7 @@ from reverie.documents import ITEMS_MAX
 from reverie.errors import Conflict, NotFound, TooLarge, ValidationError
 from support.daemon import running_daemon
 from support.daemon_folder import SAVES, Tree, tree
-from support.waiting import suspended
+from support.waiting import suspended, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -139,6 +139,21 @@ def test_a_secret_stays_in_the_file_and_goes_nowhere_else() -> None:
             if path.is_file() and not path.is_relative_to(own.root / "facts"):
                 assert secret.encode() not in path.read_bytes(), path
         own.daemon.start()
+
+
+def test_a_secret_in_the_list_comes_to_rest() -> None:
+    """A secret in a line of MEMORY.md stays in that line, and the document is not listed again beside it."""
+    with tree() as own:
+        own.save(USER, TEXT)
+        own.agree()
+        wait_until(own.path("MEMORY.md").exists, "MEMORY.md")
+        ours = own.read("MEMORY.md").splitlines()[-1]
+        secret = ours.split(" — ")[0] + " — password: hunter2-horse"
+        own.save("MEMORY.md", own.read("MEMORY.md").replace(ours, secret))
+        own.save("facts/dogs.md", "- Dog: Rex\n")
+        own.agree()
+        wait_until(lambda: "facts/dogs.md" in own.read("MEMORY.md"), "the new file in the list")
+        assert [line for line in own.read("MEMORY.md").splitlines() if USER in line] == [secret]
 
 
 def test_a_file_of_very_many_memories() -> None:

@@ -95,6 +95,14 @@ def test_an_item_with_further_lines_is_its_writers() -> None:
     assert update_memory_list(text, ENTRIES[1:2]) == text
 
 
+def test_a_line_with_a_marker_is_its_writers() -> None:
+    """A line with a redaction marker stays, as its secret is in the file of a person; ours have none."""
+    text = OURS.replace("name, role", "password: [REDACTED:password]")
+    assert update_memory_list(text, ENTRIES) == text
+    marked = DocumentEntry("facts/user.md", 320, "[REDACTED:password] pricing")
+    assert update_memory_list("", [marked]) == "# Memory\n\n- [facts/user.md](facts/user.md) — pricing\n"
+
+
 def test_our_lines_are_not_duplicated() -> None:
     """A duplicate of one of our lines is removed."""
     assert update_memory_list(OURS + OURS, ENTRIES) == OURS

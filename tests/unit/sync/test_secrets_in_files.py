@@ -78,6 +78,21 @@ def test_a_block_that_an_agent_deletes_stays_if_it_holds_a_secret() -> None:
     assert SECRET not in everything(sides, plan)
 
 
+def test_a_text_that_the_store_has_is_replaced_whole() -> None:
+    """Nothing in a file is protected if the store has its text, written before a secret was found there."""
+    sides = Sides()
+    early, late = f"# Facts\n\n> Summary: {SECRET} pricing\n", f"# Facts\n\n> Summary: pricing, {MARK}, plan\n"
+    sides.put(PATH, early)
+    sides.settle()
+    assert sides.files[PATH].decode() == early
+
+    sides.put(PATH, late)
+    sides.settle()
+
+    assert sides.files[PATH].decode() == late
+    assert sides.text(PATH) == late
+
+
 def test_a_document_that_an_agent_deletes_stays_if_its_file_holds_a_secret() -> None:
     """A document whose file has a secret is created again, because there is no other copy of the secret."""
     sides = saved()
