@@ -72,7 +72,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {},
             {"messages": [{"role": "user", "content": "hi"}], "expectedSeq": 3},
         ),
-        ("messages", ("a",), {}, "GET /v1/threads/a/messages", {"limit": "100"}, None),
+        ("messages", ("a",), {"last": 3}, "GET /v1/threads/a/messages", {"last": "3"}, None),
         (
             "context",
             ("a",),

@@ -22,6 +22,12 @@ const NUMBERED_NAMES: [&str; 36] = [
 ];
 /// Bytes from which digits alone are remembered: shorter ones are counts, years and ports.
 const DIGITS_MIN: usize = 8;
+/// Of four letters and digits of a name so many are in words.
+const WORDS_OF_FOUR: usize = 3;
+/// Letters of the shortest part of a name that counts as a word: chance makes one of three everywhere.
+const WORD_MIN: usize = 4;
+/// Letters of the longest acronym in a name: `JSON`, `HTTPS`.
+const ACRONYM_MAX: usize = 5;
 /// Where a value may end before its span does: `X1b2&quot;`, `X1b2</password>`.
 const DELIMITERS: [char; 9] = ['<', '"', '\'', '`', ';', ',', '&', '|', ')'];
 
@@ -75,6 +81,9 @@ fn is_memorable(value: &str) -> bool {
     if !value.bytes().any(|byte| byte.is_ascii_alphabetic()) {
         return is_random_number(value) || value.bytes().any(|byte| byte >= 0x80);
     }
+    if is_made_of_words(value) && !is_hyphenated_passphrase(value) || is_dated_id(value) {
+        return false;
+    }
     if value.contains("()") || value.contains("::") || value.contains("=>") {
         return false;
     }
@@ -84,6 +93,65 @@ fn is_memorable(value: &str) -> bool {
         || has_symbol_in_mixed_case(value)
         || is_mixed_case_by_chance(value)
         || is_hyphenated_passphrase(value)
+}
+
+/// Whether a value is a name of code: nearly all of its letters are in words, as in `Uint8Array` or `TestReadsJSONFile`.
+///
+/// A name that was taken for a value once (`--- PASS: TestReadsJSONFile`) would be replaced in all code from then on.
+/// What ends with a digit is none: `Harbour77Lantern9` is how people make a password of words.
+fn is_made_of_words(value: &str) -> bool {
+    if !value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte))
+        || value.ends_with(|last: char| last.is_ascii_digit())
+    {
+        return false;
+    }
+    let bytes = value.as_bytes();
+    let has_separator = value.contains(['_', '-', '.', '/']);
+    let is_mixed_case = value.contains(char::is_uppercase) && value.contains(char::is_lowercase);
+    if !has_separator && !is_mixed_case {
+        return false; // letters and digits of one case are in the place of several words in no language's style
+    }
+    let (mut in_words, mut words, mut acronyms, mut from) = (0, 0, 0, 0);
+    for at in 1..=bytes.len() {
+        let ends = at == bytes.len() || {
+            let (before, byte) = (bytes[at - 1], bytes[at]);
+            let next_is_lower = bytes.get(at + 1).is_some_and(u8::is_ascii_lowercase);
+            !byte.is_ascii_alphabetic()
+                || !before.is_ascii_alphabetic()
+                || byte.is_ascii_uppercase() && (before.is_ascii_lowercase() || next_is_lower)
+        };
+        if ends {
+            let run = &bytes[from..at];
+            if is_like_a_word(run) {
+                (in_words, words) = (in_words + run.len(), words + 1);
+            } else if run.len() <= ACRONYM_MAX && run.iter().all(u8::is_ascii_uppercase) {
+                acronyms += run.len();
+            }
+            from = at;
+        }
+    }
+    in_words += if words >= 2 { acronyms } else { 0 };
+    let all = bytes.iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
+    words >= 2 && WORDS_OF_FOUR * all <= 4 * in_words
+}
+
+/// Whether letters can be spoken: four or more, of one case behind the first, with a vowel among any five.
+fn is_like_a_word(letters: &[u8]) -> bool {
+    let is_vowel = |letter: &u8| b"aeiouAEIOU".contains(letter);
+    let is_one_case = letters.iter().skip(1).all(u8::is_ascii_lowercase) || letters.iter().all(u8::is_ascii_uppercase);
+    let has_vowels = letters.windows(letters.len().min(5)).all(|window| window.iter().any(is_vowel));
+    letters.len() >= WORD_MIN && letters.iter().all(u8::is_ascii_alphabetic) && is_one_case && has_vowels
+}
+
+/// Whether a value is a day and an identifier, as names of sessions and log files are: `2026-01-31-8f76b1c0-…`.
+fn is_dated_id(value: &str) -> bool {
+    let day = value.as_bytes().get(..11);
+    day.is_some_and(|day| {
+        day.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 | 10 => *byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+    })
 }
 
 /// Whether a value is a common word with a number behind it: `python3`.
