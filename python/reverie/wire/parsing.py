@@ -155,6 +155,9 @@ def _error_of(kind: type, text: str) -> ReverieError:
     if found := _MISSING.match(what):
         name = _join(field, found["field"])
         return ValidationError(f"`{name}` is missing", hint=f"give `{name}`", field=name, reason="missing")
+    if not field and not any(pattern.match(what) for pattern in (_TYPE, _RANGE, _PATTERN, _ENUM)):
+        # A rule about several fields, in its own words: "give `after` or `last`, not both".
+        return ValidationError(_quoted(what), hint="correct it and send it again")
     name = f"`{field}`" if field else "the body"
     choices = ", ".join(_choices(kind, field))
     hint = f"give one of {choices}" if choices and _ENUM.match(what) else f"correct {name} and send it again"

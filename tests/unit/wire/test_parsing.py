@@ -149,3 +149,10 @@ def test_any_json_is_parsed_or_refused_with_a_field(value: Any) -> None:
         else:
             outcome = isinstance(parsed, kind)
         assert outcome
+
+
+def test_a_rule_of_a_query_as_a_whole_is_said_in_its_own_words() -> None:
+    """A query is no body, and the sentence is that of the rule."""
+    with pytest.raises(ValidationError) as refused:
+        wire.parse_query(wire.MessagesQuery, {"last": "1", "after": "1"})
+    assert refused.value.message == "give `after` or `last`, not both"
