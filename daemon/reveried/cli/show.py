@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reverie.errors import NotFound
 from reveried.cli import daemon_handle
 from reveried.cli.answers import one_line
+from reveried.cli.daemon_handle import all_items
 from reveried.cli.history import effects
 from reveried.cli.memories import find_memory
 from reveried.cli.options import Json
-from reveried.cli.output import counted, is_terminal, print_fields, print_json, say, when
+from reveried.cli.output import clip, counted, is_terminal, print_fields, print_json, say, when
 from reveried.cli.threads import with_thread
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["show"]
 
 _SHA256_CHARS = 64
+_PREFIX_CHARS = 4  # of an archive's address; fewer are a typing error rather than an address
 
 
 def show(
@@ -50,7 +53,26 @@ def _kind(what: str) -> Callable[["Client", str, str | None, bool], None]:
         return _memory
     if len(what) == _SHA256_CHARS and set(what) <= set("0123456789abcdef"):
         return _archive
-    return by_prefix.get(what.partition("_")[0], _operation)
+    return by_prefix.get(what.partition("_")[0], _operation if what.isdecimal() else _shortened)
+
+
+def _shortened(client: "Client", what: str, at: str | None, json: bool) -> None:
+    """Show the memory whose id ends with this, else the archive whose address begins with it, as lists print them."""
+    try:
+        memory = find_memory(client, what)
+    except NotFound:
+        memory = None
+    if memory is not None:
+        _memory(client, memory.id, at, json)
+        return
+    # Example: `077c47201a4f`, from `reverie archives list`.
+    found = [item.sha256 for item in all_items(lambda after: client.archives(after=after))]
+    found = [address for address in found if address.startswith(what)] if len(what) >= _PREFIX_CHARS else []
+    if len(found) != 1:
+        why = f"{counted(len(found), 'archive')} begin with" if found else "nothing has the id"
+        hint = "reverie log, threads, memories and archives list print ids; a file has its whole path"
+        raise NotFound(f"{why} {clip(what, 40)!r}", hint=hint)
+    _archive(client, found[0], at, json)
 
 
 def _operation(client: "Client", what: str, _at: str | None, json: bool) -> None:

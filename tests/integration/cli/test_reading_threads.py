@@ -136,3 +136,13 @@ def test_show_takes_any_id(reverie: Run, own: Daemon) -> None:
     assert "High water is at noon." in reverie("show", memory.document)[1]
     assert re.search(rf"^Operation +{operation}$", reverie("show", operation)[1], re.MULTILINE)
     assert reverie("show", "mem_nowhere")[0] == 1
+    assert reverie("show", memory.id[-8:])[1] == shown
+    assert reverie("show", "zzzzzzzz")[0] == 1
+    assert "nothing has the id 'zzzzzzzz'" in reverie("show", "zzzzzzzz")[2]
+
+
+def test_show_takes_what_lists_shorten(reverie: Run) -> None:
+    """An archive is shown by the first characters that their list prints."""
+    assert reverie("dream")[0] == 0
+    address = orjson.loads(reverie("archives", "list", "--json")[1])["items"][0]["sha256"]
+    assert reverie("show", address[:12]) == reverie("show", address) == reverie("archives", "show", address[:12])
