@@ -24,7 +24,7 @@ from reverie.errors import ReverieError, StorageFailed
 from reverie.store.consistency_check import ConsistencyCheck, Problem
 from reverie.store.lmdb_env import MAP_BYTES, lmdb_options
 from reverie.store.schema import SYSTEM_SPACE
-from reverie.store.store_folder import RollbackGuardFile, StoreLock, truncated_at
+from reverie.store.store_folder import RollbackGuardFile, StoreLock, truncated_at, wrong_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -124,11 +124,12 @@ def check(path: Path, *, offline: bool, pages_only: bool = False) -> CheckReport
 
 def _pages(path: Path) -> list[Problem]:
     """Return what is wrong with the file's pages, read without LMDB; only valid while no process writes to it."""
+    data = path if path.is_file() else path / "data.mdb"
     try:
-        found = _structure(path)
+        found = [*_structure(path), *wrong_flags(data)]
     except (verify.VerifyError, OSError) as error:
         found = [str(error)]
-    truncated = truncated_at(path if path.is_file() else path / "data.mdb") if found else None
+    truncated = truncated_at(data) if found else None
     if truncated is not None:
         # First, because it is the cause of all others.
         found.insert(0, f"the file is truncated: it has {truncated[0]:,} of {truncated[1]:,} bytes")

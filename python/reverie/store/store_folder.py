@@ -23,7 +23,15 @@ from reverie.errors import Conflict
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["RollbackGuard", "RollbackGuardFile", "StoreLock", "needs_check", "sync_folder", "truncated_at"]
+__all__ = [
+    "RollbackGuard",
+    "RollbackGuardFile",
+    "StoreLock",
+    "needs_check",
+    "sync_folder",
+    "truncated_at",
+    "wrong_flags",
+]
 
 _GUARD = "anchor"
 _GUARD_BYTES = 256  # fixed, and less than a disk sector: one write replaces all of the one before
@@ -37,6 +45,9 @@ _META_MAGIC = struct.Struct("<II")
 _META_MAGIC_AT = 16
 _META_PAGE_SIZE = struct.Struct("<I")
 _META_PAGE_SIZE_AT = 40
+_META_FLAGS = struct.Struct("<H")
+_FREE_FLAGS_AT, _MAIN_FLAGS_AT = 44, 92  # of the databases of free pages and of records, 48 bytes each from byte 40 on
+_INTEGER_KEYS = 0x08  # MDB_INTEGERKEY
 _META_END = struct.Struct("<QQ")
 _META_END_AT = 136
 _LMDB_MAGIC = (0xBEEFC0DE, 1)
@@ -160,7 +171,7 @@ def needs_check(store: Path, *, locked: bool = False) -> bool:
     if not data.exists() or (not locked and StoreLock.is_held(store)):
         return False
     guard = RollbackGuardFile.read(store)
-    return guard is None or not guard.closed or truncated_at(data) is not None
+    return guard is None or not guard.closed or truncated_at(data) is not None or bool(wrong_flags(data))
 
 
 def truncated_at(data: Path) -> tuple[int, int] | None:
@@ -170,21 +181,41 @@ def truncated_at(data: Path) -> tuple[int, int] | None:
     LMDB does not write pages that one transaction took at the end and gave back. So this is a reason to check the file,
     not a finding. None for a file that is not LMDB's, which opening it refuses.
     """
-    with data.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        first = file.read(_META_BYTES)
-        if len(first) < _META_BYTES:
-            return None
-        (page_size,) = _META_PAGE_SIZE.unpack_from(first, _META_PAGE_SIZE_AT)
-        if page_size not in _PAGE_SIZES:
-            return None
-        file.seek(page_size)
-        metas = [page for page in (first, file.read(_META_BYTES)) if _is_meta(page)]
+    size = data.stat().st_size
+    page_size, metas = _meta_pages(data)
     if not metas:
         return None
     _, last_page = max(_META_END.unpack_from(page, _META_END_AT)[::-1] for page in metas)
     needed = (last_page + 1) * page_size
     return (size, needed) if size < needed else None
+
+
+def wrong_flags(data: Path) -> list[str]:
+    """Return what is wrong with the flags of the two databases that the meta pages of an LMDB file describe.
+
+    With another flag LMDB takes its list of free pages for something else, and the process ends at the next write.
+    """
+    _, metas = _meta_pages(data)
+    found = []
+    for number, page in enumerate(metas):
+        for name, at, flags in (("free pages", _FREE_FLAGS_AT, _INTEGER_KEYS), ("records", _MAIN_FLAGS_AT, 0)):
+            (actual,) = _META_FLAGS.unpack_from(page, at)
+            if actual != flags:
+                found.append(f"meta page {number} has the flags {actual:#x} for the {name}, and not {flags:#x}")
+    return found
+
+
+def _meta_pages(data: Path) -> tuple[int, list[bytes]]:
+    """Return the page size of an LMDB file and the first bytes of its meta pages; none of a file that is no LMDB's."""
+    with data.open("rb") as file:
+        first = file.read(_META_BYTES)
+        if len(first) < _META_BYTES:
+            return 0, []
+        (page_size,) = _META_PAGE_SIZE.unpack_from(first, _META_PAGE_SIZE_AT)
+        if page_size not in _PAGE_SIZES:
+            return 0, []
+        file.seek(page_size)
+        return page_size, [page for page in (first, file.read(_META_BYTES)) if _is_meta(page)]
 
 
 def _is_meta(page: bytes) -> bool:

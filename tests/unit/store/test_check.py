@@ -22,6 +22,7 @@ from reverie.store.codec import encode_record, seal_own
 from reverie.store.consistency_check import ConsistencyCheck
 from reverie.store.integrity import checksum_key, header_key, root_key
 from reverie.store.keys import encode_key, kind_prefix, space_prefix
+from reverie.store.store_folder import needs_check
 from support.soak import count
 from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, write
 
@@ -257,6 +258,21 @@ def test_a_bad_page_is_found_without_lmdb(filled: Path) -> None:
     assert not report.ok
     assert report.status == FILE
     assert any(problem.kind == "page" for problem in report.problems)
+
+
+@pytest.mark.parametrize("at", [44, 92, 4096 + 44, 4096 + 92])
+def test_wrong_flags_of_a_meta_page_are_found_before_opening(filled: Path, at: int) -> None:
+    """LMDB would end the process at its next write; the store is checked first, and refused."""
+    assert not needs_check(filled)
+    with (filled / "data.mdb").open("r+b") as file:
+        file.seek(at)
+        byte = file.read(1)[0]
+        file.seek(at)
+        file.write(bytes([byte ^ 0x04]))
+    assert needs_check(filled)
+    report = run_check(filled, offline=True)
+    assert report.status == FILE
+    assert any(problem.kind == "page" and "flags" in problem.what for problem in report.problems)
 
 
 def test_a_file_that_is_no_store_is_a_finding(filled: Path) -> None:
