@@ -33,7 +33,7 @@ ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, 
 
 
 def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False) -> None:
-    """List the threads with their projects and sizes, those first to which something was appended last.
+    """List the threads with their projects and sizes, those first that were appended to or distilled last.
 
     Example: reverie threads --project .
     """

@@ -68,7 +68,7 @@ def threads(
     order: Literal["id", "newest"] | None = None,
     project: str | None = None,
 ) -> Call[wire.Page[wire.Thread]]:
-    """Return one page of the threads, by id or those first to which something was appended last; of one project."""
+    """Return one page of the threads, by id or those first that were appended to or distilled last; of one project."""
     return get(wire.Page[wire.Thread], "threads", limit=limit, after=after, order=order, project=project)
 
 

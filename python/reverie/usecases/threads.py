@@ -69,7 +69,7 @@ def get(reader: Reader, thread_id: str) -> ThreadRecord:
 def newest_page(
     reader: Reader, *, window: int, limit: int, after: str | None, project: str | None = None
 ) -> wire.Page[wire.Thread]:
-    """Return a page of the threads, those first to which something was appended last; of one project where given.
+    """Return a page of the threads, those first that were appended to or distilled last; of one project where given.
 
     The cursor is the time and id of the page's last thread. A thread that grows meanwhile moves before it.
     """

@@ -103,7 +103,7 @@ class ThreadsQuery(ListQuery):
     """The query of `GET /v1/threads`."""
 
     order: Annotated[
-        Literal["id", "newest"], Meta(description="By id, or those first to which something was appended last.")
+        Literal["id", "newest"], Meta(description="By id, or those first that were appended to or distilled last.")
     ] = "id"
     project: ProjectText | None = None
 
