@@ -53,7 +53,8 @@ def _kind(what: str) -> Callable[["Client", str, str | None, bool], None]:
         return _memory
     if len(what) == _SHA256_CHARS and set(what) <= set("0123456789abcdef"):
         return _archive
-    return by_prefix.get(what.partition("_")[0], _operation if what.isdecimal() else _shortened)
+    # What lists shorten has letters and digits alone; an operation's id has digits alone.
+    return by_prefix.get(what.partition("_")[0], _operation if what.isdecimal() or not what.isalnum() else _shortened)
 
 
 def _shortened(client: "Client", what: str, at: str | None, json: bool) -> None:
