@@ -48,6 +48,7 @@ _META_PAGE_SIZE_AT = 40
 _META_FLAGS = struct.Struct("<H")
 _FREE_FLAGS_AT, _MAIN_FLAGS_AT = 44, 92  # of the databases of free pages and of records, 48 bytes each from byte 40 on
 _INTEGER_KEYS = 0x08  # MDB_INTEGERKEY
+_DATABASE_FLAGS = 0x7E  # MDB_REVERSEKEY to MDB_REVERSEDUP; the other bits are those the file was opened with
 _META_END = struct.Struct("<QQ")
 _META_END_AT = 136
 _LMDB_MAGIC = (0xBEEFC0DE, 1)
@@ -200,7 +201,7 @@ def wrong_flags(data: Path) -> list[str]:
     for number, page in enumerate(metas):
         for name, at, flags in (("free pages", _FREE_FLAGS_AT, _INTEGER_KEYS), ("records", _MAIN_FLAGS_AT, 0)):
             (actual,) = _META_FLAGS.unpack_from(page, at)
-            if actual != flags:
+            if actual & _DATABASE_FLAGS != flags:
                 found.append(f"meta page {number} has the flags {actual:#x} for the {name}, and not {flags:#x}")
     return found
 
