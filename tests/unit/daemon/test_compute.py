@@ -150,8 +150,10 @@ def test_a_crash_fails_the_job_and_no_other() -> None:
         assert crash.value.details["exitStatus"] == 9
         assert await made.run("echo", b"again") == b"again"
         (pid,) = made.pids()
+        (process,) = [lane.child.process for lane in made._lanes.values() if lane.child is not None]
         os.kill(pid, signal.SIGKILL)
         await _until_gone(pid)
+        await process.wait()  # until asyncio knows of it too: a call before that would be the one that fails
         assert await made.run("echo", b"again") == b"again"
         assert made.started == 3
 
