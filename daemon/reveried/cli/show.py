@@ -13,6 +13,7 @@ from reveried.cli.history import effects
 from reveried.cli.memories import find_memory
 from reveried.cli.options import Json
 from reveried.cli.output import clip, counted, is_terminal, print_fields, print_json, say, when
+from reveried.cli.sync import print_conflict
 from reveried.cli.threads import with_thread
 
 if TYPE_CHECKING:
@@ -179,24 +180,7 @@ def _dream(client: "Client", what: str, _at: str | None, json: bool) -> None:
 
 def _conflict(client: "Client", what: str, _at: str | None, json: bool) -> None:
     """Print a conflict with both texts."""
-    conflict = client.conflict(what)
-    if json:
-        print_json(conflict)
-        return
-    print_fields(
-        [
-            ("Conflict", conflict.id),
-            ("File", conflict.path),
-            ("Conflict copy", conflict.copy),
-            ("Since", when(conflict.opened_at)),
-            ("Why", conflict.reason),
-            ("Regions", conflict.regions),
-        ]
-    )
-    for heading, text in (("The file:", conflict.file_text), ("The store:", conflict.store_text)):
-        say(f"\n{heading}")
-        say(text.removesuffix("\n"), keep="\n\t")
-    say(f"\nTo decide: reverie sync resolve {conflict.id} --help")
+    print_conflict(client.conflict(what), json=json)
 
 
 def _document(client: "Client", what: str, at: str | None, json: bool) -> None:

@@ -20,7 +20,7 @@ from reveried.cli.output import clean, console, counted, print_fields, print_jso
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["conflicts", "diff_rows", "now", "resolve", "status"]
+__all__ = ["conflicts", "diff_rows", "now", "print_conflict", "resolve", "status"]
 
 _MISSING_MAX_S = 10.0  # wait at most so long for missing files to count as deleted; then the status lists them
 _RESCAN_S = 0.5
@@ -104,7 +104,7 @@ def conflicts(
     """
     with daemon_handle.client() as client:
         if conflict is not None:
-            _print_conflict(client.conflict(_whole_id(client, conflict)), json=json)
+            print_conflict(client.conflict(_whole_id(client, conflict)), json=json)
             return
         page = client.conflicts(limit=limit)
     if json:
@@ -175,7 +175,7 @@ def _whole_id(client: "Client", id_end: str) -> str:
     raise NotFound(f"{why} with {id_end}", hint="reverie sync conflicts lists them")
 
 
-def _print_conflict(conflict: wire.ConflictText, *, json: bool) -> None:
+def print_conflict(conflict: wire.ConflictText, *, json: bool) -> None:
     """Print one conflict with both texts."""
     if json:
         print_json(conflict)
