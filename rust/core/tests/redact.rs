@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use reverie_core::redact::{Redactor, Scope, indicators, kinds};
+use reverie_core::redact::{Redactor, Scope, continue_private, indicators, kinds};
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1024, failure_persistence: None, ..ProptestConfig::default() })]
@@ -65,4 +65,52 @@ fn no_digest_is_a_token() {
         }
     }
     assert!(redactor.redact("4b1dQkF3bJm2Zt8LwP0sVx6RyN9cHd5TgU1aEi4KoM", Scope::Content).1 > 0);
+}
+
+#[test]
+fn private_text_is_replaced_with_its_marks() {
+    let redactor = Redactor::new::<&str>(&[]);
+    let cases = [
+        ("a <private>my diary</private> b", "a [REDACTED:private] b"),
+        ("<private>\nline\nline\n</private>", "[REDACTED:private]"),
+        ("<private>a</private><private>b</private>", "[REDACTED:private][REDACTED:private]"),
+        ("<private>a <private>b</private> c</private> d", "[REDACTED:private] d"),
+        ("<private>a <private>b</private> c", "[REDACTED:private]"),
+        ("<PRIVATE>a</PRIVATE> b", "[REDACTED:private] b"),
+        ("<Private>a</private> b", "[REDACTED:private] b"),
+        ("<private >a</private> b", "[REDACTED:private] b"),
+        ("<private>a</ private> b", "[REDACTED:private] b"),
+        ("<private\n>a< / private\n> b", "[REDACTED:private] b"),
+        ("<private>key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789 x</private>", "[REDACTED:private]"),
+        ("the key <private>a\nb", "the key [REDACTED:private]"),
+        ("</private> a <private>", "</private> a [REDACTED:private]"),
+        ("put it between `<private>` tags", "put it between `<private>` tags"),
+        ("`<private>` marks <private>a</private> b", "`<private>` marks [REDACTED:private] b"),
+        ("`<private>`a`</private>` b", "`[REDACTED:private]` b"),
+        ("<private>a `<private>` b</private> c", "[REDACTED:private] c"),
+        ("<private>a `<private>`b`</private>` c</private> d", "[REDACTED:private] d"),
+        ("<private kind=\"a\"> b", "<private kind=\"a\"> b"),
+        ("< private> a <privates> b", "< private> a <privates> b"),
+        ("std::vector<private> a;", "std::vector<private> a;"),
+        ("<private></private>", "[REDACTED:private]"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(redactor.redact(text, Scope::Content).0, expected, "{text}");
+    }
+}
+
+#[test]
+fn private_text_goes_on_in_the_next_text() {
+    let cases = [
+        ("a <private>b", false, (0, true)),
+        ("a <private>b</private> c", false, (0, false)),
+        ("see `<private>`", false, (0, false)),
+        ("a</private> b", true, (11, false)),
+        ("a <private>b</private> c", true, (24, true)),
+        ("a <private>b</private> c</private> <private>", true, (34, true)),
+        ("a</private> b <private>c", true, (11, true)),
+    ];
+    for (text, is_open, expected) in cases {
+        assert_eq!(continue_private(text, is_open), expected, "{text}");
+    }
 }

@@ -7,6 +7,7 @@ use aho_corasick::AhoCorasick;
 use crate::redact::findings::{Confidence, Findings};
 use crate::redact::json_keys::starts_word;
 use crate::redact::machine_class::{MachineClass, machine_class};
+use crate::redact::ordinary_text::before_structure;
 use crate::redact::plausibility::{
     EXAMINED_MAX, Quoting, has_three_char_classes, is_heavily_punctuated, is_number, is_placeholder, is_plausible,
     is_secret_key_name, is_secret_key_word, is_stated_secret, mixes_letters_and_digits,
@@ -52,7 +53,7 @@ impl Findings<'_> {
             _ => false,
         };
         // The word in a marker is no name, or one secret after another would be found behind it.
-        if self.is_in_a_marker(name_end) {
+        if self.is_in_a_marker(name_end) || self.is_passing(keyword, start, end) {
             return None;
         }
         // A keyword may be the beginning of another word (`tokens`, `passenger`): then the value must look like a
@@ -66,7 +67,9 @@ impl Findings<'_> {
         let option = self.bytes[name_start..].starts_with(b"--")
             || self.bytes[name_start..].starts_with(b"-") && name_end - name_start > 5;
         let (operator, at) = self.operator(name_end, option)?;
-        if keyword.word == "key" && !is_secret_key_name(&self.bytes[name_start..end]) {
+        if keyword.word == "key" && !is_secret_key_name(&self.bytes[name_start..end])
+            || self.is_conditional(name_start, name_end)
+        {
             return None;
         }
         let (quote, from) = self.opening_quote(at);
@@ -278,7 +281,7 @@ impl Findings<'_> {
         let to = self.extent(from, Extent::Word);
         if to - from <= EXAMINED_MAX {
             let whole = self.text[from..to].trim_end_matches(['"', '\'', '`', ',', ';']);
-            let whole = &whole[..whole.find("[REDACTED:").unwrap_or(whole.len())];
+            let whole = before_structure(&whole[..whole.find("[REDACTED:").unwrap_or(whole.len())]);
             if is_heavily_punctuated(whole) && (keyword.worded || !whole.contains('(') || !whole.ends_with(')')) {
                 return from + whole.len();
             }

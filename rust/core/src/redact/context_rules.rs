@@ -18,6 +18,11 @@ const LOOKBACK_BYTES: usize = 96;
 const LOOKBACK_WORDS: usize = 7;
 /// Bytes of the longest word that is examined.
 const WORD_MAX: usize = 48;
+/// Dashes before the boundary of a multipart message (RFC 2046), as clients write it.
+const BOUNDARY: &[u8] = b"----";
+/// Digits of the time and hexadecimal digits of the commit in a version of a Go module.
+const TIME_DIGITS: usize = 14;
+const COMMIT_DIGITS: usize = 12;
 
 /// What a word means for a value behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,12 +101,13 @@ impl Findings<'_> {
         // Before a value in a list of identifiers there are only identifiers: without a letter behind F, no word.
         let before = &self.bytes[run.saturating_sub(LOOKBACK_BYTES)..start];
         let lettered = before.iter().fold(false, |any, byte| any | matches!(byte | 0x20, b'g'..=b'z'));
-        if class != MachineClass::Other && !lettered {
+        if class != MachineClass::Other && !lettered || self.bytes[run..].starts_with(BOUNDARY) {
             return;
         }
         if self.is_named_identifier(run)
             || !self.is_announced(start, class, value)
             || is_identifier(&self.bytes[run..end])
+            || is_module_version(value)
             || class != MachineClass::Other && self.is_digest(start)
         {
             return;
@@ -214,6 +220,18 @@ fn is_identifier(value: &[u8]) -> bool {
         .any(|at| IDENTIFIER_PREFIXES.iter().any(|prefix| value[at..].starts_with(prefix.as_bytes())))
 }
 
+/// Whether a value is the end of a version that a Go module has without a tag: `0-20220910002029-abceb7e1c41e`.
+fn is_module_version(value: &[u8]) -> bool {
+    let mut parts = value.rsplit(|byte| b"-.".contains(byte));
+    let commit = parts.next().unwrap_or_default();
+    let time = parts.next().unwrap_or_default();
+    commit.len() == COMMIT_DIGITS
+        && time.len() == TIME_DIGITS
+        && commit.iter().all(u8::is_ascii_hexdigit)
+        && time.iter().all(u8::is_ascii_digit)
+        && parts.all(|part| part.iter().all(u8::is_ascii_digit))
+}
+
 /// Return the kind of a format that is recognized by the lengths of its parts only.
 fn format_by_name_parts(run: &[u8]) -> Option<&'static str> {
     let hex = |part: &[u8], length: usize| part.len() == length && part.iter().all(u8::is_ascii_hexdigit);
@@ -283,8 +301,11 @@ fn meaning(word: &[u8]) -> Meaning {
         return Meaning::Identifier;
     }
     if matches!(*last, "id" | "ids" | "name" | "names") {
-        let is_client_id =
-            service || parts.iter().any(|part| matches!(*part, "client" | "access" | "key" | "app" | "api"));
+        // The key of a service may be called its id (`acme_id`), unless it says what has the id: `claudeSessionId`.
+        let owner = parts.len().checked_sub(2).map_or("", |at| parts[at]);
+        let is_owned = is(IDENTIFIER_WORDS, owner) || matches!(owner, "session" | "conversation" | "request");
+        let is_client_id = service && !is_owned
+            || parts.iter().any(|part| matches!(*part, "client" | "access" | "key" | "app" | "api"));
         return if is_client_id && last.starts_with("id") { Meaning::Service } else { Meaning::Identifier };
     }
     let ends = ["token", "secret", "password", "passwd", "apikey", "secretkey", "accesskey"];

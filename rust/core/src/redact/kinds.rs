@@ -11,9 +11,10 @@ pub(crate) const OPENING: &[u8] = b"[REDACTED:";
 pub(crate) const MARKER_MAX: usize = 64;
 
 /// Kinds without an entry in the tables.
-const OTHER_KINDS: [&str; 11] = [
+const OTHER_KINDS: [&str; 12] = [
     "secret",
     "jwt",
+    "private",
     "private-key",
     "connection-password",
     "authorization",

@@ -18,8 +18,10 @@ mod known_secrets;
 mod layouts;
 mod machine_class;
 mod memorable;
+mod ordinary_text;
 mod phrases;
 mod plausibility;
+mod private;
 mod rules;
 mod stream;
 
@@ -32,6 +34,7 @@ use memorable::memorable_values;
 pub use fingerprints::{FINGERPRINTS_MAX, Fingerprint, Fingerprints, KEY_BYTES};
 pub use json_keys::{NameHint, ObjectKind, scope_of_key, scope_of_value};
 pub use kinds::{Indicator, indicators, kinds};
+pub use private::continue_private;
 pub use stream::Stream;
 
 /// Passes over a text, as replacing one secret may reveal another beside it; more change nothing in practice.
@@ -97,6 +100,7 @@ impl Redactor {
         known.find(&mut findings);
         findings.scan_anchors(scope);
         if scope != Scope::Identifier {
+            findings.add_private();
             findings.for_each_run(|findings, start, end| {
                 findings.add_by_context(start, end);
                 findings.scan_encoded(known, start, end);
@@ -132,7 +136,7 @@ impl Redactor {
     /// Remember the values of spans that would not be found without their names; return whether one was new.
     fn remember(&self, text: &str, spans: &[Span], fingerprints: &mut Cow<'_, Fingerprints>) -> bool {
         let before = fingerprints.last();
-        for span in spans {
+        for span in spans.iter().filter(|span| span.kind != private::PRIVATE) {
             for value in memorable_values(text, *span) {
                 if fingerprints.has(&value) {
                     continue;

@@ -88,7 +88,7 @@ pub(crate) const LOOKUP_KEYS: &[&str] = &[
 /// Words which say that the value is an identifier: it is no secret, whatever words are farther away.
 #[rustfmt::skip]
 pub(crate) const IDENTIFIER_WORDS: &[&str] = &[
-    "agent", "arn", "base", "blob", "branch", "build", "cache", "cachekey", "checkpoint", "checksum", "chunk",
+    "agent", "arn", "base", "blob", "boundary", "branch", "build", "cache", "cachekey", "checkpoint", "checksum", "chunk",
     "commit", "commits", "container", "content", "crc", "crc32", "diff", "digest", "etag", "event", "file",
     "fingerprint", "guid", "h1", "hash", "hashes", "head", "html", "image", "index", "integrity", "issue", "job",
     "layer", "md5", "merge", "message", "narhash", "object", "oid", "parent", "path", "process", "pub", "public",
@@ -163,6 +163,14 @@ pub(crate) const PLACEHOLDERS: &[&str] = &[
     "passwd",
     "example",
     "changeme",
+    "fail",
+    "failed",
+    "failure",
+    "passed",
+    "error",
+    "skip",
+    "skipped",
+    "success",
 ];
 
 /// Keys of JSON objects whose strings are identifiers, never content: only published formats are searched in them.
