@@ -7,12 +7,14 @@ mod apply;
 mod blocks;
 mod canonical;
 mod error;
+mod hook_program;
 mod index;
 mod merge;
 mod pack;
 mod patch;
 mod python_object;
 mod redaction_memory;
+mod redaction_traversal;
 mod redactor;
 mod tokens;
 
@@ -29,6 +31,8 @@ mod _native {
     use crate::blocks::parse_blocks;
     #[pymodule_export]
     use crate::canonical::{canonical, check_json, sha256_canonical};
+    #[pymodule_export]
+    use crate::hook_program::hook_program;
     #[pymodule_export]
     use crate::index::Index;
     #[pymodule_export]
