@@ -12,6 +12,9 @@ What follows from that:
 * The start of a session is a point to return to as well: two prompts of one session that both say `parentUuid: null`.
 * Two clients that go on from one point side by side keep both branches, as long as both get prompts.
 * A parent that comes after its child is no parent, so ids in a cycle end every walk.
+
+A thread that was appended by the API has no such tree. There a mark says that the thread went back: an entry of its
+own, of which nothing but its number and the entry that it goes back to is read.
 """
 
 from __future__ import annotations
@@ -26,10 +29,11 @@ from reverie.models import Entry, EntryKind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["belongs_to_tree", "is_prompt", "rewound_positions"]
+__all__ = ["belongs_to_tree", "is_mark", "is_prompt", "marked_ranges", "rewind_mark", "rewound_positions", "undo_mark"]
 
 _NOTICE: Final = "[Request interrupted by user"
 _NEVER: Final = -1
+_MARK: Final = "reverie.rewind"  # the `type` of a mark; it has no line number, which every line of a transcript has
 
 
 def rewound_positions(entries: Sequence[Entry]) -> frozenset[int]:
@@ -40,7 +44,41 @@ def rewound_positions(entries: Sequence[Entry]) -> frozenset[int]:
         if len(children) > 1:
             for root in _abandoned(tree, children):
                 taken.update(tree.below(root))
+    ranges = marked_ranges(entries)
+    if ranges:
+        taken.update(
+            place for place, entry in enumerate(entries) if any(first <= entry.seq <= last for first, last in ranges)
+        )
     return frozenset(taken)
+
+
+def rewind_mark(to: int) -> Entry:
+    """Return the mark that a thread goes back to entry `to` (0: to its beginning)."""
+    return Entry(kind=EntryKind.OTHER, extra={"type": _MARK, "to": to})
+
+
+def undo_mark(seq: int) -> Entry:
+    """Return the mark that undoes the mark at `seq`."""
+    return Entry(kind=EntryKind.OTHER, extra={"type": _MARK, "undoes": seq})
+
+
+def is_mark(entry: Entry) -> bool:
+    """Return True for a mark that a thread went back, or that this was undone."""
+    return entry.kind is EntryKind.OTHER and entry.line == 0 and entry.extra.get("type") == _MARK
+
+
+def marked_ranges(entries: Sequence[Entry]) -> list[tuple[int, int]]:
+    """Return the first and last sequence number of each run of entries that a mark takes back, if it was not undone."""
+    undone: set[int] = set()
+    ranges: list[tuple[int, int]] = []
+    for entry in reversed(entries):
+        if not is_mark(entry) or entry.seq in undone:
+            continue
+        if "undoes" in entry.extra:
+            undone.add(entry.extra["undoes"])
+        else:
+            ranges.append((entry.extra["to"] + 1, entry.seq))
+    return ranges
 
 
 def is_prompt(entry: Entry) -> bool:
@@ -55,8 +93,8 @@ def is_prompt(entry: Entry) -> bool:
 
 
 def belongs_to_tree(entry: Entry) -> bool:
-    """True if an entry has an id or a point that it continues, so that it may rewind or repeat others."""
-    return entry.id is not None or _parent(entry) is not None or _fork_of(entry) is not None
+    """True if an entry has an id, a point that it continues, or is a mark, so that it may rewind or repeat others."""
+    return is_mark(entry) or entry.id is not None or _parent(entry) is not None or _fork_of(entry) is not None
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ValidationError
-from reverie.importers.claude_code import bad_entry, read_line
+from reverie.importers.formats import bad_entry, read_line
 from reverie.importers.jsonline import LINE_BYTES_MAX, Unreadable, load
 from reverie.importers.token_count import with_token_counts
 

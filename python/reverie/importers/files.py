@@ -14,10 +14,11 @@ import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from reverie.errors import Forbidden, NotFound, StorageFailed, TooLarge, ValidationError
 from reverie.importers.chunks import ChunkPlan, PartialLine, plan_chunk
+from reverie.importers.formats import program_of
 from reverie.importers.jsonline import Problem
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ __all__ = [
     "read_chunks",
     "read_entries",
     "read_identity",
+    "skip_imported",
 ]
 
 CHUNK_BYTES: Final = 4 * 1024 * 1024
@@ -163,13 +165,14 @@ class Identity:
 
     `session` is the UUID in the file's name, else the first `sessionId` in it, else its name. `agent` names the
     subagent whose file it is: its lines are sidechains of `session`. `sha256` is of the first `prefix_bytes`
-    unpacked bytes.
+    unpacked bytes. `program` is the one whose form its first lines have, None where they do not tell.
     """
 
     session: str
     agent: str | None
     prefix_bytes: int
     sha256: str
+    program: Literal["claude-code", "codex", "pi"] | None = None
 
 
 def find_transcripts(paths: Iterable[Path]) -> list[Path]:
@@ -245,6 +248,23 @@ def read_entries(path: Path, *, tokens: bool = True) -> Iterator[Entry]:
             yield replace(entry, seq=seq)
 
 
+def skip_imported(stream: TranscriptStream, *, offset: int, check_from: int, sha256: str) -> bool:
+    """Read up to `offset`; return True if the bytes from `check_from` on have the checksum of the last chunk.
+
+    Only the last chunk is compared: transcripts are append-only, and a rewritten one differs at its end too.
+    """
+    digest, at = hashlib.sha256(), 0
+    while at < offset:
+        end = check_from if at < check_from else offset
+        data = stream.read(min(CHUNK_BYTES, end - at))
+        if not data:
+            return False
+        if at >= check_from:
+            digest.update(data)
+        at += len(data)
+    return offset == 0 or digest.hexdigest() == sha256
+
+
 def read_identity(path: Path) -> Identity:
     """Return the session id and fingerprint of a file from its first bytes.
 
@@ -264,7 +284,8 @@ def read_identity(path: Path) -> Identity:
     named = _UUID.search(stem) if agent is None else None
     told = _SESSION.search(head)
     session = named.group() if named else told.group(1).decode("utf-8", "replace") if told else stem
-    return Identity(session, agent, len(prefix), hashlib.sha256(prefix).hexdigest())
+    program = program_of(head.splitlines())
+    return Identity(session, agent, len(prefix), hashlib.sha256(prefix).hexdigest(), program)
 
 
 def _read_exactly(opened: TranscriptStream, size: int) -> bytes:

@@ -13,7 +13,7 @@ import orjson
 if TYPE_CHECKING:
     from reverie.models import Json
 
-__all__ = ["DEPTH_MAX", "HEAD_BYTES", "LINE_BYTES_MAX", "Problem", "Unreadable", "load", "text_of"]
+__all__ = ["DEPTH_MAX", "HEAD_BYTES", "LINE_BYTES_MAX", "Problem", "Unreadable", "load", "parse", "text_of"]
 
 DEPTH_MAX: Final = 200
 """Objects and lists inside one another. The JSON writer stops at 254, and a stored record adds levels of its own."""
@@ -41,19 +41,22 @@ def load(line: bytes) -> tuple[dict[str, Any], str | None]:
     Of a key given twice the last value counts, as in every JavaScript engine. Half of a surrogate pair cannot be
     written in UTF-8: it becomes U+FFFD, which is reported.
     """
-    try:
-        value: Json = orjson.loads(line)
-        mended = None
-    except orjson.JSONDecodeError as error:
-        if _SURROGATE.search(line) is None:
-            raise Unreadable(_why(line, error)) from None
-        value = _parse_leniently(line)
-        mended = "half of a surrogate pair stands in a text; it was replaced by U+FFFD"
+    value, mended = parse(line)
     if not isinstance(value, dict):
         raise Unreadable("JSON, but not an object")
     if line.count(b"[") + line.count(b"{") > DEPTH_MAX:
         _check_depth(value)
     return value, mended
+
+
+def parse(data: bytes) -> tuple[Json, str | None]:
+    """Return any JSON value, and what was repaired in it as `load` does; raises Unreadable."""
+    try:
+        return orjson.loads(data), None
+    except orjson.JSONDecodeError as error:
+        if _SURROGATE.search(data) is None:
+            raise Unreadable(_why(data, error)) from None
+    return _parse_leniently(data), "half of a surrogate pair stands in a text; it was replaced by U+FFFD"
 
 
 def text_of(line: bytes) -> tuple[str, str | None]:
