@@ -1,10 +1,12 @@
 """Consolidation of candidates into memories, and dreams: pure decisions, and their application to values."""
 
+from reverie.consolidate.additions import add_or_skip, candidates_to_add
 from reverie.consolidate.apply import apply, document_of, happened_on
 from reverie.consolidate.capacity import WINDOW_TOKENS, tier
 from reverie.consolidate.decide import Decision, Proposal, decide
 from reverie.consolidate.dream import MAX_TOKEN_BUDGET, DreamPlan, Source, plan_dream, validate_budget
 from reverie.consolidate.dream_batch import DreamBatch, plan_oldest
+from reverie.consolidate.screening import hold_large_deletion
 
 __all__ = [
     "MAX_TOKEN_BUDGET",
@@ -14,10 +16,13 @@ __all__ = [
     "DreamPlan",
     "Proposal",
     "Source",
+    "add_or_skip",
     "apply",
+    "candidates_to_add",
     "decide",
     "document_of",
     "happened_on",
+    "hold_large_deletion",
     "plan_dream",
     "plan_oldest",
     "tier",

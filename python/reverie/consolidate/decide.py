@@ -42,7 +42,8 @@ if TYPE_CHECKING:
 __all__ = ["Decision", "Proposal", "decide"]
 
 _PASSES_MAX = 32  # passes over all candidates; real ones need two or three, the rest guards against an endless run
-_KEYED = frozenset({MemoryType.FACT, MemoryType.PREFERENCE})  # types in which `Subject: value` replaces another value
+# Types in which `Subject: value` replaces another value; of a procedure "To run the tests of the project app: `make`".
+_KEYED = frozenset({MemoryType.FACT, MemoryType.PREFERENCE, MemoryType.PROCEDURE})
 # Overlap (0 to 1) of two statements from which a candidate without a new word is skipped, and one with new words
 # merged. "Redis cache on port 6380" beside "Redis cache listens on port 6379 locally" (0.43) is added in GENEROUS and
 # SELECTIVE, merged in HEAVY_CUT. 2.0 is never reached: GENEROUS merges nothing.

@@ -83,6 +83,7 @@ class Statement:
     subject: tuple[str, str] | None  # ("language", "English") of "Language: English"
 
 
+@lru_cache(maxsize=8192)  # the same memories meet the candidates of every session
 def parse_statement(text: str) -> Statement:
     """Return what comparisons need of a statement: words, distinctive words, subject, affirmed or denied."""
     words = analyze(text)

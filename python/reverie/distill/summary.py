@@ -17,9 +17,14 @@ __all__ = [
     "ASKED",
     "BEGAN",
     "DOING",
+    "EDITED",
     "FAILING",
     "FIRM",
+    "LAST",
+    "NEXT",
     "NOW",
+    "OF_NOW",
+    "SAID",
     "TO_DO",
     "UNANSWERED",
     "USER",
@@ -37,7 +42,14 @@ USER: Final = "User: "
 TO_DO: Final = "To do: "
 DOING: Final = "In progress: "
 UNANSWERED: Final = "The user has not answered yet: "
-FIRM: Final = (BEGAN, USER, TO_DO, DOING, FAILING, UNANSWERED)
+NEXT: Final = "Next: "
+SAID: Final = "The agent last said: "
+LAST: Final = "Last "
+EDITED: Final = "Edited last: "
+OF_NOW: Final = (DOING, FAILING, SAID, LAST, EDITED)
+"""How lines of the current state begin that the next summary has anew; the others are what was found out."""
+
+FIRM: Final = (BEGAN, USER, TO_DO, DOING, FAILING, UNANSWERED, NEXT)
 """How lines begin that stay before all others: what the person decided and corrected, and what is left to do."""
 
 _HEADING = re.compile(r"^# Conversation Summary \(Distillation #(\d+)\)\s*$", re.MULTILINE)

@@ -6,9 +6,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reverie.distill import summary
-from reverie.distill.extractive import excerpt_ranking, lines, trace
+from reverie.distill.extractive import excerpt_lines, excerpt_ranking, trace
 from reverie.distill.extractive.digest import digest
 from reverie.distill.extractive.memories import candidates
+from reverie.distill.extractive.procedures import command_uses
 from reverie.distill.extractive.sections import summary_sections
 from reverie.distill.extractive.thread_facts import gather_facts
 from reverie.distill.extractive.working_state import working_state
@@ -17,7 +18,8 @@ from reverie.models import Distillation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.models import Candidate, Message, WorkingState
+    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.models import Candidate, CommandUse, Message, WorkingState
 
 __all__ = ["Extractive"]
 
@@ -49,8 +51,8 @@ class Extractive:
         return Distillation(
             summary=packed,
             passages=excerpt_ranking.rank_excerpts(
-                list(lines.candidate_lines(found)),
-                asked=found.said("user"),
+                list(excerpt_lines.candidate_lines(found)),
+                asked=[said for said in found.said("user") if not said.refusal],
                 stays=kept,
                 tail_from_seq=tail_from_seq,
                 budget=passage_tokens,
@@ -66,9 +68,19 @@ class Extractive:
         files: Mapping[str, str] = _NONE,
         working_memory: Mapping[str, str] = _NONE,
         at: str | None = None,
+        uses: Sequence[CommandUse] | None = None,
     ) -> tuple[Candidate, ...]:
-        """Return proposed memories from `messages`, whole `files` and `working_memory`; episodes come last."""
-        return candidates(gather_facts(trace.read_trace(messages)), files, working_memory, at)
+        """Return proposed memories from `messages`, whole `files` and `working_memory`; episodes come last.
+
+        `uses` are the commands that passed in the threads of the project, this one among them; without them, those of
+        `messages`.
+        """
+        facts = self.facts(messages)
+        return candidates(facts, files, working_memory, at, command_uses(facts) if uses is None else uses)
+
+    def facts(self, messages: Sequence[Message]) -> ThreadFacts:
+        """Return the facts of `messages`, which candidates and command uses are drawn from."""
+        return gather_facts(trace.read_trace(messages))
 
     def digest(self, messages: Sequence[Message], previous: str = "") -> str:
         """Return the updated thread digest, at most 500 tokens."""

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 
     from reverie.distill.extractive.trace import ToolCall
 
-__all__ = ["Commit", "Purpose", "Run", "command_runs", "commits", "message_texts", "pull_requests"]
+__all__ = [
+    "Commit",
+    "Purpose",
+    "Run",
+    "changes_something",
+    "command_runs",
+    "commits",
+    "is_wrapper_line",
+    "message_texts",
+    "pasted_error",
+    "pull_requests",
+]
 
 
 class Purpose(Enum):
@@ -38,6 +49,7 @@ class Run:
     seq: int
     at: str | None
     description: str
+    call_seq: int = 0  # the entry that holds the command itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +82,10 @@ _PURPOSES = (
     ),
     (
         Purpose.BUILD,
-        re.compile(r"\b(?:go build|cargo (?:build|check)|make|cmake|npm run build|tsc|docker build|mise run build)\b"),
+        re.compile(
+            r"\b(?:go build|cargo (?:build|check)|make|cmake"
+            r"|(?:npm|pnpm|yarn|bun)(?: run)? build|tsc|docker build|mise run build)\b"
+        ),
     ),
 )
 # git's own confirmation: "[main 3f2c1ab] Fix the parser".
@@ -81,6 +96,12 @@ _QUOTED = re.compile(r"(?:-m|--(?:message|body|title))[ =]\"(?P<text>(?:[^\"\\]|
 # Trailers of a commit message, which say nothing about the change: "Signed-off-by: ...".
 _SIGNED = re.compile(r"^[ \t]*(?:[A-Z][\w-]*-[Bb]y: .*|\W*Generated with .*)$\n?", re.MULTILINE)
 _MANY = 4  # words; fewer are a label
+# Commands that change something; without one an agent only looked.
+_CHANGING = re.compile(
+    r"\bgit (?:-C \S+ )?(?:commit|push|merge|rebase|cherry-pick|revert|mv|rm|apply|checkout|switch|tag|stash|restore"
+    r"|reset|add)\b|\bgh (?:pr|issue|release|api|run)\b"
+    r"|\b(?:mv|cp|rm|mkdir|touch|patch|sed -i|tee|install|deploy|publish)\b|[^-=2&]>\s?[\w./~]"
+)
 # How the client reports a non-zero exit status.
 _EXIT = re.compile(r"^Exit code (\d+)", re.MULTILINE)
 # A line by which test runners, compilers and linters report failure, for output that was piped through `head`.
@@ -89,11 +110,33 @@ _BAD = re.compile(
     r"|: (?:undefined|error|cannot|fatal|syntax error)\b|\b[1-9]\d* (?:failed|errors?|issues?:)",
     re.MULTILINE,
 )
+# How test runners end without a failure: "1274 pass\n 0 fail", "12 passed in 3 s".
+_ALL_PASSED = re.compile(
+    r"\A(?!.*\b[1-9]\d* (?:fail|error)).*(?:\b[1-9]\d* pass(?:ed|ing)?\b|\b0 fail(?:ed|ing|ures?)?\b)",
+    re.DOTALL | re.IGNORECASE,
+)
+_SUMMARY = 400  # characters at the end of an output
 # Words that make an output line an explanation: "undefined: parseLine".
 _TELLING = re.compile(
     r"(?:error|fatal|panic|undefined|cannot|not found|no such|denied|expected|mismatch|conflict|invalid|unexpected)",
     re.IGNORECASE,
 )
+
+
+# What the program around a check says of its end: "[lint] ERROR task failed", "make: *** [test] Error 1".
+_WRAPPER = re.compile(
+    r"^(?:\[[\w:.-]+\] )?(?:ERROR )?(?:task|command|script|step|process|recipe)\b.*\b(?:failed|exited|completed)"
+    r"|^\[[\w:.-]+\] ERROR\b|^make(?:\[\d+\])?: \*\*\*|^npm ERR!|ELIFECYCLE|^error Command failed|^error: (?:script"
+    r"|recipe) "
+    r"|^mise ERROR|^Process completed|^exit (?:status|code) \d+$|^Command exited|^ERR_PNPM"
+    r"|\berror: process didn't exit",
+    re.IGNORECASE,
+)
+
+
+def is_wrapper_line(line: str) -> bool:
+    """Return True for the line of a task runner that only says that what it ran has failed."""
+    return _WRAPPER.search(line) is not None
 
 
 def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
@@ -114,6 +157,7 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
                 seq=call.result_seq,
                 at=call.at,
                 description=call.word("description"),
+                call_seq=call.seq,
             )
         )
     return found
@@ -161,6 +205,16 @@ def pull_requests(calls: Sequence[ToolCall]) -> list[tuple[str, int]]:
     return list(found.items())
 
 
+def changes_something(command: str) -> bool:
+    """Return True if a shell command may change files, a repository or a service."""
+    return _CHANGING.search(command) is not None
+
+
+def pasted_error(text: str) -> str:
+    """Return the most telling line of a failing check's output that a person pasted, or the empty string."""
+    return _telling_line(text) if _BAD.search(text) else ""
+
+
 def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
     """True if the client or the exit code reports failure; a piped test or build is judged by its output."""
     if call.failed:
@@ -168,12 +222,15 @@ def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
     code = _EXIT.search(call.result[:200])
     if code is not None:
         return code.group(1) != "0"
+    if purpose is Purpose.TEST and _ALL_PASSED.search(call.result[-_SUMMARY:]):
+        return False  # tests of errors print errors
     return purpose in {Purpose.TEST, Purpose.BUILD, Purpose.LINT} and _BAD.search(call.result) is not None
 
 
 def _telling_line(result: str) -> str:
     """Return the first line of an output that names an error, else its first line."""
-    lines = [line.strip() for line in result.split("\n") if line.strip() and not line.startswith("Exit code")]
+    every = [line.strip() for line in result.split("\n") if line.strip() and not line.startswith("Exit code")]
+    lines = [line for line in every if not is_wrapper_line(line)] or every
     telling = [line for line in lines if _TELLING.search(line)]
     best = [line for line in telling if _BAD.search(line) and len(line.split()) > 2]
     ordered = [*best, *telling, *(line for line in lines if _BAD.search(line)), *lines]

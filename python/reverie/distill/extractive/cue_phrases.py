@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from reverie.distill.extractive.languages import words_of
+
 __all__ = [
     "is_acknowledgement",
     "is_approval",
@@ -101,7 +103,8 @@ _OUTCOME = _phrases(
 )
 # "Next, add the migration", "still need to update the docs"
 _NEXT = _phrases(
-    r"^(?:next(?: up| steps?)?(?:[,:]| (?:is|are|i|we|add|fix|write|update)\b)|remaining(?: \w+)?:|still to do|todo\b)",
+    r"^(?:next(?: up| steps?)?(?:[,:]| (?:is|are|i|we|add|fix|write|update)\b)|remaining(?: \w+)?:"
+    r"|still to do|to-?do:)",
     r"^(?:then|after that),? (?:i|we)(?:'ll| will| can| should| need)\b",
     r"\bnext step|\bnext in (?:the )?(?:stack|line|queue|list)\b",
     r"\bstill (?:need|left|open|missing|to (?:be|do)|ha(?:ve|s) to)\b|\bremains? (?:to|open|undone|unsolved|unfixed)\b",
@@ -113,12 +116,21 @@ _APPROVAL = re.compile(
     r"^(?:y|yes|yep|yeah|yup|ok|okay|k|sure|right|great|good|nice|perfect|cool|thanks?|thank you|awesome|lgtm|done"
     r"|exactly|correct|agreed|sounds good|looks good|go ahead|do it|continue|proceed|go on|please(?: do)?(?=\W*$)"
     r"|ship it|makes sense|let'?s do (?:it|this|that)|(?:please )?(?:continue|proceed|keep going|carry on)|go for it"
-    r"|(?:that|it) works|works for me|(?:that'?s|all) (?:fine|good|right)|of course|absolutely)\b",
+    r"|(?:that|it) works|works for me|(?:that'?s|all) (?:fine|good|right)|of course|absolutely"
+    r"|ja|jawohl|genau|passt|danke|gerne|weiter so|mach weiter|sí|vale|de acuerdo|claro|gracias|perfecto|oui|d'accord"
+    r"|merci|parfait|好|好的|可以|行|对|是的|是|没问题|谢谢|继续|はい|うん|了解(?:です|しました)?|お願いします|いいです(?:ね)?"
+    r"|ありがとう(?:ございます)?|続けて(?:ください)?)\b",
     re.IGNORECASE,
+)
+# Yes and nothing else in Chinese and Japanese: "はい、お願いします".
+_CJK_YES = re.compile(
+    r"(?:(?:好|好的|可以|行|对|是的|是|没问题|谢谢|继续|请|吧|はい|うん|了解(?:です|しました)?|お願いします|いいです(?:ね)?|進めて"
+    r"|ください|ありがとう(?:ございます)?|続けて)\W*)+"
 )
 _NOTHING_ELSE = re.compile(
     r"(?:\W|\b(?:please|thanks|thank|you|the|plan|step|steps|with|to|me|us|all|it|that|this|then|now|so|just|and|as|is"
-    r"|go|going|on|ahead|do|keep|carry|continue|proceed|where|we|you|left|off|yes|yep|yeah|ok|okay|sure|right|good|great"
+    r"|go|going|on|ahead|do|keep|carry|continue|proceed|where|we|you|left|off|yes|yep|yeah|ok|okay|sure|right|good"
+    r"|great"
     r"|fine|nice|perfect|cool|sounds|looks|works|for|thing|exactly)\b)*",
     re.IGNORECASE,
 )
@@ -193,7 +205,8 @@ _ABOUT_TO = re.compile(
 # "Now updating the parser" announces "updating the parser".
 _NOW_DOING = re.compile(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent)\b[!,.:]?[\s-]*)*(?:now|next)\b[,:]?\s+"
-    r"(?!(?:i|we|you|he|she|it|they|the|an?|this|that|these|those|there|all|both|every\w*|only|when|with|in|for|if|tests?)"
+    r"(?!(?:i|we|you|he|she|it|they|the|an?|this|that|these|those|there|all|both|every\w*|only|when|with|in|for|if"
+    r"|tests?)"
     r"\b)(?P<what>[a-z]{3,} .{8,})$",
     re.IGNORECASE,
 )
@@ -286,17 +299,19 @@ def is_only_pointer(doing: str) -> bool:
 
 def is_question(sentence: str) -> bool:
     """True if a text asks for an answer."""
-    return sentence.rstrip("\"')`* ").endswith("?")
+    return sentence.rstrip("\"')`* ").endswith(("?", "？", "吗", "吗。", "ですか。", "ますか。", "ですか", "ますか"))
 
 
 def is_approval(text: str) -> bool:
     """True if a person accepts, in a few words, what the agent proposed."""
-    return _APPROVAL.match(text) is not None and len(text.split()) <= 2 * _MIN_WORDS
+    return _APPROVAL.match(text) is not None and words_of(text) <= 2 * _MIN_WORDS
 
 
 def is_acknowledgement(text: str) -> bool:
     """True if a person's message starts no task: a yes, thanks, or a single word."""
-    words = len(text.split())
+    words = words_of(text)
+    if _CJK_YES.fullmatch(text):
+        return True
     if words == 1 or _APPROVAL.match(text) is None:
         return words == 1
     return words < _MIN_WORDS or (words <= 2 * _MIN_WORDS and _NOTHING_ELSE.fullmatch(text) is not None)
@@ -304,12 +319,14 @@ def is_acknowledgement(text: str) -> bool:
 
 def is_brief(text: str) -> bool:
     """True if a text, in any language, is too short to be more than a yes or no."""
-    return len(text.split()) <= _BRIEF_WORDS and not is_question(text) and _NAME.search(text) is None
+    if _CJK_YES.fullmatch(text):
+        return True
+    return words_of(text) <= _BRIEF_WORDS and not is_question(text) and _NAME.search(text) is None
 
 
 def is_uninformative(text: str) -> bool:
     """True if a person's message means nothing by itself: housekeeping, or a few words that refer back."""
-    words = len(text.split())
+    words = words_of(text)
     if words <= _MIN_WORDS and (_POINTS_BACK.search(text) or not _TELLING.search(text)):
         return True
     leans = words <= 3 * _MIN_WORDS and _LEANS.search(text) is not None

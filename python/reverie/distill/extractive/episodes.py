@@ -1,66 +1,177 @@
-"""Episodes: one candidate memory per finished task, with the fields of seed 004."""
+"""Episodes: one candidate memory for each piece of finished work, with the fields of seed 004.
+
+Work is finished where it was committed, or where a plan was carried out and a check passed after its last edit. The
+commit's message names it and says why: it was written last, of what holds at the end. A request alone is no name ("do
+these first"), and what the agent said on the way is often wrong by then.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.candidate_builder import file_tag
-from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.prose import clip, one_line, sentences, specific_names
+from reverie.distill.extractive.commands import Purpose, message_texts
+from reverie.distill.extractive.corrections import BROKEN, mended_cause
+from reverie.distill.extractive.languages import words_of
+from reverie.distill.extractive.prose import clip, first_sentence, one_line, sentences, specific_names, unwrapped
+from reverie.distill.extractive.tool_kinds import EDITS
 from reverie.models import Candidate, MemoryType
+from reverie.sentence_words import is_stop_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from reverie.distill.extractive.commands import Commit
-    from reverie.distill.extractive.thread_facts import KeySentence, ThreadFacts
-    from reverie.distill.extractive.trace import Utterance
+    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.extractive.trace import ToolCall
 
 __all__ = ["episodes", "short_summary"]
 
 # Words of a summary line (seed 004).
-_MAX_WORDS = 10
+_MAX_WORDS: Final = 10
 # Characters of a field.
-_LONG = 400
-# Subjects that name no work: "Merge branch main", "fixup! ...".
-_MERGE = re.compile(r"^(?:Merge (?:branch|remote|pull)|fixup!|squash!|wip\b|Revert )", re.IGNORECASE)
-# A request about something broken gets the field `Problem`, any other `Task`.
-_PROBLEM = re.compile(
-    r"\b(?:bugs?|fix|fails?|failing|failed|broken?|errors?|crash\w*|why|wrong|slow\w*|leaks?|regress\w*|conflicts?"
-    r"|issues?|problems?|doesn'?t|does not|not working)\b",
-    re.IGNORECASE,
-)
-# "Ok, can you please fix the parser" gives the title "Fix the parser".
-_PREAMBLE = re.compile(
-    r"^(?:(?:ok|okay|yes|please|let'?s|can you|could you|now|so|hmm+|and|also|then|getting back to(?: only)?)[,:\s]+)+",
-    re.IGNORECASE,
-)
+_LONG: Final = 400
+_FILES_SHOWN: Final = 6
 # Dropped first when a title has more than ten words.
-_FILLER = {"a", "an", "the", "of", "to", "for", "in", "on", "and", "that", "this", "with", "is", "are", "be"}
+_FILLER: Final = {"a", "an", "the", "of", "to", "for", "in", "on", "and", "that", "this", "with", "is", "are", "be"}
 # The type of a conventional commit: "fix(parser): handle tabs" gives "handle tabs".
-_PREFIX = re.compile(r"^(?:feat|fix|docs?|chore|refactor|test|perf|build|ci|style)(?:\([^)]*\))?!?:\s*", re.IGNORECASE)
+_PREFIX = re.compile(
+    r"^(?P<type>feat|fix|docs?|chore|refactor|test|perf|build|ci|style|wip)(?:\((?P<scope>[^)]*)\))?!?:\s*",
+    re.IGNORECASE,
+)
+_MINOR_TYPES: Final = frozenset({"docs", "doc", "chore", "style", "test", "ci", "wip", "build"})
+# Subjects that name no work: merges, leftovers, "address review feedback", "fix lint", "more test fixes".
+_HOUSEKEEPING = re.compile(
+    r"^(?:merge\b|clean(?:ing|s|ed)?[ -]?up\b|fixup!|squash!|wip\b|revert\b"
+    r"|initial\b|init\b|bump\b|release\b|version\b|v?\d+\.\d+|checkpoint\b"
+    r"|save\b|temp\b)"
+    r"|\b(?:review|pr|code review|copilot|bugbot|coderabbit|lint\w*|typo|formatting|nitpick|nit)s? (?:feedback"
+    r"|comments?|findings?"
+    r"|issues?|errors?|fixes|warnings?|suggestions?|remarks?)\b|\breview(?:er)? feedback\b"
+    r"|^(?:more |some |minor |small |fix(?:ing|es)? |update |address |apply |add |improve |clean ?up |run |tweak )*"
+    r"(?:the |some |all |failing |broken |unit |integration |e2e |missing )*(?:tests?|lint\w*|formatting|comments?"
+    r"|docs?|documentation"
+    r"|readme|changelog|typos?|nits?|test fixes|changes|stuff|things|fixes|feedback|imports|conflicts?"
+    r"|merge conflicts)\W*$"
+    r"|^(?:update|add|fix|adjust|extend) .{0,40}\b(?:comments?|changelog|readme|docs|documentation|typos?)$",
+    re.IGNORECASE,
+)
+_SUBJECT_WORDS_MIN: Final = 3  # words of a title, without small ones; fewer say too little
+# A sentence of a commit message that says what it changes ("Adds a retry"); any other describes.
+_CHANGES = re.compile(
+    r"^(?:now |also |this (?:adds|change|commit|fix|moves|removes|makes)\b|instead|\d+ )|^(?:add|adjust|allow|apply"
+    r"|bump|change|check|clarif|clean"
+    r"|combine|comput|convert|consolidat|correct|create|delete|deduplicat|display|document|drop|enable|ensure|error|explicit"
+    r"|extend|extract"
+    r"|fall|filter|fix|handle|hide|implement|improve|include|increase|inline|introduce|keep|limit|load|log|make|mark"
+    r"|merge|migrate"
+    r"|modify|move|only|pass|persist|prefer|prevent|preserve|read|reduce|refactor|remove|rename|reorder|replace"
+    r"|report|require|reset"
+    r"|restore|return|reuse|rewrite|run|set|show|simplify|skip|sort|split|store|support|switch|track|trim|truncate"
+    r"|unify|update|use"
+    r"|validat|verif|warn|wire|wrap|write)(?:s|e|ed|d|es|ied|ies|y|ing)?\b",
+    re.IGNORECASE,
+)
+_OF_FILE = re.compile(r"^[\w./-]+\.\w+: ")
+# What was wrong before, and why it is as it is now.
+_PROBLEM = re.compile(
+    r"\b(?:was|were|wasn'?t|weren'?t|previously|before this|used to|caused?|because|fail(?:s|ed|ing|ure)?|bugs?"
+    r"|broken?|races?"
+    r"|missing|wrong|incorrect(?:ly)?|never|could(?:n't)?|flags?|leaks?|crash\w*|interfer\w*|didn'?t|had|did not"
+    r"|produced|too many)\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because|so that|to avoid|to prevent|without th(?:is|ese|at)|otherwise|root cause|due to|must|cannot|can'?t"
+    r"|only (?:works?|when|if)|requires?|doesn'?t|does not|don'?t|do not|rather than|won'?t|race)\b",
+    re.IGNORECASE,
+)
+_PROBLEM_SENTENCES: Final = 2
+_TEMPORARY = re.compile(
+    r"\b(?:for now|will be (?:superseded|replaced|removed)|follow-?up|interim"
+    r"|temporary (?:fix|workaround|solution)|todo|as requested"
+    r"|address(?:es)? review)\b",
+    re.IGNORECASE,
+)
+# What a message says of tests and comments: "Update tests for the new format", "parser_test.go: replace the stub".
+_OF_TESTS = re.compile(
+    r"^(?:\S+_test\.\w+|\S+\.(?:test|spec)\.\w+|test_\w+\.py): "
+    r"|^(?:also )?(?:add|update|replace|fix|adjust|extend|rename|include)\w* .{0,40}\b(?:tests?|comments?|docs)\b",
+    re.IGNORECASE,
+)
+_SUBSTANCE: Final = 60  # characters of a message's body; less explains nothing
+_WORD = re.compile(r"[^\W\d_]{4,}")
+_COMMON_WORDS: Final = 2
+# A test, a document or generated: a commit of nothing else is no episode.
+_SIDE_FILE = re.compile(
+    r"(?:^|/)(?:tests?|__tests__|docs?|spec|fixtures|testdata|\.planning|\.claude|\.github)/|_test\.\w+$|\.(?:test"
+    r"|spec)\.\w+$|test_\w+\.py$|\.(?:md|rst|txt)$",
+    re.IGNORECASE,
+)
+# The heading of a plan, and the paragraph that says what it is for.
+_PLAN_REQUEST = re.compile(r"^\W*(?:please )?implement (?:the following|this) plan\b", re.IGNORECASE)
+_PLAN_HEADING = re.compile(
+    r"^#{1,2} +(?:(?:implementation )?plan\b\s*[:\u2013\u2014-]?\s*)?(?P<title>.+?)\s*$", re.MULTILINE | re.IGNORECASE
+)
+_PLAN_GOAL = re.compile(
+    r"^#{1,3} +(?:goal|context|overview|problem|background|summary|motivation|objective)s?\b[^\n]*\n+(?P<text>[^#]+)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_GENERIC_TITLE = re.compile(
+    r"^(?:(?:implementation|revised|updated|final|the)?\s*plan|context|overview|summary|goal|steps?|todo|tasks?"
+    r"|phase \d+|next steps)\W*$",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class _Task:
-    """A request and the range of entries that worked on it: from `first` up to, not including, `end`."""
+class _Plan:
+    """An accepted plan: its heading, what it is for, and the range of entries that worked on it."""
 
-    request: Utterance
-    first: int
+    title: str
+    goal: str
+    seq: int
     end: int
 
 
+@dataclass(slots=True)
+class _Work:
+    """One finished piece of work: the title and the fields of its episode."""
+
+    title: str
+    at: str | None
+    problem: str = ""
+    task: str = ""
+    solution: str = ""
+    lesson: str = ""
+    edited: Sequence[str] = ()
+    seqs: list[int] = field(default_factory=list)
+
+
 def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
-    """Return an episode per task with edits and a commit, or passing checks and a report; oldest first."""
-    found = []
-    for task in _tasks(facts.requests):
-        episode = _episode(task, facts, at)
-        if episode is not None:
-            found.append(episode)
-    return found
+    """Return an episode for each commit that explains itself, and each plan carried out without one; oldest first."""
+    plans = _plans(facts)
+    found: list[_Work] = []
+    planned: set[int] = set()
+    before = 0
+    aims: set[str] = set()
+    for commit in facts.commits:
+        work = _of_commit(commit, before, plans, facts)
+        if work is not None:
+            if work.task and work.task in aims:  # said of the plan's first commit already
+                work.task = f"Part of: {first_sentence(work.task)}"
+            aims.add(work.task)
+            found.append(work)
+        planned |= {plan.seq for plan in plans if plan.seq < commit.seq <= plan.end}
+        before = commit.seq
+    found += [work for plan in plans if plan.seq not in planned and (work := _of_plan(plan, facts)) is not None]
+    titles: dict[str, _Work] = {}
+    for work in found:  # a commit that was made again, after a rebase, has its title once
+        titles[work.title.lower()] = work
+    return [_episode(work, at) for work in sorted(titles.values(), key=lambda work: work.seqs)]
 
 
 def short_summary(title: str) -> str:
@@ -71,95 +182,201 @@ def short_summary(title: str) -> str:
     return " ".join(words[:_MAX_WORDS])
 
 
-def _tasks(requests: Sequence[Utterance]) -> list[_Task]:
-    """Split a thread into tasks: each starts at a request for new work and ends before the next one."""
-    openers = [said for said in requests if cue_phrases.opens_task(said.text)]
-    ends = [*(said.seq for said in openers[1:]), 2**62][: len(openers)]
-    return [_Task(said, said.seq, end) for said, end in zip(openers, ends, strict=True)]
-
-
-def _episode(task: _Task, facts: ThreadFacts, at: str | None) -> Candidate | None:
-    edited = tuple(
-        dict.fromkeys(
-            facts.trace.relative(call.path)
-            for call in facts.trace.calls
-            if call.tool in {"Edit", "Write", "MultiEdit", "NotebookEdit"}
-            and call.path
-            and not call.failed
-            and _within(task, call.seq)
-        )
-    )
-    commits = [commit for commit in facts.commits if _within(task, commit.seq) and not _MERGE.match(commit.subject)]
-    checked = any(
-        _within(task, run.seq) and not run.failed and run.purpose in {Purpose.TEST, Purpose.BUILD, Purpose.LINT}
-        for run in facts.runs
-    )
-    outcomes = [mark for mark in facts.outcomes if _within(task, mark.seq)]
-    reported = any(specific_names(mark.text) for mark in outcomes)
-    if not edited or not (commits or (checked and reported)):
-        return None
-    when = (commits[-1].at if commits else None) or task.request.at or at
-    title = _title(task, commits)
-    problem = clip(" ".join(sentences(task.request.text)[:3]) or task.request.text, _LONG)
+def _episode(work: _Work, at: str | None) -> Candidate:
+    when = work.at or at
+    files = f"Files: {', '.join(work.edited[:_FILES_SHOWN])}" if work.edited else ""
+    solution = ". ".join(part for part in (clip(work.solution.rstrip("."), 2 * _LONG), files) if part)
     fields = [
-        ("Summary", short_summary(title)),
+        ("Summary", short_summary(work.title)),
         ("Date", (when or "")[:10]),
-        ("Problem" if _PROBLEM.search(problem) else "Task", problem),
-        ("Solution", _solution(commits, outcomes, edited)),
-        ("Lesson", _lesson(task, facts)),
+        ("Problem", clip(work.problem, _LONG)),
+        ("Task", _whole_sentences(work.task) if not work.problem else ""),
+        ("Solution", solution),
+        ("Lesson", clip(work.lesson, _LONG)),
     ]
     kept = tuple((key, value) for key, value in fields if value)
     return Candidate(
         type=MemoryType.EPISODE,
         content="\n".join(f"- {key}: {value}" for key, value in kept),
-        tags=_tags(edited),
-        title=title,
+        tags=tuple(tag for tag in dict.fromkeys(file_tag(path) for path in work.edited) if len(tag) > 2)[:5],
+        title=work.title,
         fields=kept,
         at=when,
-        provenance={"seqs": sorted({task.first, *(commit.seq for commit in commits)})},
+        provenance={"seqs": sorted(set(work.seqs))},
     )
 
 
-def _within(task: _Task, seq: int) -> bool:
-    return task.first <= seq < task.end
+# Commits
 
 
-def _title(task: _Task, commits: Sequence[Commit]) -> str:
-    """Return the episode's title: the subject of its first commit, else the request's own words."""
-    if commits:
-        return clip(_PREFIX.sub("", commits[0].subject), 80)
-    found = sentences(task.request.text)
-    heading = next((line[2:] for line in task.request.text.split("\n") if line.startswith("# ")), "")
-    asked = _PREAMBLE.sub("", heading or (found[0] if found else task.request.text)).strip()
-    title = clip(asked, 80).rstrip("…").rstrip(".?!: ")
-    return title[:1].upper() + title[1:]
+def _of_commit(commit: Commit, before: int, plans: Sequence[_Plan], facts: ThreadFacts) -> _Work | None:
+    """Return the work of a commit, or None where it names or explains nothing."""
+    title = _title(commit.subject)
+    edited = _edited(facts, before, commit.seq)
+    if not title or (edited and all(_SIDE_FILE.search(path) for path in edited)):
+        return None
+    body = _body(commit)
+    call = next((call for call in facts.trace.calls if call.result_seq == commit.seq), None)
+    work = _Work(title, commit.at, edited=edited, seqs=[commit.seq, *([call.seq] if call else [])])
+    told = [sentence for sentence in body if not _TEMPORARY.search(sentence) and not _OF_TESTS.search(sentence)]
+    problem = _problem(told, commit.body)
+    reasons = [one for one in told if one not in problem and _REASON.search(one) and not _changes(one)]
+    work.problem, work.lesson = " ".join(map(_sentence, problem)), reasons[-1] if reasons else ""
+    rest = [sentence for sentence in told if sentence not in problem and sentence != work.lesson]
+    work.solution = " ".join([f"{commit.subject} ({commit.sha}).", *map(_sentence, rest)])
+    text = " ".join([title, *body])
+    plan = next((plan for plan in reversed(plans) if plan.seq < commit.seq <= plan.end), None)
+    explains = sum(len(sentence) for sentence in told) >= _SUBSTANCE
+    if plan is not None and _related(f"{plan.title} {plan.goal}", text):
+        same = _same_line(plan.title.lower(), title.lower())
+        work.task = plan.goal if same else f"{plan.title}. {plan.goal}".strip()
+        work.seqs.append(plan.seq)
+    elif not explains:
+        _add_mended_failure(work, before, commit.seq, facts)
+    return work if explains or work.task or work.lesson else None
 
 
-def _solution(commits: Sequence[Commit], outcomes: Sequence[KeySentence], edited: Sequence[str]) -> str:
-    """Return commit subjects and outcomes that the agent reported, else the edited files."""
-    said = [f"{commit.subject} ({commit.sha})" for commit in commits[:4]]
-    specific = [mark.text for mark in outcomes if specific_names(mark.text) and not mark.text.endswith(":")]
-    text = "; ".join(dict.fromkeys([*said, *(text.rstrip(".") for text in specific[-3:])]))
-    return clip(f"{text}. Files: {', '.join(edited[:6])}" if text else f"Edited {', '.join(edited[:6])}", 2 * _LONG)
+def _add_mended_failure(work: _Work, after: int, before: int, facts: ThreadFacts) -> None:
+    """Add problem and lesson of a failed check that was mended on the way to a commit."""
+    for fix in reversed(facts.fixes):
+        if after < fix.passed.seq < before and fix.failed.purpose in BROKEN:
+            cause, seq = mended_cause(fix, facts)
+            if cause:
+                work.problem = f"{BROKEN[fix.failed.purpose].capitalize()}: {fix.failed.error}"
+                work.lesson = cause
+                work.seqs += [fix.failed.seq, seq]
+                return
 
 
-def _lesson(task: _Task, facts: ThreadFacts) -> str:
-    """Return why a check failed, else what the agent found out, else the person's correction."""
-    for fix in facts.fixes:
-        if _within(task, fix.passed.seq) and fix.why:
-            return clip(fix.why, _LONG)
-    for marks in (facts.findings, facts.corrections):
-        telling = [
-            mark.text for mark in _of(task, marks) if specific_names(mark.text) and not mark.text.endswith((":", "?"))
-        ]
-        if telling:
-            return clip(telling[-1], _LONG)
-    return ""
+def _changes(sentence: str) -> bool:
+    """True for a sentence that says what the commit changes, also behind the name of a file ("main.go: use ...")."""
+    return _CHANGES.match(_OF_FILE.sub("", sentence)) is not None
 
 
-def _of(task: _Task, marks: Iterable[KeySentence]) -> list[KeySentence]:
-    return [mark for mark in marks if _within(task, mark.seq)]
+def _problem(told: Sequence[str], message: str) -> list[str]:
+    """Return the sentences at the beginning of a message that say what was wrong, at most two; no items of a list."""
+    found: list[str] = []
+    for sentence in told[:_PROBLEM_SENTENCES]:
+        listed = re.search(rf"^\s*[-*•] +{re.escape(sentence[:20])}", message, re.MULTILINE) is not None
+        if listed or _changes(sentence) or not _PROBLEM.search(sentence):
+            break
+        found.append(sentence)
+    return found
 
 
-def _tags(edited: Sequence[str]) -> tuple[str, ...]:
-    return tuple(tag for tag in dict.fromkeys(file_tag(path) for path in edited) if len(tag) > 2)[:5]
+def _title(subject: str) -> str:
+    """Return the title that a commit's subject gives, or the empty string for housekeeping."""
+    prefix = _PREFIX.match(subject)
+    if prefix is not None and prefix["type"].lower() in _MINOR_TYPES:
+        return ""
+    title = _PREFIX.sub("", one_line(subject)).rstrip(".")
+    words = [word for word in title.split() if word.lower() not in _FILLER]
+    if prefix is not None and prefix["scope"] and len(words) <= _SUBJECT_WORDS_MIN:
+        title = f"{prefix['scope']}: {title}"  # "extract to dedicated package" does not say what
+    telling = words_of(" ".join(words)) >= _SUBJECT_WORDS_MIN
+    if not telling or _HOUSEKEEPING.search(title):
+        return ""
+    first = title.split()[0]
+    return clip(title[0].upper() + title[1:] if first.isalpha() and first.islower() else title, 100)
+
+
+def _body(commit: Commit) -> list[str]:
+    """Return the sentences of a commit's message after its subject."""
+    text = next(iter(message_texts(commit.body)), "")
+    found = [one_line(sentence) for sentence in sentences(unwrapped(text))]
+    if found and _same_line(found[0], commit.subject):
+        found = found[1:]
+    return [sentence for sentence in found if not sentence.endswith(":") and len(sentence.split()) > 2]
+
+
+def _same_line(line: str, subject: str) -> bool:
+    return one_line(line).rstrip(".") in one_line(subject) or one_line(subject).rstrip(".") in one_line(line)
+
+
+def _whole_sentences(text: str) -> str:
+    """Return the first sentences of a text that fit into a field; the first is cut if it alone is too long."""
+    kept = ""
+    for sentence in sentences(text):
+        if kept and len(kept) + len(sentence) >= _LONG:
+            break
+        kept = f"{kept} {sentence}".strip()
+    return clip(kept, _LONG)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "。")) else f"{text}."
+
+
+def _related(one: str, other: str) -> bool:
+    """True if two texts share a specific name, or at least two words that carry meaning."""
+    names = {name.lower() for name in specific_names(one)} & {name.lower() for name in specific_names(other)}
+    return bool(names) or len(_common_words(one, other)) >= _COMMON_WORDS
+
+
+def _common_words(one: str, other: str) -> set[str]:
+    words = set(map(str.lower, _WORD.findall(one))) & set(map(str.lower, _WORD.findall(other)))
+    return {word for word in words if not is_stop_word(word)}
+
+
+def _is_project_file(call: ToolCall, facts: ThreadFacts) -> bool:
+    """True for a call that changed a file of the project, and not one of the client or a temporary one."""
+    return (
+        bool(call.path) and not call.failed and not facts.trace.relative(call.path).startswith(("/", ".claude/", "~"))
+    )
+
+
+def _edited(facts: ThreadFacts, after: int, before: int) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            facts.trace.relative(call.path)
+            for call in facts.trace.calls
+            if call.tool in EDITS and _is_project_file(call, facts) and after < call.seq <= before
+        )
+    )
+
+
+# Plans
+
+
+def _plans(facts: ThreadFacts) -> list[_Plan]:
+    """Return the plans that the person gave or accepted, each up to the next task or plan."""
+    found = [(said.seq, said.text) for said in facts.requests if _PLAN_REQUEST.match(said.text)]
+    found += [
+        (call.result_seq, call.word("plan"))
+        for call in facts.trace.calls
+        if call.tool == "ExitPlanMode" and call.answered and not call.failed
+    ]
+    found.sort()
+    openers = [said.seq for said in facts.requests if cue_phrases.opens_task(said.text)]
+    plans = []
+    for seq, text in found:
+        heading = _PLAN_HEADING.search(text)
+        title = heading["title"].strip(" *") if heading else ""
+        if not title or _GENERIC_TITLE.match(title) or words_of(title) < _SUBJECT_WORDS_MIN:
+            continue
+        goal = _PLAN_GOAL.search(text)
+        aim = " ".join(sentences(unwrapped(goal["text"]))[:2]) if goal else ""
+        end = min((other for other in (*openers, *(seq for seq, _ in found)) if other > seq), default=2**62)
+        plans.append(_Plan(clip(title, 100), "" if aim.endswith(":") else aim, seq, end))
+    return plans
+
+
+def _of_plan(plan: _Plan, facts: ThreadFacts) -> _Work | None:
+    """Return the work of a plan that was carried out: files were edited, and a check passed after the last edit."""
+    edits = [
+        call
+        for call in facts.trace.calls
+        if call.tool in EDITS and _is_project_file(call, facts) and plan.seq < call.seq < plan.end
+    ]
+    code = [call for call in edits if not _SIDE_FILE.search(facts.trace.relative(call.path))]
+    checks = [
+        run
+        for run in facts.runs
+        if edits and edits[-1].seq < run.seq < plan.end and run.purpose in {Purpose.TEST, Purpose.BUILD, Purpose.LINT}
+    ]
+    if not code or not checks or checks[-1].failed:
+        return None
+    paths = tuple(dict.fromkeys(facts.trace.relative(call.path) for call in code))
+    work = _Work(plan.title, checks[-1].at, task=plan.goal, edited=paths, seqs=[plan.seq, checks[-1].seq])
+    work.solution = f"Carried out as planned in {len(paths)} {'file' if len(paths) == 1 else 'files'}; checks passed"
+    return work

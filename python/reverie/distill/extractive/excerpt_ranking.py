@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from reverie import tokens
 from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.lines import Line, Source
+from reverie.distill.extractive.excerpt_lines import Line, Source
 from reverie.distill.extractive.prose import specific_names
 from reverie.distill.extractive.scoring import name_weights
 from reverie.distill.novelty import content_words, line_weight
 from reverie.models import Passage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reverie.distill.extractive.trace import Utterance
 
@@ -25,14 +25,14 @@ __all__ = ["Coverage", "pick_lines", "rank_excerpts"]
 _REQUESTS = 6  # of the person's last messages are kept word for word
 _REQUEST_LENGTH = 640  # characters of each
 
-_MENTION = 0.8  # share of a name's worth that its first mention has; the rest is for the line that explains it
+_MENTION = 0.5  # share of a name's worth that its first mention has; the rest is for the line that explains it
 _MENTION_AGAIN = 0.1  # of that, for each further mention
-_EXPLAIN_AGAIN = 0.2  # and of the rest, for each further line that explains the name
+_EXPLAIN_AGAIN = 0.1  # and of the rest, for each further line that explains the name
 _MAX_NAMES = 4  # a line with more names than this explains none of them
 _MIN_WORDS = 3  # and one with fewer words beside the name neither
-_WORD = 0.025  # worth of a new word in talk, in the same measure as a name's chance of being used
+_WORD = 0.023  # worth of a new word in talk, in the same measure as a name's chance of being used
 _WORD_AGAIN = 0.8  # of that, each time the word has stood in another line of talk
-_AGED = 0.6  # of that, for the oldest talk
+_AGED = 0.4  # of that, for the oldest talk
 _HEADING = 0.6  # share of a new origin's heading that its first line has to pay
 _ANNOUNCED = 0.5  # of that, where the agent only says what it is about to do
 _TELLING = 2.0  # times that, where something is said to be done, found out, decided or broken
@@ -71,7 +71,8 @@ def rank_excerpts(
     """
     words = [line for line in _last_requests(asked) if line.seq < tail_from_seq]
     seen = Coverage()
-    for text in (*stays, *(line.text for line in words)):
+    shown = "\n".join(line.text for line in words)
+    for text in (*stays, shown):
         for piece in text.split("\n"):
             seen.add(piece, specific_names(piece))
     on_line = {text: specific_names(text) for text in dict.fromkeys(line.text for line in found)}
@@ -82,7 +83,7 @@ def rank_excerpts(
         if line.seq >= tail_from_seq:
             seen.add(line.text, mentioned)
             pool.pop(line.text, None)
-        elif line.source is not Source.USER or line.seq < oldest:
+        elif line.source is not Source.USER or line.seq < oldest or line.text not in shown:
             pool[line.text] = line
     kept = []
     for line, cost in zip(words, tokens.count_many([line.text + "\n" for line in words]), strict=True):
@@ -187,7 +188,18 @@ class _Picker:
             budget -= candidate.cost
             self._take(candidate)
             kept.append((candidate.line, candidate.cost))
-        return kept
+        return [*kept, *self._filling(budget)]
+
+    def _filling(self, budget: int) -> Iterator[tuple[Line, int]]:
+        """Yield lines that name nothing for the tokens that are left, those of files shown already first, newest first.
+
+        Example: `return total` says nothing alone, but beside the other lines of its function it completes them.
+        """
+        others = [candidate for candidate in self._candidates if not candidate.taken]
+        for candidate in sorted(others, key=lambda each: (each.line.origin in self._opened, each.line.order))[::-1]:
+            if candidate.cost <= budget:
+                budget -= candidate.cost
+                yield candidate.line, candidate.cost
 
     def _take(self, candidate: _Candidate) -> None:
         candidate.taken = True

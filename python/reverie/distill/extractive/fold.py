@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import commands, cue_phrases, trace
+from reverie.distill.extractive import commands, state_cues, trace
 from reverie.distill.extractive.commands import Commit, Purpose, Run
 from reverie.distill.extractive.prose import clip, first_sentence
 from reverie.distill.extractive.thread_facts import (
     AnsweredQuestion,
     KeySentence,
+    Pending,
     ThreadFacts,
     gather_facts,
-    proposal_in,
     substantial_requests,
 )
 from reverie.distill.extractive.todo_list import TodoList
@@ -118,7 +118,6 @@ class ThreadFold:
     end: int = 0  # the last entry in which anything is said or done
     words: Utterance | None = None  # the last ones
     ends_in_words: bool = False
-    proposed: str = ""
     requests: list[Utterance] = field(default_factory=list)
     plan: TodoList = field(default_factory=TodoList)
     runs: dict[str, Run] = field(default_factory=dict)  # the last of each purpose
@@ -128,13 +127,16 @@ class ThreadFold:
     decisions: list[KeySentence] = field(default_factory=list)
     outcomes: list[KeySentence] = field(default_factory=list)
     nexts: list[KeySentence] = field(default_factory=list)
+    blocks: list[KeySentence] = field(default_factory=list)
+    steps: list[KeySentence] = field(default_factory=list)
+    pending: Pending = field(default_factory=Pending)
     answers: list[AnsweredQuestion] = field(default_factory=list)
     files: FileUse = field(default_factory=FileUse)
 
     def follow(self, messages: Sequence[Message]) -> ThreadFold:
         """Add the messages that came next; returns self."""
         found = trace.read_trace(messages)
-        told = gather_facts(found, self.proposed)
+        told = gather_facts(found, self.pending)
         self._update_speech(found)
         self._update_failing(told)
         self.requests = _requests([*self.requests, *map(_shortened, told.requests)])
@@ -146,6 +148,9 @@ class ThreadFold:
         self.decisions = _decisions([*self.decisions, *told.decisions])
         self.outcomes = [*self.outcomes, *told.outcomes][-_FEW:]
         self.nexts = [*self.nexts, *told.nexts][-_FEW:]
+        self.blocks = [*self.blocks, *told.blocks][-_FEW:]
+        self.steps = list(told.steps) or self.steps
+        self.pending = told.pending
         self.answers = [*self.answers, *told.answers][-_FEW:]
         return self
 
@@ -161,8 +166,6 @@ class ThreadFold:
         self.end = found.steps[-1].seq
         self.ends_in_words = bool(spoken) and spoken[-1] is found.steps[-1]
         self.words = spoken[-1] if spoken else self.words
-        by_agent = [said for said in spoken if said.role == "assistant"]
-        self.proposed = proposal_in(by_agent[-1].text) if by_agent else self.proposed
 
     def _update_failing(self, told: ThreadFacts) -> None:
         """Update failing checks: a failure stays until a run of the same purpose passes."""
@@ -170,7 +173,8 @@ class ThreadFold:
         open_runs = {run.purpose: run for run in self.failing if run.purpose not in passed}
         for run in told.failing:
             if run.purpose is not Purpose.OTHER:
-                open_runs.setdefault(run.purpose, _bare(run))
+                open_runs.pop(run.purpose, None)
+                open_runs[run.purpose] = _bare(run)
         self.failing = list(open_runs.values())
         self.runs |= {run.purpose.value: _bare(run) for run in told.runs}
 
@@ -193,6 +197,9 @@ class ThreadFold:
             outcomes=tuple(self.outcomes),
             remarks=(),
             nexts=tuple(self.nexts),
+            blocks=tuple(self.blocks),
+            steps=tuple(self.steps),
+            pending=self.pending,
             answers=tuple(self.answers),
             fixes=(),
             failing=tuple(self.failing),
@@ -201,7 +208,7 @@ class ThreadFold:
         )
 
     def _last_steps(self) -> tuple[Utterance | Interrupted, ...]:
-        """Return the last utterance, followed by a placeholder step if later entries exist."""
+        """Return the last thing that was said, and a placeholder for the entries behind it where there are any."""
         words = (self.words,) if self.words is not None else ()
         return words if self.ends_in_words or not self.end else (*words, Interrupted(self.end, None))
 
@@ -209,7 +216,7 @@ class ThreadFold:
 def _requests(found: Sequence[Utterance]) -> list[Utterance]:
     """Select the requests a state can need: the first, the last task, the newest distinct ones, and the very last."""
     asked = substantial_requests(found)
-    opener = next((said for said in reversed(asked) if cue_phrases.opens_task(said.text)), None)
+    opener = next((said for said in reversed(asked) if state_cues.is_new_task(said.text)), None)
     newest: dict[str, Utterance] = {}
     for said in reversed(asked):
         newest.setdefault(first_sentence(said.text), said)
@@ -226,9 +233,9 @@ def _shortened(said: Utterance) -> Utterance:
 
 
 def _decisions(found: list[KeySentence]) -> list[KeySentence]:
-    """Select the newest decisions, and the newest final decisions of the agent among the older ones."""
+    """Select the newest decisions, and the newest of the agent's among the older ones."""
     old, new = found[:-_FEW], found[-_FEW:]
-    own = [mark for mark in old if not mark.by_user and cue_phrases.is_settled(mark.text)]
+    own = [mark for mark in old if not mark.by_user]
     return [*own[-_FEW:], *new]
 
 

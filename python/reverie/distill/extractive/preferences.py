@@ -1,4 +1,8 @@
-"""Standing preferences: what a person wants always, never or rather, phrased in the third person."""
+"""Standing preferences: what a person wants always, never or rather.
+
+English is phrased in the third person, other languages are quoted. In a thread without any tool call, a chat, people
+speak of everything: there a wish must be an order to the agent about how it answers ("always reply in German").
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.prose import clip, one_line, sentences
+from reverie.distill.extractive.languages import is_quoted_wish, language_of
+from reverie.distill.extractive.own_words import own_sentences
+from reverie.distill.extractive.prose import clip, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from reverie.distill.extractive.trace import Utterance
 
-__all__ = ["StandingPreference", "preference_sentence", "standing_preferences"]
+__all__ = ["ABOUT_WORK", "LONGEST", "StandingPreference", "preference_sentence", "standing_preferences"]
 
-_LONGEST = 240
+LONGEST = 240
 """Characters of a sentence; nobody states a rule in more."""
 # Characters of the stored sentence.
 _SHOWN = 180
-_PASTED = 40  # sentences; more are a document, not the person talking
 _SAME = 0.6  # share of the words from which two wishes are one
 
 # Openings without content: "And by the way, always sign commits" gives "always sign commits".
@@ -38,11 +43,25 @@ _CLAUSE = re.compile(
     re.IGNORECASE,
 )
 _FROM_NOW = r"(?:from now on|from here on|going forward|in (?:the )?future|in future (?:sessions|threads|work))"
+# Verbs of orders to an agent. Before anything else "always" and "never" are talk: "never too late".
 _VERB = (
-    r"(?:add|answer|ask|avoid|build|call|check|comment|commit|create|delete|deploy|do|document|explain|follow|format"
-    r"|give|include|indent|keep|leave|log|make|merge|name|open|pin|prefer|prefix|push|put|read|rebase|refer|remove|reply"
-    r"|respond|review|run|show|sign|speak|squash|start|stick|talk|tell|test|update|use|wait|wrap|write)"
+    r"(?:add|answer|ask|assume|avoid|be (?:brief|careful|concise|explicit|honest|polite|strict)|build|bump|call"
+    r"|change|check"
+    r"|cite|clean|close|comment|commit|compile|configure|confirm|copy|create|debug|define|delete|deploy|disable|do"
+    r"|document"
+    r"|edit|embed|enable|ensure|escape|explain|export|feed|fetch|fix|follow|force|format|generate|give|handle"
+    r"|hard-?code"
+    r"|ignore|import|include|indent|inline|install|introduce|invent|keep|leave|limit|link|lint|list|log|make|mention"
+    r"|merge"
+    r"|migrate|mix|mock|modify|move|name|omit|open|override|overwrite|pass|pin|place|prefer|prefix|print|propose"
+    r"|publish"
+    r"|pull|push|put|quote|raise|read|rebase|refactor|refer|reformat|release|remove|rename|replace|reply|report|respond"
+    r"|restart|return|reuse|revert|review|rewrite|run|save|search|send|set|shed|show|sign|skip|sort|speak|split|squash"
+    r"|stage|start|stick|store|suggest|summari[sz]e|swallow|tag|talk|tell|test|touch|translate|trust|type|update"
+    r"|upgrade|use"
+    r"|validate|verify|wait|wrap|write)"
 )
+_IS_ORDER = re.compile(rf"^(?:also |first |only |just |explicitly )?{_VERB}\b", re.IGNORECASE)
 _WITHIN = "|".join(
     (
         rf"{_FROM_NOW}[,:]?\s+i(?:'d| would)? (?:want|like) (?:you|us) to ",
@@ -83,6 +102,46 @@ _ORDER = re.compile(rf"^(?P<what>{_VERB}\b.+)$", re.IGNORECASE)
 # A lasting frame at the end: "run the tests every time".
 _ENDING = re.compile(rf",?\s+(?:{_FROM_NOW}|every time|each time|at all times|always)$", re.IGNORECASE)
 
+# "We must never log tokens because they end up in the backups": a rule with its reason.
+_MUST = re.compile(
+    rf"^(?:we|you|agents|everyone) (?:must|should|may|can) (?P<how>always|never) (?P<what>{_VERB}\b.+)$", re.IGNORECASE
+)
+# Rules in other forms, quoted: "we should use strong types wherever we can", "the rule here is to ask".
+_RULE = re.compile(
+    rf"^(?:so |and )?(?:(?:we|you|agents) should (?:be \w+ing|{_VERB})\b.+\b(?:wherever|whenever|everywhere"
+    rf"|at all times|in all cases)\b"
+    r"|(?:the|our|my) (?:overriding |general |golden |main |first )?(?:rule|directive|principle|convention"
+    r"|policy) (?:here )?is (?:to|that|never"
+    rf"|always)\b|(?:please )+{_VERB}\b.+\bany\b.+\byou (?:notice|find|see|come across)\b)",
+    re.IGNORECASE,
+)
+# "We use pnpm, not npm"
+_NOT_OTHER = re.compile(
+    r"^(?:(?:we|you should) )?use (?P<what>[^\s,;]+(?: [^\s,;]+){0,3}),? (?:and )?(?:not"
+    r"|never) (?P<other>[^\s,;]+(?: [^\s,;]+){0,3})$",
+    re.IGNORECASE,
+)
+# Of an order that concerns what an agent says in a chat; there "never give up" and "always be yourself" are talk.
+_TO_AGENT = re.compile(
+    r"^(?:please )?(?:(?:always|never|don'?t|do not|stop) )*(?:ever )?(?:answer|reply|respond|call me|address me|use"
+    r"|write|format|translate"
+    r"|explain|speak|summari[sz]e|cite|keep (?:your|the|answers?|replies)|give me|ask me|show|include|avoid|quote"
+    r"|remind me)\b"
+    r"|^(?:i|we)(?:'d| would)?(?: (?:really|generally|usually|always|strongly|much))? prefer .*\b(?:answers?|replies"
+    r"|reply|responses?"
+    r"|explanations?|summar\w+|format|units?|bullet|language|english|tone|detail\w*|sentences?|code|examples?)\b",
+    re.IGNORECASE,
+)
+# What nobody orders a friend to do: of commits, tests, branches and files.
+ABOUT_WORK = re.compile(
+    r"`|\b(?:commit\w*|push|pull requests?|prs?|branch(?:es)?|main|code|codebase|repo\w*|lint\w*|deploy\w*|changelog"
+    r"|semicolons?|mocks?"
+    r"|functions?|unit tests?|type hints?|docstrings?)\b|\w/\w|\w_\w|(?<!\S)--\w",
+    re.IGNORECASE,
+)
+# Broken off, or markup: "always → exit with", "never use {name}".
+_BROKEN = re.compile(r"[→⇒{}|…]|\.\.\.|=>|->|“…”")
+
 # Limited to one occasion, so no standing wish: "never mind this file for now".
 _PASSING = re.compile(
     r"\b(?:here|for now|right now|today|tonight|tomorrow|just once|this (?:time|once|one|pr|mr|commit|branch|session"
@@ -94,12 +153,6 @@ _POINTING = re.compile(
     r"^(?:(?:to )?(?:do|use|keep|have|go with|take|make|see|be|say) )?(?:that|this|it|these|those|them|so|the (?:first"
     r"|second|third|last|latter|former|other|new|old) (?:one|option|approach|way)?|(?:option|approach) \w+|[a-d\d]\))"
     r"(?:\W|$)",
-    re.IGNORECASE,
-)
-# Not an imperative after all: "never mind", "always been slow".
-_NO_ORDER = re.compile(
-    r"^(?:mind|been|was|were|is|are|be|had|has|have|a|an|the|seen|heard|thought|knew|(?!bring|need|feed|embed|seed|shed)"
-    r"\w+(?:ing|ed))\b",
     re.IGNORECASE,
 )
 _FRAME_WORDS = {"wants", "prefers", "dislikes", "agents", "to", "a", "an", "the", "always", "never", "ever", "please"}
@@ -115,16 +168,18 @@ class StandingPreference:
     text: str
     seq: int
     at: str | None
-    said: str  # the sentence, to be recognised by
+    said: str  # the sentence, to be recognized by
 
 
-def standing_preferences(requests: Iterable[Utterance]) -> Iterator[StandingPreference]:
-    """Return the standing preferences in the person's messages, newest first, without repetitions."""
+def standing_preferences(requests: Iterable[Utterance], *, chat: bool = False) -> Iterator[StandingPreference]:
+    """Yield the standing preferences in the person's own words, newest first, without repetitions.
+
+    `chat`: the messages are of a thread without tool calls.
+    """
     kept: list[tuple[set[str], bool]] = []
     for said in reversed(list(requests)):
-        found = sentences(said.text)
-        for sentence in found if len(found) <= _PASTED else ():
-            text = preference_sentence(sentence)
+        for sentence in own_sentences(said.text):
+            text = preference_sentence(sentence, chat=chat)
             words = _core(text)
             denies = text.startswith(("Wants agents never", "Dislikes"))
             if text and not any(denies is other and _same(words, before) for before, other in kept):
@@ -132,22 +187,40 @@ def standing_preferences(requests: Iterable[Utterance]) -> Iterator[StandingPref
                 yield StandingPreference(text, said.seq, said.at, one_line(sentence))
 
 
-def preference_sentence(sentence: str) -> str:
+def preference_sentence(sentence: str, *, chat: bool = False) -> str:
     """Rephrase `sentence` as a standing preference in the third person, or return the empty string."""
-    if len(sentence) > _LONGEST or cue_phrases.is_question(sentence):
+    if len(sentence) > LONGEST or cue_phrases.is_question(sentence):
         return ""
+    language = language_of(sentence)
+    if language is None:
+        return ""
+    if language.name != "en":
+        wish = one_line(sentence)
+        to_agent = not chat or language.to_agent.search(wish) or ABOUT_WORK.search(wish)
+        return f"The user wants: “{wish}”" if to_agent and is_quoted_wish(wish, language) else ""
     line = _OPENING.sub("", one_line(sentence)).replace("\u2019", "'")
     for clause in (line, *_CLAUSE.split(line)[1:]):
-        text = _told(clause.strip(" .!;,)"))
-        if text:
-            return clip(text, _SHOWN)
+        text = _told(clause.strip(" .!;,)"), chat=chat)
+        if text and text.count("`") % 2 == 0 and text.count("(") == text.count(")"):
+            return clip(_first_part(text), _SHOWN)
+    if not chat and _RULE.match(line) and not (_PASSING.search(line) or _BROKEN.search(line)):
+        return f"The user wants: “{line.rstrip('.!')}”"
     return ""
 
 
-def _told(clause: str) -> str:
+def _first_part(text: str) -> str:
+    """Return a long wish up to its first full stop: what is behind it explains."""
+    return text.split(". ", 1)[0] if len(text) > _SHOWN else text
+
+
+def _told(clause: str, *, chat: bool) -> str:
     framed = _FRAME.sub("", clause)
     lasting = framed != clause and not clause.lower().startswith(("please", "you"))
-    if _PASSING.search(clause):
+    if (
+        _PASSING.search(clause)
+        or _BROKEN.search(clause)
+        or (chat and not (_TO_AGENT.match(framed) or ABOUT_WORK.search(framed) or _PREFER.match(framed)))
+    ):
         return ""
     for pattern, words in ((_PREFER, "Prefers"), (_DISLIKE, "Dislikes")):
         match = pattern.match(framed)
@@ -157,6 +230,13 @@ def _told(clause: str) -> str:
     if match:
         how = {"always": "Wants agents to always", "never": "Wants agents never to", "usually": "Prefers to"}
         return f"{how[match['how'].lower()]} {match['what']}"
+    match = _MUST.match(framed)
+    if match:
+        order = "never to" if match["how"].lower() == "never" else "to always"
+        return "" if _POINTING.match(match["what"]) else f"Wants agents {order} {match['what']}"
+    match = _NOT_OTHER.match(framed)
+    if match and not _POINTING.match(match["what"]):
+        return f"Wants agents to use {match['what']}, not {match['other']}"
     return _ordered(framed, lasting=lasting)
 
 
@@ -172,7 +252,7 @@ def _ordered(text: str, *, lasting: bool) -> str:
         if match:
             what = _PLEASE.sub("", match["what"])
             what = what[0].lower() + what[1:] if what[1:2].islower() else what
-            refused = len(what) < _SHORTEST or _NO_ORDER.match(what) or _POINTING.match(what)
+            refused = len(what) < _SHORTEST or not (_IS_ORDER.match(what) or pattern is _STOP) or _POINTING.match(what)
             return "" if refused else f"Wants agents {words} {what}"
     return ""
 

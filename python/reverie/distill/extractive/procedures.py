@@ -1,32 +1,83 @@
-"""Procedures and skills: commands that worked repeatedly, as advice for later threads."""
+"""Procedures and skills: one command for each project and purpose, chosen by the threads in which it passed.
+
+What one thread happens to run says little: of seven commands that "run the tests" of a project, most run a part of
+them. So each thread counts which commands passed (`command_uses`), the store keeps the counts, and the command of most
+threads is the project's.
+"""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from typing import TYPE_CHECKING
+from collections import Counter, defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.candidate_builder import build_candidate, file_tag
 from reverie.distill.extractive.commands import Purpose
-from reverie.models import MemoryType
+from reverie.models import CommandUse, MemoryType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from reverie.distill.extractive.commands import Run
     from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.models import Candidate
 
-__all__ = ["procedures", "skills", "split_command"]
+__all__ = ["DOING", "command_uses", "merged_uses", "procedures", "skills", "split_command"]
 
-_CHECKS = (Purpose.TEST, Purpose.LINT, Purpose.BUILD)
-_DOING = {Purpose.TEST: "run the tests of", Purpose.LINT: "lint", Purpose.BUILD: "build"}
+DOING: Final = {
+    "tests": "run the tests of this project",
+    "integration": "run the integration tests of this project",
+    "ci": "run the tests of this project as CI does",
+    "lint": "lint this project",
+    "format": "format the code of this project",
+    "types": "check the types of this project",
+    "build": "build this project",
+    "checks": "check the work on this project in one line",
+}
+"""Purposes of commands, and how a procedure names them."""
+
+# The first that matches part of a command line decides: `mise run test:integration` runs integration tests.
+_PURPOSES: Final = (
+    ("format", re.compile(r"\b(?:fmt|gofmt|goimports|format|black|ruff format)\b|\bprettier\b.* (?:--write|-w)\b")),
+    ("types", re.compile(r"\b(?:tsc|mypy|pyright|type-?check|check-types)\b")),
+    ("lint", re.compile(r"\b(?:golangci-lint|ruff|eslint|clippy|prettier|flake8|pylint|lint|vet|biome|stylelint)\b")),
+    ("ci", re.compile(r"\btest[:-]ci\b|\bci[:-]test\b")),
+    (
+        "integration",
+        re.compile(
+            r"\b(?:test|tests|check|playwright|cypress)\b.*\b(?:integration|e2e)\b|\b(?:integration|e2e)\b.*\btests?\b"
+        ),
+    ),
+    (
+        "tests",
+        re.compile(
+            r"\b(?:pytest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? tests?|jest|vitest|mocha|rspec"
+            r"|phpunit|mvn test|gradlew? test|make (?:test|check)|(?:mise|just|task|poe)(?: run)? tests?|ctest|tox|nox"
+            r"|unittest|dotnet test|swift test|mix test|deno test)\b"
+        ),
+    ),
+    (
+        "build",
+        re.compile(
+            r"\b(?:go build|cargo (?:build|check)|cmake|(?:npm|pnpm|yarn|bun)(?: run)? build|docker build|dotnet build"
+            r"|(?:mise|just|task)(?: run)? build|gradlew? (?:build|assemble)|mvn (?:package|install)|swift build)\b"
+            r"|^make$"
+        ),
+    ),
+)
+_CHECKS: Final = frozenset({Purpose.TEST, Purpose.LINT, Purpose.BUILD})
+_USES_MAX: Final = 40  # of one thread, those that passed most often
 # "Run the tests again" and "Run the tests" are one description.
 _AGAIN = re.compile(r"\s+(?:now|again|once more)$", re.IGNORECASE)
 # Between two commands of one line.
 _SEPARATOR = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 # Redirections and output filters say nothing about the command: "go test ./... 2>&1 | tail -5".
-_FILTER = re.compile(r"\s*(?:\d?>&\d|&?\d?>>?\s*[^\s&|]+|\|\s*(?:head|tail|grep|cat|less|wc)\b.*)")
+_FILTER = re.compile(r"\s*(?:\d?>&\d|&?\d?>>?\s*[^\s&|]+|\|\s*(?:head|tail|grep|cat|less|wc|tee)\b.*)")
+# Options that change only what is shown: "go test -v ./..." runs what "go test ./..." does.
+_SHOWING = re.compile(
+    r"\s+(?:-v|-vv|--verbose|-q|--quiet|--silent|-count=\d+|--color(?:=\w+)?|--no-color|-no-color)(?=\s|$)"
+)
 _QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _CONTINUED = re.compile(r"\\\n\s*")
 # Endings of a command that was cut in the middle.
@@ -37,63 +88,151 @@ _ONE_OFF = re.compile(
     r"|\b(?:pr|mr|issue|run|job|release)s? (?:[\w-]+ )?\d+\b"
     r"|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b"  # a commit
     r"|(?:^|[\s='\"])(?:/(?:Users|home|tmp|private|var)/|~/)"
-    r"|<<|\$\w*(?:tmp|id)\b",
+    r"|<<|\$\w*(?:tmp|id)\b|\$\(|\$\{?\d",
     re.IGNORECASE,
 )
-# Runs a single test: "pytest -k parser".
-_ONE_TEST = re.compile(r"(?:^|\s)(?:-run|-k|-t|--filter|--testNamePattern|--test)[ =]|\s-c\s|::\w|\btest_\w+\.py\b")
+# Runs a part of the project: one test, one package, one file, one folder (but "./..." is all of them).
+_PART = re.compile(
+    r"(?:^|\s)(?:-run|-k|-t|-g|--grep|--filter|--testNamePattern|--test|-F|--workspace|-w|-p|--package|-pl|-C"
+    r"|--prefix|--cwd"
+    r"|--dir)[ =]|\s-c\s|::\w|\btest_\w+\.py\b"
+    r"|\s(?!\./\.\.\.(?:\s|$))(?!--)[^\s=]*[\w.]/[^\s]*"
+    r"|\s\S*\w\.(?:go|py|ts|tsx|js|jsx|mjs|rs|rb|java|kt|sh|test|spec)\b|\s@\S+"
+)
 # Plain shell teaches nothing: "ls -la", "cd src".
 _PLAIN = re.compile(
-    r"^(?:cd|echo|ls|cat|sed|grep|rg|find|head|tail|sleep|pwd|which|rm|cp|mv|mkdir|export|true|wc|touch|chmod"
-    r"|python3? -c|for|if|while|git|\w+=)\b|^\w+="
+    r"^(?:cd|echo|ls|cat|sed|grep|rg|find|head|tail|sleep|pwd|which|rm|cp|mv|mkdir|export|true|wc|touch|chmod|test"
+    r"|\[|pkill"
+    r"|kill|timeout|time|source|set|exit|return|python3? -c|node -e|for|if|while|do|done|then|fi|else|git|\w+=)(?:\s"
+    r"|$)|^\w+="
 )
+# Starts what a project defines for itself: a task, a script, a service. Other programs an agent knows by itself.
+_RUNNER = re.compile(
+    r"^(?:(?:npm|pnpm|yarn|bun|mise|just|task|make|rake|poe|deno|turbo|nx|hatch|pdm|invoke|tox)\s+\S+"
+    r"|docker[ -]compose\s+\S+|cargo (?:xtask|run)\b|go run \./\S+|(?:bash |sh |python3? |uv run "
+    r"|node )?(?:\./)?(?:[\w.-]+/)*[\w.-]+\.(?:sh|py|mjs|js))\b"
+)
+# What any agent runs by itself in a project of the language: knowing it helps nobody.
+_OBVIOUS = re.compile(r"(?:go (?:build|vet) \./\.\.\.|cargo (?:build|check)(?: --(?:all|workspace|release))*|make)")
 # A number in a description makes it one occasion: "Show issue 12".
 _ONE_CASE = re.compile(r"\d")
 # Characters; a longer command is a script.
-_MAX_COMMAND = 160
-_MANY_WORDS = 3  # fewer are a bare program, which teaches nothing
-_HABIT = 2  # times; once may be chance
+_MAX_COMMAND: Final = 160
+_HABIT: Final = 2  # times in one thread, or threads; once may be chance
+_SKILL_THREADS: Final = 2
+_SKILL_TIMES: Final = 3
+_DESCRIPTION_WORDS_MAX: Final = 5  # "Start the API server"; a longer one is of the task at hand, "... with the new URL"
 
 
-def procedures(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    """Yield how the project is tested, built and linted, and which checks precede a commit."""
-    for purpose in _CHECKS:
-        command, used = _most_used_command([run for run in facts.runs if run.purpose is purpose and not run.failed])
-        if len(used) >= _HABIT:
-            when = used[-1].at or at
-            # No count and no date: the next thread's would differ, and make another memory of the same habit.
-            content = f"To {_DOING[purpose]} this project: `{command}`."
-            yield build_candidate(MemoryType.PROCEDURE, content, when, [run.seq for run in used[-3:]], purpose.value)
-    before = _before_commits(facts)
-    if before:
-        steps = ", then ".join(f"`{command}`" for command in before)
+def command_uses(facts: ThreadFacts) -> tuple[CommandUse, ...]:
+    """Return how often each command passed that others could run again, those of most runs first, at most 40."""
+    found: dict[tuple[str, str], CommandUse] = {}
+    for run in facts.runs:
+        for purpose, command in _parts(run, facts.trace.root):
+            known = found.get((purpose, command), CommandUse(purpose, command, 0))
+            description = run.description or known.description
+            found[purpose, command] = replace(known, times=known.times + 1, description=description)
+    return tuple(sorted(found.values(), key=lambda use: -use.times)[:_USES_MAX])
+
+
+def merged_uses(one: Iterable[CommandUse], later: Iterable[CommandUse]) -> tuple[CommandUse, ...]:
+    """Return the uses of one thread from those of two stretches of it, at most 40."""
+    found = {(use.purpose, use.command): use for use in one}
+    for use in later:
+        key = (use.purpose, use.command)
+        known = found.get(key)
+        found[key] = use if known is None else replace(use, times=known.times + use.times)
+    return tuple(sorted(found.values(), key=lambda use: -use.times)[:_USES_MAX])
+
+
+def procedures(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> Iterator[Candidate]:
+    """Yield the project's command for each purpose, where this thread ran it.
+
+    `uses` has an entry for each thread and command. The command that passed in most threads is chosen, then the one
+    that passed most often. No count and no date is stored: the next thread's would differ, and make another memory.
+    """
+    for purpose, doing in DOING.items():
+        command, threads, times = _most_used(use for use in uses if use.purpose == purpose)
+        ran = [run for run in facts.runs if (purpose, command) in _parts(run, facts.trace.root)]
+        if ran and max(threads, times) >= _HABIT and not _OBVIOUS.fullmatch(command):
+            yield build_candidate(
+                MemoryType.PROCEDURE,
+                f"To {doing}: `{command}`.",
+                ran[-1].at or at,
+                [run.call_seq for run in ran[-3:]],
+                purpose,
+            )
+
+
+def skills(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> Iterator[Candidate]:
+    """Yield tasks and scripts of the project that passed in several threads, with what the agent said they are for."""
+    by: dict[str, list[CommandUse]] = defaultdict(list)
+    for use in uses:
+        if use.purpose == "other":
+            by[use.command].append(use)
+    for command, found in sorted(by.items(), key=lambda pair: (-len(pair[1]), pair[0])):
+        times = sum(use.times for use in found)
+        ran = [run for run in facts.runs if ("other", command) in _parts(run, facts.trace.root)]
+        if len(found) < _SKILL_THREADS or times < _SKILL_TIMES or not ran:
+            continue
+        said = min((_AGAIN.sub("", use.description.rstrip(".")) for use in found), key=lambda text: (len(text), text))
+        if len(said.split()) > _DESCRIPTION_WORDS_MAX:
+            continue
+        doing = said[0].lower() + said[1:]
+        seqs = [run.call_seq for run in ran[-3:]]
         yield build_candidate(
-            MemoryType.PROCEDURE,
-            f"Before each commit the work of this project is checked in this order: {steps}, then `git commit`.",
-            facts.trace.last_at or at,
-            [commit.seq for commit in facts.commits[-3:]],
-            "commit",
+            MemoryType.SKILL, f"To {doing}: `{command}`.", ran[-1].at or at, seqs, file_tag(command.split()[0])
         )
 
 
-def skills(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    """Yield commands that worked more than once and are not plain shell, grouped by program and verb."""
-    by: dict[str, list[Run]] = {}
-    for run in facts.runs:
-        first = _first(run.command)
-        if run.failed or run.purpose is not Purpose.OTHER or not run.description or _ONE_CASE.search(run.description):
-            continue
-        words = first.split()
-        if len(words) >= _MANY_WORDS and _is_reusable(first):
-            by.setdefault(" ".join(words[:3]), []).append(run)
-    for used in sorted(by.values(), key=lambda runs: (-len(runs), runs[0].seq)):
-        if len(used) >= _HABIT:
-            last = used[-1]
-            command = _first(last.command)
-            purpose = last.description[0].lower() + _AGAIN.sub("", last.description[1:].rstrip("."))
-            content = f"To {purpose}: `{command}`."
-            seqs = [run.seq for run in used[-3:]]
-            yield build_candidate(MemoryType.SKILL, content, last.at or at, seqs, file_tag(command.split()[0]))
+def _most_used(uses: Iterable[CommandUse]) -> tuple[str, int, int]:
+    """Return the command that passed in most threads, then most often, then the longest, with both counts."""
+    threads: Counter[str] = Counter()
+    times: Counter[str] = Counter()
+    for use in uses:
+        threads[use.command] += 1
+        times[use.command] += use.times
+    best = max(threads, key=lambda command: (threads[command], times[command], len(command), command), default="")
+    return best, threads[best], times[best]
+
+
+def _parts(run: Run, root: str) -> list[tuple[str, str]]:
+    """Return purpose and command of each part of a shell line that passed; of several checks also the whole chain."""
+    if run.failed:
+        return []
+    parts = split_command(run.command)
+    if any(_leaves(part, root) for part in parts):
+        return []
+    shown = [_SHOWING.sub("", part) for part in parts if not part.startswith("cd ")]
+    if run.purpose not in _CHECKS:
+        first = next(iter(shown), "")
+        usable = run.description and not _ONE_CASE.search(run.description)
+        return [("other", first)] if usable and _is_reusable(first) and _RUNNER.match(first) else []
+    found = [(purpose, part) for part in shown if (purpose := _purpose_of(part)) and _is_whole(part)]
+    if len(found) == len(shown) > 1 and len({purpose for purpose, _ in found}) > 1:
+        found.append(("checks", " && ".join(part for _, part in found)))
+    return list(dict.fromkeys(found))
+
+
+def _purpose_of(command: str) -> str:
+    """Return the purpose of what a command itself runs, up to its first quoted text or the program it is piped into."""
+    program = re.split(r"['\"|]", command, maxsplit=1)[0]
+    return next((purpose for purpose, pattern in _PURPOSES if pattern.search(program)), "")
+
+
+def _leaves(part: str, root: str) -> bool:
+    """True for a `cd` into a part of the project, where a command is another one than in its root."""
+    if not part.startswith("cd "):
+        return False
+    folder = part[3:].strip().strip("'\"").rstrip("/")
+    if not folder.startswith("/"):
+        return True
+    return bool(root) and folder.startswith(f"{root}/")
+
+
+def _is_whole(command: str) -> bool:
+    """True for a reusable command that concerns the whole project."""
+    return _is_reusable(command) and not _PART.search(command)
 
 
 def split_command(command: str) -> list[str]:
@@ -115,18 +254,14 @@ def _without_filters(command: str, masked: str) -> str:
     return "".join([*kept, command[start:]]).strip()
 
 
-def _first(command: str) -> str:
-    """Return the first command of a shell line, or the empty string."""
-    return next(iter(split_command(command)), "")
-
-
 def _is_reusable(command: str) -> bool:
     """True if a command is complete, more than plain shell, and names nothing specific to one occasion."""
     return (
-        len(command) <= _MAX_COMMAND
+        0 < len(command) <= _MAX_COMMAND
         and not _PLAIN.match(command)
         and not _ONE_OFF.search(command)
         and not command.endswith(_CUT_SHORT)
+        and "`" not in command
         and _is_balanced(command)
     )
 
@@ -134,32 +269,6 @@ def _is_reusable(command: str) -> bool:
 def _is_balanced(command: str) -> bool:
     """True if all quotes and brackets in a command are balanced."""
     bare = _QUOTED.sub("", command)
-    if "'" in bare or '"' in bare or bare.count("`") % 2:
+    if "'" in bare or '"' in bare:
         return False
     return all(bare.count(opening) == bare.count(closing) for opening, closing in ("()", "{}", "[]"))
-
-
-def _most_used_command(found: Sequence[Run]) -> tuple[str, list[Run]]:
-    """Return the most frequent command of some runs (the latest of equals) with its runs."""
-    by: dict[str, list[Run]] = {}
-    for run in found:
-        for command in split_command(run.command):
-            if _is_reusable(command) and not _ONE_TEST.search(command):
-                by.setdefault(command, []).append(run)
-    return max(by.items(), key=lambda pair: (len(pair[1]), pair[1][-1].seq, pair[0]), default=("", []))
-
-
-def _before_commits(facts: ThreadFacts) -> list[str]:
-    """Return the checks, in order, that preceded at least half of the commits (and at least two)."""
-    orders: Counter[tuple[str, ...]] = Counter()
-    recent: list[str] = []
-    for run in facts.runs:
-        if run.failed:
-            continue
-        if run.purpose is Purpose.COMMIT:
-            orders[tuple(dict.fromkeys(recent))] += 1
-            recent = []
-        elif run.purpose in _CHECKS:
-            recent.append(_most_used_command([run])[0])
-    order, count = max(orders.items(), key=lambda pair: (pair[1], len(pair[0]), pair[0]), default=((), 0))
-    return [command for command in order if command] if count >= _HABIT and 2 * count >= orders.total() else []

@@ -13,7 +13,11 @@ _EMPHASIS = re.compile(
     r"(?<![\w/*])\*\*(?=\S)(.+?)(?<=\S)\*\*(?![\w/*])"
     r"|(?<![^\s(])__(?=\w)((?:(?!__).)+\s(?:(?!__).)+)(?<=\S)__(?![\w/]|\.\w)"
 )
-_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+(?=[\"'(\[`]?[A-Z0-9`\"'(])")
+# Not behind "Dr.", "e.g." and the like; Chinese and Japanese have no space between sentences.
+_END = re.compile(
+    r"(?<=[.!?…])(?<!\b[DMS]r\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\b[ei]\.[eg]\.)(?<!\bvs\.)(?<!\bz\.B\.)"
+    r"[\"')\]]*\s+(?=[\"'(\[`¿¡]?[A-ZÀ-ÖØ-Þ0-9`\"'(\u3040-\u30ff\u3400-\u9fff])|(?<=[。！？])\s*(?=[^\s」』”）)])"
+)
 _GOES_ON = re.compile(r"\s*(?![-#>|*+•~]|\d{1,3}[.)]\s|[\w-]+-[Bb]y:)\S")
 _WIDE = 48  # characters; a shorter line ended because its author ended it
 _SPACE = re.compile(r"\s+")

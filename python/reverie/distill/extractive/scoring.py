@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive.lines import Line, Source
+from reverie.distill.extractive.excerpt_lines import Line, Source
 from reverie.distill.extractive.prose import specific_names
 
 if TYPE_CHECKING:

@@ -7,10 +7,24 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.prose import clip, sentences, specific_names
+from reverie.distill.extractive.next_steps import current_request, last_question, steps_ahead
+from reverie.distill.extractive.prose import clip, one_line, sentences, specific_names
 from reverie.distill.extractive.thread_facts import substantial_requests
-from reverie.distill.extractive.working_state import current_request, last_question
-from reverie.distill.summary import ASKED, BEGAN, DOING, FAILING, NOW, TO_DO, UNANSWERED, USER
+from reverie.distill.summary import (
+    ASKED,
+    BEGAN,
+    DOING,
+    EDITED,
+    FAILING,
+    LAST,
+    NEXT,
+    NOW,
+    OF_NOW,
+    SAID,
+    TO_DO,
+    UNANSWERED,
+    USER,
+)
 from reverie.models import Section
 
 if TYPE_CHECKING:
@@ -54,14 +68,14 @@ def summary_sections(facts: ThreadFacts, previous: Summary | None) -> dict[Secti
     }
     if previous is not None:
         found = merge_previous(found, previous, facts)
-    return {section: tuple(dict.fromkeys(lines)) for section, lines in found.items()}
+    return {section: tuple(dict.fromkeys(map(one_line, lines))) for section, lines in found.items()}
 
 
 def _task_context(facts: ThreadFacts) -> list[str]:
     asked = substantial_requests(facts.requests)
     if not asked:
         return []
-    lines = [f"{NOW}{current_request(facts.requests)}"]
+    lines = [f"{NOW}{current_request(facts)}"]
     if len(asked) > 1:
         lines.append(f"{BEGAN}{clip(asked[0].text, 240)}")
     if facts.trace.root:
@@ -82,17 +96,22 @@ def _completed_work(facts: ThreadFacts) -> list[str]:
 
 
 def _decisions(facts: ThreadFacts) -> list[str]:
-    """Return decisions with their reasons: findings of the same message follow the decision."""
-    lines = [
-        f"Asked “{clip(answer.question, 160)}”, the user chose: {answer.answer}" for answer in reversed(facts.answers)
+    """Return what was decided, newest first: by the person, and by the agent with the sentences beside it."""
+    lines = [(mark.seq, f"{USER}{clip(mark.text, _LINE)}") for mark in facts.decisions if mark.by_user]
+    lines += [
+        (answer.seq, f"Asked “{clip(answer.question, 160)}”, the user chose: {answer.answer}")
+        for answer in facts.answers
+        if "?" not in answer.answer
     ]
-    of_user = [f"{USER}{clip(mark.text, _LINE)}" for mark in reversed(facts.decisions) if mark.by_user]
+    of_person = [line for _, line in sorted(lines, key=lambda line: line[0], reverse=True)]
     made = [mark for mark in facts.decisions if not mark.by_user]
-    strong = {mark.seq for mark in (*made, *facts.findings)}
-    told = [*made, *facts.findings, *(mark for mark in facts.remarks if mark.seq in strong)]
-    of_agent = _sentence_lines(told)
-    remarks = _sentence_lines(m for m in facts.remarks if m.seq not in strong)
-    return [*_alternate([*lines, *of_user], of_agent), *remarks]
+    return _alternate(of_person, _sentence_lines([*made, *_reasons(facts, made)]))
+
+
+def _reasons(facts: ThreadFacts, made: Sequence[KeySentence]) -> list[KeySentence]:
+    """Return the sentences right before and behind decisions of the agent, which are usually why."""
+    beside = {(mark.seq, mark.place + step) for mark in made for step in (-1, 1)}
+    return [mark for mark in (*facts.findings, *facts.remarks) if (mark.seq, mark.place) in beside]
 
 
 def _current_state(facts: ThreadFacts) -> list[str]:
@@ -105,28 +124,43 @@ def _current_state(facts: ThreadFacts) -> list[str]:
     ]
     spoken = facts.trace.said("assistant")
     if spoken:
-        last = sentences(spoken[-1].text)
-        lines += [f"The agent last said: {clip(' '.join(last[:3]), _LINE)}"] if last else []
+        last = [sentence for sentence in sentences(spoken[-1].text) if not sentence.endswith(":")]
+        lines += [f"{SAID}{clip(' '.join(last[:3]), _LINE)}"] if last else []
     checks = {run.purpose.value: run for run in facts.runs if run.purpose.value in {"tests", "build", "lint"}}
     lines += [
-        f"Last {name}: {'failed' if run.failed else 'passed'} ({clip(run.description or run.command, 80)})"
+        f"{LAST}{name}: {'failed' if run.failed else 'passed'} ({clip(run.description or run.command, 80)})"
         for name, run in checks.items()
     ]
     if facts.edited:
-        lines.append(f"Edited last: {', '.join(reversed(facts.edited[-4:]))}")
-    return lines
+        lines.append(f"{EDITED}{', '.join(reversed(facts.edited[-4:]))}")
+    return [*lines, *_findings(facts)]
+
+
+def _findings(facts: ThreadFacts) -> list[str]:
+    """Return what was found out, and behind it what else was stated, without what is a decision's reason."""
+    made = [mark for mark in facts.decisions if not mark.by_user]
+    reasons = {id(mark) for mark in _reasons(facts, made)}
+    found = [mark for mark in facts.findings if id(mark) not in reasons]
+    remarks = [mark for mark in (*facts.remarks, *facts.pending.weighed) if id(mark) not in reasons]
+    strong = {mark.seq for mark in (*made, *facts.findings)}
+    told = _sentence_lines([*found, *(mark for mark in remarks if mark.seq in strong)])
+    return [*told, *_sentence_lines(mark for mark in remarks if mark.seq not in strong)]
 
 
 def _open_threads(facts: ThreadFacts) -> list[str]:
-    lines = [f"{TO_DO}{item.label(200)}" for item in facts.plan if item.status == "pending"]
+    listed = {item.seq for item in facts.plan}
     question = last_question(facts)
+    ahead = [] if question else [text for text, seq in steps_ahead(facts) if seq not in listed]
+    lines = [f"{NEXT}{clip(ahead[0], 240)}"] if ahead else []
     if question:
-        lines.insert(0, f"{UNANSWERED}{clip(question, 240)}")
+        lines.append(f"{UNANSWERED}{clip(question, 240)}")
+    lines += [f"{TO_DO}{item.label(200)}" for item in facts.plan if item.status == "pending"]
     spoken = max((said.seq for said in facts.requests), default=0)
-    lines += _sentence_lines(
-        mark for mark in facts.nexts if mark.seq > spoken or not cue_phrases.is_imminent(mark.text)
+    return lines + _sentence_lines(
+        mark
+        for mark in facts.nexts
+        if (mark.seq > spoken or not cue_phrases.is_imminent(mark.text)) and mark.text not in ahead
     )
-    return lines
 
 
 def _corrections(facts: ThreadFacts) -> list[str]:
@@ -217,7 +251,11 @@ def merge_previous(
             *before[Section.COMPLETED_WORK],
         ],
         Section.DECISIONS: [*found[Section.DECISIONS], *before[Section.DECISIONS]],
-        Section.CURRENT_STATE: [*found[Section.CURRENT_STATE], *_still_failing(before[Section.CURRENT_STATE], facts)],
+        Section.CURRENT_STATE: [
+            *found[Section.CURRENT_STATE],
+            *_still_failing(before[Section.CURRENT_STATE], facts),
+            *(line for line in before[Section.CURRENT_STATE] if not line.startswith(OF_NOW)),
+        ],
         Section.OPEN_THREADS: [*still_open, *found[Section.OPEN_THREADS]],
         Section.CORRECTIONS: [*found[Section.CORRECTIONS], *before[Section.CORRECTIONS]],
         Section.TONE: list(found[Section.TONE] or before[Section.TONE]),
@@ -251,6 +289,8 @@ def _still_open(before: Mapping[Section, Sequence[str]], facts: ThreadFacts) -> 
     for line in _merge_open_threads(before):
         subject = line.removeprefix(TO_DO).rstrip("…")
         answered = line.startswith(UNANSWERED) and facts.requests
+        if line.startswith(NEXT) and facts.trace.steps:
+            continue
         told = len(subject.split()) > _FEW and subject.lower() in ended
         settled = told or any(label.startswith(subject) for label in listed)
         if not (answered or settled or any(subject.endswith(mark) for mark in facts.closed)):

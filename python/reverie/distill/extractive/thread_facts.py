@@ -7,20 +7,22 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import commands, cue_phrases, todo_list
+from reverie.distill.extractive import commands, cue_phrases, state_cues, todo_list
+from reverie.distill.extractive.fixed_failures import match_failures
 from reverie.distill.extractive.prose import clip, one_line, sentences, unwrapped
 from reverie.distill.extractive.trace import EDITS, READS, Interrupted, Step, ToolCall, Trace, Utterance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.commands import Commit, Purpose, Run
+    from reverie.distill.extractive.commands import Commit, Run
+    from reverie.distill.extractive.fixed_failures import FixedFailure
     from reverie.distill.extractive.todo_list import TodoItem
 
 __all__ = [
     "AnsweredQuestion",
-    "FixedFailure",
     "KeySentence",
+    "Pending",
     "ThreadFacts",
     "gather_facts",
     "proposal_in",
@@ -32,7 +34,11 @@ MAX_SENTENCE = 320
 
 _MIN_SENTENCE = 20
 _LONG_QUESTION = 8  # words; a shorter one, such as "Shall I go on?", does not say what about
+_CHOICE_WORDS = 5  # of a choice that names what is chosen: "squash merge, not regular merge"
+_YES = 160  # characters of an agreement that are kept beside what it agrees to
 _PASTED = 40  # sentences; more are a pasted document, not the person talking
+_QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)  # what somebody else wrote
+_AWAITS = re.compile(r"\blet me know\b", re.IGNORECASE)  # "ok" to it reports, and accepts nothing
 _HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)  # more than one make a document too
 _OF_CLIENT = ("<", "Operation stopped by hook:")
 """How texts begin that stand in the person's place and are the client's."""
@@ -42,16 +48,29 @@ _AS_IT_IS: Mapping[str, str] = MappingProxyType({})
 
 _TESTS = (
     ("failures", cue_phrases.is_failure),
-    ("outcomes", cue_phrases.is_outcome),
-    ("decisions", cue_phrases.is_decision),
+    ("outcomes", lambda sentence: cue_phrases.is_outcome(sentence) or state_cues.is_finished_review(sentence)),
+    ("decisions", state_cues.is_choice_of_agent),
+    ("weighed", state_cues.is_weighed_choice),
     ("nexts", cue_phrases.is_next_step),
     ("findings", cue_phrases.is_finding),
     ("remarks", cue_phrases.is_statement),
 )
 """What a sentence of the agent tells: the first of these that fits."""
 
+_KINDS = ("decisions", "corrections", "preferences", "findings", "failures", "outcomes", "nexts", "remarks", "blocks")
+_WEIGHED = "weighed"
+_LOOKS = READS | {"Grep", "Glob", "LS", "WebFetch", "WebSearch", "ToolSearch", "Task", "Agent"}
+_LOOKING_ON = {"outcomes": "remarks"}
+"""After nothing but looking at files, "Removed the test" is a line of a review, and not what the agent did."""
+
 _REPORTS = {"Task", "Agent", "TaskOutput"}
-_OF_REPORTS = {"outcomes": "findings", "failures": "findings", "nexts": "remarks"}
+_OF_REPORTS = {
+    "outcomes": "findings",
+    "failures": "findings",
+    "nexts": "remarks",
+    "weighed": "remarks",
+    "decisions": "remarks",
+}
 """What a subagent reports was found by it: it is not this agent's work, nor its list of what to do."""
 
 
@@ -77,13 +96,17 @@ class AnsweredQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class FixedFailure:
-    """A command that failed and later passed, with the files edited in between."""
+class Pending:
+    """The state between two stretches of a thread: what a "yes" would accept, and what the agent was doing.
 
-    failed: Run
-    passed: Run
-    files: tuple[str, ...]
-    why: str
+    `proposed` is the agent's last question or offer; `weighed` are ways that it called the best and nobody decided on
+    yet. `has_looked` and `has_acted` are about the time since the person spoke.
+    """
+
+    proposed: str = ""
+    weighed: tuple[KeySentence, ...] = ()
+    has_looked: bool = False
+    has_acted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +128,9 @@ class ThreadFacts:
     outcomes: tuple[KeySentence, ...]
     remarks: tuple[KeySentence, ...]
     nexts: tuple[KeySentence, ...]
+    blocks: tuple[KeySentence, ...]
+    steps: tuple[KeySentence, ...]  # of the last plan that was written as a numbered list
+    pending: Pending
     answers: tuple[AnsweredQuestion, ...]
     fixes: tuple[FixedFailure, ...]
     failing: tuple[Run, ...]
@@ -112,12 +138,15 @@ class ThreadFacts:
     touched: tuple[str, ...]
 
 
-def gather_facts(trace: Trace, proposed: str = "") -> ThreadFacts:
-    """Return the facts of `trace` in linear time; `proposed` is what an initial "yes" agrees to."""
-    trace = replace(trace, steps=tuple(_link_answers(trace.steps, proposed)))
+_NOTHING = Pending()
+
+
+def gather_facts(trace: Trace, before: Pending = _NOTHING) -> ThreadFacts:
+    """Return the facts of `trace` in linear time; `before` is what the messages before it left open."""
+    trace = replace(trace, steps=tuple(_link_answers(trace.steps, before.proposed)))
     runs = commands.command_runs(trace.calls)
-    marks = _key_sentences(trace, proposed)
-    fixes, failing = _match_failures(runs, trace, marks["findings"])
+    marks, pending = _key_sentences(trace, before)
+    fixes, failing = match_failures(runs, trace, marks["findings"])
     return ThreadFacts(
         trace=trace,
         requests=tuple(step for step in trace.said("user") if not step.text.startswith(_OF_CLIENT)),
@@ -126,6 +155,8 @@ def gather_facts(trace: Trace, proposed: str = "") -> ThreadFacts:
         runs=tuple(runs),
         commits=tuple(commands.commits(trace.calls)),
         pulls=tuple(commands.pull_requests(trace.calls)),
+        pending=pending,
+        steps=tuple(_enumerated(trace)),
         answers=tuple(_answers(trace.calls)),
         fixes=tuple(fixes),
         failing=tuple(failing),
@@ -166,25 +197,43 @@ def _paths(trace: Trace, tools: frozenset[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _key_sentences(trace: Trace, proposed: str) -> dict[str, list[KeySentence]]:
-    kinds: dict[str, list[KeySentence]] = {
-        name: []
-        for name in ("decisions", "corrections", "preferences", "findings", "failures", "outcomes", "nexts", "remarks")
-    }
+def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySentence]], Pending]:
+    kinds: dict[str, list[KeySentence]] = {name: [] for name in (*_KINDS, _WEIGHED)}
+    kinds[_WEIGHED] = list(before.weighed)
+    proposed, has_looked, has_acted = before.proposed, before.has_looked, before.has_acted
     for step in trace.steps:
         match step:
+            case Utterance(role="user") if step.text.startswith(_OF_CLIENT):
+                continue
             case Utterance(role="user"):
+                agreed = _agrees(step)
+                kinds[_WEIGHED] = [mark for mark in kinds[_WEIGHED] if mark.text not in proposed]
+                _settle(kinds, "decisions" if agreed and not cue_phrases.is_correction(step.text) else "remarks")
                 _classify_user(step, kinds, proposed)
+                has_looked = has_acted = False
             case Utterance():
-                _classify_agent(step, kinds)
+                _classify_agent(step, kinds, _LOOKING_ON if has_looked and not has_acted else _AS_IT_IS)
                 proposed = proposal_in(step.text)
             case ToolCall():
                 told = _OF_REPORTS if step.tool in _REPORTS else _AS_IT_IS
                 for text in _prose_in_call(step):
                     _classify_agent(Utterance("assistant", text, step.seq, step.at), kinds, told)
+                if step.tool in EDITS:
+                    _settle(kinds, "decisions")
+                looks = step.tool in _LOOKS or (
+                    step.tool == "Bash" and not commands.changes_something(step.word("command"))
+                )
+                has_looked, has_acted = has_looked or looks, has_acted or not looks
             case Interrupted():
                 continue
-    return kinds
+    return kinds, Pending(proposed, tuple(kinds.pop(_WEIGHED)), has_looked, has_acted)
+
+
+def _settle(kinds: dict[str, list[KeySentence]], kind: str) -> None:
+    """Move the weighed choices to `kind`, in the order of the thread."""
+    if kinds[_WEIGHED]:
+        kinds[kind] = sorted([*kinds[kind], *kinds[_WEIGHED]], key=lambda mark: mark.seq)
+        kinds[_WEIGHED] = []
 
 
 def _prose_in_call(call: ToolCall) -> Iterator[str]:
@@ -203,24 +252,34 @@ def _prose_in_call(call: ToolCall) -> Iterator[str]:
 
 
 def proposal_in(text: str) -> str:
-    """Return the proposal a "yes" to `text` accepts: its last sentence, and the one before if needed.
+    """Return the proposal a "yes" to `text` accepts: the question at its end, else its last sentences.
 
     Empty where nothing is asked or offered.
     """
+    question = state_cues.open_questions(text)
+    if len(question.split()) >= _LONG_QUESTION:
+        return question
     last = sentences(text)[-2:]
     if last and not cue_phrases.is_offer(last[-1]):
-        return ""
+        return question
     if last and (not cue_phrases.is_question(last[-1]) or len(last[-1].split()) >= _LONG_QUESTION):
         return one_line(last[-1])
     return one_line(" ".join(last))
 
 
+def _agrees(said: Utterance) -> bool:
+    """Return True if a person's message accepts what was proposed before it."""
+    if said.answers or cue_phrases.is_question(said.text):
+        return bool(said.answers)
+    return cue_phrases.is_approval(said.text) or state_cues.is_agreement(said.text)
+
+
 def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], proposed: str) -> None:
-    found = sentences(said.text)
+    found = sentences(_QUOTED.sub("", said.text))
     if len(found) > _PASTED or len(_HEADING.findall(said.text)) > 1:
         return
-    if (said.answers or cue_phrases.is_approval(said.text)) and 0 < len(proposed) <= MAX_SENTENCE:
-        agreed = f"“{one_line(said.text)}” to: {proposed}"
+    if _agrees(said) and 0 < len(proposed) <= MAX_SENTENCE and not _AWAITS.search(proposed):
+        agreed = f"“{clip(said.text, _YES)}” to: {proposed}"
         kinds["decisions"].append(KeySentence(agreed, said.seq, said.at, by_user=True))
         return
     for sentence in found:
@@ -231,9 +290,11 @@ def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], propose
             kinds["corrections"].append(mark)
         if cue_phrases.is_preference(sentence):
             kinds["preferences"].append(mark)
-        chosen = cue_phrases.is_decision(sentence) or sentence.lower().startswith(("let's", "lets "))
-        if chosen and not cue_phrases.is_uninformative(sentence):
+        is_long = len(sentence.split()) >= _CHOICE_WORDS
+        if state_cues.is_choice_of_person(sentence) and (is_long or not cue_phrases.is_uninformative(sentence)):
             kinds["decisions"].append(mark)
+        if state_cues.is_blocker(sentence):
+            kinds["blocks"].append(mark)
 
 
 def _classify_agent(said: Utterance, kinds: dict[str, list[KeySentence]], told: Mapping[str, str] = _AS_IT_IS) -> None:
@@ -241,15 +302,35 @@ def _classify_agent(said: Utterance, kinds: dict[str, list[KeySentence]], told: 
     place = 1 + max((found[-1].place for found in kinds.values() if found), default=0)
     for sentence in sentences(said.text):
         place += 1
+        if told is not _OF_REPORTS and state_cues.is_blocker(sentence):
+            kinds["blocks"].append(KeySentence(one_line(sentence), said.seq, said.at, place=place))
         kind = _kind(sentence)
         if kind:
-            kinds[told.get(kind, kind)].append(KeySentence(one_line(sentence), said.seq, said.at, place=place))
+            is_review = told is _LOOKING_ON and state_cues.is_finished_review(sentence)
+            kinds[kind if is_review else told.get(kind, kind)].append(
+                KeySentence(one_line(sentence), said.seq, said.at, place=place)
+            )
 
 
 def _kind(sentence: str) -> str:
     if not _MIN_SENTENCE <= len(sentence) <= MAX_SENTENCE or sentence.endswith(":") or cue_phrases.is_intent(sentence):
         return ""
     return next((name for name, test in _TESTS if test(sentence)), "")
+
+
+def _enumerated(trace: Trace) -> list[KeySentence]:
+    """Return the steps of the newest numbered plan in what was said, or in a plan that was handed in for approval."""
+    for step in reversed(trace.steps):
+        match step:
+            case Utterance():
+                found = state_cues.enumerated_steps(step.text, by_person=step.role == "user")
+            case ToolCall(tool="ExitPlanMode"):
+                found = state_cues.enumerated_steps(f"Plan:\n{step.word('plan')}")
+            case _:
+                continue
+        if found:
+            return [KeySentence(text, step.seq, step.at) for text in found]
+    return []
 
 
 def _answers(calls: Sequence[ToolCall]) -> Iterator[AnsweredQuestion]:
@@ -271,45 +352,3 @@ def _questions(call: ToolCall) -> list[str]:
         for one in (asked if isinstance(asked, list) else [])
         if isinstance(one, dict) and isinstance(one.get("question"), str)
     ]
-
-
-def _match_failures(
-    runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]
-) -> tuple[list[FixedFailure], list[Run]]:
-    """Split failures into those a later run of the same purpose passed, and those still failing."""
-    fixes: list[FixedFailure] = []
-    open_runs: dict[tuple[Purpose, str], Run] = {}
-    for run in runs:
-        key = (run.purpose, _run_key(run))
-        before = open_runs.get(key)
-        if run.failed:
-            if before is None:
-                open_runs[key] = run
-        elif before is not None:
-            del open_runs[key]
-            files = _edited_between(trace, before.seq, run.seq)
-            if files:
-                fixes.append(FixedFailure(before, run, files, _why(findings, before.seq, run.seq)))
-    return fixes, list(open_runs.values())
-
-
-def _run_key(run: Run) -> str:
-    """Return the key by which runs are compared: the purpose for checks, else the program."""
-    if run.purpose is not commands.Purpose.OTHER:
-        return ""
-    words = run.command.split()
-    return " ".join(words[:2])
-
-
-def _edited_between(trace: Trace, after: int, before: int) -> tuple[str, ...]:
-    return tuple(
-        dict.fromkeys(
-            trace.relative(call.path)
-            for call in trace.calls
-            if call.tool in EDITS and after <= call.seq <= before and call.path and not call.failed
-        )
-    )
-
-
-def _why(findings: Sequence[KeySentence], after: int, before: int) -> str:
-    return next((mark.text for mark in findings if after <= mark.seq <= before), "")

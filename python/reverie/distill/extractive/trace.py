@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from reverie.distill.extractive.tool_kinds import EDITS, READS, canonical_calls, canonical_result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reverie.models import Message
 
@@ -29,7 +31,7 @@ __all__ = [
 
 # Blocks that a client adds to the person's text.
 _HIDDEN = re.compile(
-    r"<(system-reminder|local-command-\w+|command-message|command-contents|ide_\w+|bash-std\w+)>.*?</\1>",
+    r"<(system-reminder|local-command-\w+|command-message|command-contents|ide_\w+|bash-\w+)>.*?</\1>",
     re.DOTALL,
 )
 # A slash command as the client stores it; it is restored as typed: "/review 12".
@@ -44,23 +46,26 @@ _NOT_SPEECH = (
     "This session is being continued from a previous conversation",
 )
 _INTERRUPTED = "[Request interrupted"
+# Tools that ask the person; where they answer otherwise, the client puts its own words there.
+_QUESTIONS = frozenset({"AskUserQuestion"})
+# A refused call's result: what the person said instead is behind it.
+_REFUSED = re.compile(
+    r"The user does(?:n't| not) want.{0,400}?\bthe user said:\s*(?P<words>\S.*?)\s*(?:\n\n(?:Note|\[).*)?$", re.DOTALL
+)
 # Files outside of any project: the client's own notes and temporary files.
 _ELSEWHERE = re.compile(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
 # Share of the files used that the project's root must contain; a few files elsewhere (a config in the home folder)
 # must not make the root "/".
 _NEARLY_ALL = 0.97
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-# Tools that change files.
-EDITS: Final = frozenset({"Edit", "Write", "MultiEdit", "NotebookEdit"})
-# Tools that read one whole file.
-READS: Final = frozenset({"Read", "NotebookRead"})
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
     """Text of the person or the agent, without the markup that a client adds.
 
-    `answers` is what the agent had asked or proposed, where the person answers it with a word or two.
+    `answers` is what the agent had asked or proposed, where the person answers it with a word or two. A `refusal` is
+    what the person said instead of permitting a call.
     """
 
     role: str  # user or assistant
@@ -68,6 +73,7 @@ class Utterance:
     seq: int
     at: str | None
     answers: str = ""
+    refusal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +192,9 @@ def _steps(message: Message, results: dict[str, tuple[dict[str, Any], int]]) -> 
             case "text" if isinstance(block.get("text"), str):
                 yield from _spoken(message, block["text"])
             case "tool_use":
-                yield _call(message, block, results.get(str(block.get("id"))))
+                for call in _calls(message, block, results.get(str(block.get("id")))):
+                    yield call
+                    yield from _refusal(call)
             case _:
                 continue
 
@@ -204,26 +212,35 @@ def _spoken(message: Message, text: str) -> Iterable[Step]:
         yield Utterance("user", said, message.last_seq, message.at)
 
 
-def _call(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any], int] | None) -> ToolCall:
+def _calls(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any], int] | None) -> Iterator[ToolCall]:
+    """Yield a tool call as Claude Code would have made it; a patch of several files is one call for each."""
     given = block.get("input")
-    call_input = given if isinstance(given, dict) else {}
     name = str(block.get("name", ""))
-    if answer is None:
-        return ToolCall(name, call_input, message.last_seq, message.at)
-    result, seq = answer
+    call_input = given if isinstance(given, dict) else {"input": given} if isinstance(given, str) else {}
+    for tool, tool_input in canonical_calls(name, call_input):
+        call = ToolCall(tool, tool_input, message.last_seq, message.at)
+        yield call if answer is None else _answered(call, name, *answer)
+
+
+def _answered(call: ToolCall, name: str, result: dict[str, Any], seq: int) -> ToolCall:
+    """Return `call` with its result; `name` is the client's name of the tool."""
     text = text_of(result.get("content"))
     if "\x1b" in text:
         text = _ANSI.sub("", text)
-    return ToolCall(
-        name,
-        call_input,
-        message.last_seq,
-        message.at,
-        result=text,
+    return replace(
+        call,
+        result=canonical_result(name, text),
         failed=result.get("is_error") is True,
         answered=True,
         result_seq=seq,
     )
+
+
+def _refusal(call: ToolCall) -> Iterable[Utterance]:
+    """Return what the person said when they refused a call: their words are in its result, and nowhere else."""
+    found = _REFUSED.match(call.result) if call.failed and call.tool not in _QUESTIONS else None
+    if found is not None:
+        yield Utterance("user", found["words"], call.result_seq, call.at, refusal=True)
 
 
 def folder_counts(calls: Iterable[ToolCall]) -> Counter[str]:

@@ -13,20 +13,29 @@ from reverie.distill.extractive.trace import Interrupted, ToolCall, Trace, Utter
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from reverie.models import Json
+
 __all__ = ["Line", "Source", "candidate_lines"]
 
 MAX_LENGTH = 300
-"""Characters of one line; a longer one is cut where a sentence ends."""
+"""Characters of one line; a longer one is cut where a sentence ends, and a longer sentence at a space or a mark."""
 
 # Characters of a command's or search's label.
 _ORIGIN_LENGTH = 70
 
+# Characters of the longest word in readable text; a longer one is encoded data (base64, a key, an image).
+_WORD_LENGTH = 120
+
+# The end of a window is where a person would break a long line of JSON, a list or a command.
+_WINDOW = re.compile(rf".{{1,{MAX_LENGTH - 1}}}(?:[\s,;|&(){{}}\[\]]|$)|.{{1,{MAX_LENGTH}}}", re.DOTALL)
+_ENCODED = re.compile(rf"[^\s,;:|&(){{}}\[\]\"'<>]{{{_WORD_LENGTH + 1}}}")
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
 _LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t)")
 _HIT = re.compile(r"^(?P<file>[\w./@+-]*\w\.\w+)-\d+-(?P<text>.*\S.*)$")
 _WRAPPING = re.compile(r"<system-reminder>.*?</system-reminder>|</?tool_use_error>", re.DOTALL)
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 _PLANS = {"TaskCreate", "TodoWrite"}
+_SEARCH_OPTIONS = ("glob", "type", "output_mode")
 _SILENT = {"TaskUpdate", "TaskList", "TaskGet", "TodoRead"}
 
 
@@ -125,7 +134,7 @@ def line_origin(call: ToolCall, trace: Trace) -> str:
 
 
 def _search(call: ToolCall, trace: Trace) -> str:
-    where = trace.relative(call.word("path"))
+    where = trace.relative(call.word("path")) if call.word("path") != trace.root else ""
     return f"{call.tool} {call.word('pattern')} in {where}" if where else f"{call.tool} {call.word('pattern')}"
 
 
@@ -134,10 +143,11 @@ def _input_texts(call: ToolCall, trace: Trace) -> Iterator[str]:
     match call.tool:
         case "Bash":
             yield "$ " + _shortened(call.word("command"), trace)
-        case "Read" | "Glob" | "LS":
+        case "Read" | "Glob":
             return
         case "Grep":
-            yield _search(call, trace)
+            options = [f"{key}: {call.word(key)}" for key in _SEARCH_OPTIONS if call.word(key)]
+            yield ", ".join([_search(call, trace), *options])
         case "Edit":
             yield _shortened(call.word("new_string"), trace)
         case "MultiEdit":
@@ -153,9 +163,20 @@ def _input_texts(call: ToolCall, trace: Trace) -> Iterator[str]:
         case "NotebookEdit":
             yield call.word("new_source")
         case _:
-            for value in call.input.values():
-                if isinstance(value, str) and value != call.path:
+            for value in _strings(call.input):
+                if value != call.path:
                     yield _shortened(value, trace)
+
+
+def _strings(value: Json) -> Iterator[str]:
+    """Yield the texts in a JSON value in order, also those in its lists and objects (questions, nested arguments)."""
+    open_values = [value]  # a stack and no recursion: an input may be nested deeper than Python calls
+    while open_values:
+        value = open_values.pop()
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, (list, dict)):
+            open_values.extend(reversed(value if isinstance(value, list) else value.values()))
 
 
 def _shortened(text: str, trace: Trace) -> str:
@@ -169,5 +190,16 @@ def _split_long_lines(text: str) -> Iterator[str]:
             continue
         if len(line) <= MAX_LENGTH:
             yield line
-        else:
-            yield from (piece for piece in _SENTENCE_END.split(line) if len(piece) <= MAX_LENGTH)
+            continue
+        for sentence in _SENTENCE_END.split(line):
+            yield from [sentence] if len(sentence) <= MAX_LENGTH else _windows(sentence)
+
+
+def _windows(text: str) -> Iterator[str]:
+    """Yield a long text in pieces of at most `MAX_LENGTH` characters, each cut after a space or a mark.
+
+    A piece with a word longer than `_WORD_LENGTH` characters is encoded data and left out.
+    """
+    for piece in _WINDOW.findall(text):
+        if not _ENCODED.search(piece) and (window := piece.strip()):
+            yield window

@@ -1,0 +1,72 @@
+"""Failures that a later run of the same purpose passed, with the edits and the cause in between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from reverie.distill.extractive import commands
+from reverie.distill.extractive.trace import EDITS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.distill.extractive.commands import Purpose, Run
+    from reverie.distill.extractive.thread_facts import KeySentence
+    from reverie.distill.extractive.trace import Trace
+
+__all__ = ["FixedFailure", "match_failures"]
+
+
+@dataclass(frozen=True, slots=True)
+class FixedFailure:
+    """A command that failed and later passed, with the files edited in between."""
+
+    failed: Run
+    passed: Run
+    files: tuple[str, ...]
+    why: str
+
+
+def match_failures(
+    runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]
+) -> tuple[list[FixedFailure], list[Run]]:
+    """Split failures into those a later run of the same purpose passed, and the last run of those still failing."""
+    fixes: list[FixedFailure] = []
+    first_runs: dict[tuple[Purpose, str], Run] = {}
+    last_runs: dict[tuple[Purpose, str], Run] = {}
+    for run in runs:
+        key = (run.purpose, _run_key(run))
+        before = first_runs.get(key)
+        if run.failed:
+            first_runs.setdefault(key, run)
+            last_runs.pop(key, None)
+            last_runs[key] = run
+        elif before is not None:
+            del first_runs[key], last_runs[key]
+            files = _edited_between(trace, before.seq, run.seq)
+            if files:
+                fixes.append(FixedFailure(before, run, files, _why(findings, before.seq, run.seq)))
+    return fixes, list(last_runs.values())
+
+
+def _run_key(run: Run) -> str:
+    """Return the key by which runs are compared: the purpose for checks, else the program."""
+    if run.purpose is not commands.Purpose.OTHER:
+        return ""
+    words = run.command.split()
+    return " ".join(words[:2])
+
+
+def _edited_between(trace: Trace, after: int, before: int) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            trace.relative(call.path)
+            for call in trace.calls
+            if call.tool in EDITS and after <= call.seq <= before and call.path and not call.failed
+        )
+    )
+
+
+def _why(findings: Sequence[KeySentence], after: int, before: int) -> str:
+    return next((mark.text for mark in findings if after <= mark.seq <= before), "")

@@ -1,0 +1,221 @@
+"""Tables of cues for each language: standing wishes, things to remember, corrections, and the person about themselves.
+
+A sentence is read with the table of its own language; one in a language without a table yields nothing, since a wrong
+rule is worse than none. English wishes are rephrased (`preferences`), those of other languages are quoted.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+__all__ = ["Language", "is_quoted_wish", "language_of", "words_of"]
+
+_CJK = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_HANGUL = re.compile(r"[\uac00-\ud7af]")
+_WORD = re.compile(r"[^\W\d_]+")
+_CHARACTERS_A_WORD = 2  # of Chinese and Japanese
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """The cues of one language; a pattern that captures has what was said in the group `what`.
+
+    `wishes` match a sentence that is an instruction for good, `not_wishes` a part that makes it none: only for now, a
+    report ("the test always fails"), a question. `remember` and `correction` begin a sentence; `about_me` is the
+    person about themselves. `to_agent` is of how one answers: what an assistant is told in a chat.
+    """
+
+    name: str
+    wishes: re.Pattern[str]
+    not_wishes: re.Pattern[str]
+    remember: re.Pattern[str]
+    correction: re.Pattern[str]
+    about_me: re.Pattern[str]
+    to_agent: re.Pattern[str]
+
+
+def _language(
+    name: str, *, wishes: str, not_wishes: str, remember: str, correction: str, about_me: str, to_agent: str
+) -> Language:
+    patterns = (wishes, not_wishes, remember, correction, about_me, to_agent)
+    return Language(name, *(re.compile(text, re.IGNORECASE) for text in patterns))
+
+
+_DE_VERBS = (
+    r"(?:antworte|schreibe?|verwende|nutze|benutze|nimm|führe?|mache?|lasse?|teste|prüfe|frage?|committe|pushe|halte"
+    r"|achte|formatiere|benenne|lösche|ändere|füge|gib|zeige?|sprich|erkläre|starte|sage?|rufe?)"
+)
+_ES_VERBS = (
+    r"(?:usa|utiliza|responde|contesta|escribe|ejecuta|haz|pon|añade|agrega|mantén|deja|pregunta|prueba|evita|habla"
+    r"|cambia|crea|llama|corre|no (?!es\b|más\b)\w+(?:es|as|s))"
+)
+_FR_VERBS = (
+    r"(?:utilise|emploie|réponds|écris|lance|exécute|fais|mets|garde|laisse|demande|teste|vérifie|évite|nomme|ajoute"
+    r"|parle|appelle|commence|ne \w+(?:e|s)|n'\w+(?:e|s)) "
+)
+_LANGUAGES: Final = {
+    "en": _language(
+        "en",
+        wishes=r"(?!)",  # rephrased in `preferences`
+        not_wishes=r"(?!)",
+        remember=r"^(?:please )?(?:(?:remember|keep in mind|bear in mind|don'?t forget) that (?!time|day|night|one"
+        r"|when|song"
+        r"|trip|feeling|moment|guy|girl|movie|book)|remember: |(?:just )?for (?:future reference"
+        r"|the record)[,:]? (?:that )?)"
+        r"(?P<what>.+)$",
+        correction=r"^(?:no|nope|stop|wrong)\b[,.!:\s–—-]+(?:(?:please|we|you should|instead)[,\s]+)*"
+        r"(?P<what>(?:don'?t|do not|never|always|avoid|only|use|keep|leave|put|run|call|name|write|make sure|revert"
+        r"|we use)\b.+)$",
+        about_me=r"(?!)",
+        to_agent=r"(?!)",
+    ),
+    "de": _language(
+        "de",
+        wishes=rf"^(?:und |also |ach ja,? )?(?:bitte,? )?(?:(?:ab (?:jetzt|sofort)|von (?:jetzt|nun) an|in zukunft"
+        rf"|künftig"
+        rf"|zukünftig)\b,? (?:(?:bitte|nur|nie|niemals|immer|keine?n?|nicht|alle|jede\w*)\b|{_DE_VERBS}\b)"
+        rf"|(?:immer|nie|niemals|grundsätzlich) (?!noch|wieder|mehr|im)"
+        rf"|{_DE_VERBS}\b[^.]*\b(?:immer|nie|niemals|grundsätzlich|jedes mal|in zukunft|ab jetzt)\b"
+        rf"|(?:wir|hier) (?:verwenden|nutzen|benutzen|schreiben|committen|pushen|werden) (?:wir |hier )?"
+        rf"(?:immer|nie|niemals|grundsätzlich)\b)",
+        not_wishes=r"\b(?:heute|gerade|diesmal|vorerst|in dies\w+|fehlschl\w*|schlägt|warum|wieso)\b",
+        remember=r"^(?:bitte )?(?:merke? dir|denke? (?:bitte )?daran|vergiss (?:bitte )?nicht|behalte im kopf)"
+        r"(?: bitte)?[,:]? (?:dass )?(?P<what>.+)$",
+        correction=rf"^(?:nein|nee|stopp|falsch)\b[,.!:\s–—-]+(?:bitte )?(?P<what>(?:{_DE_VERBS}|nicht|nie|niemals"
+        r"|immer|wir (?:verwenden|nutzen|benutzen))\b.+)$",
+        about_me=r"^(?:hallo[,! ]+)?(?:ich heiße|mein name ist|nenn(?:e)? mich|ich (?:wohne|lebe|arbeite) (?:in|bei"
+        r"|als|an)"
+        r"|ich bin (?:\w+ )?(?:\w+(?:entwickler|ingenieur|lehrer|student|ärzt|designer|manager)\w*|vegetarier\w*"
+        r"|veganer\w*)"
+        r"|meine muttersprache ist)\b",
+        to_agent=r"\b(?:antwort|schreib|sprich|nenn|erklär|übersetz|fass|formatier|deutsch|englisch|stichpunkt|duz|siez)",
+    ),
+    "es": _language(
+        "es",
+        wishes=rf"^(?:y |ah,? )?(?:por favor,? )?(?:(?:a partir de ahora|de ahora en adelante|en (?:el )?futuro"
+        rf"|en adelante),? "
+        rf"(?:por favor,? )?(?:siempre |nunca )?(?:{_ES_VERBS}\b|no\b)"
+        rf"|(?:siempre|nunca|jamás) (?:{_ES_VERBS}\b|\w+(?:es|as)\b|(?:usamos|utilizamos|escribimos|hacemos)\b)"
+        rf"|{_ES_VERBS}\b[^.]*\b(?:siempre|nunca|jamás|cada vez|de ahora en adelante|a partir de ahora)\b"
+        rf"|(?:usamos|utilizamos|escribimos|hacemos) (?:siempre|nunca)\b)",
+        not_wishes=r"\b(?:hoy|esta vez|por ahora|ahora mismo|en est[ea]|falla|por qué)\b",
+        remember=r"^(?:por favor,? )?(?:recuerda|acuérdate(?: de)?|ten en cuenta"
+        r"|no olvides)[,:]? (?:que )(?P<what>.+)$",
+        correction=rf"^no[,.!:]\s*(?:por favor,? )?(?P<what>(?:{_ES_VERBS}|nunca|siempre|usamos)\b.+)$",
+        about_me=r"^(?:hola[,! ]+)?(?:me llamo|mi nombre es|llámame|vivo en|trabajo (?:en|como|de|para)"
+        r"|soy (?:un |una )?(?:ingenier|desarrollador|programador|profesor|médic|estudiante|diseñador|abogad"
+        r"|vegetarian|vegan)\w*"
+        r"|mi idioma (?:materno )?es)\b",
+        to_agent=r"\b(?:respond|contest|escrib|habl|explic|traduc|resum|español|inglés|list|tutéa|llám)",
+    ),
+    "fr": _language(
+        "fr",
+        wishes=rf"^(?:et |ah,? )?(?:s'il (?:te|vous) plaît,? |stp,? |svp,? )?(?:(?:désormais|dorénavant"
+        rf"|à partir de maintenant"
+        rf"|à l'avenir),? (?:toujours )?{_FR_VERBS}|toujours (?:utiliser|écrire|lancer|répondre|faire|mettre|tester) "
+        rf"|{_FR_VERBS}[^.]*\b(?:toujours|jamais|systématiquement|à chaque fois|désormais|dorénavant)\b"
+        rf"|(?:on|nous) (?:n')?(?:utilisons?|utilise|écrit|écrivons|fait|faisons) (?:toujours|jamais)\b)",
+        not_wishes=r"\b(?:aujourd'hui|cette fois|pour l'instant|dans ce|dans cette|pourquoi)\b",
+        remember=r"^(?:s'il te plaît,? )?(?:rappelle-toi|souviens-toi|n'oublie pas|retiens|garde en tête)[,:]? "
+        r"(?:que |qu')(?P<what>.+)$",
+        correction=rf"^non[,.!:]\s*(?:s'il te plaît,? )?(?P<what>(?:{_FR_VERBS}|jamais |toujours ).+)$",
+        about_me=r"^(?:bonjour[,! ]+|salut[,! ]+)?(?:je m'appelle|mon nom est|appelle-moi|j'habite|je travaille (?:à"
+        r"|chez|comme|pour)"
+        r"|je suis (?:un |une )?(?:ingénieur|développeu|professeur|médecin|étudiant|designer|avocat|végétarien"
+        r"|végan)\w*)",
+        to_agent=r"\b(?:répond|écri|parl|expliqu|tradui|résum|français|anglais|list|tutoi|vouvoi|appell)",
+    ),
+    "zh": _language(
+        "zh",
+        wishes=r"^(?!我(?:总是|每次|从来|一直|以后))[^?？]*(?:(?:以后|今后|从现在开始|从今以后|每次|始终|一律|总是|务必)"
+        r".*(?:要|请|用|不|别|先|写|跑|运行|执行|回答|提交|保持|使用)|(?:永远|绝对|千万|一定)(?:不要|别|不能|要)|(?:不要|别)再)",
+        not_wishes=r"今天|这次|现在先|暂时|刚才|失败|报错|出错|为什么|吗|以后再说",
+        remember=r"^(?:请|你)?(?:记住|记一下|别忘了|不要忘记)[，,：:]?(?P<what>.{4,})$",
+        correction=r"^(?:不对|不是|不|错了|不行)[，,。！!：:]\s*(?P<what>(?:请|要|应该|用|改用|不要|别|我们用|保持).+)$",
+        about_me=r"^(?:你好[，,！!]?)?(?:我叫|我的名字(?:是|叫)|叫我|我住在|我在.{1,12}工作|我是.{0,8}(?:工程师|开发者|程序员|老师|医生|学生|设计师))",
+        to_agent=r"回答|回复|中文|英文|写|解释|翻译|总结|格式|称呼|叫我",
+    ),
+    "ja": _language(
+        "ja",
+        wishes=r"^(?!(?:私|僕|俺)は)[^?？]*(?:今後|これから|次回から|毎回|必ず|常に|いつも|絶対に|決して|二度と).*"
+        r"(?:ください|下さい|こと|しないで|してほしい|お願いします|ように|使って|しないように)[。！!]?$",
+        not_wishes=r"今日|今回|とりあえず|失敗|なぜ|どうして|ですか|ますか",
+        remember=r"^(?P<what>.{4,}?)(?:こと)?を?(?:覚えておいて|忘れないで)(?:ください|下さい|ね)?[。！!]?$",
+        correction=r"^(?:いや|いいえ|違います|違う|ちがう|そうじゃなくて)[、，,。！!]\s*"
+        r"(?P<what>.+(?:ください|下さい|使って|しないで|こと|お願いします)[。！!]?)$",
+        about_me=r"^(?:こんにちは[、。！!]?)?(?:(?:私|僕)の名前は|(?:私|僕)は.{1,20}(?:エンジニア|開発者|教師|医者|学生|デザイナー)(?:です|だ)"
+        r"|(?:私|僕)?は?.{1,12}に住んで(?:います|いる)|.{1,12}で働いて(?:います|いる))",
+        to_agent=r"答え|返信|回答|書い|日本語|英語|説明|翻訳|要約|箇条書き|呼ん|敬語",
+    ),
+}
+# Frequent words by which a language is told from others; those without a table stand here so that they are recognized.
+_FUNCTION_WORDS: Final = {
+    language: frozenset(words.split())
+    for language, words in {
+        "en": "the a an and or is are was to of in on it that this with for not be we you i do don't please my"
+        " your always"
+        " never use from now no have all when if by at as",
+        "de": "der die das und oder ist sind war zu von im in auf es dass mit für nicht wir du ich bitte mein immer nie"
+        " niemals nein ein eine einen den dem kein keine ab jetzt nur wenn bei als aus zum zur alle dir auch sich vor",
+        "es": "el la los las y o es son de del en que con para no nosotros tú yo por favor mi siempre nunca un una a"
+        " partir ahora usa lo se al como vivo soy me más antes",
+        "fr": "le la les et ou est sont de du des en que qui avec pour ne pas nous tu je s'il te plaît mon"
+        " toujours jamais"
+        " non un une à ce dans sur au aux désormais suis avant",
+        "pt": "o os as e ou é são do da dos das em que com para não nós você eu por favor meu sempre nunca um uma ao"
+        " use usar antes isso na no",
+        "it": "il lo gli e o è sono di del della in che con per non noi tu io favore mio sempre mai un una al dei usa"
+        " prima nel",
+        "nl": "de het en of is zijn van in op dat met voor niet wij jij ik alsjeblieft mijn altijd nooit een geen"
+        " gebruik"
+        " vanaf nu",
+        "sv": "och eller är av på att med för inte vi du jag snälla min alltid aldrig en ett den det använd från nu",
+        "pl": "i lub jest są z w na że dla nie my ty ja proszę mój zawsze nigdy to się do użyj od",
+        "tr": "ve veya bir bu için ile değil biz sen ben lütfen her zaman asla kullan",
+    }.items()
+}
+
+
+def language_of(text: str) -> Language | None:
+    """Return the table of the language that `text` is in, or None for a language without one.
+
+    By script, else by the most frequent small words. Text with none of them, such as "Run pytest", counts as English.
+    """
+    name = _name_of(text)
+    return _LANGUAGES.get(name)
+
+
+@lru_cache(maxsize=1024)
+def _name_of(text: str) -> str:
+    if _CJK.search(text):
+        return "ja" if _KANA.search(text) else "ko" if _HANGUL.search(text) else "zh"
+    letters = [character for character in text if character.isalpha()]
+    if not letters or sum(character < "\u0250" for character in letters) < len(letters) // 2 + 1:
+        return "unknown" if letters else "en"
+    words = text.lower().replace("\u2019", "'").split()
+    plain = [word.strip('.,;:!?()"“”«»¡¿`') for word in words]
+    counts = {name: sum(word in known for word in plain) for name, known in _FUNCTION_WORDS.items()}
+    best = max(counts.values())
+    if best == 0:
+        return "en" if text.isascii() else "unknown"
+    first = [name for name, count in counts.items() if count == best]
+    return first[0]
+
+
+def is_quoted_wish(sentence: str, language: Language) -> bool:
+    """Return True if a sentence is an instruction for good in a language whose wishes are quoted."""
+    return (
+        not sentence.rstrip().endswith(("?", "？"))
+        and language.wishes.search(sentence) is not None
+        and language.not_wishes.search(sentence) is None
+    )
+
+
+def words_of(text: str) -> int:
+    """Return how many words a text has; Chinese and Japanese, written without spaces, have one for two characters."""
+    characters = len(_CJK.findall(text))
+    return len(_CJK.sub(" ", text).split()) + -(-characters // _CHARACTERS_A_WORD) if characters else len(text.split())

@@ -1,0 +1,64 @@
+"""The person's own words in a message: without what they quote, paste or forward, and without an agent's plan."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from reverie.distill.extractive.prose import sentences
+
+__all__ = ["own_sentences"]
+
+_FENCE = re.compile(r"^\s*(?:```|~~~).*?(?:^\s*(?:```|~~~)\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_TAGGED = re.compile(r"<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)>", re.DOTALL)
+# Words of somebody else, or of a program, in quotation marks; a name or a label of one or two words may stay.
+_QUOTED = re.compile(
+    r"“[^”]*\s[^”]*\s[^”]*”|„[^“”]*\s[^“”]*\s[^“”]*[“”]|«[^»]*\s[^»]*\s[^»]*»|\"[^\"\n]*\s[^\"\n]*\s[^\"\n]*\""
+)
+# A line that nobody types as an instruction: quotes, terminals, logs, diffs, tables, mail headers, list items of a
+# pasted review, "Anna: ..." of a chat log.
+_FOREIGN_LINE = re.compile(
+    r"^\s*(?:>|\||[❯⏺⎿│╭╰▶✗✓●$%]|\d{4}-\d\d-\d\d|\d\d?:\d\d|[A-Z][a-z]{2} +\d+ \d\d:|@@|diff --git|[-+]{3} |[-+] ?[{}(]"
+    r"|(?:From|To|Subject|Date|Re|Cc|Von|An|Betreff): |[A-Z][\w .-]{0,30} (?:wrote|said|commented|schrieb|écrit"
+    r"|escribió)\b"
+    r"|\[[^\]]*\d[^\]]*\]|#+ |at \w+[.(]|File \")",
+    re.IGNORECASE,
+)
+# "Here is what the reviewer wrote:" and a reviewer's "Low severity" open what others said, up to the message's end.
+_OPENS_FOREIGN = re.compile(
+    r"^\W*(?:High|Medium|Low|Critical|Minor|Major) (?:severity|priority)\b|"
+    r"\b(?:feedback|review|comments?|says?|said|wrote|writes|reads|email|e-mail|message|ticket|issue|error|output"
+    r"|logs?|readme"
+    r"|docs?|documentation|article|transcript|following|plan|spec|prompt|this|these|from|paste\w*|quote\w*|schreibt"
+    r"|sagt"
+    r"|meint|folgende\w*|dice|escribió|siguiente|dit|écrit|suivant\w*)\b[^.!?]*:\s*$|(?:说|写道|如下|内容|以下)[：:]\s*$|(?:次の"
+    r"|以下の).*[：:。]\s*$",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)
+_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
+# What the engine itself writes: recalled text that comes back in a message is not said again.
+_RECALLED = re.compile(
+    r"^(?:Wants agents |The user (?:wants|said|corrected|asked to remember)\b|To (?:run|lint|build|format"
+    r"|check)\b.* (?:this|the)"
+    r" project\b|Asked “|- (?:Summary|Solution|Lesson): )"
+)
+_SENTENCES_MAX: Final = 15  # of a message; more are a document, not the person talking
+_BULLETS_MAX: Final = 6
+
+
+def own_sentences(text: str) -> list[str]:
+    """Return the sentences of a message that the person said in their own words; none of a pasted document."""
+    if "Implement the following plan" in text or len(_HEADING.findall(text)) > 1:
+        return []
+    plain = _TAGGED.sub("\n", _FENCE.sub("\n", text))
+    kept: list[str] = []
+    for line in plain.split("\n"):
+        if _OPENS_FOREIGN.search(line):
+            kept += [_QUOTED.sub("“…”", sentence) for sentence in sentences(line)[:-1]]
+            break
+        if not _FOREIGN_LINE.match(line):
+            kept.append(_QUOTED.sub("“…”", line))
+    own = "\n".join(kept)
+    found = [sentence for sentence in sentences(own) if not _RECALLED.match(sentence)]
+    return found if len(found) <= _SENTENCES_MAX and len(_BULLET.findall(own)) <= _BULLETS_MAX else []

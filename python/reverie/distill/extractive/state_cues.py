@@ -1,0 +1,320 @@
+"""Cue phrases of the working state: choices, blockers, finished steps, enumerated plans, and questions that wait."""
+
+from __future__ import annotations
+
+import re
+
+from reverie.distill.extractive import cue_phrases
+from reverie.distill.extractive.prose import clip, one_line, sentences
+
+__all__ = [
+    "enumerated_steps",
+    "is_agreement",
+    "is_blocker",
+    "is_choice_of_agent",
+    "is_choice_of_person",
+    "is_finished_review",
+    "is_finished_step",
+    "is_inspection",
+    "is_new_task",
+    "is_unblocked",
+    "is_weighed_choice",
+    "open_questions",
+    "without_label",
+]
+
+_STEPS_MIN = 2
+_STEP_CHARS = 160
+_OPTION_CHARS = 60
+_OPTIONS_MAX = 4
+_LAST_SENTENCES = 4  # of a message, among which a question still waits for the person
+_BARE_QUESTION_WORDS = 9  # a shorter question needs its options to be understood
+
+
+def _phrases(*alternatives: str) -> re.Pattern[str]:
+    return re.compile("|".join(alternatives), re.IGNORECASE)
+
+
+_OPENING = r"(?:(?:ok(?:ay)?|so|and|now|yes|yeah|alright|cool|great|good|nice)\b[,!. ]*)*"
+_ALTERNATIVE = r"(?:option|approach|variant|number)? ?#?(?:[1-9]|[a-d]\)?)"
+# "Squash merge, not regular merge", "let's keep the old table", "it should be one file", "option 2 is fine"
+_PERSON_CHOOSES = _phrases(
+    r"\blet'?s (?:not (?!worry)|go (?:with|for)\b|use\b|keep|stick|skip|drop|stay|leave|avoid|put|call|name"
+    r"|make (?:it|this|that))\b",
+    r"\blet'?s (?:do|add|write|move|have) (?:it|this|that|these|them)? ?\b.{0,40}\b(?:as|in|to|with|instead)\b",
+    r"^[^,;:?]{3,60}, (?:and |but )?not (?!only\b|sure\b|just\b|yet\b|that\b|because\b|really\b|to mention\b)[`\w]",
+    r"^(?:\S+ ){0,12}(?:instead of|rather than)\b",
+    r"\b(?:i|we)(?:'ve| have)? (?:agreed|decided|settled|chose|chosen|opted)\b",
+    r"\b(?:i|we)(?:'ll| will| should| want to|'d (?:rather|prefer to)) (?:go with|use|keep|stick (?:to|with))\b",
+    r"\b(?:i'?d|i would) (?:prefer|rather)\b|^i prefer\b|\bgo(?:ing)? (?:with|for)\b",
+    r"^(?:no[,.]? |and |but )*(?:it|this|that|they|these) should(?:n'?t| not)? (?:be|stay|go|use|have|live|only)\b",
+    rf"^(?:yes,? |ok(?:ay)?,? |so,? )*{_ALTERNATIVE}(?: and {_ALTERNATIVE})?(?: (?:is|are|sounds?|looks?|works?)\b"
+    r"|[ ,]+(?:please|then|it is)|[.!]?$)",
+    r"\blet'?s try (?:the|option|approach|\d)",
+    rf"\b(?:choose|pick|take|do|like|prefer) (?:option|approach|variant) {_ALTERNATIVE}",
+    r"\bmust (?:not|never|stay|remain|be kept)\b",
+)
+_AGREES = re.compile(
+    rf"^{_OPENING}(?:let'?s|please|just) (?:do|try|implement\w*|build|go (?:with|for)"
+    r"|try (?:implementing|doing)) (?:it|this|that|both|all)\b",
+    re.IGNORECASE,
+)
+# "Let's fix it", "let's start with #89": work to be done, and no choice between ways of doing it.
+_WORK = _phrases(
+    rf"^{_OPENING}let'?s (?:start|begin|fix|look|check|see|review|respond|continue|commit|push|run|test|discuss"
+    r"|try(?! (?:the|option|approach|\d))|brainstorm|work on|move (?:on|to)|keep going|go (?:on|ahead)"
+    r"|do (?:it|this|that|both)[.!]?$)"
+)
+# "I'll go with SQLite", "the simplest fix is to merge both tests"
+_AGENT_CHOOSES = _phrases(
+    r"\b(?:we|i)(?:'ve| have)? (?:agreed|decided|settled|chose|chosen|opted)\b",
+    r"\b(?:i|we)(?:'ll|'m| will| am|'re| are) (?:going with|go with|keep(?:ing)?|stick(?:ing)?|leav(?:e|ing) (?!for)"
+    r"|skip(?:ping)?)\b",
+    r"^(?:going|went) with\b|^(?:decision|decided|chosen)\b[: ]",
+    r"\byou(?:'ve| have)? (?:decided|chose|chosen|agreed)\b",
+    r"^(?:(?:i|we|this|it|now|also|so) ){0,2}"
+    r"(?:us|prefer|keep|kept|left|leav|switch|replac|stor|read|mov|return|mak|writ|call|pass|check|reus)\w*"
+    r"\b.{3,160}\b(?:instead of|rather than)\b",
+    r"^(?:i |we )?(?:kept|left|chose|used|skipped)\b.{3,160}\b(?:because|since|so that|to avoid)\b",
+)
+# "The simplest fix is to merge both tests": decided once the person agrees, or once the agent acts on it
+_WEIGHED = _phrases(
+    r"\bthe (?:best|right|better|simplest|cleanest|safest) (?:approach|fix|option|solution|way|choice)\b.{0,40}?"
+    r"\b(?:is|was|would be)\b",
+    r"\bwe should (?:go with|use|keep|stick)\b",
+)
+_NO_CHOICE = re.compile(
+    r"^(?:option|approach|alternative|variant|plan|step|case|pros?|cons?)\b|^if\b|^let'?s\b"
+    r"|\b(?:let me|could|might|maybe|would you)\b",
+    re.IGNORECASE,
+)
+_NEEDED = (
+    r"(?:credentials?|passwords?|tokens?|keys?|access|permissions?|approval|secrets?|accounts?|log-?in|licen[cs]e)"
+)
+# As in: we cannot push until the review is done
+_BLOCKED = _phrases(
+    r"\b(?:i|we)(?:'m| am|'re| are) (?:now |still |currently )?(?:blocked|stuck)\b|^blocked\b(?=:| by| on| until|$)",
+    rf"\b(?:i|we) (?:still )?need (?:the|your|an?|my|more)? ?(?:\w+ ){{0,4}}{_NEEDED}\b",
+    rf"\b(?:i|we) (?:do not|don'?t|still don'?t) have (?:the|any|an?)? ?(?:\w+ ){{0,3}}{_NEEDED}\b",
+    r"\b(?:i|we) (?:cannot|can'?t|am unable to|are unable to) (?:go on|continue|proceed|push|deploy|log in|connect"
+    r"|test)\b.{0,80}?\b(?:until|without|unless|because)\b",
+    rf"^(?:(?:i|we)(?:'m| am|'re| are) )?(?:now |still )?(?:waiting|blocked) (?:for|on|until) (?:the |your |an? )?"
+    rf"(?:\w+ ){{0,3}}(?:{_NEEDED}|review|ci|merge|release)\b",
+)
+# One of these words is in every blocker and choice: a plain search that spares most sentences the long patterns.
+_MAY_BLOCK = re.compile(r"block|stuck|[Nn]eed|[Ww]aiting|can(?:no|')t|unable|have").search
+_MAY_CHOOSE = re.compile(
+    r"ecide|ecision|hose|instead|rather|agreed|ettled|opted|eep|kept|eav|left|kip|tick|with|sed"
+).search
+_MAY_WEIGH = re.compile(r"est |etter |ight |should ").search
+_SUPPOSED = _phrases(r"\b(?:if|when|whether|perhaps|maybe|would|could|might|once)\b")
+_UNBLOCKED = _phrases(
+    r"\b(?:unblocked|no longer blocked|not blocked)\b",
+    rf"\b(?:here (?:are|is)|i have(?! no)|got|added|set) .{{0,30}}\b{_NEEDED}\b",
+)
+_FINISHED = re.compile(
+    r"^(?:(?:i|we)(?:'ve| have) (?:now |also |successfully |already )*)?"
+    r"(?:reviewed|fixed|implemented|completed|committed|pushed|merged|created|added|removed|refactored|updated|renamed|moved"
+    r"|replaced|verified|tested|deployed|released|published|migrated|installed|configured|documented|rebased|reverted"
+    r"|deleted|enabled|disabled|extracted|split|converted|ported|wired|wrote|written|built|replied|resolved|addressed"
+    r"|simplified|cleaned)\b(?![\w ]{0,40}:(?:\s|$))",
+    re.IGNORECASE,
+)
+_REVIEWED = re.compile(
+    r"^(?:(?:i|we)(?:'ve| have)? (?:now |also )?)?(?:reviewed|tested|verified|checked|merged|ran)\b", re.IGNORECASE
+)
+_INSPECTION = re.compile(
+    r"^(?:also |first |now |quickly )*(?:check|look|read|see|find|search|verify|examine|explore|understand|inspect"
+    r"|review|trace|confirm|investigate|view|list|get|think|try|start)\b",
+    re.IGNORECASE,
+)
+_REMARK = re.compile(
+    r"^(?:(?:um+|uh+|oh|ah|hm+|well|so|and|but|ok(?:ay)?|ugh|wow|right)\b[,.! ]*)*"
+    r"(?:there(?:'s| is| are| were)|it(?:'s| is| was)|that(?:'s| is| was)|this is"
+    r"|i(?:'m| am)? (?:think|thinking|don'?t|do not|see|get|guess|was|just|considering|wonder\w*)|another"
+    r"|we have|we had|you(?:'re| are| have)?|the \w+ (?:is|are|was|were)|they|[a-d]\)|that was)\b",
+    re.IGNORECASE,
+)
+_ASKS = _phrases(
+    r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\blet'?s\b|\bi(?:'d| would) (?:like|love)\b|\bi want\b",
+    r"\bwe need\b|\b(?:you|we) should\b|\bhelp me\b|\bmake sure\b|\bhave a look\b|\btake a look\b|\bneeds? to be\b",
+)
+_STEP = re.compile(
+    r"^[ \t]*(?:#{1,5} +|[-*] +)?\**(?P<kind>(?:step|phase|part|task|commit) +)?#?(?P<number>\d{1,2})"
+    r"(?:[.):]|\**:| [-\u2013\u2014])\**[ \t]+(?P<text>\S.*)$",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r"(?:^|[ #*])0?1\**[.):\u2013\u2014 -]", re.MULTILINE)
+_PLANNED = _phrases(
+    r"\bplan\b|^\W*(?:\w+ )?steps?\b|\bto-?dos?\b|\bin this order\b",
+    r"\b(?:i'?ll|i will|i'm going to|we(?:'ll| will| need to)|let me)\b.*:$",
+)
+# "Changes made", "Steps to reproduce": lists of something else.
+_NO_PLAN = _phrases(
+    r"\b(?:changes?|what|summary|found|findings?|issues?|options?|questions?|problems?|reasons?|because|happens|currently"
+    r"|flow|works|reproduce|resolved|done|made|updated|added|completed|covered|includes?|has|was|were|exists?)\b"
+)
+_IMPERATIVE = re.compile(
+    r"\W*(?:add|adjust|apply|ask|build|bump|change|check|clean|commit|configure|consolidate|convert|create|delete|deploy"
+    r"|describe|design|document|draft|drop|eliminate|enable|export|extend|extract|find|finish|fix|generate|handle|implement"
+    r"|improve|inline|install|introduce|investigate|make|measure|merge|migrate|move|open|optimi[sz]e|port|prepare|publish"
+    r"|push|read|rebase|redesign|refactor|release|remove|rename|replace|reply|respond|review|rewrite|run|send|set|simplify"
+    r"|split|squash|store|switch|tag|test|track|try|tune|update|upgrade|use|validate|verify|wire|write)\b",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(
+    r"^(?:next(?: up| steps?)?|then|remaining|still to do|to-?do|now)\b\s*[:,\u2013\u2014-]\s*", re.IGNORECASE
+)
+_OPTION = re.compile(r"^\s*(?:[-*] +|(?:\d{1,2}|[A-Da-d])[.)] +)?(?P<bold>\*\*)?(?P<text>.+)$")
+# "Would you like to:", with the choices in a list below it
+_ASKS_WHICH = re.compile(r"(?:would you like|do you want|shall i|should i|what would you)\b.*:$", re.IGNORECASE)
+_ITEM = re.compile(r"\s*(?:[-*•] |\d{1,2}[.)] |\|)")
+_CHOOSES_AMONG = re.compile(
+    r"^(?!(?:do you want|want|would you (?:like|prefer)|shall|should|ready)\b).*\b(?:which|prefer|preference|option)\b",
+    re.IGNORECASE,
+)
+
+
+def is_choice_of_person(sentence: str) -> bool:
+    """True if a person decides how something is to be done, as in "Squash merge, not regular merge"."""
+    return (
+        not cue_phrases.is_question(sentence)
+        and _PERSON_CHOOSES.search(sentence) is not None
+        and _WORK.search(sentence) is None
+    )
+
+
+def is_agreement(text: str) -> bool:
+    """True if a person takes up what was proposed and says more than a yes, as in "let's try this, with a flag"."""
+    return _AGREES.match(text) is not None
+
+
+def is_choice_of_agent(sentence: str) -> bool:
+    """True if an agent says what was decided or what it chose, rather than which ways there are."""
+    if not _MAY_CHOOSE(sentence) or _AGENT_CHOOSES.search(sentence) is None:
+        return False
+    return not (cue_phrases.is_question(sentence) or _NO_CHOICE.search(sentence))
+
+
+def is_weighed_choice(sentence: str) -> bool:
+    """True if an agent names the best of several ways, which is not decided yet."""
+    if not _MAY_WEIGH(sentence) or _WEIGHED.search(sentence) is None:
+        return False
+    return not (cue_phrases.is_question(sentence) or _NO_CHOICE.search(sentence))
+
+
+def is_blocker(sentence: str) -> bool:
+    """True if a sentence says that the speaker cannot go on, or what they need for it."""
+    if not _MAY_BLOCK(sentence):
+        return False
+    is_said = _BLOCKED.search(sentence) is not None and not cue_phrases.is_question(sentence)
+    return is_said and not is_unblocked(sentence) and _SUPPOSED.search(sentence) is None
+
+
+def is_unblocked(sentence: str) -> bool:
+    """True if a sentence ends a blocker."""
+    return _UNBLOCKED.search(sentence) is not None
+
+
+def is_finished_step(sentence: str) -> bool:
+    """True if a sentence reports a finished step, as in "Reviewed #30 — clean"; a label ("Added files:") does not."""
+    return _FINISHED.match(sentence) is not None and not cue_phrases.is_question(sentence)
+
+
+def is_finished_review(sentence: str) -> bool:
+    """True if a finished step needs no change of a file, as in "Reviewed #30 — clean"."""
+    return _REVIEWED.match(sentence) is not None
+
+
+def is_inspection(doing: str) -> bool:
+    """True if an announced step only looks at something; its purpose is in an earlier sentence."""
+    return _INSPECTION.match(doing) is not None
+
+
+def is_new_task(text: str) -> bool:
+    """True if a person's message opens a task; an observation that asks for nothing in any sentence does not."""
+    return cue_phrases.opens_task(text) and not _is_remark(text)
+
+
+def _is_remark(text: str) -> bool:
+    said = sentences(text)
+    return bool(said) and _REMARK.match(said[0]) is not None and not any(_ASKS.search(sentence) for sentence in said)
+
+
+def enumerated_steps(text: str, *, by_person: bool = False) -> list[str]:
+    """Return the steps of the first numbered list of a text that is a plan, or its numbered headings, in order.
+
+    A list is a plan where the line above it says so ("Plan:", "I'll do this:") and half of it begins with a verb, or
+    where a person asks for something in that line. Headings count if they are called steps, phases or tasks.
+    Example: "The plan:", "1. Review #30", "2. Merge" (three lines) give "Review #30" and "Merge".
+    """
+    if _FIRST.search(text) is None:
+        return []
+    headed = [found for line in text.split("\n") if line.startswith("#") and (found := _STEP.match(line))]
+    if len(headed) >= _STEPS_MIN and all(found["kind"] for found in headed):
+        return [_step_name(found["text"]) for found in headed]
+    steps: list[str] = []
+    is_plan, is_asked = by_person, False
+    for line in text.split("\n"):
+        found = _STEP.match(line)
+        if found is not None and is_plan and int(found["number"]) == len(steps) + 1:
+            steps.append(_step_name(found["text"]))
+        elif found is None and line.strip() and not line.startswith((" ", "\t", "-", "*", "`")):
+            if len(steps) >= _STEPS_MIN:
+                break
+            steps = []
+            is_asked = by_person and _ASKS.search(line) is not None
+            is_plan = is_asked or (_PLANNED.search(line) is not None and _NO_PLAN.search(line) is None)
+    to_do = sum(_IMPERATIVE.match(step) is not None for step in steps)
+    return steps if len(steps) >= _STEPS_MIN and (is_asked or 2 * to_do >= len(steps)) else []
+
+
+def _step_name(text: str) -> str:
+    return clip(text.replace("**", "").strip("*: "), _STEP_CHARS)
+
+
+def open_questions(text: str) -> str:
+    """Return the question at the end of an agent's message, with the options it chooses among; empty if there is none.
+
+    A question among the last sentences counts, as something is often added behind it. Example: behind the list
+    "1. A cache", "2. A queue", "Which one? I can start now." gives "Which one? (A cache / A queue)".
+    """
+    prose = "\n".join(line for line in text.split("\n") if "?" in line or not _ITEM.match(line))
+    said = sentences(prose)[-_LAST_SENTENCES:]
+    asked = [sentence for sentence in said if cue_phrases.is_question(sentence) or _ASKS_WHICH.match(sentence)]
+    if not asked:
+        return ""
+    if _ASKS_WHICH.match(asked[-1]):
+        return f"{asked[-1].rstrip(':')} {' / '.join(_options(text))}?"
+    question = one_line(" ".join(asked[-2:]) if len(asked[-1].split()) < _BARE_QUESTION_WORDS else asked[-1])
+    options = _options(text) if _CHOOSES_AMONG.search(question) else []
+    return f"{question} ({' / '.join(options)})" if len(options) >= _STEPS_MIN else question
+
+
+def without_label(sentence: str) -> str:
+    """Return a next step without its label: "Next: merge all three" gives "merge all three"."""
+    return _LABEL.sub("", sentence)
+
+
+def _options(text: str) -> list[str]:
+    """Return the short names of the last list of alternatives in a message."""
+    found: list[str] = []
+    group: list[str] = []
+    for line in text.split("\n"):
+        option = _OPTION.match(line)
+        is_item = option is not None and re.match(
+            r"\s*(?:(?:\d{1,2}|[A-Da-d])[.)] |\*\*(?:Option|Approach)|[A-D]\) )", line
+        )
+        is_bold_item = re.match(r"\s*(?:[-*] )?\*\*[A-D1-9][.):]", line) is not None
+        if option is not None and (is_item or is_bold_item):
+            group.append(_option_name(option["text"]))
+        elif line.strip() and not line.startswith((" ", "\t", "-", "`")):
+            found = group if len(group) >= _STEPS_MIN else found
+            group = []
+    return (group if len(group) >= _STEPS_MIN else found)[:_OPTIONS_MAX]
+
+
+def _option_name(text: str) -> str:
+    text = re.sub(r"^\W*(?:option|approach) \w+\**: *(?=\w)", "", text.replace("`", ""), flags=re.IGNORECASE)
+    name = re.split(r"\*\*[:\s]|:\s|\s[-\u2013\u2014]\s", text, maxsplit=1)[0] or text
+    return clip(name.strip("* "), _OPTION_CHARS)
