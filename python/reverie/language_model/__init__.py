@@ -1,0 +1,1 @@
+"""Language models as pure functions: requests from values, values from answers. Sending is the daemon's."""

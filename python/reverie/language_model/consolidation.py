@@ -1,0 +1,260 @@
+"""Consolidation with a model (seed 003, phase 2): a request for each page, and the changes of its answer.
+
+An answer is taken as a whole or not at all. An id that was not shown, a wrong index or action, or two operations about
+one memory say that the model has lost track; then no other operation of the page is trusted either.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, NoReturn, TypeAlias
+
+import msgspec
+
+from reverie.documents.project_folder import memory_project
+from reverie.errors import ModelFailed
+from reverie.language_model.answers import answer_schema, read_outcome
+from reverie.language_model.extraction import CONTENT_CHARS_MAX, UNSAFE, clean_tags
+from reverie.language_model.prompts import CONSOLIDATE, prompt
+from reverie.language_model.requests import ModelMessage, ModelRequest, Outcome, new_request
+from reverie.models import Add, Candidate, Delete, MemoryType, Skip, Update
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reverie.language_model.extraction import WrongMemory
+    from reverie.language_model.neighbourhood import ConsolidationPage
+    from reverie.models import Memory, Tier
+
+__all__ = ["DELETED_SHARE_MAX", "PageChanges", "consolidate_request", "consolidated"]
+
+OUTPUT_TOKENS: Final = 16_000
+DELETED_SHARE_MAX: Final = 0.20  # of all memories of the space; more waits for a person
+_GROUNDED_MIN: Final = 0.6  # share of an UPDATE's words that the memories and candidates of its page have
+_WORD: Final = re.compile(r"\w{4,}")
+_EXACT: Final = re.compile(r"[\w./:-]*\d[\w./:-]*\w|\d")
+_NEVER_DROPPED: Final = frozenset({MemoryType.MISTAKE, MemoryType.PREFERENCE})
+
+Index: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Operation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """One operation, in the form of seed 003; `type` and `content` of an ADD are those of its candidate."""
+
+    action: Literal["KEEP", "UPDATE", "DELETE", "ADD", "SKIP"]
+    id: str | None = None
+    content: str | None = None
+    tags: list[str] | None = None
+    candidate_index: Index | None = None
+    merged_into: str | None = None
+    reason: str | None = None
+    type: Literal["skill", "fact", "procedure", "observation", "mistake", "preference", "episode"] | None = None
+
+
+class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The whole answer to a consolidation request."""
+
+    operations: list[Operation]
+
+
+class PageChanges(NamedTuple):
+    """The changes that the answer about a page asks for.
+
+    `memories` are UPDATE and DELETE, `candidates` ADD and SKIP by index of the run; a candidate without one was not
+    mentioned. `proposals` are changes of what a person wrote, with their reasons. `notes` say what was not followed.
+    """
+
+    memories: dict[str, Update | Delete]
+    candidates: dict[int, Add | Skip]
+    proposals: tuple[tuple[Update | Delete, str], ...]
+    notes: tuple[str, ...]
+
+
+def consolidate_request(
+    page: ConsolidationPage, candidates: Sequence[Candidate], tier: Tier, wrong: Sequence[WrongMemory] = ()
+) -> ModelRequest:
+    """Return the request about one page: its candidates, numbered from 0, and its memories with ids and use."""
+    noted = {item.id: item for item in wrong}
+    memories = [_memory_line(memory, noted.get(memory.id)) for memory in page.memories]
+    new = [_candidate_line(number, candidates[index]) for number, index in enumerate(page.indexes)]
+    text = (
+        (f"Capacity: {tier.value}\n\nEXISTING memories ({len(memories)}):\n" + ("\n".join(memories) or "none"))
+        + f"\n\nCANDIDATES ({len(new)}):\n"
+        + ("\n".join(new) or "none")
+    )
+    return new_request(
+        purpose="consolidate",
+        role="strong",
+        system=prompt(CONSOLIDATE),
+        messages=[ModelMessage("user", text)],
+        schema=answer_schema(Answer),
+        max_output_tokens=OUTPUT_TOKENS,
+        prompt_version=CONSOLIDATE,
+    )
+
+
+def consolidated(
+    outcome: Outcome,
+    page: ConsolidationPage,
+    candidates: Sequence[Candidate],
+    *,
+    redact: Callable[[str], str],
+    wrong: Sequence[WrongMemory] = (),
+) -> PageChanges:
+    """Return the changes of an answer, their words redacted; `wrong` are memories that the source shows to be wrong.
+
+    Raises:
+        ModelFailed: the request failed, or the answer cannot be read or trusted; then nothing of it is used.
+    """
+    answer = read_outcome(outcome, Answer)
+    reader = _Reader(page, candidates, redact, frozenset(item.id for item in wrong))
+    for operation in answer.operations:
+        reader.take(operation)
+    return reader.result()
+
+
+class _Reader:
+    """Turns the operations of one answer into changes."""
+
+    def __init__(
+        self,
+        page: ConsolidationPage,
+        candidates: Sequence[Candidate],
+        redact: Callable[[str], str],
+        wrong: frozenset[str],
+    ) -> None:
+        self._wrong = wrong
+        self._redact = redact
+        self._shown = {memory.id: memory for memory in page.memories}
+        self._indexes = page.indexes
+        self._candidates = candidates
+        self._operations: dict[str, Operation] = {}
+        self._placed: dict[int, Add | Skip] = {}
+        texts = [memory.content for memory in page.memories] + [candidates[index].content for index in page.indexes]
+        self._source = "\n".join(texts).casefold()
+        self._words = set(_WORD.findall(self._source))
+
+    def take(self, operation: Operation) -> None:
+        """Take one operation. Raises ModelFailed for one that says that the answer is not to be trusted."""
+        if operation.action in {"ADD", "SKIP"}:
+            index = self._candidate(operation)
+            if index in self._placed:
+                _refuse("it has two operations about one candidate")
+            candidate = self._candidates[index]
+            self._placed[index] = Add(index, candidate) if operation.action == "ADD" else Skip(index)
+            return
+        memory = self._shown.get(operation.id or "")
+        if memory is None:
+            _refuse("it names an id that was not shown")
+        if memory.id in self._operations:
+            _refuse("it has two operations about one memory")
+        if operation.candidate_index is not None and operation.candidate_index >= len(self._indexes):
+            _refuse("it names a candidate that there is not")
+        if operation.action == "UPDATE":
+            self._check_update(operation)
+        self._operations[memory.id] = operation
+
+    def result(self) -> PageChanges:
+        """Return the changes; what the rules do not allow for one memory is left out, and noted."""
+        changes: dict[str, Update | Delete] = {}
+        proposals: list[tuple[Update | Delete, str]] = []
+        notes: list[str] = []
+        for name, operation in self._operations.items():
+            if operation.action == "KEEP":
+                continue
+            memory, change = self._shown[name], self._change(operation)
+            if memory.type is MemoryType.EPISODE:
+                notes.append("an episode was to be changed and was kept")
+            elif isinstance(change, Delete) and (why := self._why_kept(memory, operation)):
+                notes.append(why)
+            elif isinstance(change, Update) and change.content == memory.content:
+                continue
+            elif memory.trust == "person":
+                proposals.append((change, operation.reason or "a model found it outdated or contradicted"))
+            else:
+                changes[name] = change
+        return PageChanges(changes, self._placed, tuple(proposals), tuple(dict.fromkeys(notes)))
+
+    def _candidate(self, operation: Operation) -> int:
+        """Return the index, in the run, of an operation's candidate. Raises ModelFailed."""
+        number = operation.candidate_index
+        if number is None and operation.action == "ADD":
+            same = [index for index in self._indexes if self._candidates[index].content == operation.content]
+            if len(same) == 1:
+                return same[0]
+        if number is None or number >= len(self._indexes):
+            _refuse("it names a candidate that there is not")
+        return self._indexes[number]
+
+    def _change(self, operation: Operation) -> Update | Delete:
+        """Return the change of an UPDATE or DELETE."""
+        assert operation.id is not None
+        if operation.action == "DELETE":
+            return Delete(operation.id)
+        number = operation.candidate_index
+        tags = self._shown[operation.id].tags if operation.tags is None else clean_tags(operation.tags)
+        content = self._redact(" ".join((operation.content or "").split()))
+        return Update(operation.id, content, tags, None if number is None else self._indexes[number])
+
+    def _check_update(self, operation: Operation) -> None:
+        """Check the new words of an UPDATE: those of the memories and candidates. Raises ModelFailed."""
+        content = " ".join((operation.content or "").split())
+        if not content or len(content) > CONTENT_CHARS_MAX:
+            _refuse(f"it has an UPDATE of {len(content):,} characters")
+        if UNSAFE.search(content) and not UNSAFE.search(self._source):
+            _refuse("it has an UPDATE with advice that could do harm")
+        words = set(_WORD.findall(content.casefold()))
+        if words and len(words & self._words) < _GROUNDED_MIN * len(words):
+            _refuse("it has an UPDATE in words that no memory and no candidate has")
+        if any(exact not in self._source for exact in _EXACT.findall(content.casefold())):
+            _refuse("it has an UPDATE with a number that no memory and no candidate has")
+
+    def _why_kept(self, memory: Memory, operation: Operation) -> str:
+        """Return why a memory may not be deleted, empty where it may."""
+        into = operation.merged_into
+        if into is not None:
+            target = self._shown.get(into)
+            gone = into in self._operations and self._operations[into].action == "DELETE"
+            if target is None or gone or into == memory.id:
+                return "a memory was to be merged into one that there is not, and was kept"
+            if memory_project(target) != memory_project(memory):
+                return "a memory was to be merged into one of another project, and was kept"
+        elif memory.type in _NEVER_DROPPED and operation.candidate_index is None and memory.id not in self._wrong:
+            return f"a {memory.type.value} was to be deleted that nothing supersedes, and was kept"
+        return ""
+
+
+def _memory_line(memory: Memory, wrong: WrongMemory | None) -> str:
+    """Return a memory as a request shows it: one line of JSON."""
+    shown: dict[str, object] = {
+        "id": memory.id,
+        "type": memory.type.value,
+        "project": memory_project(memory) or "(person)",
+        "content": f"{memory.title}: {memory.content}" if memory.title else memory.content,
+        "tags": list(memory.tags),
+        "updated": memory.updated_at[:10],
+        "recalled": memory.access_count,
+        "lastRecalled": (memory.last_accessed_at or "never")[:10],
+        "author": memory.trust,
+    }
+    if wrong is not None:
+        shown["said to be wrong"] = f"{wrong.why} ({'; '.join(quote.text for quote in wrong.quotes)})"
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _candidate_line(number: int, candidate: Candidate) -> str:
+    """Return a candidate as a request shows it: one line of JSON."""
+    shown = {
+        "candidateIndex": number,
+        "type": candidate.type.value,
+        "project": candidate.project or "(person)",
+        "content": f"{candidate.title}: {candidate.content}" if candidate.title else candidate.content,
+        "tags": list(candidate.tags),
+        "stated": (candidate.at or "")[:10],
+    }
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _refuse(why: str) -> NoReturn:
+    raise ModelFailed(f"The answer cannot be used: {why}.", reason="unparseable", hint="Nothing was changed by it.")

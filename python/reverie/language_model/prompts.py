@@ -1,0 +1,21 @@
+"""The prompts: versioned text files of the package, read once. A changed prompt gets a new number and keeps the old."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Final
+
+__all__ = ["CONSOLIDATE", "EXTRACT", "STATE", "SUMMARY", "prompt"]
+
+EXTRACT: Final = "extract-1"
+CONSOLIDATE: Final = "consolidate-1"
+STATE: Final = "state-1"
+SUMMARY: Final = "summary-1"
+
+
+@cache
+def prompt(version: str) -> str:
+    """Return the text of a prompt by its version, such as `extract-1`."""
+    folder = resources.files("reverie.language_model") / "prompts"
+    return (folder / f"{version}.md").read_text(encoding="utf-8")

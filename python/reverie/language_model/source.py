@@ -1,0 +1,126 @@
+"""The source of an extraction: the entries of a thread as numbered text, cut into pages that a request has room for.
+
+The speech of person and agent is what knowledge is read from, so it is clipped last; what tools printed is clipped
+first. What is clipped says so in its place. A page is shown as data, each entry below a line such as `[12] person`.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+
+from reverie import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["PAGES_MAX", "PAGE_TOKENS", "Page", "SourceEntry", "Speaker", "clip", "pages_of", "plain"]
+
+Speaker: TypeAlias = Literal["person", "agent", "call", "result", "file"]
+
+PAGE_TOKENS: Final = 60_000  # of source; with the prompt, known memories and candidates a request stays below 100,000
+PAGES_MAX: Final = 8  # of one run; the entries behind them are read by the next one
+_PAGES_WANTED: Final = 3  # of a thread; one that needs more is clipped harder
+
+# Characters that are shown of one entry, from generous to strict.
+_LEVELS: Final[tuple[dict[Speaker, int], ...]] = (
+    {"person": 20_000, "agent": 8_000, "call": 500, "result": 1_200, "file": 100_000},
+    {"person": 12_000, "agent": 4_000, "call": 250, "result": 400, "file": 100_000},
+    {"person": 8_000, "agent": 1_500, "call": 150, "result": 150, "file": 100_000},
+)
+_HEAD_SHARE: Final = 0.65  # of a clipped entry; the rest is its end, where errors and conclusions are
+
+_LABEL: Final[dict[Speaker, str]] = {
+    "person": "person",
+    "agent": "agent",
+    "call": "agent calls a tool",
+    "result": "result of a tool",
+    "file": "file that the agent wrote",
+}
+_SAME_CHARACTERS: Final = str.maketrans("“”„‟«»‘’‚‛‐‑‒–—―…", '""""""\'\'\'\'------.')  # noqa: RUF001 - those are the point
+_DOTS: Final = re.compile(r"\.{2,}")
+_SPACE: Final = re.compile(r"\s+")
+
+
+class SourceEntry(NamedTuple):
+    """One entry of a thread, or one file, redacted; `seq` is its number in the thread, from 1."""
+
+    seq: int
+    speaker: Speaker
+    text: str
+    at: str | None = None
+
+
+class Page(NamedTuple):
+    """A part of a source: `text` is shown to a model, `entries` are those in it with the text that is shown."""
+
+    text: str
+    entries: tuple[SourceEntry, ...]
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the last entry."""
+        return max(entry.seq for entry in self.entries)
+
+
+def pages_of(entries: Sequence[SourceEntry], *, page_tokens: int = PAGE_TOKENS) -> list[Page]:
+    """Return the pages of a source, oldest first: as much of each entry as lets the whole fit into a few pages.
+
+    An entry is never on two pages. An entry longer than a page (a file) is cut into several of the same number.
+    """
+    pages: list[Page] = []
+    for level in _LEVELS:
+        pages = _split([entry._replace(text=clip(entry.text, level[entry.speaker])) for entry in entries], page_tokens)
+        if len(pages) <= _PAGES_WANTED:
+            break
+    return pages
+
+
+def _split(entries: Sequence[SourceEntry], page_tokens: int) -> list[Page]:
+    """Return pages of whole entries, each within `page_tokens`."""
+    shown = [piece for entry in entries if entry.text.strip() for piece in _pieces(entry, page_tokens)]
+    texts = [_shown(entry) for entry in shown]
+    pages: list[Page] = []
+    begin = used = 0
+    for position, size in enumerate(tokens.count_many(texts)):
+        if position > begin and used + size > page_tokens:
+            pages.append(Page("\n".join(texts[begin:position]), tuple(shown[begin:position])))
+            begin, used = position, 0
+        used += size
+    if shown:
+        pages.append(Page("\n".join(texts[begin:]), tuple(shown[begin:])))
+    return pages
+
+
+def _pieces(entry: SourceEntry, page_tokens: int) -> list[SourceEntry]:
+    """Return the entry, or the parts of one that is longer than a page, with room for its label."""
+    room = max(1, page_tokens - 50)
+    pieces = []
+    text = entry.text
+    while text:
+        part = text if tokens.fits(text, room) else tokens.truncate(text, room) or text[:1]
+        pieces.append(entry._replace(text=part))
+        text = text[len(part) :]
+    return pieces
+
+
+def _shown(entry: SourceEntry) -> str:
+    """Return an entry as a page has it; a line of the text that looks like a label is moved in by a space."""
+    text = re.sub(r"(?m)^\[(?=\d+\] )", " [", entry.text)
+    day = f", {entry.at[:16].replace('T', ' ')}" if entry.at else ""
+    return f"[{entry.seq}] {_LABEL[entry.speaker]}{day}\n{text.rstrip()}\n"
+
+
+def clip(text: str, limit: int) -> str:
+    """Return `text` with at most about `limit` characters: its beginning and its end, and how much is left out."""
+    if len(text) <= limit:
+        return text
+    head = int(limit * _HEAD_SHARE)
+    return f"{text[:head]}\n[… {len(text) - limit:,} characters …]\n{text[head - limit :]}"
+
+
+def plain(text: str) -> str:
+    """Return `text` as quotes are compared: one space for any white space, one form of quotation marks and dashes."""
+    same = _DOTS.sub(".", unicodedata.normalize("NFC", text).translate(_SAME_CHARACTERS))
+    return _SPACE.sub(" ", same).strip().casefold()
