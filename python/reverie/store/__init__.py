@@ -26,18 +26,11 @@ from reverie.store.memory_records import (
     PurgesCursor,
     RegionRecord,
     RetiredRecord,
+    SpendRecord,
 )
 from reverie.store.reader import Reader, Version
-from reverie.store.records import (
-    ChangeRecord,
-    EventRecord,
-    FailureRecord,
-    IdempotencyRecord,
-    OperationRecord,
-    StoredRecord,
-    open_sealed_as,
-    seal_record,
-)
+from reverie.store.review_records import CandidateRecord, ForgottenRecord, PendingChange
+from reverie.store.run_records import RunFileRecord, RunRecord
 from reverie.store.schema import RULES, SYSTEM_SPACE, Key, Kind
 from reverie.store.store import Store
 from reverie.store.store_folder import StoreLock, needs_check, truncated_at
@@ -53,15 +46,28 @@ from reverie.store.thread_records import (
     NoteRecord,
     OutlineRecord,
     PassageRecord,
+    PrivacyCursor,
     ProjectRecord,
     ProjectsCursor,
     ScheduleRecord,
+    SessionRecord,
+    SessionsCursor,
     SpaceRecord,
     ThreadRecord,
     TokenRecord,
     UsageRecord,
     VersionsCursor,
     WorkingStateRecord,
+)
+from reverie.store.typed_records import (
+    ChangeRecord,
+    EventRecord,
+    FailureRecord,
+    IdempotencyRecord,
+    OperationRecord,
+    StoredRecord,
+    open_sealed_as,
+    seal_record,
 )
 from reverie.store.writer import Writer
 
@@ -76,6 +82,7 @@ __all__ = [
     "BackupEntry",
     "BackupsCursor",
     "BaselineRecord",
+    "CandidateRecord",
     "ChangeRecord",
     "ClearedRecord",
     "CompactionCursor",
@@ -92,6 +99,7 @@ __all__ = [
     "FailureRecord",
     "FingerprintRecord",
     "FingerprintsCursor",
+    "ForgottenRecord",
     "IdempotencyRecord",
     "IdentityRecord",
     "ImportRecord",
@@ -105,7 +113,9 @@ __all__ = [
     "OperationRecord",
     "OutlineRecord",
     "PassageRecord",
+    "PendingChange",
     "PendingPurge",
+    "PrivacyCursor",
     "ProjectRecord",
     "ProjectsCursor",
     "PurgesCursor",
@@ -113,9 +123,14 @@ __all__ = [
     "Redactor",
     "RegionRecord",
     "RetiredRecord",
+    "RunFileRecord",
+    "RunRecord",
     "ScheduleRecord",
     "Sealed",
+    "SessionRecord",
+    "SessionsCursor",
     "SpaceRecord",
+    "SpendRecord",
     "Store",
     "StoreLock",
     "StoredRecord",

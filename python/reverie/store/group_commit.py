@@ -20,9 +20,9 @@ from reverie.store.codec import HASH_BYTES, Redactor, encode_record, seal_own
 from reverie.store.integrity import CollectionChecksum, checksum_key, collection_kind, root_key, stored_checksum
 from reverie.store.keys import record_key, space_prefix
 from reverie.store.lmdb_env import translated_error
-from reverie.store.records import IdempotencyRecord, seal_record
 from reverie.store.schema import RULES, Kind
 from reverie.store.transaction import WriteTransaction
+from reverie.store.typed_records import IdempotencyRecord, seal_record
 from reverie.store.writer import Writer
 
 if TYPE_CHECKING:

@@ -223,6 +223,12 @@ class Environment:
         size = (self._path / "data.mdb").stat().st_size
         return max(0.0, 1 - (pages + _META_PAGES) * used["psize"] / size)
 
+    def filled_share(self) -> float:
+        """Return the share of the file that keys and values take up: 0 for none, up to 1."""
+        with self.read() as txn, translated_errors("measuring the file"):
+            stored = sum(len(key) + len(value) for key, value in txn.cursor())
+        return stored / (self._path / "data.mdb").stat().st_size
+
     @contextmanager
     def _without_reads(self) -> Iterator[None]:
         """Wait until no snapshot is open and let none be opened. Raises Busy where one stays open for too long."""

@@ -8,8 +8,8 @@ import msgspec
 from msgspec import field
 
 from reverie.models import MemoryType
-from reverie.store.records import FailureRecord, StoredRecord
 from reverie.store.schema import Key, Kind
+from reverie.store.typed_records import FailureRecord, StoredRecord
 
 __all__ = [
     "AccessCursor",
@@ -33,6 +33,7 @@ __all__ = [
     "PurgesCursor",
     "RegionRecord",
     "RetiredRecord",
+    "SpendRecord",
 ]
 
 T = TypeVar("T")
@@ -296,3 +297,22 @@ class FingerprintsCursor(StoredRecord, frozen=True, kw_only=True):
     KEY: ClassVar[Key] = ("fingerprints",)
 
     salt: str
+
+
+class SpendRecord(StoredRecord, frozen=True, kw_only=True):
+    """The tokens and calls of requests to the model of one role on one UTC day. Key: (day, role), in the system space.
+
+    `calls` are the requests that were sent, `failed` those of them that brought no answer. `cached_tokens` are those of
+    `input_tokens` that the provider read from its cache. `reserved` has the requests whose end is not known, by id, and
+    the most tokens that each may have used: written before it is sent, so that a process that is killed has sent
+    nothing that is not counted.
+    """
+
+    KIND: ClassVar[Kind] = Kind.SPEND
+
+    calls: int = 0
+    failed: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reserved: dict[str, int] = field(default_factory=dict)

@@ -69,6 +69,11 @@ class Kind(StrEnum):
     RETIRED = "retired"
     OUTLINE = "outline"
     FINGERPRINT = "fingerprint"
+    SPEND = "spend"
+    CANDIDATE = "candidate"
+    FORGOTTEN = "forgotten"
+    RUN = "run"
+    RUN_FILE = "runFile"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +145,11 @@ RULES: dict[Kind, Rule] = {
     Kind.RETIRED: _bookkeeping(30, "sha256"),
     Kind.OUTLINE: Rule(31, ("thread", "part"), scope=1, bookkeeping=True),
     Kind.FINGERPRINT: _bookkeeping(32, "slot"),
+    Kind.SPEND: _bookkeeping(33, "day", "role"),
+    Kind.CANDIDATE: _versioned(34, "candidate"),
+    Kind.FORGOTTEN: _versioned(35, "sha256"),
+    Kind.RUN: Rule(36, ("run",)),
+    Kind.RUN_FILE: Rule(37, ("run", "sha256")),
 }
 
 _BY_CODE = {rule.code: kind for kind, rule in RULES.items()}

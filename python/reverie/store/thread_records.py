@@ -7,9 +7,9 @@ from typing import Any, ClassVar, Literal
 import msgspec
 from msgspec import field
 
-from reverie.models import EntryKind, Json, Role, WorkingState
-from reverie.store.records import FailureRecord, StoredRecord
+from reverie.models import CommandUse, EntryKind, Json, Role, WorkingState
 from reverie.store.schema import Key, Kind
+from reverie.store.typed_records import FailureRecord, StoredRecord
 
 __all__ = [
     "ClearedRecord",
@@ -23,9 +23,12 @@ __all__ = [
     "NoteRecord",
     "OutlineRecord",
     "PassageRecord",
+    "PrivacyCursor",
     "ProjectRecord",
     "ProjectsCursor",
     "ScheduleRecord",
+    "SessionRecord",
+    "SessionsCursor",
     "SpaceRecord",
     "ThreadRecord",
     "TokenRecord",
@@ -134,11 +137,12 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
     `last_seq` is its last entry, `through_seq` the last entry that a distillation covers, `extracted_seq` the last
     entry that memories were drawn from. `tokens` counts all messages, `live_tokens` those still in the context.
     `carried` are the ids of the notes that it was opened with; None for an imported thread without messages. `project`
-    is a name of `ProjectsCursor`; older releases wrote a folder's name there (`projects.of_thread`). Key: (thread,).
+    is a name of `ProjectsCursor`; older releases wrote a folder's name there (`projects.of_thread`). `commands` are
+    those that passed in it up to `extracted_seq`. Key: (thread,).
     """
 
     KIND: ClassVar[Kind] = Kind.THREAD
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("carried", "factor", "cleared")
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("carried", "factor", "cleared", "commands")
     KEEPS_UNKNOWN_FIELDS: ClassVar[bool] = True
 
     id: str
@@ -162,6 +166,7 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
     carried: list[str] | None = None
     factor: FactorRecord | None = None
     cleared: ClearedRecord | None = None
+    commands: list[CommandUse] | None = None
 
 
 class ProjectRecord(msgspec.Struct, frozen=True, rename="camel"):
@@ -182,6 +187,46 @@ class ProjectsCursor(StoredRecord, frozen=True, kw_only=True):
     KEY: ClassVar[Key] = ("projects",)
 
     projects: list[ProjectRecord] = field(default_factory=list)
+
+
+class SessionRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
+    """A session of an agent's client, and the thread that its transcript is imported into.
+
+    `pid` is the client's process, `before` the session that the same process had before (`/clear` begins a new one).
+    """
+
+    client: str
+    session: str
+    thread: str
+    project: str | None = None
+    transcript: str | None = None
+    pid: int | None = None
+    before: str | None = None
+    started_at: str
+    updated_at: str
+    ended_at: str | None = None
+
+
+class SessionsCursor(StoredRecord, frozen=True, kw_only=True):
+    """The newest sessions of a space, the one that was heard of last at the end. Key: `KEY`."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("sessions",)
+
+    sessions: list[SessionRecord] = field(default_factory=list)
+
+
+class PrivacyCursor(StoredRecord, frozen=True, kw_only=True):
+    """Privacy settings: folders, and times in which nothing of a session is recorded. Key: `KEY`.
+
+    `pauses` are pairs of times; the end of the last one is None while recording is paused.
+    """
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("privacy",)
+
+    ignored: list[str] = field(default_factory=list)
+    pauses: list[tuple[str, str | None]] = field(default_factory=list)
 
 
 class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
@@ -308,7 +353,9 @@ class ImportRecord(StoredRecord, frozen=True, kw_only=True, rename=None):
 
     `sha256` is of the bytes from `check_from` to `offset`, the last chunk: a file with other bytes there is not the
     file that was read. `reply` is the API reply that the last message belongs to. `mixed`: more than one file was read
-    for this session, so every line may be stored already. Key: (source,).
+    for this session, so every line may be stored already. `folder` is where the client was at the last line, as far as
+    lines say so. `forgotten` is when a person deleted the thread: then the record is only the mark of that, without
+    client and session. Key: (source,).
     """
 
     KIND: ClassVar[Kind] = Kind.IMPORT
@@ -325,6 +372,8 @@ class ImportRecord(StoredRecord, frozen=True, kw_only=True, rename=None):
     inside: str = "nothing"
     reply: str | None = None
     mixed: bool = False
+    folder: str | None = None
+    forgotten: str | None = None
 
 
 class LedgerRecord(StoredRecord, frozen=True, kw_only=True):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, NotFound
-from reverie.store.records import OperationRecord
 from reverie.store.retention import THREAD_KINDS
 from reverie.store.schema import RULES, Key, Kind
+from reverie.store.typed_records import OperationRecord
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from reverie.store.records import ChangeRecord
+    from reverie.store.typed_records import ChangeRecord
     from reverie.store.writer import Writer
 
 __all__ = ["undo_operation"]

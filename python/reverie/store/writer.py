@@ -12,7 +12,8 @@ from reverie.errors import ValidationError
 from reverie.store.codec import RawRecord, Redactor, Sealed, decode_record, from_ms, seal, tombstone
 from reverie.store.keys import decode_key, encode_key, encode_number, kind_prefix, record_key
 from reverie.store.reader import Reader, versions_prefix
-from reverie.store.records import (
+from reverie.store.schema import EVENTS_MAX, RULES, Key, Kind, Rule
+from reverie.store.typed_records import (
     ChangeRecord,
     EventRecord,
     IdempotencyRecord,
@@ -23,7 +24,6 @@ from reverie.store.records import (
     seal_record,
     unknown_fields,
 )
-from reverie.store.schema import EVENTS_MAX, RULES, Key, Kind, Rule
 from reverie.store.versions import keep_version, rebase_version, rewrite_record, shorten_versions
 
 if TYPE_CHECKING:
