@@ -10,19 +10,20 @@ from reverie.context.truncate import result_text
 if TYPE_CHECKING:
     from reverie.context.values import Context
 
-__all__ = ["render"]
+__all__ = ["block_text", "render"]
 
 
 def render(context: Context) -> str:
     """Return system texts and messages as text under role headings, tool inputs as compact JSON."""
     pieces = [block["text"] for block in context.request["system"]]
     for message in context.request["messages"]:
-        body = "\n\n".join(shown for block in message["content"] if (shown := _block(block)))
+        body = "\n\n".join(shown for block in message["content"] if (shown := block_text(block)))
         pieces.append(f"{message['role']}:\n{body}")
     return "\n\n".join(pieces)
 
 
-def _block(block: dict[str, Any]) -> str:
+def block_text(block: dict[str, Any]) -> str:
+    """Return a content block as text; empty for one that only the API can read."""
     match block["type"]:
         case "text":
             return str(block["text"])

@@ -43,7 +43,7 @@ class Unit:
 
     @property
     def cost(self) -> int:
-        """Tokens of the unit as separate messages: an upper bound for a merged list."""
+        """The tokens of the unit as separate messages; never fewer than after neighbours are merged."""
         return self.overhead + self.blocks_cost
 
     @property

@@ -3,6 +3,7 @@
 from reverie.tools.definitions import FORMATS, TOOLS, Format, Tool, definitions, tool_named
 from reverie.tools.inputs import (
     MemoryAppendInput,
+    MemoryDeleteInput,
     MemoryListInput,
     MemoryPatchInput,
     MemoryReadInput,
@@ -19,6 +20,7 @@ __all__ = [
     "TOOLS",
     "Format",
     "MemoryAppendInput",
+    "MemoryDeleteInput",
     "MemoryListInput",
     "MemoryPatchInput",
     "MemoryReadInput",

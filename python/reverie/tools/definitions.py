@@ -6,6 +6,7 @@ Sources: seed 001, tier 5; seed 004, sections 5 to 7. One JSON schema, three env
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, assert_never, get_args
 
@@ -31,7 +32,8 @@ class Tool:
     """One tool: `read_only` tools change nothing, `of_thread` tools need a thread, `input_type` is a struct.
 
     `replaces`: it overwrites what was there. `repeatable`: the same call again changes nothing more.
-    `output_type` is the struct of a result that is an object: text and lists have none.
+    `deletes`: a person may want to be asked before. `output_type` is the struct of a result; a text has none.
+    `listed_as`: the text of the result is a list, which MCP gets in an object under this name.
     `always_loaded`: a client that loads tools when they are looked for should have this one from the beginning.
     """
 
@@ -43,6 +45,8 @@ class Tool:
     replaces: bool = False
     repeatable: bool = False
     always_loaded: bool = False
+    deletes: bool = False
+    listed_as: str | None = None
     output_type: type[Any] | None = None
 
 
@@ -68,6 +72,8 @@ TOOLS: tuple[Tool, ...] = (
         "facts/*.md, past work in episodes/YYYY-MM.md. Use it at the start of a task, unless the list is in the "
         "conversation already, and then load what the task needs with memory_read.",
         inputs.MemoryListInput,
+        output_type=outputs.MemoryListOutput,
+        listed_as="files",
         read_only=True,
     ),
     Tool(
@@ -109,6 +115,15 @@ TOOLS: tuple[Tool, ...] = (
         output_type=outputs.MemoryWriteOutput,
     ),
     Tool(
+        "memory_delete",
+        "Delete a memory file whole, with every memory in it. Use it only when the user wants that, or when what is "
+        "in the file is in another one now. To take out single facts, use memory_patch.",
+        inputs.MemoryDeleteInput,
+        output_type=outputs.MemoryDeleteOutput,
+        replaces=True,
+        deletes=True,
+    ),
+    Tool(
         "recall",
         "Search everything remembered from earlier work and get the memories that answer best, best first. Use it "
         "before you look into something anew, and when the user refers to something that is not in this conversation. "
@@ -123,6 +138,7 @@ TOOLS: tuple[Tool, ...] = (
         "Read the working state of this thread: current task, completed and next steps, open files, recent decisions, "
         "blockers. It is kept up to date automatically. Use it when you are unsure what you were doing.",
         inputs.WorkingStateGetInput,
+        output_type=outputs.WorkingStateOutput,
         read_only=True,
         of_thread=True,
     ),
@@ -132,6 +148,7 @@ TOOLS: tuple[Tool, ...] = (
         "was there, what you leave out stays. Use it when the task changes in a way that was not said in the "
         "conversation, or before you leave work half done.",
         inputs.WorkingStateSetInput,
+        output_type=outputs.WorkingStateOutput,
         of_thread=True,
         replaces=True,
         repeatable=True,
@@ -146,8 +163,12 @@ def tool_named(name: str) -> Tool | None:
     return _BY_NAME.get(name)
 
 
+@cache
 def definitions(form: Format) -> list[dict[str, Any]]:
-    """Return every tool as one API takes it: the items of `tools` in a request, or of an MCP server's `tools/list`."""
+    """Return every tool as one API takes it: the items of `tools` in a request, or of an MCP server's `tools/list`.
+
+    They are made once, which takes some milliseconds: callers do not change them.
+    """
     return [_definition(tool, form) for tool in TOOLS]
 
 

@@ -8,6 +8,7 @@ from reverie.models import NoteCategory
 
 __all__ = [
     "MemoryAppendInput",
+    "MemoryDeleteInput",
     "MemoryListInput",
     "MemoryPatchInput",
     "MemoryReadInput",
@@ -82,6 +83,12 @@ class MemoryWriteInput(_Input):
             "are remembered."
         ),
     ]
+
+
+class MemoryDeleteInput(_Input):
+    """The input of `memory_delete`."""
+
+    path: _Path
 
 
 class TextPatch(_Input):

@@ -2,7 +2,18 @@
 
 from msgspec import UNSET, Struct, UnsetType
 
-__all__ = ["MemoryPatchOutput", "MemoryWriteOutput", "NoteOutput", "RecallOutput", "RecalledMemory"]
+__all__ = [
+    "ListedFile",
+    "MemoryDeleteOutput",
+    "MemoryListOutput",
+    "MemoryPatchOutput",
+    "MemoryWriteOutput",
+    "NoteOutput",
+    "RecallOutput",
+    "RecalledMemory",
+    "StateSourcesOutput",
+    "WorkingStateOutput",
+]
 
 
 class NoteOutput(Struct, rename="camel"):
@@ -10,6 +21,53 @@ class NoteOutput(Struct, rename="camel"):
 
     success: bool
     id: str
+
+
+class ListedFile(Struct, rename="camel"):
+    """A memory file as `memory_list` returns it; `size` is in bytes."""
+
+    path: str
+    summary: str
+    size: int
+
+
+class MemoryListOutput(Struct, rename="camel"):
+    """The result of `memory_list`, whose text is the list alone: MCP wants an object."""
+
+    files: list[ListedFile]
+
+
+class MemoryDeleteOutput(Struct, rename="camel"):
+    """The result of `memory_delete`: the operation that `reverie undo` takes back."""
+
+    success: bool
+    operation: str
+
+
+class WorkingStateOutput(Struct, rename="camel"):
+    """The result of `working_state_get` and `working_state_set`."""
+
+    current_task: str
+    task_chain: list[str]
+    completed_steps: list[str]
+    next_steps: list[str]
+    open_files: list[str]
+    recent_decisions: list[str]
+    blockers: list[str]
+    updated_at: str | None
+    sources: "StateSourcesOutput"
+
+
+class StateSourcesOutput(Struct, rename="camel"):
+    """The number of the entry that each item of a working state came from; 0 if unknown."""
+
+    current_task: int
+    task_chain: list[int]
+    completed_steps: list[int]
+    next_steps: list[int]
+    open_files: list[int]
+    recent_decisions: list[int]
+    blockers: list[int]
 
 
 class MemoryWriteOutput(Struct, rename="camel"):

@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from reverie.usecases import contexts, distill_plan, dream, imports, learn, message_pages, sort_projects, working_state
+from reverie.usecases import (
+    contexts,
+    distill_plan,
+    dream,
+    imports,
+    learn,
+    message_pages,
+    run_plan,
+    runs,
+    sort_projects,
+    working_state,
+)
 from reverie.usecases.distill import DistillJob
 
 if TYPE_CHECKING:
@@ -31,11 +42,17 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "import": _job(imports.ChunkJob, imports.decide),
     "state": _job(working_state.StateJob, working_state.decide),
     "context": _job(contexts.ContextJob, contexts.decide),
+    "context-text": _job(contexts.TextJob, contexts.decide_text),
     "messages": _job(message_pages.PageJob, message_pages.page),
     "outline": _job(message_pages.OutlineJob, message_pages.plan_outline),
     "distill": _job(DistillJob, distill_plan.decide),
+    "distill-requests": _job(DistillJob, distill_plan.requests),
     "learn": _job(learn.LearnJob, learn.decide),
+    "learn-requests": _job(learn.LearnJob, learn.requests),
+    "run": _job(runs.RunJob, run_plan.decide),
+    "run-requests": _job(runs.RunJob, run_plan.requests),
     "dream": _job(dream.DreamJob, dream.decide),
+    "dream-requests": _job(dream.DreamJob, dream.requests),
     "sort": _job(sort_projects.SortJob, sort_projects.decide),
 }
 

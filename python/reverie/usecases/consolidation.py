@@ -16,24 +16,29 @@ from reverie.store import (
     ArchiveEntryRecord,
     ArchiveRecord,
     ArchivesCursor,
+    CandidateRecord,
     DistillationRecord,
     DocumentRecord,
     DreamRecord,
+    ForgottenRecord,
     Kind,
     MemoriesCursor,
     MemoryRecord,
     PurgesCursor,
 )
-from reverie.usecases import projects
+from reverie.usecases import projects, review
 from reverie.usecases.writing import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reverie.store import Reader, Writer
 
 __all__ = [
     "DocumentText",
     "MemoryPlan",
     "MemorySnapshot",
+    "changes_answer",
     "commit",
     "empty_plan",
     "remove_thread_archives",
@@ -59,13 +64,14 @@ class DocumentText(msgspec.Struct):
 class MemorySnapshot(msgspec.Struct):
     """The memories of a space and the documents with them; `operation` is the last one that changed a memory.
 
-    `window` is `consolidation.window` in tokens, by which the capacity tier is chosen.
+    `window` is `consolidation.window` in tokens, by which the capacity tier is chosen. `forgotten` is not learnt again.
     """
 
     operation: int
     memories: list[MemoryRecord]
     documents: dict[str, DocumentText]
     window: int
+    forgotten: list[ForgottenRecord] = []
 
 
 class MemoryPlan(msgspec.Struct):
@@ -73,7 +79,9 @@ class MemoryPlan(msgspec.Struct):
 
     `put` are the records of new and changed memories, `documents` the texts that the changes lead to. `changes` and
     `proposals` have the form of seed 003, `archived` is what an archive stores of `put`, `counts` are the decisions by
-    action.
+    action. `proposed` are the candidates in the order of their indexes. `fallback` says what a model did not decide,
+    and why; it is empty where it decided all, or where there is no model.
+    action. `waiting` are candidates for a person, `forgotten` is how many were dropped since they were forgotten.
     """
 
     operation: int
@@ -86,6 +94,10 @@ class MemoryPlan(msgspec.Struct):
     proposals: list[wire.Proposal]
     counts: dict[str, int]
     archived: list[dict[str, Any]]
+    proposed: list[wire.ProposedMemory] = []
+    fallback: str = ""
+    waiting: list[CandidateRecord] = []
+    forgotten: int = 0
 
 
 def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
@@ -99,7 +111,13 @@ def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
     for _, record in reader.records(MemoryRecord):
         access = reader.load(AccessRecord, (record.id,)) or AccessRecord()
         memories.append(msgspec.structs.replace(record, access_count=access.count))
-    return MemorySnapshot(operation=_last_change(reader), memories=memories, documents=documents, window=window)
+    return MemorySnapshot(
+        operation=_last_change(reader),
+        memories=memories,
+        documents=documents,
+        window=window,
+        forgotten=[record for _, record in reader.records(ForgottenRecord)],
+    )
 
 
 def empty_plan(snapshot: MemorySnapshot) -> MemoryPlan:
@@ -137,12 +155,26 @@ def commit(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
             "agent.memory.consolidated",
             {"memoryRef": f"space:{writer.space}", "inputCount": plan.candidates, "outputCount": len(plan.put)},
         )
+    waiting = review.keep_waiting(writer, plan.waiting)
+    return changes_answer(plan, operation=str(writer.number), waiting=waiting)
+
+
+def changes_answer(plan: MemoryPlan, *, operation: str | None, waiting: Sequence[str] = ()) -> wire.MemoryChanges:
+    """Return the answer about a plan; without an `operation` for one that is not written.
+
+    Memories that stay as they are are counted and not listed: a store may have a hundred thousand.
+    """
     return wire.MemoryChanges(
         candidates=plan.candidates,
         counts=plan.counts,
         tier=plan.tier,
-        operation=str(writer.number),
+        operation=operation,
         proposals=plan.proposals,
+        proposed=plan.proposed,
+        changes=[change for change in plan.changes if not isinstance(change, wire.KeepChange)],
+        fallback=plan.fallback or None,
+        waiting=list(waiting),
+        forgotten=plan.forgotten,
     )
 
 

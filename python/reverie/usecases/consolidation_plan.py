@@ -23,17 +23,20 @@ from reverie.documents.project_folder import PERSON
 from reverie.errors import ValidationError
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Update
 from reverie.store.codec import to_ms
+from reverie.usecases import review
 from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot
 from reverie.usecases.memories import memory_of, record_of
+from reverie.usecases.origins import Origins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reverie.documents import Change as ItemChange
-    from reverie.models import Change
+    from reverie.models import Change, Message, Tier
     from reverie.redact import Redactor
+    from reverie.store import CandidateRecord
 
-__all__ = ["Origin", "decide", "edited", "plan_changes"]
+__all__ = ["Origin", "decide", "edited", "held_for_person", "plan_changes", "plan_decision", "screened", "tier_of"]
 
 ID_RANDOM_BYTES = 10
 DATE_CHARS = 10  # of an RFC 3339 time: `2026-11-21`
@@ -45,9 +48,9 @@ _OF_PROJECT: Final = re.compile(
 
 
 class Origin(NamedTuple):
-    """The thread that candidates were read from, and the name of its project."""
+    """The thread that candidates were read from, None for a run without one, and the name of its project."""
 
-    id: str
+    id: str | None
     project: str | None
 
 
@@ -59,26 +62,96 @@ def decide(
     at: str,
     random: bytes,
     thread: Origin | None = None,
+    messages: Sequence[Message] = (),
 ) -> MemoryPlan:
     """Return the plan of the changes that `candidates` make to the memories; pure.
 
     `random` seeds the ids of new memories; `thread`, which the candidates were read from, goes into their provenance.
+    `messages` are those that they were read from: what rests on words from outside waits for a person.
     """
     existing = [memory_of(record) for record in snapshot.memories]
+    usable = screened(snapshot, candidates, redactor=redactor, at=at, thread=thread, messages=messages)
+    tier = tier_of(existing, snapshot.window)
+    decision = consolidate.decide(usable.usable, existing, tier)
+    return plan_decision(snapshot, usable, decision, existing=existing, tier=tier, at=at, random=random)
+
+
+def screened(
+    snapshot: MemorySnapshot,
+    candidates: Sequence[Candidate],
+    *,
+    redactor: Redactor,
+    at: str,
+    thread: Origin | None,
+    messages: Sequence[Message],
+) -> review.Screened:
+    """Return the candidates, redacted, with their provenance and project: those to consolidate, and those that wait.
+
+    Those that have no text then are left out, since nothing of them could be written into a document, and those that
+    say in the same words what was forgotten.
+    """
     redacted = [_redacted(candidate, redactor, thread) for candidate in candidates]
-    # A candidate of which redaction leaves no text has nothing that could be written into a document.
-    usable = [candidate for candidate in redacted if clean(candidate.content)]
-    tier = consolidate.tier(tokens.count(projections.long_term_memory(existing).decode()), snapshot.window)
-    decision = consolidate.decide(usable, existing, tier)
+    readable = [candidate for candidate in redacted if clean(candidate.content)]
+    return review.screen(readable, snapshot.forgotten, Origins(messages), at=at)
+
+
+def tier_of(existing: Sequence[Memory], window: int) -> Tier:
+    """Return the capacity tier of a space's memories; `window` is `consolidation.window` in tokens."""
+    return consolidate.tier(tokens.count(projections.long_term_memory(existing).decode()), window)
+
+
+def plan_decision(
+    snapshot: MemorySnapshot,
+    candidates: review.Screened,
+    decision: Decision,
+    *,
+    existing: Sequence[Memory],
+    tier: Tier,
+    at: str,
+    random: bytes,
+) -> MemoryPlan:
+    """Return the plan of a decision about the usable candidates and the memories `existing`, those of the snapshot.
+
+    `random` seeds the ids of new memories.
+    """
+    usable = candidates.usable
+    decision, held = held_for_person(decision, existing, at=at)
     after = consolidate.apply(decision.changes, existing, usable, at=at, new_ids=_new_ids(at, random))
-    return _plan(snapshot, existing, after, decision, candidates=len(usable), tier=tier.value, day=at[:DATE_CHARS])
+    plan = _plan(snapshot, existing, after, decision, candidates=len(usable), tier=tier.value, day=at[:DATE_CHARS])
+    plan.waiting, plan.forgotten = [*candidates.waiting, *held], candidates.dropped
+    plan.proposed = [
+        wire.ProposedMemory(
+            type=candidate.type.value, content=candidate.content, tags=list(candidate.tags), title=candidate.title
+        )
+        for candidate in usable
+    ]
+    return plan
 
 
-def plan_changes(snapshot: MemorySnapshot, changes: Sequence[Change], *, at: str) -> MemoryPlan:
+def plan_changes(
+    snapshot: MemorySnapshot, changes: Sequence[Change], *, at: str, proposals: Sequence[consolidate.Proposal] = ()
+) -> MemoryPlan:
     """Return the plan of changes that were decided elsewhere (by a dream); pure."""
     existing = [memory_of(record) for record in snapshot.memories]
-    after = consolidate.apply(changes, existing, at=at, new_ids=())
-    return _plan(snapshot, existing, after, Decision(tuple(changes)), candidates=0, tier="", day=at[:DATE_CHARS])
+    decision, held = held_for_person(Decision(tuple(changes), tuple(proposals)), existing, at=at)
+    after = consolidate.apply(decision.changes, existing, at=at, new_ids=())
+    plan = _plan(snapshot, existing, after, decision, candidates=0, tier="", day=at[:DATE_CHARS])
+    plan.waiting = held
+    return plan
+
+
+def held_for_person(
+    decision: Decision, existing: Sequence[Memory], *, at: str
+) -> tuple[Decision, list[CandidateRecord]]:
+    """Return the decision as it may be made without a person, and the candidates that wait for one.
+
+    Every decision about memories passes here, a model's as well. The changes of a person's memories wait, and where
+    more than a fifth of all memories would be deleted, all updates and deletions wait as one candidate.
+    """
+    by_id = {memory.id: memory for memory in existing}
+    waiting = [review.proposal(item.change, by_id, item.why, at=at) for item in decision.proposals]
+    decision, held = consolidate.hold_large_deletion(decision, len(existing))
+    return decision, [*waiting, review.change_set(held, by_id, at=at)] if held else waiting
 
 
 def _plan(
@@ -119,7 +192,7 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
     # Through JSON: the redactor reads lists and dicts only, and a secret in a tuple would pass.
     fields, _ = redactor.value(msgspec.json.decode(msgspec.json.encode(candidate)))
     if thread is not None:
-        fields["provenance"] = {"thread": thread.id, **fields["provenance"]}
+        fields["provenance"] = {**({} if thread.id is None else {"thread": thread.id}), **fields["provenance"]}
         project = thread.project or PERSON
         if project and not _concerns_person(candidate, project):
             fields["project"] = fields["provenance"]["project"] = project
@@ -133,6 +206,8 @@ def _concerns_person(candidate: Candidate, project: str) -> bool:
     Examples: "Wants agents to always answer in German" is the person's; "Wants agents to always run `make lint`",
     "… read docs/style.md" and "… use port 8080" are the project's, as each names something that is there.
     """
+    if "prompt" in candidate.provenance:  # a model read the scope from the words around
+        return candidate.subject == "user" and candidate.type is not MemoryType.EPISODE
     if candidate.type is MemoryType.PREFERENCE:
         text = f"{candidate.content} {' '.join(candidate.tags)}"
         return _OF_PROJECT.search(text) is None and project not in text.casefold()
@@ -160,10 +235,21 @@ def _change_answer(change: Change, added: Iterator[str]) -> wire.Change:
         case Delete():
             return wire.DeleteChange(id=change.id)
         case Update():
-            return wire.UpdateChange(id=change.id, content=change.content, tags=list(change.tags))
+            return wire.UpdateChange(
+                id=change.id,
+                content=change.content,
+                tags=list(change.tags),
+                candidate_index=change.candidate_index,
+            )
         case Add():
             new = change.candidate
-            return wire.AddChange(type=new.type.value, content=new.content, tags=list(new.tags), id=next(added))
+            return wire.AddChange(
+                type=new.type.value,
+                content=new.content,
+                tags=list(new.tags),
+                id=next(added),
+                candidate_index=change.candidate_index,
+            )
         case Skip():
             return wire.SkipChange(candidate_index=change.candidate_index)
 

@@ -15,12 +15,23 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from reverie import wire
+from reverie.consolidate.screening import lines_without
 from reverie.context import Limits, Parts, RecallLine, assemble
+from reverie.context.as_text import text_of
 from reverie.context.excerpts import ExcerptCache
 from reverie.distill import state_rendering as state_text
+from reverie.errors import TokenBudgetExceeded
 from reverie.importers.messages import main_line
 from reverie.models import Message, Note, WorkingState
-from reverie.store import DigestRecord, DistillationRecord, DocumentRecord, Kind, NoteRecord, open_sealed_as
+from reverie.store import (
+    DigestRecord,
+    DistillationRecord,
+    DocumentRecord,
+    ForgottenRecord,
+    Kind,
+    NoteRecord,
+    open_sealed_as,
+)
 from reverie.usecases import threads
 from reverie.usecases.distill import distillation_of
 from reverie.usecases.sized_context import DistillationCache, sized_context
@@ -33,7 +44,12 @@ if TYPE_CHECKING:
     from reverie.models import Entry
     from reverie.store import Reader
 
-__all__ = ["ContextJob", "Placement", "Room", "clear_caches", "decide", "snapshot"]
+__all__ = ["ContextJob", "Placement", "Room", "TextJob", "clear_caches", "decide", "decide_text", "snapshot"]
+
+CHARS_OF_TOKEN = 3  # characters of a token at least in nearly every text, so that the tiers fill the size asked for
+FILLED = 0.7  # share of the characters asked for, below which a text that left something out is made once more
+ENLARGED_MAX = 4  # then for so many times the tokens at most
+TEXT_TOKENS_MIN = 500  # a smaller context is made as this one, and cut
 
 Placement: TypeAlias = Literal["system", "late"]
 
@@ -53,7 +69,8 @@ class ContextJob(msgspec.Struct):
     """A snapshot of every tier of a thread.
 
     `index` is the memory index as it was when the thread was created. `distillation` is the newest one, still sealed:
-    the compute process opens each only once. `recall` are memories as (text, memory id, document path), best first.
+    the compute process opens each only once. What is `forgotten` is left out of the digest and of the stored summary.
+    `recall` are memories as (text, memory id, document path), best first.
 
     A context for a given size (`max_tokens`) distills for that size: `distillation` is then the one before the newest
     that was made here, which is built upon, and `entries` are those after it. `distillations` counts the stored ones,
@@ -69,12 +86,21 @@ class ContextJob(msgspec.Struct):
     is_distilled: bool
     state: WorkingState
     digest: str
+    forgotten: list[str]
     notes: list[Note]
     bootstrap: list[tuple[str, str]]
     recall: list[tuple[str, str, str]]
     room: Room
     max_tokens: int | None
     placement: Placement | None
+
+
+class TextJob(msgspec.Struct):
+    """A snapshot for a context as one text: its tiers, all without a choice, and its characters at most."""
+
+    context: ContextJob
+    tiers: list[str] | None = None
+    chars_max: int | None = None
 
 
 def snapshot(
@@ -87,14 +113,18 @@ def snapshot(
     room: Room,
     max_tokens: int | None,
     placement: Placement | None,
+    sized: bool = False,
 ) -> ContextJob:
-    """Read every tier of a thread; `bootstrap` are the paths of documents. Raises NotFound for an unknown thread."""
+    """Read every tier of a thread; `bootstrap` are the paths of documents. Raises NotFound for an unknown thread.
+
+    `sized`: the context will be made for a size that is not known yet, as one for `max_tokens` is.
+    """
     thread = threads.get(reader, thread_id)
     stored = (data for _, data in reader.scan_sealed(Kind.DISTILLATION, (thread_id,), reverse=True))
     newest = next(stored, None)
     is_distilled = newest is not None and not _extent(newest)[1]
     base = newest
-    if max_tokens is not None:
+    if sized or max_tokens is not None:
         own = (data for data in chain([newest] if newest else [], stored) if not _extent(data)[1])
         base = next(islice(own, 1, None) if is_distilled else own, None)
     documents = ((path, reader.load(DocumentRecord, (path,))) for path in bootstrap)
@@ -109,6 +139,11 @@ def snapshot(
         is_distilled=is_distilled,
         state=state,
         digest="" if digest is None else digest.text,
+        forgotten=[
+            record.content
+            for _, record in reader.records(ForgottenRecord)
+            if record.content and record.project in ("", thread.project or "")
+        ],
         notes=[
             Note(id=note.id, content=note.content, category=note.category, at=note.at)
             for _, note in reader.records(NoteRecord, (thread_id,))
@@ -135,6 +170,36 @@ def decide(job: ContextJob) -> wire.ContextAnswer:
         TokenBudgetExceeded: the open turn alone is larger than `max_tokens`.
         Damaged: naming the entry whose bytes fail their checksum.
     """
+    return _answer(_context(job), job)
+
+
+def decide_text(job: TextJob) -> wire.ContextText:
+    """Return a context as one text; pure. Where a size is given, it is distilled for that.
+
+    An open turn that is larger than the size is no error: the text has the end of it. Raises Damaged.
+    """
+    if job.chars_max is None or job.context.max_tokens is not None:
+        return wire.ContextText(text=text_of(_context(job.context), tiers=job.tiers, chars_max=job.chars_max))
+    size = max(TEXT_TOKENS_MIN, job.chars_max // CHARS_OF_TOKEN)
+    context, text = _text_at(job, size)
+    if context.dropped and len(text) < FILLED * job.chars_max:
+        # Not all tiers are asked for, or their tokens are shorter: with more room the others say more.
+        _, text = _text_at(job, min(size * ENLARGED_MAX, size * job.chars_max // max(len(text), 1)))
+    return wire.ContextText(text=text)
+
+
+def _text_at(job: TextJob, size: int) -> tuple[Context, str]:
+    """Return the context for `size` tokens, or the least that holds the open turn, and its text."""
+    try:
+        context = _context(msgspec.structs.replace(job.context, max_tokens=size))
+    except TokenBudgetExceeded as exceeded:
+        least = int(exceeded.details["minimumRequired"])
+        context = _context(msgspec.structs.replace(job.context, max_tokens=least))
+    return context, text_of(context, tiers=job.tiers, chars_max=job.chars_max)
+
+
+def _context(job: ContextJob) -> Context:
+    """Return the context of a snapshot. Raises TokenBudgetExceeded and Damaged."""
     limits = Limits(
         window=job.room.window,
         max_tokens=job.max_tokens,
@@ -142,7 +207,7 @@ def decide(job: ContextJob) -> wire.ContextAnswer:
         preserve_tokens=job.room.preserve_tokens,
         trigger=job.room.clear_at,
     )
-    return _answer(_stored_context(job, limits) if job.max_tokens is None else _sized_context(job, limits), job)
+    return _stored_context(job, limits) if job.max_tokens is None else _sized_context(job, limits)
 
 
 def _stored_context(job: ContextJob, limits: Limits) -> Context:
@@ -153,7 +218,7 @@ def _stored_context(job: ContextJob, limits: Limits) -> Context:
     distillation, excerpts = _opened_distillation(job.distillation)
     parts = replace(
         parts,
-        summary=distillation.text,
+        summary=lines_without(distillation.text or "", job.forgotten),
         distillation=distillation.number,
         passages=excerpts,
         distilled_at_seq=distillation.last_seq,
@@ -171,7 +236,7 @@ def _sized_context(job: ContextJob, limits: Limits) -> Context:
         limits,
         number=job.distillations + (0 if job.is_distilled else 1),
         previous=distillation_of(_opened_distillation(job.distillation)[0]) if job.distillation else None,
-        inherited_digest="" if has_own else job.digest,
+        inherited_digest="" if has_own else lines_without(job.digest, job.forgotten),
         entries=entries,
         cache=_distillations(_fingerprint(job)),
     )
@@ -185,7 +250,8 @@ def _distillations(_fingerprint: bytes) -> DistillationCache:
 
 def _fingerprint(job: ContextJob) -> bytes:
     """Return a hash of all that a distillation is made from."""
-    made_from = hashlib.blake2b(job.digest.encode("utf-8", "surrogatepass"), digest_size=32)
+    digest = lines_without(job.digest, job.forgotten)
+    made_from = hashlib.blake2b(digest.encode("utf-8", "surrogatepass"), digest_size=32)
     for data in (job.distillation or b"", *(data for _, data in job.entries)):
         made_from.update(len(data).to_bytes(8, "big") + data)
     return made_from.digest()
@@ -196,7 +262,7 @@ def _parts(job: ContextJob, messages: tuple[Message, ...]) -> Parts:
     return Parts(
         bootstrap=tuple(job.bootstrap),
         index=job.index,
-        digest=job.digest,
+        digest=lines_without(job.digest, job.forgotten),
         notes=tuple(sorted(job.notes, key=lambda note: note.at, reverse=True)),
         state=state_text.render(job.state),
         recall=tuple(RecallLine(text, memory, document) for text, memory, document in job.recall),

@@ -13,9 +13,11 @@ from msgspec.structs import replace
 
 from reverie import tokens, wire
 from reverie.errors import Conflict
+from reverie.language_model.requests import Outcome
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, PassageRecord, WorkingStateRecord, Write
-from reverie.usecases import consolidation, projects, threads, working_state
+from reverie.usecases import command_counts, consolidation, projects, threads, working_state
+from reverie.usecases.command_counts import CommandCounts
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.stored_entries import SealedEntry, sealed_after
 from reverie.usecases.token_ledger import record_use
@@ -41,7 +43,8 @@ class DistillJob(msgspec.Struct):
 
     `entries` are those after the last distillation made here, `previous` is its record. `state` is the stored working
     state, read through entry `state_seq` and written by operation `state_version`. `window` is the model's, `random`
-    seeds the ids of new memories, `literals` are the configured strings to redact.
+    seeds the ids of new memories, `literals` are the configured strings to redact. `outcomes` are the answers of a
+    model by the ids of their requests; None decides without one.
     """
 
     thread: str
@@ -60,9 +63,11 @@ class DistillJob(msgspec.Struct):
     bounds: Bounds
     window: int
     memories: MemorySnapshot
+    counts: CommandCounts
     at: str
     random: bytes
     literals: list[str] = []
+    outcomes: dict[str, Outcome] | None = None
 
 
 class DistillPlan(msgspec.Struct):
@@ -71,7 +76,8 @@ class DistillPlan(msgspec.Struct):
     `last_seq` is the last entry of the snapshot, `through_seq` the last that the summary covers. `state_seq` is the
     entry that the distillation's working state is from, `state_version` the operation that wrote the stored one it was
     built on. `tokens_seen` are the tokens of the whole thread at the snapshot, `tokens_before` and `tokens_after` those
-    of its context.
+    of its context. `learnt_seq` is the last entry that memories were learnt from. `fallback` says why the summary is by
+    rules, where a model was asked.
     """
 
     thread: str
@@ -93,6 +99,9 @@ class DistillPlan(msgspec.Struct):
     tokens_after: int
     tokens_used: int
     memories: MemoryPlan
+    counts: CommandCounts
+    learnt_seq: int = 0
+    fallback: str = ""
 
 
 def snapshot(
@@ -138,6 +147,7 @@ def snapshot(
         bounds=bounds,
         window=thread.context_window or window,
         memories=consolidation.snapshot(reader, window=memory_window),
+        counts=command_counts.snapshot(reader, thread),
         at=at,
         random=random,
         literals=list(literals),
@@ -194,11 +204,11 @@ def commit(
             thread,
             distillations=plan.number,
             through_seq=plan.through_seq,
-            extracted_seq=plan.last_seq,
+            extracted_seq=plan.learnt_seq,
+            commands=plan.counts.own,
             # Messages that were appended since the snapshot are part of the context beside the plan's.
             live_tokens=plan.tokens_after + max(0, thread.tokens - plan.tokens_seen),
             usage=None,
-            updated_at=plan.at,
         )
         writer.save(after, (plan.thread,))
         _announce(writer, plan)
@@ -222,6 +232,7 @@ def _distill_answer(plan: DistillPlan, changes: wire.MemoryChanges, operation: i
         tokenizer=tokens.TOKENIZER,
         memories=changes,
         operation=str(operation),
+        fallback=plan.fallback or None,
     )
 
 

@@ -11,21 +11,27 @@ from reverie.context import Limits, Parts, assemble, tail_start
 from reverie.distill import state_rendering as state_text
 from reverie.distill import summary as summary_text
 from reverie.distill.extractive import Extractive
-from reverie.errors import Conflict, TokenBudgetExceeded
+from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.messages import main_line
+from reverie.language_model.thread_state import answered_summary, summary_request
+from reverie.models import Section
 from reverie.redact import Redactor
-from reverie.usecases import consolidation_plan
+from reverie.usecases import command_counts, consolidation, consolidation_plan
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
+from reverie.usecases.model_memories import MemoryWork, source_of, work_on
+from reverie.usecases.origins import without_recalled
 from reverie.usecases.sized_context import open_turn
 from reverie.usecases.stored_entries import entry_record, opened_entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reverie.language_model.requests import ModelRequest
     from reverie.models import Distillation, Entry, Message, WorkingState
+    from reverie.usecases.command_counts import CommandCounts
     from reverie.usecases.consolidation import MemoryPlan
 
-__all__ = ["decide"]
+__all__ = ["decide", "requests"]
 
 PASSAGE_TOKENS = 34_000  # stored excerpts: about what a context of 35,000 tokens can show at most
 SUMMARY_TOKENS = 5_000  # its ceiling in a context (seed 001)
@@ -43,6 +49,40 @@ def decide(job: DistillJob) -> DistillPlan:
         TokenBudgetExceeded: the budget holds neither the summary nor the newest of the messages it is made from.
         Damaged: naming the entry whose bytes fail their checksum.
     """
+    entries, messages, open_from, cut = _opened(job)
+    distillation, text, used = _distilled(job, messages, cut, entries[-1].seq + 1)
+    distillation, text, fallback = _with_summary(job, distillation, text, messages[:cut])
+    distillation = replace(distillation, state=_state(job, distillation, messages))
+    # The state is the one at the end. With a turn that is open, it is read again from the tail on: results that are
+    # still to come belong to calls in it.
+    state_seq = entries[-1].seq if open_from == len(messages) else max(job.state_seq, distillation.through_seq)
+    plan = _plan(
+        job, distillation, messages, cut=cut, entries=entries, text=text, tokens_used=used, state_seq=state_seq
+    )
+    plan.fallback = fallback
+    return plan
+
+
+def requests(job: DistillJob) -> list[ModelRequest]:
+    """Return the requests to a model that have no outcome in the job yet; pure. None are left when it can be decided.
+
+    Raises what `decide` raises before it distills.
+    """
+    if job.outcomes is None:
+        return []
+    entries, messages, _, cut = _opened(job)
+    _, text, _ = _distilled(job, messages, cut, entries[-1].seq + 1)
+    asked = _summary_request(job, text, messages[:cut])
+    needed = [] if asked.id in job.outcomes else [asked]
+    work = _memory_work(job, messages)
+    return needed if work is None else [*needed, *work_on(work).requests]
+
+
+def _opened(job: DistillJob) -> tuple[list[Entry], list[Message], int, int]:
+    """Return the entries, their messages, where an open turn begins, and where the preserved tail begins.
+
+    Raises Conflict where nothing is old enough, and Damaged.
+    """
     entries = [opened_entry(job.thread, seq, data) for seq, data in job.entries]
     messages = [message for message in main_line(entries) if not message.rewound]
     open_from = open_turn(entries, messages)
@@ -57,14 +97,36 @@ def decide(job: DistillJob) -> DistillPlan:
             f"all {len(messages)} messages of {job.thread!r} belong to the preserved tail",
             hint="there is nothing older to distill yet; append more messages first",
         )
-    distillation, text, used = _distilled(job, messages, cut, entries[-1].seq + 1)
-    distillation = replace(distillation, state=_state(job, distillation, messages))
-    # The state is the one at the end. With a turn that is open, it is read again from the tail on: results that are
-    # still to come belong to calls in it.
-    state_seq = entries[-1].seq if open_from == len(messages) else max(job.state_seq, distillation.through_seq)
-    return _plan(
-        job, distillation, messages, cut=cut, entries=entries, text=text, tokens_used=used, state_seq=state_seq
+    return entries, messages, open_from, cut
+
+
+def _summary_request(job: DistillJob, text: str, messages: Sequence[Message]) -> ModelRequest:
+    """Return the request for the summary of the distilled `messages`; `text` is the one by rules."""
+    return summary_request(
+        source_of(messages, Redactor(job.literals)),
+        previous=job.previous.text if job.previous else "",
+        extracted=text,
     )
+
+
+def _with_summary(
+    job: DistillJob, distillation: Distillation, text: str, messages: Sequence[Message]
+) -> tuple[Distillation, str, str]:
+    """Return distillation and text with the model's summary where it gave a usable one, else why it did not."""
+    if job.outcomes is None:
+        return distillation, text, ""
+    outcome = job.outcomes[_summary_request(job, text, messages).id]
+    try:
+        answered = answered_summary(outcome, job.number)
+    except ModelFailed as error:
+        return distillation, text, f"summary by rules ({error.reason}): {error.message}"
+    answer = outcome.answer
+    if answer is not None and answer.input_tokens + answer.output_tokens > job.bounds.token_budget:
+        return distillation, text, "summary by rules (over_budget): the answer took more tokens than the budget has"
+    packed = summary_text.pack(job.number, answered.sections, SUMMARY_TOKENS)
+    redacted, _ = Redactor(job.literals).value({key.value: list(lines) for key, lines in packed.sections.items()})
+    clean = replace(packed, sections={section: tuple(redacted.get(section.value, ())) for section in Section})
+    return replace(distillation, summary=clean), summary_text.render(clean), ""
 
 
 def _distilled(job: DistillJob, messages: list[Message], cut: int, end_seq: int) -> tuple[Distillation, str, int]:
@@ -121,14 +183,11 @@ def _plan(
     """Return the plan that writes a distillation of `messages[:cut]`, and the memories of those not yet learnt from."""
     redactor = Redactor(job.literals)
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
-    memories = consolidation_plan.decide(
-        job.memories,
-        Extractive().candidates(unlearnt, at=job.at),
-        redactor=redactor,
-        at=job.at,
-        random=job.random,
-        thread=consolidation_plan.Origin(job.thread, job.project),
-    )
+    counts = command_counts.counted(job.counts, Extractive().facts(unlearnt), redactor)
+    memories, learnt_seq = _memories(job, messages, counts, redactor)
+    if learnt_seq != entries[-1].seq:
+        read = [message for message in unlearnt if message.last_seq <= learnt_seq]
+        counts = command_counts.counted(job.counts, Extractive().facts(read), redactor)
     covered = [entry for entry in entries if entry.seq <= distillation.through_seq]
     archive = _archive(job, covered, text, memories, redactor)
     return DistillPlan(
@@ -151,6 +210,54 @@ def _plan(
         tokens_after=_context_tokens(job, distillation, text, messages[cut:]),
         tokens_used=tokens_used,
         memories=memories,
+        counts=counts,
+        learnt_seq=learnt_seq,
+    )
+
+
+def _memories(
+    job: DistillJob, messages: Sequence[Message], counts: CommandCounts, redactor: Redactor
+) -> tuple[MemoryPlan, int]:
+    """Return the memories of the messages not yet learnt from, and the last entry that was learnt from then."""
+    last_seq = job.entries[-1][0]
+    if job.outcomes is None:
+        unlearnt = without_recalled([message for message in messages if message.last_seq > job.learnt_through])
+        plan = consolidation_plan.decide(
+            job.memories,
+            Extractive().candidates(unlearnt, at=job.at, uses=[*counts.others, *counts.own]),
+            redactor=redactor,
+            at=job.at,
+            random=job.random,
+            thread=consolidation_plan.Origin(job.thread, job.project),
+            messages=unlearnt,
+        )
+        return plan, last_seq
+    work = _memory_work(job, messages)
+    if work is None:
+        plan = consolidation.empty_plan(job.memories)
+        plan.fallback = "nothing was learnt: messages from before the last distillation wait to be learnt from first"
+        return plan, job.learnt_through
+    worked = work_on(work)
+    assert worked.plan is not None
+    return worked.plan, (worked.last_seq or job.learnt_through) if worked.more else last_seq
+
+
+def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | None:
+    """Return what a model learns memories from; None where entries before those of the job are not learnt from yet.
+
+    They wait where the model failed in an earlier distillation: `learn` reads from there on, in order.
+    """
+    assert job.outcomes is not None
+    if job.entries[0][0] > job.learnt_through + 1:
+        return None
+    return MemoryWork(
+        messages=without_recalled([message for message in messages if message.last_seq > job.learnt_through]),
+        snapshot=job.memories,
+        outcomes=job.outcomes,
+        redactor=Redactor(job.literals),
+        at=job.at,
+        random=job.random,
+        thread=consolidation_plan.Origin(job.thread, job.project),
     )
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "PatchedDocument",
     "append",
     "at_operation",
+    "check_storable",
     "delete",
     "document_answer",
     "get",
@@ -40,9 +41,11 @@ __all__ = [
     "patched",
     "put",
     "readable_path",
+    "require_version",
     "text_answer",
     "versions",
     "writable_path",
+    "write_text",
 ]
 
 _SUMMARY = re.compile(r"^.*Summary:.*$", re.MULTILINE)
@@ -178,7 +181,7 @@ def put(
 
     def body(writer: Writer) -> DocumentRecord:
         _check_version(path, writer.load(DocumentRecord, (path,)), if_match)
-        return _write(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
+        return write_text(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
 
     return Write(space=space, who=who, why="document.write", body=body, idempotency=idempotency, answers=DocumentRecord)
 
@@ -212,7 +215,7 @@ def patched(
         ]
         text, count = _patched_text(path, document.content, found)
         summary = _patched_summary(path, document.content, text)
-        record = _write(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
+        record = write_text(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
         if record.content == document.content and text != document.content:
             raise ValidationError(
                 f"the patch changes nothing of {path} but lines that Reverie writes itself, such as its day",
@@ -252,7 +255,7 @@ def append(
         document = writer.load(DocumentRecord, (path,))
         _check_version(path, document, if_match)
         text = append_entry(path, None if document is None else document.content, entry)
-        return _write(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
+        return write_text(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
 
     return Write(
         space=space, who=who, why="document.append", body=body, idempotency=idempotency, answers=DocumentRecord
@@ -275,18 +278,18 @@ def delete(
         _check_version(path, document, if_match)
         if any(conflict.copy == path for conflict in open_conflicts(writer)):
             raise Forbidden(f"{path} is the other text of an open conflict", hint="reverie sync resolve settles it")
-        put_texts(writer, {path: None}, author=author, at=writer.at, new_id=no_new_ids)
+        put_texts(writer, {path: None}, author=author, at=writer.at, new_id=no_new_ids, forgotten_by=who)
         return wire.DocumentDeleted(path=path, operation=str(writer.number), memories=len(document.ids))
 
     return Write(space=space, who=who, why="document.delete", body=body)
 
 
-def require_version(reader: Reader, path: str, if_match: str) -> None:
-    """Raise Conflict unless the document has the version that the caller has read."""
+def require_version(reader: Reader, path: str, if_match: str | None) -> None:
+    """Raise Conflict unless the document has the version that the caller has read, if it names one."""
     _check_version(path, reader.load(DocumentRecord, (path,)), if_match)
 
 
-def _write(
+def write_text(
     writer: Writer,
     path: str,
     text: str,
@@ -300,7 +303,7 @@ def _write(
 
     An equal text is not updated: a repeated call would else set a new day, and become an operation.
     """
-    _check_storable(path, text)
+    check_storable(path, text)
     document = writer.load(DocumentRecord, (path,))
     if document is None or document.content != text or summary is not None:
         text = refresh_header(path, text, day=writer.at[:10], summary=summary)
@@ -365,7 +368,7 @@ def _check_version(path: str, document: DocumentRecord | None, if_match: str | N
     )
 
 
-def _check_storable(path: str, text: str) -> None:
+def check_storable(path: str, text: str) -> None:
     """Refuse a text that is too long, has too many memories or a NUL, and the copy of a conflict."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > TEXT_BYTES_MAX:

@@ -13,6 +13,8 @@ import msgspec
 
 from reverie import tokens, wire
 from reverie.errors import Conflict, NotFound
+from reverie.language_model.requests import ModelRequest, Outcome
+from reverie.models import Delete, Update
 from reverie.redact import Redactor
 from reverie.store import DreamRecord, FailureRecord, Kind, Write
 from reverie.usecases import consolidation
@@ -23,8 +25,11 @@ from reverie.usecases.token_ledger import record_use
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from reverie.consolidate import DreamBatch
     from reverie.errors import ReverieError
+    from reverie.language_model.neighbourhood import ConsolidationPage
     from reverie.store import Reader, Writer
+    from reverie.usecases.model_dreams import ModelChanges
 
 __all__ = [
     "DreamJob",
@@ -36,6 +41,7 @@ __all__ = [
     "failure_answer",
     "get",
     "last_dream",
+    "requests",
     "snapshot",
     "unwritten_answer",
 ]
@@ -48,7 +54,8 @@ class DreamJob(msgspec.Struct):
     """A snapshot: the memories, the places of those that changed since the last dream, and the token budget.
 
     `changed` is in rising order. `last` is the last dream's id; `literals` are the configured strings to redact;
-    `maximum` is the largest budget that a caller may give.
+    `maximum` is the largest budget that a caller may give. `outcomes` are the answers of a model by the ids of their
+    requests; None decides without one.
     """
 
     memories: MemorySnapshot
@@ -58,6 +65,7 @@ class DreamJob(msgspec.Struct):
     maximum: int
     at: str
     literals: list[str] = []
+    outcomes: dict[str, Outcome] | None = None
 
 
 class DreamPlan(msgspec.Struct):
@@ -102,32 +110,83 @@ def decide(job: DreamJob) -> DreamPlan:
     Raises:
         TokenBudgetExceeded: with the least budget that would do.
     """
-    from reverie.consolidate.dream_batch import plan_oldest
+    from reverie.language_model.prompts import CONSOLIDATE
     from reverie.usecases import consolidation_plan
+    from reverie.usecases.model_dreams import archive_with, model_changes
 
-    records = {record.id: record for record in job.memories.memories}
-    batch = plan_oldest(
-        [memory_of(records[name]) for _, name in job.changed],
-        budget=job.budget,
-        maximum=job.maximum,
-        redact=Redactor(job.literals).text,
-    )
+    batch = _batch(job)
     archive = batch.plan
     if archive is None:
         return DreamPlan(at=job.at, last=job.last, budget=job.budget, memories=consolidation.empty_plan(job.memories))
+    pages = _pages(job, batch)
+    asked = model_changes(
+        pages, job.outcomes or {}, budget=job.budget - archive.tokens_used, redact=Redactor(job.literals).text
+    )
+    by_rule = [
+        change for change in archive.changes if not isinstance(change, Delete) or not _is_named(asked, change.id)
+    ]
+    memories = consolidation_plan.plan_changes(
+        job.memories, [*asked.changes, *by_rule], at=job.at, proposals=asked.proposals
+    )
+    memories.fallback = asked.fallback
+    data, address = archive_with(archive, asked, CONSOLIDATE)
     return DreamPlan(
         at=job.at,
         last=job.last,
         budget=job.budget,
-        memories=consolidation_plan.plan_changes(job.memories, archive.changes, at=job.at),
-        archive=archive.data,
-        sha256=archive.sha256,
-        tokens_used=archive.tokens_used,
+        memories=memories,
+        archive=data,
+        sha256=address,
+        tokens_used=archive.tokens_used + asked.tokens_used,
         sources=[source.id for source in archive.sources if source.id is not None],
         through=_through(job.changed, batch.taken, batch.oversized),
         waiting=len(job.changed) - len(batch.taken),
         oversized=list(batch.oversized),
     )
+
+
+def requests(job: DreamJob) -> list[ModelRequest]:
+    """Return the requests to a model that have no outcome in the job yet; pure. Raises TokenBudgetExceeded."""
+    outcomes = job.outcomes
+    return (
+        [] if outcomes is None else [request for _, request in _pages(job, _batch(job)) if request.id not in outcomes]
+    )
+
+
+def _batch(job: DreamJob) -> DreamBatch:
+    """Return the memories that the dream reads, with the plan of their archive. Raises TokenBudgetExceeded."""
+    from reverie.consolidate.dream_batch import plan_oldest
+
+    records = {record.id: record for record in job.memories.memories}
+    return plan_oldest(
+        [memory_of(records[name]) for _, name in job.changed],
+        budget=job.budget,
+        maximum=job.maximum,
+        redact=Redactor(job.literals).text,
+    )
+
+
+def _pages(job: DreamJob, batch: DreamBatch) -> list[tuple[ConsolidationPage, ModelRequest]]:
+    """Return the pages that a model is asked about, with their requests; none without a model or an archive."""
+    from reverie.usecases.consolidation_plan import tier_of
+    from reverie.usecases.model_dreams import asked_pages
+
+    if job.outcomes is None or batch.plan is None:
+        return []
+    taken = set(batch.taken)
+    existing = [memory_of(record) for record in job.memories.memories]
+    return asked_pages(
+        [memory for memory in existing if memory.id in taken],
+        existing,
+        tier_of(existing, job.memories.window),
+        budget=job.budget - batch.plan.tokens_used,
+    )
+
+
+def _is_named(asked: ModelChanges, memory_id: str) -> bool:
+    """Return True if the model changes or proposes a change of a memory."""
+    changes = [*asked.changes, *(proposal.change for proposal in asked.proposals)]
+    return any(isinstance(change, Update | Delete) and change.id == memory_id for change in changes)
 
 
 def _changed(reader: Reader, last: DreamRecord | None) -> list[Position]:
@@ -257,6 +316,7 @@ def unwritten_answer(plan: DreamPlan, *, dry_run: bool) -> wire.DreamAnswer:
         proposals=plan.memories.proposals,
         sources=len(plan.sources),
         waiting=plan.waiting,
+        fallback=plan.memories.fallback or None,
     )
 
 

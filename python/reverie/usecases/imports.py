@@ -11,15 +11,17 @@ import msgspec
 import orjson
 from msgspec.structs import replace
 
-from reverie import ids, wire
+from reverie import wire
 from reverie.errors import Conflict, NotFound
 from reverie.importers import PartialLine, plan_chunk
+from reverie.importers.formats import folder_of, model_named_in
 from reverie.importers.titles import title_of
 from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
+from reverie.repositories import remote_in
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.codec import verified_sealed
-from reverie.usecases import thread_seed, threads, window_usage
+from reverie.usecases import imported_threads, privacy, thread_seed, threads, window_usage
 from reverie.usecases.stored_entries import ENTRY_NAMES, entry_record
 from reverie.usecases.thread_seed import Seed
 
@@ -51,7 +53,7 @@ class ChunkJob(msgspec.Struct):
 
     `known` are the identities of lines that the thread has, where any line of the chunk may be one of them. `position`
     is the offset of the import at the snapshot; `literals` are the configured strings to redact, and `fingerprints`
-    those of the redactor.
+    those of the redactor. `at` is the time of the import; `ignored` and `pauses` are what a person keeps out.
     """
 
     data: bytes
@@ -63,13 +65,21 @@ class ChunkJob(msgspec.Struct):
     known: list[str] = []
     literals: list[str] = []
     fingerprints: bytes = b""
+    at: str = ""
+    ignored: list[str] = []
+    pauses: list[tuple[str, str | None]] = []
+    folder: str | None = None  # of the line before the chunk
 
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """Project, memory index, notes and digest that a thread is opened with by its first chunk."""
+    """Project, memory index, notes and digest that a thread is opened with by its first chunk.
+
+    `moves`: the thread has a project, and turns out to work in this one.
+    """
 
     project: str | None = None
+    moves: bool = False
     index: str | None = None
     seed: Seed = field(default_factory=Seed)
 
@@ -94,6 +104,8 @@ class ChunkPlan(msgspec.Struct):
     at: str | None = None
     title: str | None = None
     folder: str | None = None  # the cwd of the first message
+    last_folder: str | None = None  # the cwd of the last line, which the next ones may leave out
+    remote: str = ""  # normalized, of the one repository that git pushed to or fetched from; empty for none or several
     model: str | None = None
     usage_tokens: int = 0  # of the last API usage in the chunk; 0 where it has none
     tokens_at_usage: int = 0  # our count of the chunk's messages up to the one with that usage
@@ -113,24 +125,30 @@ class ChunkPlan(msgspec.Struct):
         )
 
 
-def begin(space: str, client: str, session: str, source: str | None, *, at: str) -> Write[ImportRecord]:
+def begin(
+    space: str, client: str, session: str, source: str | None, *, at: str, again: bool = False
+) -> Write[ImportRecord]:
     """Return the write that opens the import of `session`: a new thread the first time, its position afterwards.
 
-    Ids are derived from client and session, so every caller that imports the session reaches the same thread. A thread
-    that was deleted is created again, and its import starts over.
+    Ids are derived from client and session, so every caller that imports the session reaches the same thread. For one
+    that a person deleted the body raises Conflict; with `again` it is created anew, and its import starts over.
     """
-    import_id = _id_of("imp", client, session)
-    thread_id = _id_of("thr", client, session)
+    import_id = imported_threads.import_id(client, session)
+    thread = imported_threads.thread_id(client, session)
 
     def body(writer: Writer) -> ImportRecord:
         here = writer.load(ImportRecord, (import_id,))
-        is_new = not writer.exists(Kind.THREAD, (thread_id,))
+        if here is not None and here.forgotten is not None:
+            if not again:
+                raise imported_threads.refusal()
+            here = None
+        is_new = not writer.exists(Kind.THREAD, (thread,))
         if here is not None and not is_new:
             return here
         if is_new:
-            thread = ThreadRecord(id=thread_id, agent=client, source=source or session, created_at=at, updated_at=at)
-            writer.save(thread, (thread_id,))
-        start = ImportRecord(id=import_id, source=import_id, client=client, session=session, thread=thread_id)
+            opened = ThreadRecord(id=thread, agent=client, source=source or session, created_at=at, updated_at=at)
+            writer.save(opened, (thread,))
+        start = ImportRecord(id=import_id, source=import_id, client=client, session=session, thread=thread)
         writer.save(start, (import_id,))
         return position(writer, import_id)
 
@@ -142,10 +160,13 @@ def position(reader: Reader, import_id: str) -> ImportRecord:
 
     Raises:
         NotFound: no import of that id.
+        Conflict: its thread was deleted.
     """
     here = reader.load(ImportRecord, (import_id,))
     if here is None:
         raise NotFound(f"no import is called {import_id!r}", hint="begin one with POST /v1/imports")
+    if here.forgotten is not None:
+        raise imported_threads.refusal()
     return here
 
 
@@ -171,6 +192,7 @@ def snapshot(
     final: bool,
     redactor: Redactor,
     literals: Sequence[str],
+    at: str = "",
 ) -> ChunkJob:
     """Read what deciding the chunk at byte `offset` needs. Raises NotFound.
 
@@ -180,6 +202,7 @@ def snapshot(
     here = position(reader, import_id)
     again = offset < here.offset
     may_repeat = again or here.mixed or here.lines == 0
+    kept_out = privacy.settings(reader)
     return ChunkJob(
         data=data,
         first_line=first_line,
@@ -192,6 +215,10 @@ def snapshot(
         else [],
         literals=list(literals),
         fingerprints=redactor.fingerprints,
+        at=at,
+        ignored=kept_out.ignored,
+        pauses=kept_out.pauses,
+        folder=None if again else here.folder,
     )
 
 
@@ -204,7 +231,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
     new: list[Entry] = []
     sealed: list[Sealed] = []
     duplicates = 0
-    for entry in chunk.entries:
+    for entry in privacy.recordable(chunk.entries, job.ignored, job.pauses, at=job.at, folder=job.folder):
         record = entry_record(entry)
         # Each stored line excuses one equal line of the file: a file that says the same twice keeps both.
         if known and (identity := _stored_identity(record, redactor)) in known:
@@ -226,8 +253,10 @@ def decide(job: ChunkJob) -> ChunkPlan:
         problems=[wire.Problem(line=problem.line, why=problem.why) for problem in chunk.problems[:PROBLEMS_MAX]],
         tokens=sum(entry.tokens for entry in new if entry.kind is EntryKind.SPEECH),
         sha256=hashlib.sha256(job.data[: chunk.consumed]).hexdigest(),
+        remote=remote_in(job.data[: chunk.consumed]),
         reply=job.reply,
         fingerprints=redactor.fingerprints_after(known_before),
+        last_folder=next(filter(None, (folder_of(entry.extra) for entry in reversed(chunk.entries))), job.folder),
     )
     _describe_thread(plan, new)
     return plan
@@ -239,6 +268,9 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
     for index, entry in enumerate(entries):
         if entry.kind is EntryKind.SUMMARY and isinstance(entry.content, str | list):
             plan.summaries.append((index, _text(entry.content), entry.at))
+        if plan.folder is None and (folder := folder_of(entry.extra)) is not None and folder.startswith("/"):
+            plan.folder = folder
+        plan.model = model_named_in(entry) or plan.model
         if entry.kind is not EntryKind.SPEECH:
             continue
         # One API reply is several lines with the same reply id: they are one message.
@@ -248,23 +280,13 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         live += entry.tokens
         if entry.usage:
             plan.usage_tokens, plan.tokens_at_usage = window_usage.tokens_of(entry.usage), live
-        plan.model = _model(entry) or plan.model
-        if plan.folder is None and isinstance(folder := entry.extra.get("cwd"), str) and folder.startswith("/"):
-            plan.folder = folder
         if plan.title is None and entry.role == "user":
             plan.title = title_of(_text(entry.content))
 
 
 def model_of(entries: Iterable[Entry]) -> str | None:
     """Return the model that the thread of these entries is taken to use: that of the last reply that names one."""
-    return next((model for entry in reversed([*entries]) if (model := _model(entry))), None)
-
-
-def _model(entry: Entry) -> str | None:
-    """Return the model that a spoken entry names, or None."""
-    message = entry.extra.get("message") if entry.kind is EntryKind.SPEECH else None
-    model = message.get("model") if isinstance(message, dict) else None
-    return model if isinstance(model, str) else None
+    return next((model for entry in reversed([*entries]) if (model := model_named_in(entry))), None)
 
 
 def _text(content: Json) -> str:
@@ -330,6 +352,7 @@ def commit(
             inside=plan.inside,
             reply=plan.reply,
             mixed=here.mixed or offset < here.offset,
+            folder=plan.last_folder,
         )
         # A caller that sends only duplicates again does not move the position back under an import that is further on.
         if plan.consumed and (plan.sealed or plan.final or moved.offset > here.offset):
@@ -367,13 +390,9 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
         distillations=distillations,
         title=thread.title or plan.title,
         model=plan.model or thread.model,
-        project=thread.project or opening.project,
+        project=opening.project if opening.moves else thread.project or opening.project,
         updated_at=plan.at or thread.updated_at,
         usage=usage,
     )
     writer.save(after, (thread_id,))
     writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
-
-
-def _id_of(kind: str, client: str, session: str) -> str:
-    return ids.content_id(kind, f"{client}\0{session}".encode())

@@ -8,9 +8,11 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie.errors import Conflict
+from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.redact import Redactor
 from reverie.store import Write
-from reverie.usecases import consolidation, projects, threads
+from reverie.usecases import command_counts, consolidation, projects, threads
+from reverie.usecases.command_counts import CommandCounts
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.stored_entries import SealedEntry, active_messages, sealed_after
 
@@ -19,14 +21,16 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.store import Reader, Writer
+    from reverie.usecases.model_memories import Worked
 
-__all__ = ["LearnJob", "LearnPlan", "commit", "decide", "snapshot"]
+__all__ = ["LearnJob", "LearnPlan", "commit", "decide", "requests", "snapshot"]
 
 
 class LearnJob(msgspec.Struct):
     """A snapshot: the thread's entries after `learnt_through`, the last entry learnt from, and the memories.
 
-    `random` seeds the ids of new memories; `literals` are the configured strings to redact.
+    `random` seeds the ids of new memories; `literals` are the configured strings to redact. `outcomes` are the answers
+    of a model by the ids of their requests; None decides without one.
     """
 
     thread: str
@@ -34,19 +38,25 @@ class LearnJob(msgspec.Struct):
     learnt_through: int
     entries: list[SealedEntry]
     memories: MemorySnapshot
+    counts: CommandCounts
     at: str
     random: bytes
     literals: list[str] = []
+    outcomes: dict[str, Outcome] | None = None
 
 
 class LearnPlan(msgspec.Struct):
-    """The memories learnt at the time `at` from entries `since` (exclusive) to `last_seq` of `thread`."""
+    """The memories learnt at the time `at` from entries `since` (exclusive) to `last_seq` of `thread`.
+
+    Where a model failed, `last_seq` is `since`: nothing is written, and the same entries are read by the next run.
+    """
 
     thread: str
     at: str
     since: int
     last_seq: int
     memories: MemoryPlan
+    counts: CommandCounts
 
 
 def snapshot(
@@ -60,30 +70,80 @@ def snapshot(
         learnt_through=thread.extracted_seq,
         entries=sealed_after(reader, thread_id, thread.extracted_seq),
         memories=consolidation.snapshot(reader, window=window),
+        counts=command_counts.snapshot(reader, thread),
         at=at,
         random=random,
         literals=list(literals),
     )
 
 
+def requests(job: LearnJob) -> list[ModelRequest]:
+    """Return the requests to a model that have no outcome in the job yet; pure. None are left when it can be decided.
+
+    Raises Damaged where an entry's bytes fail their checksum.
+    """
+    return [] if job.outcomes is None else _worked(job, job.outcomes).requests
+
+
 def decide(job: LearnJob) -> LearnPlan:
     """Return the candidates of the job's messages, consolidated with the existing memories; pure."""
     from reverie.distill.extractive import Extractive
+    from reverie.distill.extractive.memories import candidates
     from reverie.usecases import consolidation_plan
+    from reverie.usecases.origins import without_recalled
 
+    messages = without_recalled(active_messages(job.thread, job.entries))
+    redactor = Redactor(job.literals)
+    if job.outcomes is not None:
+        worked = _worked(job, job.outcomes)
+        assert worked.plan is not None
+        # Without a page behind it, everything was read, also what no page shows, such as the client's own lines.
+        last_seq = (worked.last_seq or job.learnt_through) if worked.more else job.entries[-1][0]
+        read = [message for message in messages if message.last_seq <= last_seq]
+        return LearnPlan(
+            thread=job.thread,
+            at=job.at,
+            since=job.learnt_through,
+            last_seq=last_seq,
+            memories=worked.plan,
+            counts=command_counts.counted(job.counts, Extractive().facts(read), redactor),
+        )
+    facts = Extractive().facts(messages)
+    counts = command_counts.counted(job.counts, facts, redactor)
     return LearnPlan(
         thread=job.thread,
         at=job.at,
         since=job.learnt_through,
         last_seq=job.entries[-1][0],
+        counts=counts,
         memories=consolidation_plan.decide(
             job.memories,
-            Extractive().candidates(active_messages(job.thread, job.entries), at=job.at),
-            redactor=Redactor(job.literals),
+            candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]),
+            redactor=redactor,
             at=job.at,
             random=job.random,
             thread=consolidation_plan.Origin(job.thread, job.project),
+            messages=messages,
         ),
+    )
+
+
+def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
+    """Return what the model's answers so far give."""
+    from reverie.usecases.consolidation_plan import Origin
+    from reverie.usecases.model_memories import MemoryWork, work_on
+    from reverie.usecases.origins import without_recalled
+
+    return work_on(
+        MemoryWork(
+            messages=without_recalled(active_messages(job.thread, job.entries)),
+            snapshot=job.memories,
+            outcomes=outcomes,
+            redactor=Redactor(job.literals),
+            at=job.at,
+            random=job.random,
+            thread=Origin(job.thread, job.project),
+        )
     )
 
 
@@ -99,7 +159,7 @@ def commit(plan: LearnPlan, *, space: str, who: str) -> Write[wire.MemoryChanges
         if thread.extracted_seq != plan.since:
             raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
         changes = consolidation.commit(writer, plan.memories, at=plan.at)
-        writer.save(replace(thread, extracted_seq=plan.last_seq), (plan.thread,))
+        writer.save(replace(thread, extracted_seq=plan.last_seq, commands=plan.counts.own), (plan.thread,))
         return changes
 
     return Write(space=space, who=who, why="thread.learn", body=body)

@@ -17,8 +17,8 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
 from reverie.usecases import documents
-from reverie.usecases.known_lines import parts_with_line
-from reverie.usecases.writing import Author, NewText, no_new_ids, put_texts
+from reverie.usecases.memory_first_lines import parts_with_line
+from reverie.usecases.writing import Author, NewText, no_new_ids, put_texts, recall_to_mind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,6 +36,7 @@ __all__ = [
     "memory_of",
     "record_of",
     "remember",
+    "remove",
     "wording",
 ]
 
@@ -167,7 +168,9 @@ def remember(
         edit_block(
             writer, target, Add(memory_id, words), author=author, provenance={"by": who}, project=candidate.project
         )
-        return RememberedMemory(**msgspec.structs.asdict(get(writer, memory_id)))
+        record = get(writer, memory_id)
+        recall_to_mind(writer, record)
+        return RememberedMemory(**msgspec.structs.asdict(record))
 
     return Write(space=space, who=who, why="memory.add", body=body, idempotency=idempotency, answers=RememberedMemory)
 
@@ -228,18 +231,27 @@ def forget(
     author: Author,
     read: MemoryRecord | None = None,
 ) -> Write[wire.MemoryDeleted]:
-    """Delete a memory's block from its document; `undo` restores it. `read` as in `change`."""
+    """Delete a memory's block from its document; `undo` restores it. `read` as in `change`.
+
+    Sessions that say the same again do not bring it back, until somebody writes or remembers it.
+    """
 
     def body(writer: Writer) -> wire.MemoryDeleted:
         memory = _unchanged(writer, memory_id, read)
-        document = _document_with(writer, memory)
-        if kind_of(memory.document, document.content) is DocumentKind.WHOLE:  # the memory is the whole document
-            put_texts(writer, {memory.document: None}, author=author, at=writer.at, new_id=no_new_ids)
-        else:
-            edit_block(writer, memory.document, Delete(memory_id), author=author, provenance={"by": who})
+        remove(writer, memory, author=author, forgotten_by=who)
         return wire.MemoryDeleted(id=memory_id, document=memory.document, operation=str(writer.number))
 
     return Write(space=space, who=who, why="memory.forget", body=body)
+
+
+def remove(writer: Writer, memory: MemoryRecord, *, author: Author, forgotten_by: str | None = None) -> None:
+    """Delete a memory's block from its document; with `forgotten_by` it is not to be learnt again."""
+    document = _document_with(writer, memory)
+    if kind_of(memory.document, document.content) is DocumentKind.WHOLE:  # the memory is the whole document
+        texts: dict[str, NewText | None] = {memory.document: None}
+        put_texts(writer, texts, author=author, at=writer.at, new_id=no_new_ids, forgotten_by=forgotten_by)
+    else:
+        edit_block(writer, memory.document, Delete(memory.id), author=author, forgotten_by=forgotten_by)
 
 
 def edit_block(
@@ -251,6 +263,7 @@ def edit_block(
     provenance: dict[str, str] | None = None,
     records: dict[str, MemoryRecord] | None = None,
     project: str = PERSON,
+    forgotten_by: str | None = None,
 ) -> list[str]:
     """Edit one block of a document, which is created if there is none, and update its summary and day.
 
@@ -271,6 +284,7 @@ def edit_block(
         records=records,
         provenance=provenance,
         project=project,
+        forgotten_by=forgotten_by,
     )
 
 

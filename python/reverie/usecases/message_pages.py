@@ -13,7 +13,9 @@ import msgspec
 
 from reverie import wire
 from reverie.errors import Damaged
+from reverie.importers.formats import json_object_of
 from reverie.importers.outline import OutlinePart, is_continued, messages_of_part, outline
+from reverie.models import EntryKind
 from reverie.store import Kind, OutlineRecord, ThreadRecord, Write
 from reverie.usecases import threads
 from reverie.usecases.stored_entries import SealedEntry, opened_entry
@@ -30,6 +32,7 @@ __all__ = [
     "OutlinePlan",
     "PageJob",
     "commit_steps",
+    "entries",
     "page",
     "pending",
     "plan_outline",
@@ -38,6 +41,7 @@ __all__ = [
 ]
 
 PENDING_MAX: Final = 256  # entries behind the outline that a page joins by itself; more are outlined first
+ENTRIES_BYTES_MAX: Final = 4_000_000  # sealed bytes of a page of entries; a larger one ends before its limit
 STEP_PARTS: Final = 200  # parts written in one commit, which must stay under 20 ms
 
 
@@ -45,7 +49,7 @@ class PageJob(msgspec.Struct):
     """A snapshot for a page: some parts of an outline with their sealed entries, in order.
 
     The page has at most `limit` messages and begins behind entry `after`; `more`: there are parts behind these. With
-    `last` it is the end of the thread.
+    `last` it begins so many messages before the end of the thread.
     """
 
     thread: str
@@ -53,7 +57,7 @@ class PageJob(msgspec.Struct):
     after: int
     limit: int
     more: bool
-    last: bool = False
+    last: int | None = None
 
     @property
     def size(self) -> int:
@@ -95,12 +99,12 @@ def pending(reader: Reader, thread_id: str) -> int:
 
 
 def snapshot_page(
-    reader: Reader, thread_id: str, *, after: int, limit: int, last: bool = False, outlined: bool = False
+    reader: Reader, thread_id: str, *, after: int, limit: int, last: int | None = None, outlined: bool = False
 ) -> PageJob | None:
     """Read what a page is made from; None where the outline must be made or extended first. Raises NotFound.
 
-    `last`: the page has the last `limit` messages. `outlined`: it is of the thread as it was when its outline was last
-    extended.
+    `last`: the page begins so many messages before the end. `outlined`: it is of the thread as it was when its outline
+    was last extended.
     """
     thread = threads.get(reader, thread_id)
     head = _head(reader, thread)
@@ -115,8 +119,8 @@ def snapshot_page(
             return None
         if not head.through:
             return msgspec.structs.replace(_whole(thread, newest, opened, after, limit), last=last)
-    if last:
-        parts = _last_parts(reader, thread_id, head, limit)
+    if last is not None:
+        parts = _last_parts(reader, thread_id, head, last)
     else:
         parts = _parts_behind(reader, thread_id, head, after, limit)
     rows = [(part, _entries(reader, thread_id, part.first, part.through)) for part in parts]
@@ -171,15 +175,19 @@ def page(job: PageJob) -> wire.Page[wire.StoredMessage]:
     messages: list[Message] = []
     for part, entries in job.parts:
         messages += messages_of_part(part, _opened(job.thread, entries))
-    if job.last:
-        return wire.Page(items=[_stored(message) for message in messages[-job.limit :]])
-    begin = next((place + 1 for place, message in enumerate(messages) if message.first_seq == job.after), None)
-    if begin is None:
-        begin = next((place for place, message in enumerate(messages) if message.first_seq > job.after), len(messages))
+    begin = _place_behind(messages, job.after) if job.last is None else max(0, len(messages) - job.last)
     shown = messages[begin : begin + job.limit]
     items = [_stored(message) for message in shown]
     more = job.more or begin + len(shown) < len(messages)
     return wire.Page(items=items, next=str(items[-1].first_seq) if items and more else None)
+
+
+def _place_behind(messages: Sequence[Message], after: int) -> int:
+    """Return the place behind the message whose first entry is `after`, or of the first that begins behind it."""
+    for place, message in enumerate(messages):
+        if message.first_seq == after:
+            return place + 1
+    return next((place for place, message in enumerate(messages) if message.first_seq > after), len(messages))
 
 
 def _stored(message: Message) -> wire.StoredMessage:
@@ -195,8 +203,30 @@ def _stored(message: Message) -> wire.StoredMessage:
     )
 
 
+def entries(reader: Reader, thread_id: str, *, after: int, limit: int) -> wire.Page[wire.StoredEntry]:
+    """Return the entries behind `after` with the lines that they were read from. Raises NotFound, and Damaged."""
+    thread = threads.get(reader, thread_id)
+    last = min(after + limit, thread.last_seq)
+    items: list[wire.StoredEntry] = []
+    size = 0
+    for seq, data in _entries(reader, thread_id, after + 1, last):
+        items.append(_stored_entry(opened_entry(thread_id, seq, data)))
+        size += len(data)
+        if size > ENTRIES_BYTES_MAX:
+            break
+    more = bool(items) and items[-1].seq < thread.last_seq
+    return wire.Page(items=items, next=str(items[-1].seq) if more else None)
+
+
+def _stored_entry(entry: Entry) -> wire.StoredEntry:
+    if entry.kind is EntryKind.BAD:
+        problem = entry.extra.get("problem")
+        return wire.StoredEntry(entry.seq, entry.kind.value, entry.line, raw=entry.raw, problem=problem)
+    return wire.StoredEntry(entry.seq, entry.kind.value, entry.line, value=json_object_of(entry))
+
+
 def snapshot_outline(reader: Reader, thread_id: str, *, whole: bool = False) -> OutlineJob:
-    """Read what the outline of a thread is extended from; with `whole`, all its entries. Raises NotFound."""
+    """Return the entries behind a thread's stored outline, or all with `whole`. Raises NotFound."""
     thread = threads.get(reader, thread_id)
     head = _empty(thread) if whole else _head(reader, thread)
     return OutlineJob(

@@ -29,6 +29,7 @@ from reverie.store import (
     PurgesCursor,
     ThreadRecord,
 )
+from reverie.usecases import review, runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -109,6 +110,9 @@ class Findings:
     dreams: list[str] = field(default_factory=list)
     conflicts: list[str] = field(default_factory=list)
     copies: list[str] = field(default_factory=list)
+    candidates: list[str] = field(default_factory=list)
+    forgotten: list[str] = field(default_factory=list)
+    runs: list[str] = field(default_factory=list)
 
 
 def pending(reader: Reader) -> list[PendingPurge]:
@@ -256,6 +260,10 @@ def findings(reader: Reader, found: Sources) -> Findings:
     result = Findings(Matcher(narrow & wide, whole), Matcher(wide, whole))
     _find_versions(reader, found, result)
     _find_current(reader, found, result)
+    result.candidates, result.forgotten = review.repeating(
+        reader, memories=found.memories, thread=found.thread, matches=result.matcher.in_json
+    )
+    result.runs = runs.repeating(reader, result.matcher.in_json)
     return result
 
 
@@ -287,6 +295,7 @@ def _thread_texts(reader: Reader, found: Sources) -> Iterator[str]:
         yield from strings(value)
     thread = reader.get(Kind.THREAD, (found.thread,))
     yield from strings(thread or {})
+    yield from runs.texts(reader, thread=found.thread, of_it=True)
     for kind in _THREAD_KINDS:
         prefix = (found.thread,) if kind in (Kind.NOTE, Kind.DISTILLATION) else ()
         for key, value in reader.scan(kind, prefix):
@@ -313,6 +322,7 @@ def _live_texts(reader: Reader, found: Sources) -> Iterator[str]:
     for _, document in reader.records(DocumentRecord):
         if document.path not in found.documents and not is_conflict_copy(document.path):
             yield document.content
+    yield from runs.texts(reader, thread=found.thread, of_it=False)
     for _, thread in reader.records(ThreadRecord):
         if thread.id == found.thread:
             continue

@@ -34,7 +34,7 @@ from reverie.store import (
 )
 from reverie.store.retention import purge_thread
 from reverie.sync.state import Baseline, Save
-from reverie.usecases import consolidation
+from reverie.usecases import consolidation, imported_threads, runs
 from reverie.usecases.purge import Findings, Matcher, Sources, lines_without
 from reverie.usecases.writing import NewText, no_new_ids, put_texts
 
@@ -69,6 +69,8 @@ def begin(space: str, who: str, purge: PendingPurge) -> Write[None]:
         cursor = writer.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()
         if purge not in cursor.pending:
             writer.save(replace(cursor, pending=[*cursor.pending, purge]), PurgesCursor.KEY)
+        if purge.kind == "thread":  # from here on no import adds words that the purge has not seen
+            imported_threads.leave_mark(writer, purge.key)
 
     return Write(space=space, who=who, why=WHY, body=body)
 
@@ -124,6 +126,8 @@ def rewrites(space: str, who: str, found: Findings, sources: Sources) -> Iterato
         return Write(space=space, who=who, why=WHY, body=body)
 
     yield write(lambda writer: _rewrite_current(writer, found, sources))
+    for name in found.forgotten:
+        yield write(lambda writer, name=name: _rewrite_forgotten(writer, name))
     for address in found.archives:
         yield write(lambda writer, address=address: _replace_archive(writer, address, found.matcher, sources.thread))
     for kind, key in found.versions:
@@ -166,6 +170,10 @@ def _rewrite_current(writer: Writer, found: Findings, sources: Sources) -> int:
             regions = [region for region in conflict.regions if not found.matcher.in_json([region.file, region.store])]
             text = lines_without(conflict.text, found.matcher)
             writer.save(replace(conflict, text=text, regions=regions), (name,))
+    for name in found.runs:
+        runs.without_result(writer, name)
+    for name in found.candidates:
+        writer.purge(Kind.CANDIDATE, (name,), 1)
     for name in sources.kept:
         memory = writer.load(MemoryRecord, (name,))
         if memory is not None and sources.thread is not None:
@@ -190,6 +198,12 @@ def _rewrite_versions(writer: Writer, kind: Kind, key: Key, matcher: Matcher, pu
         return _past_document(value, matcher, purged) if kind is Kind.DOCUMENT else _masked(value, matcher)
 
     writer.rewrite(kind, key, rewrite)
+    return 0
+
+
+def _rewrite_forgotten(writer: Writer, name: str) -> int:
+    """Take the words out of a forgotten statement; its hash stays, so that the same words are not learnt again."""
+    writer.rewrite(Kind.FORGOTTEN, (name,), lambda value: {**value, "content": ""})
     return 0
 
 
@@ -276,7 +290,15 @@ def erase(space: str, who: str, found: Sources) -> Iterator[Write[int]]:
         yield write(lambda writer, path=path: writer.purge(Kind.DOCUMENT, (path,), 1))
     if found.thread is not None:
         thread = found.thread
+        yield write(lambda writer: _erase_runs(writer, thread))
         yield write(lambda writer: purge_thread(writer, thread, 10 * BATCH))
+
+
+def _erase_runs(writer: Writer, thread: str) -> int:
+    """Remove the runs of a thread with their files; done in one write, so it returns 0."""
+    for run in runs.of_thread(writer, thread):
+        runs.erase(writer, run)
+    return 0
 
 
 def _erase_memory(writer: Writer, name: str) -> int:

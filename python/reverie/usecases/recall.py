@@ -106,7 +106,7 @@ class MemoryIndex:
 
     @property
     def has_threshold(self) -> bool:
-        """True if a recall need not learn the threshold first."""
+        """True if the threshold below which nothing is answered is learned already."""
         return self._index.has_threshold
 
     def ids(

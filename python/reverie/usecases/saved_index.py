@@ -130,7 +130,7 @@ class SavedIndex:
 
 
 def are_there(segments: Sequence[Segment]) -> bool:
-    """Return whether the files of segments are there still: an open one can be searched without, but not merged."""
+    """Return True if the files of segments still exist. An open segment is searched without its file, not merged."""
     return all(segment.path.exists() for segment in segments)
 
 

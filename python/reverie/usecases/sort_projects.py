@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.documents.project_folder import PERSON, folder_of, in_project, memory_project
 from reverie.errors import Conflict
+from reverie.importers import formats
 from reverie.store import EntryRecord, MemoryRecord, ThreadRecord, Write
 from reverie.usecases import consolidation, projects
 from reverie.usecases.consolidation import MemorySnapshot
@@ -56,8 +57,8 @@ def folders(reader: Reader) -> dict[str, str]:
         if thread.source is None:
             continue
         for _, entry in islice(reader.records(EntryRecord, (thread.id,)), _ENTRIES_READ):
-            folder = entry.extra.get("cwd")
-            if isinstance(folder, str) and folder.startswith("/"):
+            folder = formats.folder_of(entry.extra)
+            if folder is not None and folder.startswith("/"):
                 found[thread.id] = folder
                 break
     return found

@@ -302,6 +302,7 @@ def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> 
             at=at,
             new_id=lambda: new_id("mem"),
             provenance={"by": WHO},
+            forgotten_by=WHO,
         )
         # Moves before deletions: a moved copy is a deletion of its old path, which must not close its conflict.
         moves = {move.old: move.new for move in plan.moves}

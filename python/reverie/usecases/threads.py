@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from reverie import tokens, wire
 from reverie.context import is_turn_finished
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.importers.claude_code import rfc3339_utc
+from reverie.importers.line_entry import rfc3339_utc
 from reverie.importers.messages import main_line
 from reverie.importers.token_count import message_tokens
 from reverie.models import Entry, EntryKind
-from reverie.store import FactorRecord, ImportRecord, Kind, ThreadRecord, Write
+from reverie.store import FactorRecord, Kind, ThreadRecord, Write
 from reverie.store.retention import purge_thread
-from reverie.usecases import consolidation, projects, thread_seed, window_usage
+from reverie.usecases import consolidation, imported_threads, projects, thread_seed, window_usage
 from reverie.usecases.stored_entries import opened_entry
 from reverie.usecases.thread_seed import Seed
 
@@ -266,6 +266,7 @@ def is_turn_open(reader: Reader, thread_id: str) -> bool:
 def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
     """Return the write that deletes a part of a thread: at most PURGE_BATCH records, to be repeated until `done`.
 
+    An imported thread is marked as forgotten in the first step, so that its file does not bring it back.
     What belongs to the thread goes first and its record last, so that a repeated step continues after a crash.
     The archives of its distillations go too. Memories learnt from the thread stay: they have a history of their own.
     What repeats the words elsewhere, and the bytes in the store's free pages, stay until a purge (`purge.py`).
@@ -273,13 +274,10 @@ def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
 
     def body(writer: Writer) -> Deletion:
         thread = get(writer, thread_id)
+        imported_threads.leave_mark(writer, thread_id)
         consolidation.remove_thread_archives(writer, thread_id)
         purge_thread(writer, thread_id, PURGE_BATCH)
-        if writer.exists(Kind.THREAD, (thread_id,)):
-            return Deletion(id=thread_id, messages=thread.message_count, done=False)
-        for key, position in list(writer.records(ImportRecord)):
-            if position.thread == thread_id:
-                writer.delete(Kind.IMPORT, key)
-        return Deletion(id=thread_id, messages=thread.message_count, done=True)
+        is_done = not writer.exists(Kind.THREAD, (thread_id,))
+        return Deletion(id=thread_id, messages=thread.message_count, done=is_done)
 
     return Write(space=space, who=who, why="thread.delete", body=body)

@@ -12,10 +12,12 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import EntryKind, Json
 from reverie.store import (
     RULES,
+    CandidateRecord,
     DigestRecord,
     DistillationRecord,
     DocumentRecord,
     EntryRecord,
+    ForgottenRecord,
     Kind,
     MemoryRecord,
     NoteRecord,
@@ -29,11 +31,13 @@ from reverie.store.undo import undo_operation
 from reverie.usecases import conflicts, documents, history
 from reverie.usecases.memories import edit_block, wording
 from reverie.usecases.projections import LIST, WHY_LISTED
+from reverie.usecases.rewind import undo_rewind
 from reverie.usecases.writing import NewText, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from reverie.redact import Redactor
     from reverie.store import Reader, Writer
     from reverie.usecases.writing import Author
 
@@ -45,7 +49,10 @@ _ROLLED_BACK: dict[Kind, type[StoredRecord]] = {
     Kind.STATE: WorkingStateRecord,
     Kind.NOTE: NoteRecord,
     Kind.DIGEST: DigestRecord,
+    Kind.CANDIDATE: CandidateRecord,
+    Kind.FORGOTTEN: ForgottenRecord,
 }
+_OF_THREADS = (Kind.STATE, Kind.NOTE, Kind.DIGEST)
 
 # Undo of one operation
 
@@ -57,6 +64,7 @@ def undo(
     who: str,
     author: Author,
     new_id: Callable[[], str],
+    redactor: Redactor,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[Json]:
     """Revert operation `seq` by a new operation; later changes stay where they do not overlap with it.
@@ -72,6 +80,8 @@ def undo(
                 f"operation {seq} brought the list in {LIST} up to date, which nothing else would make different",
                 hint="undo the operation before it, which changed what is listed",
             )
+        if undo_rewind(writer, operation, redactor):
+            return _undo_answer(writer, operation)
         merged = [change for change in operation.changes if change.kind in (Kind.DOCUMENT, Kind.CONFLICT)]
         others = [change for change in operation.changes if change.kind not in _MERGED]
         # `undo_operation` also refuses an operation without anything to restore, so it is called if nothing is merged.
@@ -84,15 +94,19 @@ def undo(
         for change in operation.changes:
             if change.kind is Kind.DISTILLATION:
                 _reset_to_last_distillation(writer, str(change.key[0]))
-        answer = wire.UndoAnswer(
-            operation=_new_operation(writer),
-            undone=str(seq),
-            changes=history.change_answers(operation) if writer.changed else [],
-        )
-        json: Json = msgspec.to_builtins(answer)
-        return json
+        return _undo_answer(writer, operation)
 
     return Write(space=space, who=who, why=f"undo {seq}", body=body, idempotency=idempotency)
+
+
+def _undo_answer(writer: Writer, operation: OperationRecord) -> Json:
+    answer = wire.UndoAnswer(
+        operation=_new_operation(writer),
+        undone=str(operation.seq),
+        changes=history.change_answers(operation) if writer.changed else [],
+    )
+    json: Json = msgspec.to_builtins(answer)
+    return json
 
 
 def _new_operation(writer: Writer) -> str | None:
@@ -262,7 +276,7 @@ def rollback(
     memory: str | None = None,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[wire.RollbackAnswer]:
-    """Restore documents, memories, notes and working states to their versions after operation `seq`.
+    """Restore documents, memories, notes, working states and candidates to their versions after operation `seq`.
 
     With `path` or `memory` only that document or memory. Messages, archives, purges and the ledger stay; so does the
     history, and an undo reverts the rollback. The body returns `operation` None if nothing differs. It raises NotFound
@@ -344,7 +358,7 @@ def _roll_back_memory(writer: Writer, memory_id: str, operation: int, *, author:
 
 
 def _roll_back_records(writer: Writer, seq: int) -> int:
-    """Restore notes, working states and digests that changed after operation `seq`; return their number.
+    """Restore notes, working states, digests, candidates and what was forgotten; return how many changed since.
 
     Those of deleted threads stay deleted: their threads are not restored, so a note would belong to nothing.
     """
@@ -356,7 +370,7 @@ def _roll_back_records(writer: Writer, seq: int) -> int:
     }
     restored = 0
     for kind, key in sorted(changed):
-        if writer.load(ThreadRecord, (key[0],)) is None:
+        if kind in _OF_THREADS and writer.load(ThreadRecord, (key[0],)) is None:
             continue
         versions = writer.record_history(_ROLLED_BACK[kind], key)
         past = [version for version in versions if version.operation <= seq]

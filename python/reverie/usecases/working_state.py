@@ -18,6 +18,7 @@ from reverie import tokens, wire
 from reverie.context import open_turn_start
 from reverie.distill import state_rendering as state_text
 from reverie.errors import Conflict, ValidationError
+from reverie.importers.branches import belongs_to_tree
 from reverie.importers.messages import main_line, tool_ids
 from reverie.models import StateSources, WorkingState
 from reverie.recall import query_for
@@ -226,14 +227,14 @@ def _fold_of(data: bytes) -> ThreadFold:
 def _is_self_contained(entries: Sequence[Entry], calls: Sequence[tuple[int, bytes]], before: bytes) -> bool:
     """Return whether entries mean the same without those before the checkpoint, whose call checksums are `before`.
 
-    True where all of these hold: no entry is a transcript's line (has a source id), which may rewind or repeat earlier
-    ones; each tool result answers a call among the entries; and no call repeats an earlier call's id. A collision of
-    two checksums only makes the thread be read in full once more.
+    True where all of these hold: no entry is a transcript's line or a mark, which may rewind or repeat earlier ones;
+    each tool result answers a call among the entries; and no call repeats an earlier call's id. A collision of two
+    checksums only makes the thread be read in full once more.
     """
     earlier = {before[at : at + CHECKSUM_BYTES] for at in range(0, len(before), CHECKSUM_BYTES)} if calls else set()
     own = {checksum for _, checksum in calls}
     answered = {_checksum(call) for entry in entries for call in tool_ids(entry.content, "tool_result", "tool_use_id")}
-    return answered <= own and own.isdisjoint(earlier) and all(entry.id is None for entry in entries)
+    return answered <= own and own.isdisjoint(earlier) and not any(belongs_to_tree(entry) for entry in entries)
 
 
 def _call_checksums(entries: Iterable[Entry]) -> list[tuple[int, bytes]]:

@@ -13,9 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 from msgspec.structs import replace
 
 from reverie import documents
+from reverie.consolidate.screening import episode_text, statement_key
 from reverie.documents.identity import match_ids
-from reverie.documents.project_folder import PERSON, folder_of
-from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, ProjectsCursor, RetiredRecord
+from reverie.documents.project_folder import PERSON, folder_of, memory_project
+from reverie.models import MemoryType
+from reverie.store import (
+    DocumentRecord,
+    ForgottenRecord,
+    Kind,
+    MemoriesCursor,
+    MemoryRecord,
+    ProjectsCursor,
+    RetiredRecord,
+)
 from reverie.store.codec import to_ms
 
 if TYPE_CHECKING:
@@ -24,7 +34,7 @@ if TYPE_CHECKING:
     from reverie.documents import Item, ParsedDocument
     from reverie.store import Reader, Writer
 
-__all__ = ["Author", "NewText", "blocks_of", "no_new_ids", "put_texts", "sha256"]
+__all__ = ["Author", "NewText", "blocks_of", "no_new_ids", "put_texts", "recall_to_mind", "sha256"]
 
 RETURN_MS = 30 * 24 * 3600 * 1000  # a block that comes back unchanged within 30 days gets its old id
 _RETIRED_KEPT = 8  # ids stored for one text; the newest are reused first
@@ -51,13 +61,16 @@ def put_texts(
     records: Mapping[str, MemoryRecord] | None = None,
     provenance: dict[str, Any] | None = None,
     project: str = PERSON,
+    forgotten_by: str | None = None,
 ) -> list[str]:
     """Write the texts, delete the documents given as None, and update their memories; return the paths that changed.
 
-    A block with unchanged words keeps its author, a new or changed one gets `author`. `records` are memory records
-    that the caller has made (consolidation, with their provenance); `provenance` and `project` are those of all other
-    new ones, which belong to a project also where they are in its folder. Emits `workspace.updated` for each document
-    and `memory.written` for each memory with new words.
+    A block with unchanged words keeps its author, a new or changed one gets `author`; in a file that names the session
+    of an agent it gets the agent. `records` are memory records that the caller has made (consolidation, with their
+    provenance); `provenance` and `project` are those of all other new ones, which belong to a project also where they
+    are in its folder. With `forgotten_by`, what is deleted is forgotten: sessions that say it again do not bring it
+    back. What a person writes is no longer forgotten. Emits `workspace.updated` for each document and `memory.written`
+    for each memory with new words.
     """
     before = {path: writer.load(DocumentRecord, (path,)) for path in texts}
     changed = {path: new for path, new in texts.items() if _differs(before[path], new)}
@@ -65,6 +78,7 @@ def put_texts(
     ids = _block_ids(writer, before, changed, pages, at=at, new_id=new_id)
     kept = {name for names in ids.values() for name in names}
     memories = _MemoryWriter(writer, author, at, records or {}, provenance=provenance or {}, project=project)
+    memories.forgotten_by = forgotten_by
     for path, record in before.items():
         if path in changed and record is not None:
             for name, text in blocks_of(record):
@@ -76,6 +90,7 @@ def put_texts(
             continue
         old = before[path]
         unchanged = {} if old is None else items_of(old)
+        memories.session = documents.session_of(new.text) if author == "person" else None
         for order, (name, item) in enumerate(zip(ids[path], pages[path].items, strict=True)):
             if name in (records or {}) or not _same_block(unchanged.get(name), item):
                 memories.put(name, item, path, order)
@@ -203,6 +218,9 @@ class _MemoryWriter:
         self._provenance = provenance
         self._project = project
         self._projects: set[str] | None = None  # the names of all, read where a folder may be one of theirs
+        self._anything_forgotten = next(iter(writer.keys(Kind.FORGOTTEN)), None) is not None
+        self.forgotten_by: str | None = None
+        self.session: str | None = None  # of the agent that wrote the file, whoever's process saved it
         self.changed = False
 
     def put(self, name: str, item: Item, path: str, order: int) -> None:
@@ -214,6 +232,7 @@ class _MemoryWriter:
             "title": item.title,
             "fields": tuple(item.fields),
         }
+        trust: Author = self._author if self.session is None else "agent"
         stored = self._writer.load(MemoryRecord, (name,))
         made_by_caller = self._records.get(name)
         base = made_by_caller or stored or self._last_version(name)
@@ -223,8 +242,8 @@ class _MemoryWriter:
                 document=path,
                 created_at=self._at,
                 updated_at=self._at,
-                trust=self._author,
-                provenance=self._provenance,
+                trust=trust,
+                provenance=self._provenance if self.session is None else {"by": "agent", "session": self.session},
                 order=order,
                 project=self._project_of(None, path),
                 **words,
@@ -235,10 +254,12 @@ class _MemoryWriter:
             record = replace(base, document=path, project=self._project_of(base, path))
         else:
             project = self._project_of(base, path)
-            record = replace(base, document=path, updated_at=self._at, trust=self._author, project=project, **words)
+            record = replace(base, document=path, updated_at=self._at, trust=trust, project=project, **words)
         # An equal record needs no comparison by the store: of a document with 1,000 blocks, one edit changes one.
         if record != stored and self._writer.save(record, (name,)):
             self.changed = True
+            if trust == "person" and self._anything_forgotten:
+                recall_to_mind(self._writer, record)
             if stored is None or not _words_equal(stored, words):
                 self._writer.event(
                     "memory.written",
@@ -272,6 +293,9 @@ class _MemoryWriter:
 
     def retire(self, name: str, text: str) -> None:
         """Delete a memory, and store its id under its text, so that it is found if the text comes back."""
+        memory = None if self.forgotten_by is None else self._writer.load(MemoryRecord, (name,))
+        if memory is not None and self.forgotten_by is not None:
+            _forget(self._writer, memory, self.forgotten_by, self._at)
         if self._writer.delete(Kind.MEMORY, (name,)):
             self.changed = True
         key = (sha256(text.strip()),)
@@ -283,6 +307,36 @@ class _MemoryWriter:
         """Return the last version of a deleted memory, so that its history continues."""
         versions = (version.value for version in self._writer.record_versions(MemoryRecord, (name,)))
         return next((value for value in versions if value is not None), None)
+
+
+def _forget(writer: Writer, memory: MemoryRecord, who: str, at: str) -> None:
+    """Store the statement of a deleted memory, so that it is not learnt again."""
+    key = _statement_key(memory)
+    record = ForgottenRecord(
+        sha256=key,
+        memory=memory.id,
+        content=_statement(memory),
+        type=memory.type,
+        project=memory_project(memory),
+        by=who,
+        at=at,
+    )
+    writer.save(record, (key,))
+
+
+def recall_to_mind(writer: Writer, memory: MemoryRecord) -> None:
+    """Delete the forgotten statement of a memory, because the same was written again."""
+    writer.delete(Kind.FORGOTTEN, (_statement_key(memory),))
+
+
+def _statement(memory: MemoryRecord) -> str:
+    if memory.type is MemoryType.EPISODE:
+        return episode_text(memory.title, memory.fields, memory.content)
+    return memory.content
+
+
+def _statement_key(memory: MemoryRecord) -> str:
+    return statement_key(_statement(memory))
 
 
 def _words_equal(memory: MemoryRecord, words: Mapping[str, Any]) -> bool:

@@ -22,10 +22,12 @@ __all__ = [
     "NoQuery",
     "OperationId",
     "Page",
+    "PageLimit",
     "PurgeQuery",
     "Purged",
     "Reply",
     "Request",
+    "Sequence",
     "SequenceQuery",
     "TokenBudget",
     "WaitQuery",
@@ -50,8 +52,8 @@ Cursor = Annotated[str, Meta(min_length=1, max_length=1000, description=_AFTER)]
 """A pagination cursor: the `next` of the previous page."""
 
 SEQUENCE_MAX = 10**18 - 1  # of a sequence number, 18 digits: far more than there will ever be
-_Sequence = Annotated[int, Meta(ge=0, le=SEQUENCE_MAX, description=_AFTER)]
-_Limit = Annotated[int, Meta(ge=1, le=LIMIT_MAX, description="Items of the page at most.")]
+Sequence = Annotated[int, Meta(ge=0, le=SEQUENCE_MAX, description=_AFTER)]
+PageLimit = Annotated[int, Meta(ge=1, le=LIMIT_MAX, description="Items of the page at most.")]
 
 OperationId = Annotated[str, Meta(pattern=r"^[0-9]{1,18}(?!\n)$")]
 """The number of an operation; 0 is the state before the first one."""
@@ -83,15 +85,15 @@ class NoQuery(Request):
 class ListQuery(Request):
     """The query of a list: `?limit=&after=`."""
 
-    limit: _Limit = LIMIT_DEFAULT
+    limit: PageLimit = LIMIT_DEFAULT
     after: Cursor | None = None
 
 
 class SequenceQuery(Request):
     """The query of a list whose items are numbered: `after` is a sequence number."""
 
-    limit: _Limit = LIMIT_DEFAULT
-    after: _Sequence | None = None
+    limit: PageLimit = LIMIT_DEFAULT
+    after: Sequence | None = None
 
 
 class WaitQuery(Request):

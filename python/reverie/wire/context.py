@@ -9,12 +9,17 @@ from reverie.wire.base import Reply, Request, TokenBudget
 from reverie.wire.memories import MemoryChanges
 
 __all__ = [
+    "TIERS",
     "ContextAnswer",
     "ContextQuery",
+    "ContextText",
     "ContextTokens",
     "CreateNote",
     "DistillAnswer",
     "DistillRequest",
+    "ModelMessage",
+    "ModelRequest",
+    "ModelRequests",
     "Note",
     "PastDistillation",
     "Placement",
@@ -28,6 +33,7 @@ __all__ = [
 ]
 
 Placement = Literal["system", "late"]
+TIERS = ("bootstrap", "index", "digest", "workingState", "notes", "recall", "summary", "excerpts", "tail")
 
 
 class ContextQuery(Request):
@@ -36,6 +42,26 @@ class ContextQuery(Request):
     query: Annotated[str, Meta(max_length=10_000)] | None = None
     placement: Placement | None = None
     max_tokens: TokenBudget | None = None
+    format: Annotated[Literal["request", "text"], Meta(description="The fields of a request, or one plain text.")] = (
+        "request"
+    )
+    max_chars: Annotated[int, Meta(ge=1, le=10_000_000, description="Of a text: its characters at most.")] | None = None
+    tiers: (
+        Annotated[str, Meta(max_length=200, description="Of a text: its tiers, with commas: `workingState,notes`.")]
+        | None
+    ) = None
+
+    def __post_init__(self) -> None:
+        """Refuse what only a text has for a request, and tiers that there are not."""
+        if self.format != "text" and (self.max_chars is not None or self.tiers is not None):
+            raise ValueError("`maxChars` and `tiers` belong to `format=text`")
+        if unknown := [name for name in self.tier_names or () if name not in TIERS]:
+            raise ValueError(f"`tiers` has {unknown[0]!r}: the tiers are {', '.join(TIERS)}")
+
+    @property
+    def tier_names(self) -> list[str] | None:
+        """The names in `tiers`, None where it is left out."""
+        return None if self.tiers is None else [name.strip() for name in self.tiers.split(",")]
 
 
 class RequestFragment(Reply):
@@ -84,6 +110,12 @@ class ContextAnswer(Reply):
     tokens: ContextTokens
     distillation: int
     dropped: list[Json] = field(default_factory=list)
+
+
+class ContextText(Reply):
+    """The text of a context."""
+
+    text: str
 
 
 class StateSources(Reply):
@@ -163,6 +195,39 @@ class DistillRequest(Request):
     token_budget: TokenBudget | None = None
 
 
+class ModelMessage(Reply):
+    """A message of a request to a model."""
+
+    role: str
+    content: str
+
+
+class ModelRequest(Reply):
+    """A request to a model, exactly as it is sent: redacted, with its prompt version and the schema of the answer."""
+
+    id: str
+    purpose: str
+    role: str
+    prompt_version: str
+    system: str
+    messages: list[ModelMessage]
+    schema: dict[str, Json]
+    max_output_tokens: int
+    tokens: int
+
+
+class ModelRequests(Reply):
+    """The requests that a distillation of a thread would begin with; `kind` is the distiller that is configured.
+
+    Of a thread with nothing to distill they are those of learning from it. What is asked about the answers follows
+    from these.
+    """
+
+    kind: str
+    items: list[ModelRequest]
+    tokenizer: str = "o200k_base"
+
+
 class SummaryText(Reply):
     """A structured summary: the lines of its seven sections by name, and its text as a context shows it."""
 
@@ -190,6 +255,7 @@ class DistillAnswer(Reply):
     tokens_used: int
     tokenizer: str = "o200k_base"
     memories: MemoryChanges | None = None
+    fallback: str | None = None
     operation: str | None = None
 
 

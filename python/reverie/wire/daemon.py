@@ -14,11 +14,14 @@ __all__ = [
     "Compacted",
     "CreateBackup",
     "DistillationSupport",
+    "DistillerChecked",
     "Health",
     "Job",
     "JobAccepted",
     "JobState",
+    "ModelChecked",
     "ModelInUse",
+    "ModelSpend",
     "Status",
     "TokenSpend",
 ]
@@ -54,16 +57,59 @@ class ModelInUse(Reply):
     name: str | None = None
 
 
+class ModelChecked(Reply):
+    """The answer of one model to a tiny request: its name as the provider gives it, the time, the tokens."""
+
+    role: str
+    model: str
+    seconds: float
+    input_tokens: int
+    output_tokens: int
+
+
+class DistillerChecked(Reply):
+    """`POST /v1/distiller/check`: the distiller in use and the models that answered; none where none is asked."""
+
+    engine: str
+    models: list[ModelChecked] = field(default_factory=list)
+
+
+class ModelSpend(Reply):
+    """The tokens and calls of requests to the model of one role on this UTC day, over all spaces.
+
+    `calls` were sent, `failed` of them brought no answer, and the end of `open` is not known (yet): they count as
+    `reservedTokens`, the most that they may have used. `cachedTokens` of `inputTokens` were in the provider's cache.
+    """
+
+    role: str
+    calls: int
+    failed: int = 0
+    open: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reserved_tokens: int = 0
+
+
 class TokenSpend(Reply):
-    """Tokens used by distillations and dreams so far, counted with `tokenizer`."""
+    """Tokens used by distillations and dreams so far, counted with `tokenizer`; and by requests to models today.
+
+    `dailyTokens` and `dailyCalls` are the ceilings of those requests; null where no model is asked.
+    """
 
     total: int
     today: int = 0
     tokenizer: str = "o200k_base"
+    models: list[ModelSpend] = field(default_factory=list)
+    daily_tokens: int | None = None
+    daily_calls: int | None = None
 
 
 class Status(Reply):
-    """`GET /v1/status`. `root` is the folder with the documents; `counts` is per kind."""
+    """`GET /v1/status`. `root` is the folder with the documents; `counts` is per kind.
+
+    `candidates` is how many changes wait for a person's review; `pausedSince` is set while no session is recorded.
+    """
 
     space: str
     root: str
@@ -76,6 +122,8 @@ class Status(Reply):
     open_conflicts: int = 0
     sync: SyncStatus | None = None
     operation: str | None = None
+    candidates: int = 0
+    paused_since: str | None = None
 
 
 class CreateBackup(Request):

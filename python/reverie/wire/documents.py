@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from reverie.wire.base import Count, OperationId, Purged, Reply, Request
+from reverie.wire.base import Count, ListQuery, OperationId, Purged, PurgeQuery, Reply, Request
 from reverie.wire.projects import Folder, ProjectText
 
 __all__ = [
@@ -12,13 +12,18 @@ __all__ = [
     "Conflict",
     "ConflictRegion",
     "ConflictText",
+    "DeleteDocumentQuery",
     "Document",
     "DocumentDeleted",
     "DocumentQuery",
     "DocumentText",
+    "DocumentsMoved",
+    "DocumentsQuery",
     "IndexAnswer",
     "IndexQuery",
+    "InsertLines",
     "LeftOutLines",
+    "MoveDocument",
     "Patch",
     "PatchAnswer",
     "PatchDocument",
@@ -53,6 +58,14 @@ class DocumentText(Document, kw_only=True):
     content: str
 
 
+class DocumentsQuery(ListQuery):
+    """The query of `GET /v1/documents`: all documents, or those whose path begins with `prefix`."""
+
+    prefix: Annotated[str, Meta(min_length=1, max_length=1024, description="How the paths begin: `facts/`.")] | None = (
+        None
+    )
+
+
 class DocumentQuery(Request):
     """The query of `GET /v1/documents/{path}`: the text as it was after the operation `at`, not the current one."""
 
@@ -60,10 +73,11 @@ class DocumentQuery(Request):
 
 
 class PutDocument(Request):
-    """Body of `PUT /v1/documents/{path}`: the whole text."""
+    """Body of `PUT /v1/documents/{path}`: the whole text. New memories are of `project`, a name or a folder's path."""
 
     content: str
     summary: Summary | None = None
+    project: ProjectText | None = None
 
 
 class Patch(Request):
@@ -94,13 +108,45 @@ class AppendEntry(Request):
     summary: Summary | None = None
 
 
+class InsertLines(Request):
+    """Body of `POST /v1/documents/{path}/insert`: lines to insert behind line `line`; 0 is the beginning."""
+
+    line: Count
+    text: str
+
+
+class MoveDocument(Request):
+    """Body of `POST /v1/documents/{path}/move`: the new path of a document, or of a folder with all that is in it."""
+
+    to: Annotated[str, Meta(min_length=1, max_length=1024)]
+
+
+class DocumentsMoved(Reply):
+    """A moved document or folder; undo of `operation` moves it back. `documents` are the new paths."""
+
+    path: str
+    to: str
+    operation: str
+    documents: list[str]
+
+
+class DeleteDocumentQuery(PurgeQuery):
+    """The query of `DELETE /v1/documents/{path}`."""
+
+    folder: Annotated[bool, Meta(description="The path is a folder: delete every document below it.")] = False
+
+
 class DocumentDeleted(Reply):
-    """A deleted document; undo of `operation` restores it and its `memories` (their number), unless it was `purged`."""
+    """A deleted document or folder; undo of `operation` restores it, unless it was `purged`.
+
+    `documents` and `memories` are how many were deleted.
+    """
 
     path: str
     operation: str
     memories: Count = 0
     purged: Purged | None = None
+    documents: Count = 1
 
 
 class IndexQuery(Request):

@@ -28,7 +28,7 @@ class DreamAnswer(Reply):
     """The result of a dream. `archive` is None where no memory changed since the last one; a dry run names it too.
 
     `sources` is how many memories it has read, `waiting` how many the budget had no room for: the next dream goes on
-    with them.
+    with them. `fallback` says what a model was asked for and did not decide, and why.
     """
 
     archive: str | None
@@ -43,6 +43,7 @@ class DreamAnswer(Reply):
     proposals: list[Proposal] = field(default_factory=list)
     sources: int = 0
     waiting: int = 0
+    fallback: str | None = None
 
 
 class Failure(Reply):

@@ -9,23 +9,31 @@
    of that line.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
 from reverie.wire.base import Count, Reply, Request
 
-__all__ = ["CHUNK_MAX_BYTES", "ChunkAnswer", "ChunkQuery", "ImportPlace", "Problem", "StartImport"]
+__all__ = ["CHUNK_MAX_BYTES", "ChunkAnswer", "ChunkQuery", "ImportClient", "ImportPlace", "Problem", "StartImport"]
+
+ImportClient: TypeAlias = Literal["claude-code", "codex", "pi", "chatgpt"]
+"""The program that wrote a session. The form of each line tells how it is read; this tells whose session it is."""
 
 CHUNK_MAX_BYTES = 32 * 1024 * 1024
 
 
 class StartImport(Request):
-    """`POST /v1/imports`. `session` names the thread at its source; `source` is where it was read from, for people."""
+    """`POST /v1/imports`. `session` names the thread at its source; `source` is where it was read from, for people.
 
-    client: Literal["claude-code"]
+    For a session whose thread a person deleted the answer is a `conflict` with `details.forgotten`; `again` brings it
+    back; an agent's token may not.
+    """
+
+    client: ImportClient
     session: Annotated[str, Meta(min_length=1, max_length=200)]
     source: Annotated[str, Meta(max_length=4096)] | None = None
+    again: bool = False
 
 
 class ImportPlace(Reply):

@@ -24,6 +24,7 @@ __all__ = [
     "MemoryPage",
     "MemoryQuery",
     "MemoryVersion",
+    "ProposedMemory",
     "RecallAnswer",
     "RecallHit",
     "RecallRequest",
@@ -206,6 +207,7 @@ class UpdateChange(_Change, tag="UPDATE"):
     id: str
     content: str
     tags: list[str] = field(default_factory=list)
+    candidate_index: Count | None = None
 
 
 class DeleteChange(_Change, tag="DELETE"):
@@ -215,12 +217,13 @@ class DeleteChange(_Change, tag="DELETE"):
 
 
 class AddChange(_Change, tag="ADD"):
-    """A new memory. `id` is None in a dry run."""
+    """A new memory, of the candidate at `candidateIndex`. `id` is None in a dry run."""
 
     type: MemoryKind
     content: str
     tags: list[str] = field(default_factory=list)
     id: str | None = None
+    candidate_index: Count | None = None
 
 
 class SkipChange(_Change, tag="SKIP"):
@@ -239,11 +242,31 @@ class Proposal(Reply):
     why: str
 
 
+class ProposedMemory(Reply):
+    """A candidate: a memory that was proposed, before it was decided what becomes of it."""
+
+    type: MemoryKind
+    content: str
+    tags: list[str] = field(default_factory=list)
+    title: str | None = None
+
+
 class MemoryChanges(Reply):
-    """Result of a consolidation: its decisions counted by action, and the capacity tier that it followed."""
+    """Result of a consolidation: its decisions counted by action, and the capacity tier that it followed.
+
+    `proposed` are the candidates, which a change names by `candidateIndex`; `changes` are all decisions but KEEP.
+    `fallback` says what a model was asked for and did not decide, and why; null where it decided all.
+    `waiting` are the candidates that wait for a person because of it; `forgotten` is how many said again, in the same
+    words, what was forgotten, and were dropped.
+    """
 
     candidates: int
     counts: dict[str, int]
     tier: str
     operation: str | None = None
     proposals: list[Proposal] = field(default_factory=list)
+    proposed: list[ProposedMemory] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+    fallback: str | None = None
+    waiting: list[str] = field(default_factory=list)
+    forgotten: Count = 0

@@ -40,7 +40,8 @@ _INTEGER = re.compile(r"-?[0-9]{1,30}")
 _BOOLEANS: dict[str, Json] = {"true": True, "1": True, "false": False, "0": False}
 # By how a pattern begins: msgspec quotes it with its backslashes doubled.
 _PATTERN_REASONS = {
-    "^/": "must be an absolute path",
+    "^/": "must be an absolute path, without a zero byte",
+    "^[^": "cannot have a zero byte",
     "^[0-9]{1,18}": "must be the number of an operation",
     "^[a-z0-9]": "must be a lower-case letter or digit, then such characters, _ and -",
 }

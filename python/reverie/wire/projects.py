@@ -6,18 +6,25 @@ from msgspec import Meta
 
 from reverie.wire.base import Count, ListQuery, Reply
 
-__all__ = ["Folder", "Project", "ProjectText", "ProjectsQuery", "ProjectsSorted"]
+__all__ = ["ABSOLUTE_PATH", "Folder", "Project", "ProjectText", "ProjectsQuery", "ProjectsSorted"]
+
+# No path has a zero byte: the system's calls refuse it. Each text of a request that may be a path has one of these.
+ABSOLUTE_PATH = r"^/[^\x00]*$"
+_NAME_OR_PATH = r"^[^\x00]+$"
 
 ProjectText = Annotated[
     str,
     Meta(
-        min_length=1, max_length=4096, description="A project's name, or the absolute path of a folder that is in it."
+        min_length=1,
+        max_length=4096,
+        pattern=_NAME_OR_PATH,
+        description="A project's name, or the absolute path of a folder that is in it.",
     ),
 ]
 """A project in a request."""
 Folder = Annotated[
     str,
-    Meta(pattern="^/", max_length=4096, description="The absolute path of the folder that the caller is in."),
+    Meta(pattern=ABSOLUTE_PATH, max_length=4096, description="The absolute path of the folder that the caller is in."),
 ]
 """A folder in a request: its project is taken if the store knows it, else all projects."""
 

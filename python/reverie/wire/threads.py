@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from reverie.models import Json
-from reverie.wire.base import LIMIT_MAX, Count, Id, ListQuery, Purged, Reply, Request, SequenceQuery
+from reverie.wire.base import LIMIT_MAX, Count, Id, ListQuery, PageLimit, Purged, Reply, Request, Sequence
 from reverie.wire.projects import ProjectText
 
 __all__ = [
@@ -20,6 +20,9 @@ __all__ = [
     "DistilledNow",
     "MessageIn",
     "MessagesQuery",
+    "RewindThread",
+    "Rewound",
+    "StoredEntry",
     "StoredMessage",
     "Thread",
     "ThreadDeleted",
@@ -108,15 +111,57 @@ class ThreadsQuery(ListQuery):
     project: ProjectText | None = None
 
 
-class MessagesQuery(SequenceQuery):
-    """The query of `GET /v1/threads/{id}/messages`: a page behind `after`, or the `last` messages."""
+class MessagesQuery(Request):
+    """The query of `GET /v1/threads/{id}/messages`: a page behind `after`, or the `last` messages.
 
+    With `last` and `limit`, the first `limit` of the `last` ones; `next` leads to the others.
+    """
+
+    limit: PageLimit | None = None
+    after: Sequence | None = None
     last: Annotated[int, Meta(ge=1, le=LIMIT_MAX, description="The last so many messages.")] | None = None
 
     def __post_init__(self) -> None:
         """Refuse a page that is to be behind a message and the last one."""
         if self.last is not None and self.after is not None:
             raise ValueError("give `after` or `last`, not both")
+
+
+class RewindThread(Request):
+    """`POST /v1/threads/{id}/rewind`: back to entry `toSeq`, the last that stays; 0 is the beginning.
+
+    `expectedSeq`: only if that is still the last entry, else 409.
+    """
+
+    to_seq: Count
+    expected_seq: Count | None = None
+
+
+class Rewound(Reply):
+    """A rewound thread: `messages` entries left the main line; undo of `operation` brings them back.
+
+    `lastSeq` is the mark that says so, the last entry now.
+    """
+
+    to_seq: int
+    last_seq: int
+    messages: int
+    operation: str
+    context: ContextUse
+
+
+class StoredEntry(Reply):
+    """One stored line: `value` is its JSON as it was imported, secrets redacted; `raw` the text of what was no JSON.
+
+    An appended message has no line of a file: `value` is then the message. `problem` says why a line was not read.
+    """
+
+    seq: int
+    kind: str
+    line: int = 0
+    value: dict[str, Any] | None = None
+    raw: str | None = None
+    problem: str | None = None
 
 
 class DeleteThreadQuery(Request):
@@ -170,10 +215,11 @@ class AppendMessages(Request):
 
 
 class DistilledNow(Reply):
-    """The distillation that an append caused."""
+    """The distillation that an append caused; with a model it is the `job` that distills, and has no archive yet."""
 
-    archive: str
-    number: int
+    archive: str | None = None
+    number: int | None = None
+    job: str | None = None
 
 
 class Appended(Reply):

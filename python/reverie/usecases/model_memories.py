@@ -1,0 +1,282 @@
+"""Memories by a model: the requests that are still to be answered, and the plan of the answers; pure.
+
+A job carries the answers that have come so far. Deciding it again and again asks first for the extraction of each page,
+then for the consolidation of what was extracted, and needs nothing more after that. What a model did not decide is
+decided by rule, and said in the plan's `fallback`:
+
+| what failed | what happens |
+|---|---|
+| the extraction of a page | nothing of it and of the pages behind it; those messages are read again by the next run |
+| a candidate's quote | that candidate is refused |
+| the consolidation of a page, or its answer | its candidates: duplicates SKIP, the rest ADD; no memory is touched |
+| more than 20 % of all memories deleted | as if the consolidation had failed: that waits for a person |
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from reverie.consolidate import Decision, Proposal, add_or_skip, candidates_to_add
+from reverie.distill.extractive.trace import Interrupted, ToolCall, Utterance, read_trace
+from reverie.documents.project_folder import PERSON
+from reverie.errors import ModelFailed
+from reverie.language_model import consolidation as consolidating
+from reverie.language_model import extraction
+from reverie.language_model.neighbourhood import Nearby, neighbourhood
+from reverie.language_model.source import PAGES_MAX, SourceEntry, pages_of
+from reverie.models import Add, Delete, Keep, Skip, Update
+from reverie.usecases import consolidation_plan, review
+from reverie.usecases.consolidation import empty_plan
+from reverie.usecases.memories import memory_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reverie.language_model.consolidation import PageChanges
+    from reverie.language_model.extraction import WrongMemory
+    from reverie.language_model.requests import ModelRequest, Outcome
+    from reverie.language_model.source import Page
+    from reverie.models import Candidate, Change, Memory, Message, Tier
+    from reverie.redact import Redactor
+    from reverie.store import CandidateRecord
+    from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+    from reverie.usecases.consolidation_plan import Origin
+
+__all__ = ["MemoryWork", "Worked", "source_of", "work_on"]
+
+REFUSED_SHOWN = 5  # kinds of refusals that a fallback names
+
+
+class MemoryWork(NamedTuple):
+    """Input of a run: messages not yet learnt from, the memories of the space, and the answers so far.
+
+    `files` are texts that the agent wrote, numbered behind the messages.
+    """
+
+    messages: Sequence[Message]
+    snapshot: MemorySnapshot
+    outcomes: Mapping[str, Outcome]
+    redactor: Redactor
+    at: str
+    random: bytes
+    thread: Origin
+    files: Sequence[SourceEntry] = ()
+
+
+class Worked(NamedTuple):
+    """Either the `requests` that have no answer yet, or the `plan`.
+
+    `last_seq` is the last entry that was read, 0 where nothing was; `more` is True where entries behind it wait.
+    """
+
+    requests: list[ModelRequest]
+    plan: MemoryPlan | None = None
+    last_seq: int = 0
+    more: bool = False
+
+
+def work_on(work: MemoryWork) -> Worked:
+    """Return the requests that are needed next, or the plan of the memories."""
+    existing = [memory_of(record) for record in work.snapshot.memories]
+    all_pages = pages_of([*source_of(work.messages, work.redactor), *work.files])
+    pages = all_pages[:PAGES_MAX]
+    project = work.thread.project or PERSON
+    nearby = Nearby(existing)
+    known = [nearby.known(_topics(page), project) for page in pages]
+    asked = [
+        extraction.extract_request(page, near, number=number, of=len(pages))
+        for number, (page, near) in enumerate(zip(pages, known, strict=True), 1)
+    ]
+    if missing := _unanswered(asked, work.outcomes):
+        return Worked(missing)
+    read = _Extraction.of(work, pages, known, asked)
+    if not read.pages:
+        plan = empty_plan(work.snapshot)
+        plan.fallback = read.fallback
+        return Worked([], plan, 0, more=bool(pages))
+    screened = consolidation_plan.screened(
+        work.snapshot, read.candidates, redactor=work.redactor, at=work.at, thread=work.thread, messages=work.messages
+    )
+    tier = consolidation_plan.tier_of(existing, work.snapshot.window)
+    consolidation = _Consolidation(work, screened.usable, existing, tier, wrong=read.wrong, nearby=nearby)
+    if missing := consolidation.unanswered():
+        return Worked(missing)
+    decision, notes = consolidation.decide()
+    plan = consolidation_plan.plan_decision(
+        work.snapshot, screened, decision, existing=existing, tier=tier, at=work.at, random=work.random
+    )
+    plan.waiting += _quarantined(work, read.waiting)
+    if consolidation.held:
+        by_id = {memory.id: memory for memory in existing}
+        plan.waiting.append(review.change_set(consolidation.held, by_id, at=work.at))
+    plan.fallback = "; ".join(filter(None, (read.fallback, *notes)))
+    return Worked([], plan, max(page.last_seq for page in read.pages), more=len(read.pages) < len(all_pages))
+
+
+def _quarantined(work: MemoryWork, waiting: Sequence[tuple[Candidate, str]]) -> list[CandidateRecord]:
+    """Return the records of candidates that only a person may accept, redacted, without those that were forgotten."""
+    records = []
+    for candidate, why in waiting:
+        screened = consolidation_plan.screened(
+            work.snapshot, [candidate], redactor=work.redactor, at=work.at, thread=work.thread, messages=()
+        )
+        records += [review.quarantined(usable, why, at=work.at) for usable in screened.usable]
+    return records
+
+
+class _Extraction(NamedTuple):
+    """Candidates and wrong memories of the answers, up to the first page whose answer failed."""
+
+    pages: list[Page]
+    candidates: list[Candidate]
+    wrong: list[WrongMemory]
+    waiting: list[tuple[Candidate, str]]
+    fallback: str
+
+    @classmethod
+    def of(
+        cls, work: MemoryWork, pages: Sequence[Page], known: Sequence[Sequence[Memory]], asked: Sequence[ModelRequest]
+    ) -> _Extraction:
+        """Return the candidates of all pages before the first that failed; what is behind it is read again later."""
+        read: list[Page] = []
+        candidates: list[Candidate] = []
+        wrong: list[WrongMemory] = []
+        waiting: list[tuple[Candidate, str]] = []
+        refused: Counter[str] = Counter()
+        failure = ""
+        for page, near, request in zip(pages, known, asked, strict=True):
+            try:
+                result = extraction.extracted(work.outcomes[request.id], page, near, at=work.at, redactor=work.redactor)
+            except ModelFailed as error:
+                failure = (
+                    f"extraction failed ({error.reason}): {error.message} Nothing was added from entry "
+                    f"{page.entries[0].seq} on; the next run reads it again"
+                )
+                break
+            read.append(page)
+            candidates.extend(result.candidates)
+            wrong.extend(result.wrong)
+            waiting.extend(result.waiting)
+            refused.update(result.refused)
+        named = [f"refused {count} x {what}" for what, count in refused.most_common(REFUSED_SHOWN)]
+        return cls(read, candidates, wrong, waiting, "; ".join(filter(None, (*named, failure))))
+
+
+class _Consolidation:
+    """The consolidation of candidates: its pages, requests and the decision that the answers lead to."""
+
+    def __init__(
+        self,
+        work: MemoryWork,
+        candidates: Sequence[Candidate],
+        existing: Sequence[Memory],
+        tier: Tier,
+        *,
+        wrong: Sequence[WrongMemory],
+        nearby: Nearby,
+    ) -> None:
+        self._work = work
+        self._candidates = candidates
+        self._existing = existing
+        self._wrong = wrong
+        self.held: list[Update | Delete] = []  # changes that wait for a person, since they delete too much
+        said_wrong = [item.id for item in wrong]
+        pages = neighbourhood(candidates, existing, tier, nearby, wrong=said_wrong) if candidates or wrong else []
+        # Beside candidates without any memory there is nothing to weigh: no model is asked about them.
+        self._pages = [page for page in pages if page.memories]
+        self._alone = [index for page in pages if not page.memories for index in page.indexes]
+        self._asked = [consolidating.consolidate_request(page, candidates, tier, wrong) for page in self._pages]
+
+    def unanswered(self) -> list[ModelRequest]:
+        """Return the requests without an answer so far."""
+        return _unanswered(self._asked, self._work.outcomes)
+
+    def decide(self) -> tuple[Decision, list[str]]:
+        """Return the decision, and what was not decided by the model."""
+        notes: list[str] = []
+        answers: list[PageChanges] = []
+        undecided = list(self._alone)
+        redact = self._work.redactor.text
+        for page, request in zip(self._pages, self._asked, strict=True):
+            outcome = self._work.outcomes[request.id]
+            try:
+                answers.append(
+                    consolidating.consolidated(outcome, page, self._candidates, redact=redact, wrong=self._wrong)
+                )
+            except ModelFailed as error:
+                notes.append(_by_rule(error.reason, error.message))
+                undecided += page.indexes
+        deleted = sum(isinstance(change, Delete) for answer in answers for change in answer.memories.values())
+        if deleted > consolidating.DELETED_SHARE_MAX * len(self._existing):
+            notes.append(
+                _by_rule(
+                    "too many deletions",
+                    f"{deleted} of {len(self._existing)} memories would be deleted, more than 20 %: "
+                    "that waits for a person.",
+                )
+            )
+            self.held = [change for answer in answers for change in answer.memories.values()]
+            return add_or_skip(self._candidates, self._existing), notes
+        return self._decision(answers, undecided), [*notes, *(note for answer in answers for note in answer.notes)]
+
+    def _decision(self, answers: Sequence[PageChanges], undecided: Sequence[int]) -> Decision:
+        """Return the decision of the usable answers; candidates that none of them mentions are added or skipped."""
+        changed: dict[str, Update | Delete] = {}
+        placed: dict[int, Change] = {}
+        proposals = []
+        for answer in answers:
+            changed |= answer.memories
+            placed |= answer.candidates
+            proposals += [Proposal(change, why) for change, why in answer.proposals]
+        rest = sorted({*undecided, *(index for index in range(len(self._candidates)) if index not in placed)})
+        # What an ADD of the model says already is not added once more for a candidate that it did not mention.
+        added = [index for index, change in sorted(placed.items()) if isinstance(change, Add)]
+        by_rule = candidates_to_add([*added, *rest], self._candidates, self._existing)
+        for change in by_rule:
+            assert isinstance(change, Add | Skip)
+            if change.candidate_index in rest or isinstance(change, Skip):
+                placed[change.candidate_index] = change
+        memories = [changed.get(memory.id) or Keep(memory.id) for memory in self._existing]
+        return Decision((*memories, *(placed[index] for index in range(len(self._candidates)))), tuple(proposals))
+
+
+def _by_rule(reason: str, message: str) -> str:
+    """Return the sentence of a fallback to the deterministic consolidation."""
+    return (
+        f"consolidation failed ({reason}): {message} Its candidates were added unless a memory says the same, and no "
+        "memory was touched"
+    )
+
+
+def _unanswered(requests: Sequence[ModelRequest], outcomes: Mapping[str, Outcome]) -> list[ModelRequest]:
+    """Return the requests that have no outcome yet, each once."""
+    return list({request.id: request for request in requests if request.id not in outcomes}.values())
+
+
+def _topics(page: Page) -> list[str]:
+    """Return the texts by which the memories near a page are searched: what the person said, else the agent."""
+    said = [entry.text for entry in page.entries if entry.speaker == "person"]
+    return (said or [entry.text for entry in page.entries if entry.speaker == "agent"])[-20:]
+
+
+def source_of(messages: Sequence[Message], redactor: Redactor) -> list[SourceEntry]:
+    """Return the messages as the entries of a source, redacted, in the order of their numbers."""
+    entries: list[SourceEntry] = []
+    for step in read_trace(messages).steps:
+        match step:
+            case Utterance():
+                entries.append(SourceEntry(step.seq, "person" if step.role == "user" else "agent", step.text, step.at))
+            case ToolCall():
+                given = msgspec.json.encode(step.input).decode()
+                entries.append(SourceEntry(step.seq, "call", f"{step.tool} {given}", step.at))
+                if step.answered:
+                    failed = "(failed) " if step.failed else ""
+                    entries.append(SourceEntry(step.result_seq, "result", f"{failed}{step.result}", step.at))
+            case Interrupted():
+                entries.append(SourceEntry(step.seq, "call", "(the person stopped the agent here)", step.at))
+    clean, _ = redactor.value([entry.text for entry in entries])
+    shown = [entry._replace(text=text) for entry, text in zip(entries, clean, strict=True)]
+    return sorted(shown, key=lambda entry: entry.seq)

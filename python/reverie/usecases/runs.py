@@ -1,0 +1,367 @@
+"""Runs: begin, files, working memory, and completion, which learns from all of them (seed 003).
+
+A run is in a thread or in none. Its completion reads the thread's messages that were not learnt from yet, as `learn`
+does, the files that the agent wrote, and its working memory. Files are known from calls of the API and from the calls
+of file tools in the thread.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import asdict, replace
+
+from reverie import wire
+from reverie.errors import Conflict, NotFound
+from reverie.language_model.requests import Outcome
+from reverie.paths import safe_relative
+from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord, Write
+from reverie.usecases import consolidation, projects, sessions, threads
+from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.stored_entries import SealedEntry, sealed_after
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from reverie.store import Reader, Writer
+
+__all__ = [
+    "FILE_BYTES_MAX",
+    "RunJob",
+    "RunPlan",
+    "answer",
+    "begin",
+    "commit",
+    "due",
+    "erase",
+    "file_answer",
+    "file_record",
+    "files_of",
+    "get",
+    "get_file",
+    "of_thread",
+    "put_file",
+    "put_working_memory",
+    "repeating",
+    "shown",
+    "snapshot",
+    "texts",
+    "without_result",
+]
+
+FILE_BYTES_MAX = 10_000_000  # of a file; a larger one is noted without its content
+_BINARY_HEAD = 8192  # bytes in which a NUL says that a file is binary, as git does
+
+
+class RunJob(msgspec.Struct):
+    """A snapshot: the run with its files, the entries of its thread, and the memories.
+
+    `entries` are those behind `through`, the first of those that the run wrote and those not learnt from; `learnt` is
+    the last entry learnt from. `outcomes` are the answers of a model by the ids of their requests.
+    """
+
+    run: RunRecord
+    files: list[RunFileRecord]
+    entries: list[SealedEntry]
+    learnt: int
+    memories: MemorySnapshot
+    at: str
+    random: bytes
+    literals: list[str] = []
+    outcomes: dict[str, Outcome] | None = None
+
+
+class RunPlan(msgspec.Struct):
+    """The changes that a run's completion will write: the memories, and the files that tools of its thread wrote.
+
+    `last_seq` is the last entry of the thread that is learnt from then, `since` the one before.
+    """
+
+    run: RunRecord
+    at: str
+    since: int
+    last_seq: int
+    files: list[RunFileRecord]
+    memories: MemoryPlan
+
+
+# Read
+
+
+def get(reader: Reader, run_id: str) -> RunRecord:
+    """Return a run. Raises NotFound."""
+    record = reader.load(RunRecord, (run_id,))
+    if record is None:
+        raise NotFound(f"no run is called {run_id!r}", hint="reverie runs list shows them")
+    return record
+
+
+def files_of(reader: Reader, run_id: str) -> list[RunFileRecord]:
+    """Return the files of a run by path."""
+    return sorted((record for _, record in reader.records(RunFileRecord, (run_id,))), key=lambda record: record.path)
+
+
+def get_file(reader: Reader, run_id: str, path: str) -> RunFileRecord:
+    """Return a file of a run. Raises NotFound."""
+    record = reader.load(RunFileRecord, _file_key(get(reader, run_id).id, path))
+    if record is None:
+        raise NotFound(f"run {run_id} has no file {path!r}", hint=f"reverie runs show {run_id}")
+    return record
+
+
+def answer(reader: Reader, record: RunRecord) -> wire.Run:
+    """Return a run as the API shows it, with its files but without their contents."""
+    return wire.Run(
+        id=record.id,
+        agent=record.agent,
+        thread=record.thread,
+        title=record.title,
+        project=record.project,
+        state=record.state,
+        created_at=record.created_at,
+        updated_at=record.updated_at,
+        completed_at=record.completed_at,
+        ended_by=record.ended_by,
+        files=[wire.RunFile(**shown(file)) for file in files_of(reader, record.id)],
+        working_memory=dict(record.working_memory),
+        result=None if record.answer is None else msgspec.convert(record.answer, wire.RunResult),
+    )
+
+
+def file_answer(record: RunFileRecord) -> wire.RunFileText:
+    """Return a file of a run with its content."""
+    return wire.RunFileText(**shown(record), content=record.content)
+
+
+def shown(record: RunFileRecord) -> dict[str, Any]:
+    """Return the fields of a file as the API shows them, without its content."""
+    fields = asdict(record)
+    del fields["content"]
+    return fields
+
+
+def due(reader: Reader, *, idle_since: str, completed: set[str]) -> list[tuple[str, wire.RunEnd]]:
+    """Return the runs to be completed: their session has ended, or nothing was heard of them and their thread.
+
+    `idle_since` is the time from which on something must have been heard. Runs that have ended are added to
+    `completed`, and those in it are not read.
+    """
+    ended = {session.thread: session.ended_at for session in sessions.known(reader)}
+    found: list[tuple[str, wire.RunEnd]] = []
+    for (name,) in reader.keys(Kind.RUN):
+        record = None if name in completed else reader.load(RunRecord, (name,))
+        if record is None:
+            continue
+        if record.state == "completed":
+            completed.add(record.id)
+            continue
+        thread = None if record.thread is None else reader.load(ThreadRecord, (record.thread,))
+        ended_at = ended.get(record.thread or "")
+        if ended_at is not None and ended_at > record.created_at:
+            found.append((record.id, "session"))
+        elif max(record.updated_at, "" if thread is None else thread.updated_at) < idle_since:
+            found.append((record.id, "idle"))
+    return found
+
+
+def of_thread(reader: Reader, thread: str) -> list[str]:
+    """Return the runs of a thread."""
+    return [record.id for _, record in reader.records(RunRecord) if record.thread == thread]
+
+
+def texts(reader: Reader, *, thread: str | None, of_it: bool) -> Iterator[str]:
+    """Yield what the runs of a thread say, or all other runs: titles, working memory, files."""
+    for _, run in reader.records(RunRecord):
+        if (thread is not None and run.thread == thread) is of_it:
+            yield from (run.title or "", *(text for pair in run.working_memory.items() for text in pair))
+            yield from (file.content or "" for file in files_of(reader, run.id))
+
+
+def repeating(reader: Reader, matches: Callable[[Any], bool]) -> list[str]:
+    """Return the runs whose stored result has texts that match, for a purge."""
+    return [record.id for _, record in reader.records(RunRecord) if record.answer and matches(record.answer)]
+
+
+# Write
+
+
+def begin(
+    space: str,
+    run_id: str,
+    request: wire.CreateRun,
+    *,
+    agent: str | None,
+    project: str | None,
+    who: str,
+    idempotency: tuple[str, str] | None = None,
+) -> Write[RunRecord]:
+    """Return the write that begins a run; its body raises NotFound for an unknown thread."""
+
+    def body(writer: Writer) -> RunRecord:
+        thread = None if request.thread is None else threads.get(writer, request.thread)
+        record = RunRecord(
+            id=run_id,
+            agent=agent or (None if thread is None else thread.agent),
+            thread=request.thread,
+            title=request.title,
+            project=project if thread is None else projects.of_thread(thread) or project,
+            first_seq=0 if thread is None else thread.last_seq,
+            created_at=writer.at,
+            updated_at=writer.at,
+        )
+        writer.save(record, (run_id,))
+        return record
+
+    return Write(space=space, who=who, why="run.begin", body=body, idempotency=idempotency, answers=RunRecord)
+
+
+def file_record(path: str, data: bytes, *, agent: str | None, source: wire.RunFileSource, at: str) -> RunFileRecord:
+    """Return the record of a file that an agent wrote; of a binary or very large one without its content.
+
+    Raises:
+        ValidationError: the path is absolute, leads outside, or is no name for a file on every system.
+    """
+    safe_relative(path, suffixes=None)
+    omitted: wire.RunOmitted | None = "large" if len(data) > FILE_BYTES_MAX else None
+    content = None
+    if omitted is None and b"\0" not in data[:_BINARY_HEAD]:
+        try:
+            content = data.decode("utf-8")
+        except UnicodeDecodeError:
+            omitted = "binary"
+    elif omitted is None:
+        omitted = "binary"
+    return RunFileRecord(
+        path=path,
+        content=content,
+        size=len(data),
+        sha256=hashlib.sha256(data).hexdigest(),
+        author_agent_id=agent,
+        source=source,
+        omitted=omitted,
+        at=at,
+    )
+
+
+def put_file(space: str, run_id: str, file: RunFileRecord, *, who: str) -> Write[RunFileRecord]:
+    """Return the write that stores a file of a run, in place of an earlier one at its path.
+
+    Its author is the run's agent unless the caller is one itself. The body raises Conflict once the run has ended.
+    """
+
+    def body(writer: Writer) -> RunFileRecord:
+        run = _running(writer, run_id)
+        record = replace(file, author_agent_id=file.author_agent_id or run.agent)
+        writer.save(record, _file_key(run_id, file.path))
+        writer.save(replace(run, updated_at=writer.at), (run_id,))
+        return record
+
+    return Write(space=space, who=who, why="run.file", body=body)
+
+
+def put_working_memory(space: str, run_id: str, entries: dict[str, str], *, who: str) -> Write[RunRecord]:
+    """Return the write that replaces a run's working memory."""
+
+    def body(writer: Writer) -> RunRecord:
+        record = replace(_running(writer, run_id), working_memory=entries, updated_at=writer.at)
+        writer.save(record, (run_id,))
+        return record
+
+    return Write(space=space, who=who, why="run.working-memory", body=body)
+
+
+def _running(reader: Reader, run_id: str) -> RunRecord:
+    record = get(reader, run_id)
+    if record.state != "running":
+        raise Conflict(
+            f"run {run_id} has ended at {record.completed_at}",
+            hint="begin another with POST /v1/runs",
+            state="completed",
+        )
+    return record
+
+
+def _file_key(run_id: str, path: str) -> tuple[str, str]:
+    return run_id, hashlib.sha256(path.encode()).hexdigest()
+
+
+# Completion
+
+
+def snapshot(reader: Reader, run_id: str, *, window: int, literals: Sequence[str], at: str, random: bytes) -> RunJob:
+    """Read what a completion needs; `window` is `consolidation.window` in tokens. Raises NotFound."""
+    run = get(reader, run_id)
+    thread = None if run.thread is None else reader.load(ThreadRecord, (run.thread,))
+    entries: list[SealedEntry] = []
+    if thread is not None:
+        entries = sealed_after(reader, thread.id, min(run.first_seq, thread.extracted_seq))
+    return RunJob(
+        run=run,
+        files=files_of(reader, run_id),
+        entries=entries,
+        learnt=0 if thread is None else thread.extracted_seq,
+        memories=consolidation.snapshot(reader, window=window),
+        at=at,
+        random=random,
+        literals=list(literals),
+    )
+
+
+def commit(plan: RunPlan, *, space: str, who: str, ended_by: wire.RunEnd) -> Write[wire.RunResult]:
+    """Return the write that completes a run: files, memories, and how far its thread is learnt from.
+
+    Its body raises Conflict with `details["stale"]` where the run, its thread or a memory changed since the snapshot.
+    """
+
+    def body(writer: Writer) -> wire.RunResult:
+        run = _running(writer, plan.run.id)
+        if run != plan.run:
+            raise Conflict("the run changed meanwhile", hint="try again", stale=True)
+        thread = None if run.thread is None else writer.load(ThreadRecord, (run.thread,))
+        if thread is not None:
+            if thread.extracted_seq != plan.since:
+                raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
+            if plan.last_seq != plan.since:
+                writer.save(replace(thread, extracted_seq=plan.last_seq), (thread.id,))
+        for file in plan.files:
+            writer.save(file, _file_key(run.id, file.path))
+        changes = consolidation.commit(writer, plan.memories, at=plan.at)
+        result = wire.RunResult(
+            candidates=changes.proposed,
+            changes=changes.changes,
+            tier=changes.tier,
+            operation=changes.operation,
+            fallback=changes.fallback,
+            counts=changes.counts,
+            proposals=changes.proposals,
+            waiting=changes.waiting,
+            forgotten=changes.forgotten,
+        )
+        ended = replace(
+            run,
+            state="completed",
+            completed_at=plan.at,
+            updated_at=plan.at,
+            ended_by=ended_by,
+            answer=msgspec.to_builtins(result),
+        )
+        writer.save(ended, (run.id,))
+        return result
+
+    return Write(space=space, who=who, why="run.complete", body=body)
+
+
+def erase(writer: Writer, run_id: str) -> None:
+    """Delete a run with its files, for the purge of its thread."""
+    for key in list(writer.keys(Kind.RUN_FILE, (run_id,))):
+        writer.delete(Kind.RUN_FILE, key)
+    writer.delete(Kind.RUN, (run_id,))
+
+
+def without_result(writer: Writer, run_id: str) -> None:
+    """Remove the stored result of a run, for the purge of a memory whose words it has."""
+    run = writer.load(RunRecord, (run_id,))
+    if run is not None:
+        writer.save(replace(run, answer=None), (run_id,))

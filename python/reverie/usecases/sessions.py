@@ -1,0 +1,107 @@
+"""Sessions of agents' clients: which process works in which thread, and what it worked in before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from reverie import wire
+from reverie.store import SessionRecord, SessionsCursor, ThreadRecord, Write
+from reverie.usecases import projects
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.store import Reader, Writer
+
+__all__ = ["answer", "begin", "end", "find", "known", "latest_thread"]
+
+SESSIONS_MAX: Final = 200  # of a space; those that were heard of last
+
+
+def known(reader: Reader) -> list[SessionRecord]:
+    """Return the sessions of a space, the one that was heard of last at the end."""
+    return (reader.load(SessionsCursor, SessionsCursor.KEY) or SessionsCursor()).sessions
+
+
+def find(sessions: Sequence[SessionRecord], client: str, session: str) -> SessionRecord | None:
+    """Return the session of a client with this id, or None."""
+    return next((known for known in sessions if (known.client, known.session) == (client, session)), None)
+
+
+def begin(space: str, session: SessionRecord, *, cleared: bool = False) -> Write[SessionRecord]:
+    """Return the write that records a session which begins or continues; its body returns it as stored.
+
+    Another open session of the same process has ended: its client began this one in its place. Where the conversation
+    was `cleared`, the client has ended that one already; else an ended one is of a process whose id was used again.
+    """
+
+    def body(writer: Writer) -> SessionRecord:
+        sessions, at = known(writer), session.updated_at
+        stored = find(sessions, session.client, session.session)
+        others = [other for other in sessions if other is not stored]
+        replaced = next(
+            (
+                other
+                for other in reversed(others)
+                if session.pid is not None and (other.client, other.pid) == (session.client, session.pid)
+                if other.ended_at is None or (cleared and stored is None)
+            ),
+            None,
+        )
+        after = session
+        if stored is not None:
+            after = replace(
+                session,
+                started_at=stored.started_at,
+                before=stored.before,
+                project=session.project or stored.project,
+                transcript=session.transcript or stored.transcript,
+                pid=stored.pid if session.pid is None else session.pid,
+            )
+        if replaced is not None:
+            after = replace(after, before=replaced.session)
+            others = [replace(other, ended_at=other.ended_at or at) if other is replaced else other for other in others]
+        writer.save(SessionsCursor(sessions=[*others, after][-SESSIONS_MAX:]), SessionsCursor.KEY)
+        return after
+
+    return Write(space=space, who=f"session:{session.client}", why="session.begin", body=body)
+
+
+def end(space: str, client: str, session: str, *, at: str) -> Write[SessionRecord | None]:
+    """Return the write that records the end of a session; its body returns it, None for an unknown one."""
+
+    def body(writer: Writer) -> SessionRecord | None:
+        sessions = known(writer)
+        stored = find(sessions, client, session)
+        if stored is None or stored.ended_at is not None:
+            return stored
+        ended = replace(stored, ended_at=at, updated_at=at)
+        changed = [ended if other is stored else other for other in sessions]
+        writer.save(SessionsCursor(sessions=changed), SessionsCursor.KEY)
+        return ended
+
+    return Write(space=space, who=f"session:{client}", why="session.end", body=body)
+
+
+def answer(session: SessionRecord) -> wire.Session:
+    """Return a session as the API answers it."""
+    return wire.Session(
+        client=session.client,
+        session=session.session,
+        thread=session.thread,
+        project=session.project,
+        pid=session.pid,
+        before=session.before,
+        started_at=session.started_at,
+        updated_at=session.updated_at,
+        ended_at=session.ended_at,
+    )
+
+
+def latest_thread(reader: Reader, project: str, without: str) -> ThreadRecord | None:
+    """Return the thread of a project that has messages and was appended to last; not the one with the id `without`."""
+    threads = (thread for _, thread in reader.records(ThreadRecord) if projects.of_thread(thread) == project)
+    candidates = [thread for thread in threads if thread.id != without and thread.message_count]
+    return max(candidates, key=lambda thread: (thread.updated_at, thread.id), default=None)
