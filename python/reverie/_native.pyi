@@ -139,6 +139,9 @@ class RedactedStream:
     def finish(self) -> str:
         """Return the rest of the redacted text. Raises ValueError if called before."""
 
+def hook_program() -> bytes:
+    """Return the program that agents' clients run as a hook, for this platform; empty where it was not compiled."""
+
 @final
 class Index:
     """A BM25 index of saved segments and what is in memory; thread-safe. Raises OSError for an unusable file."""

@@ -24,7 +24,7 @@ A caller may catch a class or its base. `code` never changes; `exit_status` is t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from typing import Any, ClassVar
@@ -36,6 +36,7 @@ __all__ = [
     "DaemonNotRunning",
     "Damaged",
     "DiskFull",
+    "FailureReason",
     "Forbidden",
     "ModelFailed",
     "NotFound",
@@ -168,12 +169,52 @@ class Damaged(StorageFailed):
     """A record is not the one that was written: it is named, and never returned."""
 
 
+FailureReason: TypeAlias = Literal[
+    "timeout",  # no complete answer within the deadline
+    "unreachable",  # no connection, or the program is not there
+    "rate_limited",  # the provider asks to wait, or is overloaded
+    "over_ceiling",  # today's ceiling of tokens or calls, ours or the provider's
+    "rejected",  # the provider does not take the request: credential, model name, size
+    "failed",  # the provider or the program failed for a reason of its own
+    "refused",  # the model refuses to answer
+    "truncated",  # the answer ended at its limit
+    "unparseable",  # the answer is not the JSON that was asked for
+]
+
+
 class ModelFailed(ReverieError):
-    """A language model did not answer, or its answer cannot be used. Nothing changed."""
+    """A language model did not answer, or its answer cannot be used. Nothing changed.
+
+    `retry_after` are the seconds after which the provider asks to try again, or None.
+    """
 
     code = "model_failed"
     status = 502
     retry = True
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        reason: FailureReason = "failed",
+        retry_after: float | None = None,
+        **details: Any,
+    ) -> None:
+        waiting = {} if retry_after is None else {"retryAfter": retry_after}
+        super().__init__(message, hint=hint, reason=reason, **waiting, **details)
+
+    @property
+    def reason(self) -> FailureReason:
+        """Why there is no answer; also of an error that came over the wire or from another process."""
+        reason: FailureReason = self.details["reason"]
+        return reason
+
+    @property
+    def retry_after(self) -> float | None:
+        """The seconds after which the provider asks to try again, or None."""
+        seconds = self.details.get("retryAfter")
+        return float(seconds) if isinstance(seconds, (int, float)) else None
 
 
 class Busy(ReverieError):

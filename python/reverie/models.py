@@ -14,6 +14,7 @@ __all__ = [
     "Add",
     "Candidate",
     "Change",
+    "CommandUse",
     "Delete",
     "Distillation",
     "Entry",
@@ -191,6 +192,19 @@ class MemoryType(StrEnum):
     MISTAKE = "mistake"
     PREFERENCE = "preference"
     EPISODE = "episode"
+
+
+@dataclass(frozen=True, slots=True)
+class CommandUse:
+    """A shell command that passed in one thread: what for, how often, and how the agent described it last.
+
+    `purpose` is a key of `distill.extractive.procedures.DOING`, or "other".
+    """
+
+    purpose: str
+    command: str
+    times: int = 1
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -159,7 +159,7 @@ class SearchIndex:
 
     @property
     def has_threshold(self) -> bool:
-        """True if the threshold was learned when there were about as many memories as now."""
+        """True if the threshold of silence was learned, and from about as many memories as there are now."""
         size = self._learned[0]
         return size > 0 and size / _GROWTH <= len(self) <= size * _GROWTH
 

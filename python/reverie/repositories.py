@@ -17,7 +17,16 @@ from urllib.parse import unquote, urlsplit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Checkout", "is_shared_folder", "locate", "main_folder", "normalized_remote", "readable_names", "slug"]
+__all__ = [
+    "Checkout",
+    "is_shared_folder",
+    "locate",
+    "main_folder",
+    "normalized_remote",
+    "readable_names",
+    "remote_in",
+    "slug",
+]
 
 _FILE_BYTES_MAX: Final = 1024 * 1024  # of a git file that is read; a config has some hundred
 _LOCAL_HOPS_MAX: Final = 8  # clones of clones of clones … by their paths
@@ -25,6 +34,10 @@ _SLUG_CHARS_MAX: Final = 60
 _REMOTE_SECTION: Final = re.compile(r'\[\s*remote\s+"(?P<name>(?:[^"\\]|\\.)*)"\s*\]', re.IGNORECASE)
 _URL_LINE: Final = re.compile(r"url\s*=\s*(?P<url>.*)", re.IGNORECASE)
 _SCP: Final = re.compile(r"(?:[^@/\s]+@)?(?P<host>\[[^\]]+\]|[^:/\s]{2,}):(?P<path>(?!//)\S.*)")
+# "To github.com:ann/harbour.git" of a push, "From https://..." of a fetch, as JSON has them: with escaped line ends.
+_GIT_REMOTE: Final = re.compile(
+    rb'(?:\\n|")(?:To|From) (?P<url>(?:https?|ssh)://[^\s"\\]{4,200}|(?:[\w.-]+@)?[\w-]+(?:\.[\w-]+)+:[^\s"\\]{3,200})(?=\\n)'
+)
 _DEFAULT_PORTS: Final = {"ssh": 22, "git": 9418, "http": 80, "https": 443}
 _WORKTREE_FOLDERS: Final = (".worktrees", "worktrees")
 _WORKTREE_SIBLING: Final = re.compile(r"(?P<repository>.+)[-._]worktrees")
@@ -124,6 +137,12 @@ def normalized_remote(url: str) -> str:
         return _joined(host + number, unquote(split.path))
     match = _SCP.fullmatch(url)
     return "" if match is None else _joined(match["host"].strip("[]"), match["path"])
+
+
+def remote_in(data: bytes) -> str:
+    """Return the address of the one remote in git's output in these lines of JSON; "" for none or several."""
+    found = {normalized_remote(match["url"].decode("utf-8", "replace")) for match in _GIT_REMOTE.finditer(data)} - {""}
+    return found.pop() if len(found) == 1 else ""
 
 
 def readable_names(checkout: Checkout) -> Iterator[str]:

@@ -9,17 +9,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
 __all__ = [
-    "ContentWord",
     "WordAnalysis",
     "analyze",
-    "content_words",
     "count_negations",
     "is_stop_word",
     "label_of",
     "normalize",
+    "opening_phrase",
     "strip_markers",
     "subject_of",
 ]
@@ -29,11 +28,11 @@ __all__ = [
 _WORD = re.compile(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
 # A word as written, with apostrophes.
 _WRITTEN = re.compile(r"-{0,2}\w+(?:['\u2019./:_+\-@\\]+\w+)*")
-_OPENS = re.compile(r"(?:\A|[.!?:]\s|\n)\W*\Z")
-_OPENING_CHARS = 16  # characters before a word that are examined for whether it begins a sentence
+_CLAUSE_END = re.compile(r"[;:!?,\n]|\s[(\[]|\.\s|\s[-\u2013\u2014]\s")
 _APOSTROPHES = str.maketrans("", "", "'\u2019")
 _KEY = re.compile(r"\s*((?:[^:\n.!?]|[:.!?](?=\S)){1,60}?)\s*:\s+\S")
 _MARKER = re.compile(r"\[REDACTED:[^\]\s]*\]")
+_COMMAND_FOR = re.compile(r"(To [^:`]*\b(?:this project|the project \S+?)\b[^:`]*): (`.+`)\.?")
 _SUBJECT = re.compile(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
 _SUBJECT_WORDS_MAX = 6
 _WORD_CACHE_MAX = 1 << 15  # words; the same few thousand recur in all memories
@@ -55,6 +54,16 @@ _STOP_TEXT = (
     "use used uses using very was we were what when where which while who whom why will with would you your"
 )
 _STOP = frozenset(_STOP_TEXT.split())
+
+# Words that begin a phrase without being part of what it is about, and words that begin another clause.
+_LEADING_TEXT = (
+    "a also an and are asked be i if in is it its just my of on our please should so that the their then there these"
+    " they this those to was we were you your"
+)
+_LEADING = frozenset(_LEADING_TEXT.split())
+_CONJUNCTIONS_TEXT = "and as because but if instead or since so than that unless until when where which while"
+_CONJUNCTIONS = frozenset(_CONJUNCTIONS_TEXT.split())
+_PREPOSITIONS = frozenset({"at", "by", "for", "from", "in", "into", "of", "on", "to", "with"})
 
 _NEGATIONS_TEXT = (
     "not no never none without avoid dont doesnt isnt wont cant cannot stop stopped"
@@ -101,6 +110,9 @@ def count_negations(sequence: Iterable[str]) -> int:
 
 def subject_of(text: str) -> tuple[str, str] | None:
     """Split `Language: English` into `("language", "English")`; None if the line does not begin with a subject."""
+    command = _COMMAND_FOR.fullmatch(text)
+    if command is not None:
+        return normalize(command[1]), command[2]
     match = _SUBJECT.fullmatch(text) if ":" in text else None
     if match is None:
         return None
@@ -110,22 +122,34 @@ def subject_of(text: str) -> tuple[str, str] | None:
     return key, match[2].strip()
 
 
-@dataclass(frozen=True, slots=True)
-class ContentWord:
-    """A content word as written; `denies` if it is a negation, `opens` if it begins a sentence."""
+def opening_phrase(text: str, words_max: int) -> tuple[str, ...]:
+    """Return the first words of a text as written, small words included, as a phrase that can be read alone.
 
-    written: str
-    denies: bool
-    opens: bool
-
-
-def content_words(text: str) -> Iterator[ContentWord]:
-    """Yield the content words of a text, negations included, as written and in order."""
+    It begins behind articles and pronouns and ends with its clause: at punctuation, or at a conjunction behind two
+    words. Of a longer clause at most `words_max` words are kept, rather fewer than half of what a preposition begins.
+    Example: "The releases are cut from `stable`, never from main" gives "releases are cut from stable".
+    """
+    words: list[str] = []
+    folded: list[str] = []
+    end = 0
     for match in _WRITTEN.finditer(text):
         word = _compatible(match[0]).translate(_APOSTROPHES).casefold()
-        if word not in _STOP and word.strip("_-"):
-            opens = _OPENS.search(text, max(0, match.start() - _OPENING_CHARS), match.start()) is not None
-            yield ContentWord(match[0], word in _NEGATIONS, opens)
+        between, end = text[end : match.start()], match.end()
+        if not word.strip("_-") or (not words and word in _LEADING):
+            continue
+        if words and (_CLAUSE_END.search(between) or (len(words) > 1 and word in _CONJUNCTIONS)):
+            break
+        if len(words) >= words_max and folded[-1] not in _NEGATIONS:
+            last = len(words) - 1
+            kept = max((at for at in range(2, last) if folded[at] in _PREPOSITIONS), default=len(words))
+            words, folded = words[:kept], folded[:kept]
+            break
+        words.append(match[0])
+        folded.append(word)
+    while len(words) > 1 and folded[-1] in _STOP:
+        words.pop()
+        folded.pop()
+    return tuple(words) if any(word not in _STOP for word in folded) else ()
 
 
 def is_stop_word(word: str) -> bool:

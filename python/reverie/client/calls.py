@@ -2,11 +2,51 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from reverie import wire
-from reverie.client.memory_calls import change_memory, forget, memories, memory, memory_history, recall, remember
+from reverie.client.document_calls import (
+    append_entry,
+    conflict,
+    conflicts,
+    delete_document,
+    delete_folder,
+    document,
+    documents,
+    index,
+    insert_lines,
+    move_document,
+    patch_document,
+    put_document,
+    resolve,
+    sync_now,
+    sync_status,
+)
+from reverie.client.memory_calls import (
+    accept_candidate,
+    candidate,
+    candidates,
+    change_memory,
+    forget,
+    memories,
+    memory,
+    memory_history,
+    recall,
+    reject_candidate,
+    remember,
+)
 from reverie.client.protocol import Call, decoder, discard, get, request, target
+from reverie.client.run_calls import (
+    complete_run,
+    put_run_file,
+    put_working_memory,
+    run,
+    run_context,
+    run_file,
+    runs,
+    start_run,
+)
+from reverie.client.session_calls import change_privacy, end_session, privacy, sessions, start_session
 from reverie.client.space_calls import create_space, create_token, revoke_token, spaces, tokens
 from reverie.client.thread_calls import (
     add_note,
@@ -14,15 +54,19 @@ from reverie.client.thread_calls import (
     call_tool,
     change_thread,
     context,
+    context_text,
     create_thread,
     delete_note,
     delete_thread,
     digest,
     distill,
+    entries,
     learn,
     messages,
+    model_requests,
     notes,
     projects,
+    rewind,
     search,
     send_chunk,
     set_working_state,
@@ -36,10 +80,8 @@ from reverie.client.thread_calls import (
     working_state,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 __all__ = [
+    "accept_candidate",
     "add_note",
     "add_schedule",
     "append",
@@ -49,16 +91,23 @@ __all__ = [
     "backup",
     "call_tool",
     "cancel_job",
+    "candidate",
+    "candidates",
     "change_memory",
+    "change_privacy",
     "change_thread",
+    "check_distiller",
     "compact",
+    "complete_run",
     "conflict",
     "conflicts",
     "context",
+    "context_text",
     "create_space",
     "create_thread",
     "create_token",
     "delete_document",
+    "delete_folder",
     "delete_note",
     "delete_thread",
     "difference",
@@ -70,10 +119,13 @@ __all__ = [
     "dream",
     "dream_record",
     "dreams",
+    "end_session",
+    "entries",
     "event_stream",
     "forget",
     "health",
     "index",
+    "insert_lines",
     "job",
     "learn",
     "memories",
@@ -81,28 +133,42 @@ __all__ = [
     "memory_history",
     "messages",
     "metrics",
+    "model_requests",
+    "move_document",
     "notes",
     "openapi",
     "operation",
     "operations",
     "patch_document",
+    "privacy",
     "projects",
     "put_document",
+    "put_run_file",
+    "put_working_memory",
     "recall",
+    "reject_candidate",
     "remember",
     "remove_schedule",
     "resolve",
     "revoke_token",
+    "rewind",
     "rollback",
+    "run",
+    "run_context",
+    "run_file",
+    "runs",
     "schedules",
     "search",
     "send_chunk",
+    "sessions",
     "set_working_state",
     "sort_projects",
     "spaces",
     "start_distill",
     "start_dream",
     "start_import",
+    "start_run",
+    "start_session",
     "status",
     "summaries",
     "sync_now",
@@ -140,6 +206,11 @@ def compact(*, key: str | None = None) -> Call[wire.Compacted]:
     return request("POST", target("compact"), wire.Compacted, key=key, long=True)
 
 
+def check_distiller() -> Call[wire.DistillerChecked]:
+    """Ask each model of the distiller once, which costs a few tokens, and return what it used."""
+    return request("POST", target("distiller", "check"), wire.DistillerChecked, long=True)
+
+
 def job(job_id: str) -> Call[wire.Job]:
     """Return the progress of a job."""
     return get(wire.Job, "jobs", job_id)
@@ -164,103 +235,6 @@ def event_stream(after: int | None = None) -> Call[None]:
     """Open the stream of events after a sequence; the `events` methods of the clients read it."""
     headers = {"Accept": "text/event-stream"} | ({} if after is None else {"Last-Event-ID": str(after)})
     return Call("GET", target("events", after=after), discard, headers=headers)
-
-
-# Documents and conflicts
-
-
-def documents(*, limit: int = wire.LIMIT_DEFAULT, after: str | None = None) -> Call[wire.Page[wire.Document]]:
-    """Return one page of the documents, without their text."""
-    return get(wire.Page[wire.Document], "documents", limit=limit, after=after)
-
-
-def document(path: str, *, at: str | None = None) -> Call[wire.DocumentText]:
-    """Return a document with its text: the current version, or the one after operation `at`."""
-    return get(wire.DocumentText, "documents", path, at=at)
-
-
-def put_document(
-    path: str, content: str, *, summary: str | None = None, etag: str | None = None
-) -> Call[wire.Document]:
-    """Write a whole document. `etag` is the version that was read: Conflict if the document has another one now."""
-    body = wire.PutDocument(content, summary)
-    return request("PUT", target("documents", path), wire.Document, body, headers=_if_match(etag))
-
-
-def patch_document(
-    path: str, patches: Sequence[tuple[str, str]], *, etag: str | None = None, key: str | None = None
-) -> Call[wire.PatchAnswer]:
-    """Replace exact texts, each of which occurs in the document once: all of them, or none (Conflict)."""
-    body = wire.PatchDocument([wire.Patch(old, new) for old, new in patches])
-    return request("POST", target("documents", path, "patch"), wire.PatchAnswer, body, key=key, headers=_if_match(etag))
-
-
-def append_entry(path: str, entry: str, *, summary: str | None = None, key: str | None = None) -> Call[wire.Document]:
-    """Append markdown to a document, which is created if there is none."""
-    body = wire.AppendEntry(entry, summary)
-    return request("POST", target("documents", path, "append"), wire.Document, body, key=key)
-
-
-def delete_document(path: str, *, etag: str | None = None, purge: bool = False) -> Call[wire.DocumentDeleted]:
-    """Delete a document with its memories; undo restores both, unless `purge` removes them for good."""
-    url = target("documents", path, purge=purge or None)
-    return request("DELETE", url, wire.DocumentDeleted, headers=_if_match(etag), long=purge)
-
-
-def index(
-    *, project: str | None = None, folder: str | None = None, all_projects: bool = False
-) -> Call[wire.IndexAnswer]:
-    """Return the listing of memory files for an agent's first turn; with a `project`, of its files and the person's.
-
-    With a `folder`, that of its project where it has a known one.
-    """
-    return get(wire.IndexAnswer, "index", project=project, folder=folder, allProjects=all_projects or None)
-
-
-def conflicts(*, limit: int = wire.LIMIT_DEFAULT, after: str | None = None) -> Call[wire.Page[wire.Conflict]]:
-    """Return one page of the open conflicts between files and the store."""
-    return get(wire.Page[wire.Conflict], "conflicts", limit=limit, after=after)
-
-
-def conflict(conflict_id: str) -> Call[wire.ConflictText]:
-    """Return one conflict with both texts."""
-    return get(wire.ConflictText, "conflicts", conflict_id)
-
-
-def resolve(conflict_id: str, body: wire.Resolve, *, key: str | None = None) -> Call[wire.Resolved]:
-    """Resolve a conflict: keep the file's text, the store's, both, or give the text."""
-    return request("POST", target("conflicts", conflict_id, "resolve"), wire.Resolved, body, key=key)
-
-
-def sync_status() -> Call[wire.SyncStatus]:
-    """Return the sync status of the folder."""
-    return get(wire.SyncStatus, "sync")
-
-
-def sync_now(
-    *,
-    accept_deletions: bool = False,
-    accept_folder: bool = False,
-    accept_older: bool = False,
-    put_back: bool = False,
-    deep: bool = False,
-) -> Call[wire.SyncOutcome]:
-    """Scan the whole folder now, and wait until it and the store are in sync."""
-    body = wire.SyncNow(
-        accept_deletions=accept_deletions,
-        accept_folder=accept_folder,
-        accept_older=accept_older,
-        put_back=put_back,
-        deep=deep,
-    )
-    return request("POST", target("sync"), wire.SyncOutcome, body, long=True)
-
-
-def _if_match(etag: str | None) -> dict[str, str]:
-    return {} if etag is None else {"If-Match": etag if etag == "*" else f'"{etag}"'}
-
-
-# Memories
 
 
 # History and dreams

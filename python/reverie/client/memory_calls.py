@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from reverie import wire
 from reverie.client.protocol import Call, get, request, target
@@ -11,12 +11,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
+    "accept_candidate",
+    "candidate",
+    "candidates",
     "change_memory",
     "forget",
     "memories",
     "memory",
     "memory_history",
     "recall",
+    "reject_candidate",
     "remember",
 ]
 
@@ -101,3 +105,28 @@ def recall(
         peek,
     )
     return request("POST", target("recall"), wire.RecallAnswer, body)
+
+
+def candidates(
+    *,
+    state: Literal["waiting", "accepted", "rejected", "all"] = "waiting",
+    limit: int = wire.LIMIT_DEFAULT,
+    after: str | None = None,
+) -> Call[wire.Page[wire.Candidate]]:
+    """Return one page of what waits for a person's decision, oldest first; or of what was decided."""
+    return get(wire.Page[wire.Candidate], "candidates", state=state, limit=limit, after=after)
+
+
+def candidate(candidate_id: str) -> Call[wire.Candidate]:
+    """Return one candidate."""
+    return get(wire.Candidate, "candidates", candidate_id)
+
+
+def accept_candidate(candidate_id: str, *, key: str | None = None) -> Call[wire.CandidateDecided]:
+    """Make the changes of a candidate; only a person may, and undo takes them back."""
+    return request("POST", target("candidates", candidate_id, "accept"), wire.CandidateDecided, key=key)
+
+
+def reject_candidate(candidate_id: str, *, key: str | None = None) -> Call[wire.CandidateDecided]:
+    """Make none of a candidate's changes; the same is not asked again."""
+    return request("POST", target("candidates", candidate_id, "reject"), wire.CandidateDecided, key=key)

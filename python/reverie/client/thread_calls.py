@@ -20,15 +20,19 @@ __all__ = [
     "call_tool",
     "change_thread",
     "context",
+    "context_text",
     "create_thread",
     "delete_note",
     "delete_thread",
     "digest",
     "distill",
+    "entries",
     "learn",
     "messages",
+    "model_requests",
     "notes",
     "projects",
+    "rewind",
     "search",
     "send_chunk",
     "set_working_state",
@@ -139,8 +143,23 @@ def learn(thread_id: str) -> Call[wire.MemoryChanges]:
 def messages(
     thread_id: str, *, limit: int | None = None, after: str | None = None, last: int | None = None
 ) -> Call[wire.Page[wire.StoredMessage]]:
-    """Return one page of the verbatim messages behind entry `after`, or the `last` ones; distillation deletes none."""
+    """Return one page of the verbatim messages behind entry `after`, or of the `last` ones; none is ever deleted."""
     return get(wire.Page[wire.StoredMessage], "threads", thread_id, "messages", limit=limit, after=after, last=last)
+
+
+def entries(
+    thread_id: str, *, limit: int = wire.LIMIT_DEFAULT, after: str | None = None
+) -> Call[wire.Page[wire.StoredEntry]]:
+    """Return one page of the stored lines behind entry `after`, as they were imported."""
+    return get(wire.Page[wire.StoredEntry], "threads", thread_id, "entries", limit=limit, after=after)
+
+
+def rewind(
+    thread_id: str, to_seq: int, *, expected_seq: int | None = None, key: str | None = None
+) -> Call[wire.Rewound]:
+    """Go back to an entry, the last that stays in the main line; undo brings the later ones back."""
+    body = wire.RewindThread(to_seq, expected_seq)
+    return request("POST", target("threads", thread_id, "rewind"), wire.Rewound, body, key=key)
 
 
 def context(
@@ -160,6 +179,28 @@ def context(
         placement=placement,
         maxTokens=max_tokens,
     )
+
+
+def context_text(
+    thread_id: str,
+    *,
+    query: str | None = None,
+    max_tokens: int | None = None,
+    max_chars: int | None = None,
+    tiers: Sequence[str] | None = None,
+) -> Call[str]:
+    """Return the context of an agent as one text: the tiers named, else all, in at most `max_chars` characters."""
+    path = target(
+        "threads",
+        thread_id,
+        "context",
+        format="text",
+        query=query,
+        maxTokens=max_tokens,
+        maxChars=max_chars,
+        tiers=None if tiers is None else ",".join(tiers),
+    )
+    return Call("GET", path, bytes.decode)
 
 
 def working_state(thread_id: str) -> Call[wire.WorkingState]:
@@ -214,6 +255,11 @@ def distill(thread_id: str, *, token_budget: int | None = None, key: str | None 
     return request("POST", path, wire.DistillAnswer, wire.DistillRequest(token_budget), key=key, long=True)
 
 
+def model_requests(thread_id: str) -> Call[wire.ModelRequests]:
+    """Return what a distillation of the thread would send to a model; nothing is sent."""
+    return request("GET", target("threads", thread_id, "model-requests"), wire.ModelRequests, long=True)
+
+
 def start_distill(thread_id: str, *, token_budget: int | None = None, key: str | None = None) -> Call[wire.JobAccepted]:
     """Start a distillation; `job` returns its progress."""
     path = target("threads", thread_id, "distill")
@@ -226,13 +272,14 @@ def summaries(thread_id: str) -> Call[wire.Page[wire.PastDistillation]]:
 
 
 def start_import(
-    client: Literal["claude-code"],
+    client: wire.ImportClient,
     session: str,
     *,
     source: str | None = None,
+    again: bool = False,
 ) -> Call[wire.ImportPlace]:
-    """Return the offset up to which this session's file was imported before."""
-    body = wire.StartImport(client=client, session=session, source=source)
+    """Return the offset up to which this session's file was imported before; `again` brings back a deleted thread."""
+    body = wire.StartImport(client=client, session=session, source=source, again=again)
     return request("POST", target("imports"), wire.ImportPlace, body)
 
 

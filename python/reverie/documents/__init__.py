@@ -2,6 +2,7 @@
 
 from reverie.documents.changes import apply_changes, new_document
 from reverie.documents.document_kind import DocumentKind, is_conflict_copy, kind_of
+from reverie.documents.front_matter import session_of
 from reverie.documents.header_lines import refresh_header
 from reverie.documents.items import Add, Change, ChangedDocument, Delete, Item, ParsedDocument, Update, Wording
 from reverie.documents.memory_list import DocumentEntry, update_memory_list
@@ -28,5 +29,6 @@ __all__ = [
     "parse_document",
     "refresh_header",
     "revert_change",
+    "session_of",
     "update_memory_list",
 ]

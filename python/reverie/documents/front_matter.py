@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from reverie.documents.items import Wording
 
-__all__ = ["FrontMatter", "change_whole_file", "front_matter_of"]
+__all__ = ["FrontMatter", "change_whole_file", "front_matter_of", "session_of"]
 
 _KEY: Final = re.compile(r"(?P<indent>[ \t]*)(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>.*))?$")
 _ENTRY: Final = re.compile(r"[ \t]*-[ \t]+(.*)$")
@@ -48,6 +48,15 @@ def front_matter_of(text: str) -> FrontMatter | None:
             values, tags = _values(block.text)
             return FrontMatter(values, tags, block.end)
     return None
+
+
+def session_of(text: str) -> str | None:
+    """Return the session of an agent's client that wrote a file, as Claude Code's auto memory names it; else None."""
+    front_matter = front_matter_of(text)
+    if front_matter is None:
+        return None
+    values = front_matter.values
+    return values.get("metadata.originSessionId") or values.get("originSessionId")
 
 
 def _values(text: str) -> tuple[dict[str, str], tuple[str, ...]]:

@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from reverie.documents.escaping import one_line
 from reverie.models import MemoryType
-from reverie.sentence_words import content_words, label_of, strip_markers
+from reverie.sentence_words import is_stop_word, label_of, opening_phrase, strip_markers
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from reverie.sentence_words import ContentWord
+    from collections.abc import Sequence
 
 __all__ = ["WORDS_MAX", "SummaryInput", "at_most", "shortened", "summary_line"]
 
 WORDS_MAX = 10  # words of a summary line, as seed 004 section 3 has it
-_TITLE_WORDS = 4  # of an episode's title, taken as its topic
+_TITLE_WORDS = 6  # of an episode's title, taken as its topic
 _KEY_WORDS_MAX = 3  # of a `Key: value` line; what is longer is a sentence with a colon
-_CONTENT_WORDS = 2  # of a fact without key and tags
+_PHRASE_WORDS = 5  # of a fact without key and tags
 _TOPICS_KEPT = 4096  # memories whose topics are kept: some 1 MB
-_DENIED_WORDS = 4  # words that are searched for a denial and the two behind it
 _MARKS = re.compile(r"\*\*")
+# Labels that say what kind of line it is, and not what it is about: "The user wants: short answers".
+_KIND_LABEL = re.compile(r"\s*(?:the user\b[^:\n]{0,20}|decision|note|rule|lesson|fact)\s*:\s*", re.IGNORECASE)
+# How preferences begin: "Wants agents to always run the linter" is about "run the linter".
+_FRAME = re.compile(r"\s*(?:wants agents (?:to always |to |(?=never ))|prefers (?:to )?|dislikes )", re.IGNORECASE)
+_KIND_TAGS = frozenset(
+    {"decision", "fact", "mistake", "note", "observation", "preference", "procedure", "rule", "skill"}
+)
 
 
 class SummaryInput(Protocol):
@@ -94,30 +97,23 @@ def _topics(kind: MemoryType, content: str, tags: tuple[str, ...], title: str | 
 def _written_topics(kind: MemoryType, content: str, tags: tuple[str, ...], title: str | None) -> tuple[str, ...]:
     """Return the topics of one memory: an episode's title, a fact's key, else its tags, else its first words."""
     if kind is MemoryType.EPISODE and title:
-        words = [word.written for word in content_words(title)] or title.replace(",", " ").split()
-        return (_lower_case_name(words[:_TITLE_WORDS]),) if words else ()
-    content = _MARKS.sub("", strip_markers(content))
+        words = opening_phrase(title, _TITLE_WORDS) or tuple(title.replace(",", " ").split()[:_TITLE_WORDS])
+        return (_lower_case_name(words),) if words else ()
+    content = _KIND_LABEL.sub("", _MARKS.sub("", strip_markers(content)), count=1)
+    if kind is MemoryType.PREFERENCE and (frame := _FRAME.match(content)):
+        content = content[frame.end() :]
     key = label_of(content)
     if key is not None:
-        words = key.replace("`", "").replace(",", " ").split()
+        words = tuple(key.replace("`", "").replace(",", " ").split())
         if 0 < len(words) <= _KEY_WORDS_MAX:
             return (_lower_case_name(words),)
-    if tags:
-        return tuple(tag.replace("-", " ") for tag in tags[:2])
-    words = [
-        _lower_first(word.written) if word.opens else word.written for word in _first_words(content_words(content))
-    ]
+    about = [tag.replace("-", " ") for tag in tags if tag not in _KIND_TAGS]
+    if about:
+        return tuple(about[:2])
+    words = opening_phrase(content, _PHRASE_WORDS)
+    if words and content.lstrip("\"'“`(").startswith(words[0]):
+        words = (_lower_first(words[0]), *words[1:])
     return (" ".join(words),) if words else ()
-
-
-def _first_words(words: Iterable[ContentWord]) -> Sequence[ContentWord]:
-    """Return the first two words; if one of them is a denial, the denial and two words behind it.
-
-    Example: "does not use tabs" must not become "use tabs".
-    """
-    head = list(islice(words, _DENIED_WORDS))
-    denial = next((place for place, word in enumerate(head[: _CONTENT_WORDS + 1]) if word.denies), None)
-    return head[: _CONTENT_WORDS if denial is None else denial + 1 + _CONTENT_WORDS]
 
 
 def _lower_case_name(words: Sequence[str]) -> str:
@@ -126,7 +122,7 @@ def _lower_case_name(words: Sequence[str]) -> str:
     If not all words begin with a capital, the capitals inside are names, and only the first word's is dropped.
     """
     first, *rest = words
-    if any(_lower_first(word) == word and word[:1].islower() for word in rest):
+    if any(word[:1].islower() and not is_stop_word(word) for word in rest):
         return " ".join((_lower_first(first), *rest))
     return " ".join(map(_lower_first, words))
 

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from reverie import tokens
 from reverie.context import Limits, Parts, render
 from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive
+from reverie.errors import ModelFailed
 from reverie.importers.files import read_entries
 from reverie.importers.messages import main_line, past_summaries
+from reverie.language_model.extraction import extract_request, extracted
+from reverie.language_model.requests import Outcome
+from reverie.language_model.source import pages_of
+from reverie.language_model.thread_state import answered_summary, summary_request
 from reverie.redact import Redactor
 from reverie.store import seal
 from reverie.usecases.imports import model_of
+from reverie.usecases.model_memories import source_of
 from reverie.usecases.sized_context import sized_context
 from reverie.usecases.stored_entries import entry_record, opened_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from reverie.context import Context
+    from reverie.language_model.requests import ModelAnswer, ModelRequest
     from reverie.models import Candidate, Entry, Message
 
 __all__ = ["context_of", "context_text", "knowledge_text"]
@@ -61,25 +69,50 @@ def context_of(entries: Sequence[Entry], max_tokens: int) -> Context:
     )
 
 
-def knowledge_text(path: Path, max_tokens: int) -> str:
+def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], ModelAnswer | None] | None = None) -> str:
     """Return the structured summary and the memories of the transcript at `path` as text, without its tail.
 
-    At most `max_tokens` of o200k, two fifths of them for the memories. Raises what the importers raise for an
-    unreadable file.
+    At most `max_tokens` of o200k, two fifths of them for the memories. With `ask` they are those of a model as far as
+    it answers, by the requests that a distillation sends; without an answer the summary is by rule. Raises what the
+    importers raise for an unreadable file.
     """
     entries = list(read_entries(path, tokens=False))
     messages = main_line(entries)
     engine = Extractive()
-    memories = _memories_text(engine.candidates(messages), max_tokens * 2 // 5)
+    candidates = engine.candidates(messages) if ask is None else _candidates_of(messages, ask)
+    memories = _memories_text(candidates, max_tokens * 2 // 5)
+    room = min(5_000, max_tokens - tokens.count(memories))
+    number = len(past_summaries(entries)) + 1
     distillation = engine.distill(
         messages,
-        number=len(past_summaries(entries)) + 1,
+        number=number,
         previous=None,
         tail_from_seq=_next_seq(messages),
         passage_tokens=0,
-        summary_tokens=min(5_000, max_tokens - tokens.count(memories)),
+        summary_tokens=room,
     )
-    return tokens.truncate(summary.render(distillation.summary) + memories, max_tokens)
+    packed = distillation.summary
+    if ask is not None:
+        request = summary_request(source_of(messages, Redactor()), previous="", extracted=summary.render(packed))
+        answer = ask(request)
+        with suppress(ModelFailed):
+            if answer is not None:
+                packed = summary.pack(number, answered_summary(Outcome(answer), number).sections, room)
+    return tokens.truncate(summary.render(packed) + memories, max_tokens)
+
+
+def _candidates_of(messages: list[Message], ask: Callable[[ModelRequest], ModelAnswer | None]) -> tuple[Candidate, ...]:
+    """Return the candidates of a model's answers about each page of a thread."""
+    redactor = Redactor()
+    pages = pages_of(source_of(messages, redactor))
+    at = next((message.at for message in reversed(messages) if message.at), "9999")
+    candidates: list[Candidate] = []
+    for number, page in enumerate(pages, 1):
+        answer = ask(extract_request(page, [], number=number, of=len(pages)))
+        with suppress(ModelFailed):
+            if answer is not None:
+                candidates += extracted(Outcome(answer), page, [], at=at, redactor=redactor).candidates
+    return tuple(candidates)
 
 
 def _memories_text(candidates: tuple[Candidate, ...], max_tokens: int) -> str:

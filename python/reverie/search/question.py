@@ -50,7 +50,7 @@ _NAME = re.compile(r"\b[A-Z][\w'-]{1,29}")
 
 
 def surroundings_for(query: str) -> Surroundings:
-    """Return how messages are ranked for a question."""
+    """Return how much the messages around a hit, their time and their speaker count for a question."""
     boosts = [Boost("a question", ASKS, group="asks"), Boost("answers a question", ANSWERS, after="asks")]
     names = {name.lower().removesuffix("'s") for name in _NAME.findall(query)}
     boosts += [Boost(f"said by {name}", SPEAKER, group=f"by:{name}") for name in sorted(names)]

@@ -90,7 +90,8 @@ def reconcile(
     plans = [_guarded_plan(missing, older, is_mass=is_mass)]
     put_back: list[PathState] = []
     if rules.answer == "put_back":
-        put_back = [state for state in others if state.path in older.chosen]
+        # One whose document was deleted meanwhile has nothing to be put back: it is decided like any other file.
+        put_back = [state for state in others if state.path in older.chosen and state.document is not None]
         plans += [*(put_back_plan(state, context) for state in put_back), *(written_again(s, context) for s in missing)]
     elif rules.answer == "older":
         plans.append(Plan(together=older.chosen | {state.path for state in missing}))
