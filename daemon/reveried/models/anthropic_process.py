@@ -1,0 +1,339 @@
+"""The jobs of the model process, which alone imports the `anthropic` package: one request to the Messages API.
+
+The package takes seconds and much memory to import, and talks to servers that may send anything. So it lives in a child
+of the daemon (`reveried.compute` runs it), with an environment of its own: none of the package's variables reaches it,
+and the key comes with each job through a pipe. A job sends one request once. Its answer is bounded in time and bytes,
+read by a strict reader, and never part of an error's text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import ssl
+import urllib.request
+from email.utils import parsedate_to_datetime
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import anthropic
+import httpx2
+import msgspec
+from msgspec import Meta
+
+from reverie import tokens
+from reverie.errors import ModelFailed
+from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelAnswer, ModelRequest, StopReason
+from reveried.models.transport import NOT_SENT, request_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Mapping
+
+
+__all__ = ["JOBS", "SendJob", "clear_caches"]
+
+BODY_BYTES_MAX = 8 * ANSWER_BYTES_MAX  # of a whole response: text with every character escaped, and thinking
+ERROR_BYTES_MAX = 64 * 1024
+CONNECT_S = 15.0
+TOKENS_SANE = 10_000_000  # no context is this long: a provider that reports more is not believed
+OVERLOADED = 529
+SPEND_LIMIT_CODES = ("spend_limit", "credit", "billing")  # parts of the error's type or code
+STOP_REASONS: dict[str, StopReason] = {
+    "end_turn": "end",
+    "stop_sequence": "end",
+    "max_tokens": "max_tokens",
+    "model_context_window_exceeded": "max_tokens",
+    "refusal": "refusal",
+    "tool_use": "tool_use",
+}
+KEY_HINT = "Check the key: ANTHROPIC_API_KEY of the daemon, or the file that distiller.keyFile names."
+MODEL_HINT = "Check distiller.cheapModel, distiller.strongModel and distiller.baseUrl."
+URL_HINT = "Check distiller.baseUrl and the network; `reverie doctor --model` tries it."
+
+
+class SendJob(msgspec.Struct, frozen=True):
+    """A request to send: to which model, where, with which key, within how many seconds."""
+
+    request: ModelRequest
+    model: str
+    base_url: str
+    key: str
+    timeout_s: float
+
+
+class _Block(msgspec.Struct, frozen=True):
+    """A content block; only text blocks are read."""
+
+    type: str
+    text: str = ""
+
+
+Count = Annotated[int, Meta(ge=0, le=TOKENS_SANE)]
+
+
+class _Usage(msgspec.Struct, frozen=True):
+    """The tokens that the provider counts. Input that was written to or read from its cache comes beside the rest."""
+
+    input_tokens: Count
+    output_tokens: Count
+    cache_creation_input_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+
+
+class _Message(msgspec.Struct, frozen=True):
+    """The body of a successful response."""
+
+    type: Literal["message"]
+    role: Literal["assistant"]
+    model: Annotated[str, Meta(max_length=200)]
+    content: list[_Block]
+    stop_reason: str | None = None
+    usage: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class _AnswerError(httpx2.TransportError):
+    """The response is too large, or compressed though that was not asked for."""
+
+
+class _BoundedTransport(httpx2.AsyncBaseTransport):
+    """A transport whose responses end with an error beyond a number of bytes, errors of the server included."""
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Return the response with its body bounded; a compressed one is refused, it may have any size."""
+        response = await self._inner.handle_async_request(request)
+        if response.headers.get("content-encoding", "identity").lower() != "identity":
+            await response.aclose()
+            raise _AnswerError("compressed")
+        most = BODY_BYTES_MAX if response.is_success else ERROR_BYTES_MAX
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        return httpx2.Response(
+            response.status_code,
+            headers=response.headers,
+            stream=_BoundedStream(response.stream, most),
+            extensions=response.extensions,
+        )
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._inner.aclose()
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    """The bytes of a stream; an error beyond `most` of them."""
+
+    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
+        self._inner = inner
+        self._left = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._inner:
+            self._left -= len(piece)
+            if self._left < 0:
+                raise _AnswerError("too large")
+            yield piece
+
+    async def aclose(self) -> None:
+        """Close the connection's stream."""
+        await self._inner.aclose()
+
+
+def ready(_: bytes) -> bytes:
+    """Return at once: the process has started and imported everything."""
+    return b""
+
+
+def send(body: bytes) -> bytes:
+    """Send the request of a `SendJob` once and return its `ModelAnswer`.
+
+    Raises:
+        ModelFailed: with its reason; `notSent` in the details where the provider has seen nothing of it.
+    """
+    job = msgspec.msgpack.decode(body, type=SendJob)
+    try:
+        return msgspec.msgpack.encode(_RUNNER.run(_answer(job)))
+    finally:
+        gc.collect()  # a client is a cycle that holds much memory which the collector does not see
+
+
+def clear_caches() -> None:
+    """Free nothing: no job leaves anything behind."""
+
+
+async def _answer(job: SendJob) -> ModelAnswer:
+    try:
+        async with asyncio.timeout(job.timeout_s):
+            data = await _sent(job)
+    except TimeoutError as error:
+        raise ModelFailed(
+            "The model did not answer in time.",
+            hint="Try again, or raise distiller.deadlineSeconds.",
+            reason="timeout",
+        ) from error
+    except anthropic.APIStatusError as error:
+        raise _status_failure(error.status_code, error.response.headers, error.body) from None
+    except anthropic.APIConnectionError as error:
+        raise _connection_failure(error) from None
+    return _read(job.request, data)
+
+
+async def _sent(job: SendJob) -> bytes:
+    """Send a request and return the body of its response. Raises ModelFailed where it has no success."""
+    request = job.request
+    system: Any = [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]
+    messages: Any = [{"role": message.role, "content": message.content} for message in request.messages]
+    schema: Any = anthropic.transform_schema(request.schema)
+    transport = _BoundedTransport(httpx2.AsyncHTTPTransport(verify=_ssl_context(), proxy=_proxy(job.base_url)))
+    async with (
+        httpx2.AsyncClient(transport=transport, follow_redirects=False) as http,
+        anthropic.AsyncAnthropic(
+            api_key=job.key,
+            base_url=job.base_url,
+            http_client=http,
+            max_retries=0,
+            timeout=httpx2.Timeout(None, connect=min(CONNECT_S, job.timeout_s)),
+            default_headers={"Accept-Encoding": "identity"},
+            open_telemetry=False,
+        ) as client,
+    ):
+        response = await client.messages.with_raw_response.create(
+            model=job.model,
+            max_tokens=request.max_output_tokens,
+            system=system,
+            messages=messages,
+            output_config={"format": {"type": "json_schema", "schema": schema}},
+        )
+        return response.http_response.content
+
+
+@cache
+def _ssl_context() -> ssl.SSLContext:
+    """Return the certificates that are trusted: loaded once, since that takes longer than the rest of a request."""
+    return httpx2.create_ssl_context()
+
+
+def _proxy(base_url: str) -> str | None:
+    """Return the proxy that the environment names for this address, or None."""
+    url = httpx2.URL(base_url)
+    if urllib.request.proxy_bypass(url.host):
+        return None
+    return urllib.request.getproxies().get(url.scheme)
+
+
+def _read(request: ModelRequest, data: bytes) -> ModelAnswer:
+    """Return the answer in the body of a response. Raises ModelFailed where it is not one."""
+    try:
+        message = msgspec.json.decode(data, type=_Message)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise _unusable("The provider's response is not a message.") from None
+    text = "".join(block.text for block in message.content if block.type == "text")
+    if len(text.encode("utf-8", "surrogatepass")) > ANSWER_BYTES_MAX:
+        raise _unusable(f"The model's answer is longer than {ANSWER_BYTES_MAX} bytes.")
+    stop_reason = STOP_REASONS.get(message.stop_reason or "", "unknown")
+    usage = _usage(message.usage)
+    cached = usage.cache_read_input_tokens or 0
+    counted = usage.input_tokens + (usage.cache_creation_input_tokens or 0) + cached
+    return ModelAnswer(
+        text=text,
+        input_tokens=max(counted, request_tokens(request)),
+        output_tokens=max(usage.output_tokens, tokens.count(text)),
+        cached_tokens=cached,
+        model=message.model,
+        stop_reason=stop_reason,
+    )
+
+
+def _usage(raw: msgspec.Raw) -> _Usage:
+    """Return the provider's count; zeros where it is missing or cannot be true, so that our own count is taken."""
+    try:
+        return msgspec.json.decode(raw, type=_Usage)
+    except msgspec.DecodeError:
+        return _Usage(0, 0)
+
+
+def _unusable(message: str) -> ModelFailed:
+    return ModelFailed(message, hint="Nothing was changed; try again, or another model.", reason="unparseable")
+
+
+def _status_failure(status: int, headers: Mapping[str, str], body: object) -> ModelFailed:
+    """Return the error for an HTTP status. The server's own words are left out: they may repeat the request's."""
+    kind, code = _error_kind(body)
+    name = f"{status} {kind}".strip()
+    if status == 429 and any(part in (code + kind) for part in SPEND_LIMIT_CODES):
+        return ModelFailed(
+            f"The provider's spend limit is reached ({name}).",
+            hint="Raise the limit at the provider, or wait until it is renewed.",
+            reason="over_ceiling",
+        )
+    if status in (429, OVERLOADED):
+        return ModelFailed(
+            f"The provider asks to wait ({name}).",
+            hint="Try again later.",
+            reason="rate_limited",
+            retry_after=_retry_after(headers),
+        )
+    if status in (408, 409) or status >= 500:
+        return ModelFailed(
+            f"The provider failed ({name}).", hint="Try again later.", retry_after=_retry_after(headers), status=status
+        )
+    hints = {401: KEY_HINT, 403: KEY_HINT, 404: MODEL_HINT, 402: "Check the account's credit at the provider."}
+    return ModelFailed(
+        f"The provider does not take the request ({name}).",
+        hint=hints.get(status, URL_HINT if status < 400 else MODEL_HINT),
+        reason="rejected",
+        status=status,
+    )
+
+
+def _error_kind(body: object) -> tuple[str, str]:
+    """Return the `type` and `error_code` of an error body, if they are the plain words that they should be."""
+    error = body.get("error") if isinstance(body, dict) else None
+    details = error.get("details") if isinstance(error, dict) else None
+    words = (
+        error.get("type") if isinstance(error, dict) else None,
+        details.get("error_code") if isinstance(details, dict) else None,
+    )
+    kind, code = (word if isinstance(word, str) and word.isidentifier() and len(word) <= 60 else "" for word in words)
+    return kind, code
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds of `retry-after` (RFC 9110, section 10.2.3), or None where it is missing or says nothing."""
+    text = headers.get("retry-after", "").strip()
+    if text.replace(".", "", 1).lstrip("-").isascii() and text.replace(".", "", 1).lstrip("-").isdigit():
+        return max(0.0, float(text[:20]))
+    try:
+        return max(0.0, (parsedate_to_datetime(text) - parsedate_to_datetime(headers["date"])).total_seconds())
+    except (KeyError, ValueError, TypeError):
+        return None
+
+
+def _connection_failure(error: anthropic.APIConnectionError) -> ModelFailed:
+    """Return the error for a connection that was not made, or broke."""
+    cause = error.__cause__
+    if isinstance(cause, _AnswerError):
+        return _unusable(f"The provider's response is {cause}.")
+    if _has_cause(cause, ssl.SSLError):
+        return ModelFailed(
+            "The provider's certificate is not valid.",
+            hint="Check distiller.baseUrl, or name the certificates in SSL_CERT_FILE.",
+            reason="rejected",
+            **{NOT_SENT: True},
+        )
+    if isinstance(cause, (httpx2.ConnectError, httpx2.ProxyError, httpx2.TimeoutException)):
+        return ModelFailed("The provider cannot be reached.", hint=URL_HINT, reason="unreachable", **{NOT_SENT: True})
+    return ModelFailed("The connection to the provider broke.", hint="Try again.", kind=type(cause).__name__)
+
+
+def _has_cause(error: BaseException | None, kind: type[BaseException]) -> bool:
+    while error is not None:
+        if isinstance(error, kind):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+_RUNNER = asyncio.Runner()
+JOBS: dict[str, Callable[[bytes], bytes]] = {"ready": ready, "send": send}

@@ -1,0 +1,117 @@
+"""Asks the configured model: redacts a request once more, sends it, and returns what became of it."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import msgspec
+
+from reverie.errors import ModelFailed
+from reverie.language_model.requests import ModelRequest, Outcome
+from reveried.execution import decide
+from reveried.keyed_lock import keyed_lock
+from reveried.log import logger
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractAsyncContextManager
+
+    from reverie.redact import Redactor
+    from reveried.config_schema import Distiller
+    from reveried.models.transport import ModelTransport
+    from reveried.services import Services
+
+__all__ = ["Models", "answered", "one_at_a_time", "prepared"]
+
+AT_ONCE = 2  # requests of the daemon; more would only meet a provider's limits sooner
+ROUNDS_MAX = 4  # of questions that depend on answers: extraction, consolidation, and one more of each at a retry
+
+
+class _Job(Protocol):
+    """A snapshot that a model takes part in deciding."""
+
+    outcomes: dict[str, Outcome] | None
+
+
+J = TypeVar("J", bound=_Job)
+
+
+@dataclass(slots=True)
+class Models:
+    """The configured model: its transport, and the limits of asking it."""
+
+    transport: ModelTransport
+    settings: Distiller
+    redactor: Redactor
+    turns: asyncio.Semaphore
+
+    @classmethod
+    def of(cls, transport: ModelTransport, settings: Distiller, redactor: Redactor) -> Models:
+        """Return the model behind `transport`."""
+        return cls(transport, settings, redactor, asyncio.Semaphore(AT_ONCE))
+
+    @property
+    def asks_states(self) -> bool:
+        """True where working states are asked for: of a program only if a model is named for them.
+
+        A state is wanted after every turn and within a second, which a program of a subscription is not made for.
+        """
+        return self.settings.kind == "anthropic" or (
+            self.settings.kind == "command" and bool(self.settings.cheap_model)
+        )
+
+    async def ask(self, requests: Sequence[ModelRequest], deadline_s: float | None = None) -> dict[str, Outcome]:
+        """Return the outcome of each request by its id; a failed one is an outcome too."""
+        seconds = self.settings.deadline_seconds if deadline_s is None else deadline_s
+        outcomes = await asyncio.gather(*(self._ask_one(request, seconds) for request in requests))
+        return {request.id: outcome for request, outcome in zip(requests, outcomes, strict=True)}
+
+    async def _ask_one(self, request: ModelRequest, deadline_s: float) -> Outcome:
+        """Return the outcome of one request."""
+        async with self.turns:
+            try:
+                return Outcome(answer=await self.transport.answer(await prepared(request, self.redactor), deadline_s))
+            except ModelFailed as error:
+                # The message may repeat what a provider or program said, so it is not logged.
+                logger("reveried.models").warning("a model failed", purpose=request.purpose, reason=error.reason)
+                return Outcome(reason=error.reason, message=error.message)
+
+    async def close(self) -> None:
+        """Close the transport."""
+        await self.transport.close()
+
+
+async def prepared(request: ModelRequest, redactor: Redactor) -> ModelRequest:
+    """Return a request as it is sent: redacted by everything that was ever recognised as a secret here."""
+    fields = msgspec.to_builtins(request)
+    clean, _ = await asyncio.to_thread(redactor.value, [fields["system"], fields["messages"]])
+    return msgspec.convert({**fields, "system": clean[0], "messages": clean[1]}, ModelRequest)
+
+
+async def answered(services: Services, job: str, snapshot: J, outcomes: dict[str, Outcome], *, bulk: bool) -> J:
+    """Return the snapshot with an outcome for every request that deciding it needs; itself without a model.
+
+    `job` names the compute job that returns the requests without an outcome. `outcomes` keeps the answers over several
+    snapshots: a plan that was stale is made again from the same answers as far as the questions are the same.
+    """
+    models = services.models
+    if models is None:
+        return snapshot
+    for _ in range(ROUNDS_MAX):
+        snapshot.outcomes = outcomes
+        open_requests = await decide(services, job, snapshot, list[ModelRequest], bulk=bulk)
+        if not open_requests:
+            break
+        outcomes |= await models.ask(open_requests)
+    return snapshot
+
+
+def one_at_a_time(services: Services, space: str) -> AbstractAsyncContextManager[None]:
+    """Return the lock under which a model is asked about a space; without a model it locks nothing.
+
+    Two at once would ask, and pay for, the same questions: the first to commit makes the other's plan stale.
+    """
+    return nullcontext() if services.models is None else keyed_lock("model", space)

@@ -1,0 +1,174 @@
+"""Transport `spool`: requests are files in a folder, and answers are taken when they appear there.
+
+For models that are asked by hand, at night or on another machine, and to see what would be sent. `requests/ID.json` has
+the request; the answer goes into `answers/ID.json` as a program of transport `command` would print it. A request whose
+answer was taken is removed, the answer stays. What was learnt from is remembered in the request file, so that an answer
+that comes after hours, or after a restart, is learnt from when it appears.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from reverie.errors import ModelFailed, NotFound, ReverieError
+from reverie.language_model.requests import ANSWER_BYTES_MAX
+from reveried.log import logger
+from reveried.models.command import prompt_text, read_output
+from reveried.models.transport import NOT_SENT
+from reveried.supervision import failures_logged
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from pathlib import Path
+
+    from reverie.language_model.requests import ModelAnswer, ModelRequest
+
+__all__ = ["LEARNT_FROM", "SpoolTransport", "answer_to", "learn_from_answers", "write_request"]
+
+LEARNT_FROM: ContextVar[tuple[str, str] | None] = ContextVar("learnt_from", default=None)
+"""Space and thread that are being learnt from; they go into the request file, which is the transport's alone."""
+
+POLL_S = 0.25
+QUIET_S = 0.5  # an answer is read when its file has not changed for so long: it may be written in place
+LEARNING_WAITS_S = 10.0  # of one call; whenever the answer comes later, it is learnt from then
+PICK_UP_S = 2.0  # between two looks for answers that nobody waits for
+ENDINGS: Final = (".json", ".txt", ".md")
+
+
+class SpoolTransport:
+    """Writes each request to a file and waits for the file with its answer."""
+
+    def __init__(self, folder: Path, *, models: Mapping[str, str]) -> None:
+        """`models` are the names that requests carry by role."""
+        self.folder = folder
+        self._models = dict(models)
+
+    async def answer(self, request: ModelRequest, deadline_s: float) -> ModelAnswer:
+        """Return the answer that is in the folder within `deadline_s` seconds. Raises ModelFailed without one."""
+        model = self._models.get(request.role, "")
+        if LEARNT_FROM.get() is not None:
+            deadline_s = min(deadline_s, LEARNING_WAITS_S)
+        try:
+            await asyncio.to_thread(write_request, self.folder, request, model)
+            async with asyncio.timeout(deadline_s):
+                data = await self._wait(request.id)
+        except TimeoutError:
+            raise ModelFailed(
+                "The answer is not there yet.",
+                reason="timeout",
+                hint=f"It is learnt from when {self.folder / 'answers' / request.id}.json appears.",
+                **{NOT_SENT: True},
+            ) from None
+        except OSError as error:
+            raise ModelFailed(
+                f"{self.folder} cannot be used: {error.strerror}.",
+                reason="unreachable",
+                hint="Check distiller.spoolFolder and its permissions.",
+                **{NOT_SENT: True},
+            ) from error
+        if len(data) > ANSWER_BYTES_MAX:
+            raise ModelFailed(f"The answer has more than {ANSWER_BYTES_MAX:,} bytes.", reason="unparseable")
+        (self.folder / "requests" / f"{request.id}.json").unlink(missing_ok=True)
+        return await asyncio.to_thread(read_output, data, request, model or "spool")
+
+    async def close(self) -> None:
+        """Do nothing: the files stay."""
+
+    async def _wait(self, request_id: str) -> bytes:
+        """Return the bytes of the answer once it is there."""
+        while True:
+            path = await asyncio.to_thread(_answer_file, self.folder, request_id)
+            if path is not None:
+                return await asyncio.to_thread(_read, path)
+            await asyncio.sleep(POLL_S)
+
+
+def write_request(folder: Path, request: ModelRequest, model: str = "") -> None:
+    """Write a request, readable by the owner alone, as a whole or not at all. Raises OSError."""
+    for name in ("requests", "answers"):
+        (folder / name).mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / "requests" / f"{request.id}.json"
+    origin = LEARNT_FROM.get()
+    content = {**msgspec.to_builtins(request), "model": model, "prompt": prompt_text(request)}
+    if origin is not None:
+        content["learntFrom"] = {"space": origin[0], "thread": origin[1]}
+    partial = path.with_suffix(".partial")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        json.dump(content, file, ensure_ascii=False, indent=1)
+    partial.rename(path)
+
+
+def answer_to(folder: Path, request: ModelRequest) -> ModelAnswer | None:
+    """Return the answer to a request that is in the folder, or None. Raises ModelFailed for one that cannot be read."""
+    path = _answer_file(folder, request.id)
+    return None if path is None else read_output(_read(path), request, "spool")
+
+
+async def learn_from_answers(folder: Path, learn: Callable[[str, str], Awaitable[Any]]) -> None:
+    """Call `learn` with space and thread for each answer that has appeared to a request of theirs; never returns.
+
+    A thread that fails is tried again with the next answer to it: not at once, since it would fail again.
+    """
+    failed: set[Path] = set()
+    unreadable: set[Path] = set()
+    while True:
+        await asyncio.sleep(PICK_UP_S)
+        for path, space, thread in await asyncio.to_thread(_answered, folder, unreadable):
+            if path in failed:
+                continue
+            with failures_logged("spool", request=path.stem):
+                try:
+                    await learn(space, thread)
+                except NotFound:
+                    path.unlink(missing_ok=True)  # the thread was deleted
+                except ReverieError as error:
+                    logger("reveried.models").warning("an answer in the spool was not learnt from", code=error.code)
+            if path.exists():
+                failed.add(path)
+
+
+def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str]]:
+    """Return the requests that have an answer, each with the space and thread that it learns from.
+
+    A file that is no JSON, or nested too deeply to be read, is left out, logged once, and added to `unreadable`.
+    """
+    found = []
+    for path in sorted((folder / "requests").glob("*.json")):
+        try:
+            if _answer_file(folder, path.stem) is None:
+                continue
+            origin = json.loads(path.read_bytes()).get("learntFrom")
+            found.append((path, str(origin["space"]), str(origin["thread"])))
+        except (ValueError, RecursionError) as error:
+            if path not in unreadable:
+                unreadable.add(path)
+                logger("reveried.models").warning(
+                    "a request in the spool cannot be read", request=path.stem, kind=type(error).__name__
+                )
+        except (OSError, TypeError, KeyError, AttributeError):
+            continue  # it is gone meanwhile, was edited, or belongs to a distillation, which does not wait
+    return found
+
+
+def _answer_file(folder: Path, request_id: str) -> Path | None:
+    """Return the file with the answer to a request, or None where there is none, or one that is still being written."""
+    for ending in ENDINGS:
+        path = folder / "answers" / f"{request_id}{ending}"
+        if path.is_file():
+            # A time in the future is that of another machine's clock: the file was copied as a whole.
+            return path if not -QUIET_S < time.time() - path.stat().st_mtime < QUIET_S else None
+    return None
+
+
+def _read(path: Path) -> bytes:
+    """Return the bytes of an answer, one more than may be used at most."""
+    with path.open("rb") as file:
+        return file.read(ANSWER_BYTES_MAX + 1)
