@@ -1,0 +1,76 @@
+"""`reverie install`: give Claude Code or Codex the plugin, or take it away."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reverie.errors import ValidationError
+from reveried import plugin
+from reveried.cli import daemon_handle
+from reveried.cli.options import Json
+from reveried.cli.output import print_json, say
+from reveried.plugin import clients
+
+__all__ = ["install", "notes_file"]
+
+_NEXT = {
+    "claude-code": "New sessions of Claude Code have it.",
+    "codex": "Codex runs hooks only once you trust them: start codex, and type /hooks.",
+}
+
+
+def install(
+    client: Annotated[str, typer.Argument(metavar="CLIENT", help="claude-code or codex.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be changed.")] = False,
+    uninstall: Annotated[bool, typer.Option("--uninstall", help="Take it away again.")] = False,
+    json: Json = False,
+) -> None:
+    """Give an agent's client the plugin with hooks, tools and a skill; settings change as little as possible.
+
+    Example: reverie install claude-code
+    """
+    if client not in clients.CLIENTS:
+        raise ValidationError(f"there is no plugin for {client!r}", hint=f"give {' or '.join(clients.CLIENTS)}")
+    layout = daemon_handle.layout()
+    place = clients.place_of(client, os.environ, Path.home(), layout.data_dir)
+    home = os.environ.get("REVERIE_HOME")
+    contents = plugin.files(
+        client,
+        command=_command(),
+        socket=daemon_handle.socket_path(),
+        env={} if home is None else {"REVERIE_HOME": home},
+        python=sys.executable,
+    )
+    work = clients.uninstall if uninstall else clients.install
+    change = work(place, contents, notes_file(), dry_run=dry_run)
+    if json:
+        print_json(change)
+        return
+    for folder in change.written:
+        say(f"+ {folder}")
+    for folder in change.removed:
+        say(f"- {folder}")
+    if change.diff:
+        say(change.diff.rstrip("\n"))
+    if not (change.written or change.removed or change.diff):
+        say("It is installed already.")
+    elif dry_run:
+        say("Nothing was changed.")
+    elif uninstall:
+        say("It is gone; what was remembered stays.")
+    else:
+        say(_NEXT[client])
+
+
+def notes_file() -> Path:
+    """Return the file that notes what the settings of clients were before the installation."""
+    return daemon_handle.layout().state_dir / "installed.json"
+
+
+def _command() -> list[str]:
+    """Return the words that start this program, whatever the client's search path is."""
+    beside = Path(sys.executable).with_name("reverie")
+    return [str(beside)] if beside.is_file() else [sys.executable, "-m", "reveried.cli"]

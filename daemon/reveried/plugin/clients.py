@@ -1,0 +1,363 @@
+"""Where Claude Code and Codex look for plugins, and the smallest change that gives them ours.
+
+Claude Code loads every plugin folder below `skills` of its configuration: no setting is touched. Codex wants a
+marketplace and the plugin named in `config.toml`, and its own copy of the folder. What is installed is noted in a file
+of ours, with the settings before and after: an uninstallation puts the same bytes back, unless somebody else has
+changed them, and then takes out our tables alone. Settings that are no TOML before or after the change are not written.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+import os
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from reverie import files
+from reverie.errors import Conflict, NotFound
+from reveried import __version__
+from reveried import plugin as plugin_folder
+from reveried.plugin import NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = [
+    "CLIENTS",
+    "Change",
+    "Place",
+    "install",
+    "place_of",
+    "settings_without_plugin",
+    "uninstall",
+    "untrusted_hooks",
+]
+
+CLIENTS: Final = ("claude-code", "codex")
+_PLUGIN: Final = f"{NAME}@{NAME}"
+_TABLES: Final = ("marketplaces", "plugins")  # of Codex's settings, in each of which one is ours
+_HEADER: Final = re.compile(r"^\s*\[(?!\[)(.+?)\]\s*(?:#.*)?$")
+_OURS: Final = re.compile(
+    rf"""^(?:marketplaces\.{NAME}|plugins\."{_PLUGIN}"(?:\..*)?|hooks\.state\."{_PLUGIN}[^"]*")$""",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The files of one client: where its copy of the plugin is, and its settings, None where none are changed."""
+
+    client: str
+    home: Path
+    folder: Path
+    settings: Path | None
+    source: Path | None  # the folder of the marketplace, where that is another one
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """The change of one installation: folders and settings, with a diff for a person."""
+
+    written: list[str]
+    removed: list[str]
+    diff: str
+    is_done: bool
+
+
+def place_of(client: str, env: Mapping[str, str], home: Path, data_dir: Path) -> Place:
+    """Return the place of a client's plugin. Raises NotFound where the client has no configuration."""
+    if client == "claude-code":
+        base = Path(env.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+        place = Place(client, base, base / "skills" / NAME, None, None)
+    else:
+        base = Path(env.get("CODEX_HOME") or home / ".codex")
+        folder = base / "plugins" / "cache" / NAME / NAME / __version__
+        place = Place(client, base, folder, base / "config.toml", data_dir / "plugins" / client)
+    if not place.home.is_dir():
+        raise NotFound(f"{place.home} does not exist", hint=f"start {client} once, then install again")
+    return place
+
+
+def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run: bool) -> Change:
+    """Give a client the plugin; return what was, or with `dry_run` would be, changed.
+
+    Raises:
+        Conflict: there is another plugin of that name, or the settings cannot have our tables.
+    """
+    _check_ours(place.folder, contents)
+    before = _settings(place)
+    after = before if place.settings is None else _with_tables(before or "", place)
+    if after != before:
+        by_hand = f"add these lines by hand: {_tables(place)}"
+        _check_settings(place, before or "", after or "", by_hand, tables=2)
+    folders = [folder for folder in (place.folder, place.source) if folder is not None]
+    stale = [folder for folder in folders if _is_stale(folder, contents)]
+    change = Change([str(folder) for folder in stale], [], _diff(place.settings, before, after), not dry_run)
+    if dry_run:
+        return change
+    for folder in stale:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        plugin_folder.write(folder, contents)
+    if after is not None and after != before:
+        _note(notes, place.client, before, after)
+        _write_settings(place, after)
+    return change
+
+
+def uninstall(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run: bool) -> Change:
+    """Take the plugin away; the settings become what they were, byte for byte, or lose our tables alone.
+
+    Only the files that `contents` names are removed, and folders that are empty then.
+
+    Raises:
+        NotFound: it is not installed.
+        Conflict: there is another plugin of that name, or our tables cannot be taken out of the settings.
+    """
+    _check_ours(place.folder, contents)
+    before = _settings(place)
+    after = None if before is None else _restored(notes, place.client, before)
+    folders = [folder for folder in (place.folder, place.source) if folder is not None and _is_ours(folder)]
+    if not folders and after == before:
+        raise NotFound(f"Reverie is not installed in {place.client}", hint=f"reverie install {place.client}")
+    if after is not None and before is not None and _noted(notes, place.client, before) is None:
+        by_hand = f"take marketplaces.{NAME} and plugins.{_PLUGIN} out of it by hand"
+        _check_settings(place, before, after, by_hand, tables=0)
+    removed = [name for folder in folders for name in _removed(folder, contents)]
+    change = Change([], removed, _diff(place.settings, before, after), not dry_run)
+    if dry_run:
+        return change
+    for folder in folders:
+        _remove(folder, contents, place.home)
+    if after is not None and after != before:
+        _write_settings(place, after)
+    elif place.settings is not None and after != before:
+        _target(place.settings).unlink()
+    _forget(notes, place.client)
+    return change
+
+
+def untrusted_hooks(settings: Path) -> int:
+    """Return how many of our hooks a person has not trusted in Codex, which then runs none of them without a word.
+
+    0 where the plugin is not installed there.
+    """
+    text = _text(settings) or ""
+    names = [match[1] for line in text.splitlines() if (match := _HEADER.match(line))]
+    if f'plugins."{_PLUGIN}"' not in names:
+        return 0
+    trusted = [name for name in names if name.startswith(f'hooks.state."{_PLUGIN}')]
+    return max(0, len(plugin_folder.HOOKS) - len(trusted))
+
+
+def _is_ours(folder: Path) -> bool:
+    return '"Reverie"' in (_text(folder / ".claude-plugin" / "plugin.json") or "")
+
+
+def _check_ours(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Raise Conflict for a link, and for a folder with another plugin or skill; other files of a person are none."""
+    is_other = folder.is_symlink() or any((folder / name).exists() for name in ("SKILL.md", *contents))
+    if is_other and not _is_ours(folder):
+        raise Conflict(f"{folder} is another plugin of this name", hint="move it away, then install again")
+
+
+def _is_stale(folder: Path, contents: Mapping[str, bytes]) -> bool:
+    """Return True if a folder has not all of these files."""
+    found = {name: folder / name for name in contents}
+    return any(not found[name].is_file() or found[name].read_bytes() != data for name, data in contents.items())
+
+
+def _removed(folder: Path, contents: Mapping[str, bytes]) -> list[str]:
+    """Return the paths to remove: the folder, or of a folder with files of others our own."""
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()}
+    return [str(folder)] if found <= contents.keys() else [str(folder / name) for name in contents if name in found]
+
+
+def _remove(folder: Path, contents: Mapping[str, bytes], above: Path) -> None:
+    """Remove our files from a folder, the manifest last: until then a broken uninstallation can be repeated."""
+    for name in reversed(list(contents)):
+        (folder / name).unlink(missing_ok=True)
+        _remove_empty((folder / name).parent, above)
+
+
+def _target(settings: Path) -> Path:
+    """Return the file that settings are in, behind any links."""
+    return Path(os.path.realpath(settings))
+
+
+def _settings(place: Place) -> str | None:
+    """Return the text of a client's settings, None where there are none.
+
+    Raises:
+        Conflict: they are no regular file.
+        NotFound: they are a link into a folder that does not exist.
+    """
+    if place.settings is None:
+        return None
+    target = _target(place.settings)
+    if os.path.lexists(target) and not target.is_file():
+        raise Conflict(f"{target} is not a regular file", hint="move it away, then try again")
+    if not target.parent.is_dir():
+        raise NotFound(f"{target.parent} does not exist", hint=f"{place.settings} is a link to it: mend the link")
+    return _text(target)
+
+
+def _write_settings(place: Place, text: str) -> None:
+    """Replace the settings; a link stays one."""
+    if place.settings is not None:
+        target = _target(place.settings)
+        files.write_atomic(target, text.encode("utf-8", "surrogateescape"), mode=_mode(target))
+
+
+def _check_settings(place: Place, before: str, after: str, by_hand: str, *, tables: int) -> None:
+    """Raise Conflict unless both texts are TOML, and `after` has so many tables of ours and the rest of `before`."""
+    try:
+        old = _parsed(before)
+    except ValueError as error:  # also what is no UTF-8
+        raise Conflict(f"{place.settings} is not TOML in UTF-8: {error}", hint="mend it, then try again") from error
+    try:
+        new = _parsed(after)
+    except ValueError:
+        new = {}
+    _take_plugin(old)
+    if _take_plugin(new) != tables or old != new:
+        raise Conflict(f"{place.settings} is written in a way that leaves no room for the change", hint=by_hand)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    return tomllib.loads(text.encode().decode().removeprefix("\ufeff"))
+
+
+def _take_plugin(settings: dict[str, Any]) -> int:
+    """Take our tables out of parsed settings, and those that are empty then; return how many there were of the two."""
+    tables = (_table(settings, "marketplaces").pop(NAME, None), _table(settings, "plugins").pop(_PLUGIN, None))
+    state = _table(settings, "hooks", "state")
+    for name in [name for name in state if name.startswith(_PLUGIN)]:
+        del state[name]
+    for above, name in ((_table(settings, "hooks"), "state"), *((settings, name) for name in ("hooks", *_TABLES))):
+        if above.get(name) == {}:
+            del above[name]
+    return sum(table is not None for table in tables)
+
+
+def _table(settings: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Return a table of parsed settings, an empty one where there is none."""
+    for name in names:
+        below = settings.get(name)
+        settings = below if isinstance(below, dict) else {}
+    return settings
+
+
+def _tables(place: Place) -> str:
+    """Return our tables in Codex's settings."""
+    return f"""\
+[marketplaces.{NAME}]
+source_type = "local"
+source = {json.dumps(str(place.source))}
+
+[plugins."{_PLUGIN}"]
+enabled = true
+"""
+
+
+def _with_tables(text: str, place: Place) -> str:
+    """Return Codex's settings with our tables at the end, in place of older ones."""
+    tables = _tables(place)
+    if tables in text:
+        return text
+    without = settings_without_plugin(text, trust=False)
+    if not without:
+        return tables
+    return without + ("" if without.endswith("\n\n") else "\n" if without.endswith("\n") else "\n\n") + tables
+
+
+def settings_without_plugin(text: str, *, trust: bool = True) -> str:
+    """Return Codex's settings without our tables, and where `trust` without what a person has trusted of ours."""
+    kept: list[str] = []
+    ours = False
+    for line in text.splitlines(keepends=True):
+        if header := _HEADER.match(line):
+            ours = _OURS.match(header[1]) is not None and (trust or not header[1].startswith("hooks."))
+        elif line.lstrip().startswith("[["):
+            ours = False
+        if not ours:
+            kept.append(line)
+    if len(kept) == len(text.splitlines()):
+        return text
+    while kept and not kept[-1].strip() and not text.endswith("\n\n"):
+        kept.pop()  # the empty line before our tables
+    return "".join(kept)
+
+
+def _restored(notes: Path, client: str, text: str) -> str | None:
+    """Return the settings as they were before the installation; None where there were none."""
+    noted = _noted(notes, client, text)
+    return settings_without_plugin(text) if noted is None else noted["before"]
+
+
+def _noted(notes: Path, client: str, text: str) -> dict[str, str | None] | None:
+    """Return what was noted at the installation, None where the settings were changed since."""
+    noted = _notes(notes).get(client)
+    return noted if noted is not None and noted["after"] == _sha256(text) else None
+
+
+def _notes(notes: Path) -> dict[str, dict[str, str | None]]:
+    text = _text(notes)
+    found: dict[str, dict[str, str | None]] = {} if text is None else json.loads(text)
+    return found
+
+
+def _note(notes: Path, client: str, before: str | None, after: str) -> None:
+    """Note the settings before and after an installation; one over an older one keeps the settings before that."""
+    noted = _notes(notes)
+    older = noted.get(client)
+    if older is not None and before is not None and older["after"] == _sha256(before):
+        first = older["before"]
+    else:
+        first = None if before is None else settings_without_plugin(before)
+    notes.parent.mkdir(parents=True, exist_ok=True)
+    data = json.dumps({**noted, client: {"before": first, "after": _sha256(after)}}, indent=2)
+    files.write_atomic(notes, data.encode(), mode=0o600)
+
+
+def _forget(notes: Path, client: str) -> None:
+    noted = _notes(notes)
+    if noted.pop(client, None) is not None:
+        files.write_atomic(notes, json.dumps(noted, indent=2).encode(), mode=0o600)
+
+
+def _remove_empty(folder: Path, above: Path) -> None:
+    """Remove a folder and those above it as far as they are empty, below `above`."""
+    while folder != above and above in folder.parents and folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
+
+
+def _diff(path: Path | None, before: str | None, after: str | None) -> str:
+    if path is None or before == after:
+        return ""
+    lines = difflib.unified_diff(
+        (before or "").splitlines(keepends=True), (after or "").splitlines(keepends=True), str(path), str(path)
+    )
+    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
+
+
+def _mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777 if path.exists() else 0o600
+
+
+def _text(path: Path | None) -> str | None:
+    """Return the text of a regular file, None for anything else: to open a pipe would wait for its other end."""
+    if path is None or not path.is_file():
+        return None
+    try:
+        return path.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError as error:
+        raise files.translate_os_error("read", path, error) from error
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
