@@ -1,33 +1,65 @@
-"""Requests to the daemon on a connection of their own, with the standard library alone."""
+"""Requests to the daemon's `/mcp` on a connection of their own, with the standard library alone."""
 
 from __future__ import annotations
 
 import json
 import os
 import socket
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reverie.errors import DaemonNotRunning, ReverieError, from_code
 from reveried import PROTOCOL
 
-__all__ = ["ask"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
-TIMEOUT_S = 60.0  # as of the client
+__all__ = ["Answer", "events_of", "send"]
+
+TIMEOUT_S = 60.0  # as of the client; a stream has a comment line at least every 15 s
 _TOKEN = "REVERIE_TOKEN"  # noqa: S105 - the name of a variable
 _DOWN = "run `reverie up` in a terminal to start it, then call the tool again"
+_ENDED = "what was to be stored may be stored; run `reverie up` in a terminal to start it again"
+_NO_ANSWER = "what was to be stored may be stored; `reverie logs` in a terminal says why"
 
 
-def ask(method: str, target: str, body: dict[str, Any] | None = None) -> Any:
-    """Return the JSON of the daemon's answer.
+class Answer(NamedTuple):
+    """The daemon's answer: its body, or the connection of a stream, with what was read from that already."""
+
+    status: int
+    headers: dict[str, str]  # names in lower case
+    body: bytes
+    stream: socket.socket | None = None
+
+    def error(self) -> ReverieError | None:
+        """Return the error of the daemon's own envelope; None for any other answer."""
+        if self.status < 400:
+            return None
+        try:
+            value = json.loads(self.body)
+        except ValueError:
+            value = {}
+        if isinstance(value, dict) and "jsonrpc" in value:
+            return None
+        envelope: dict[str, Any] = value if isinstance(value, dict) else {}
+        details = envelope.get("details")
+        message = str(envelope.get("message", "an answer without JSON"))
+        return from_code(
+            str(envelope.get("error", "bad_answer")), message, details if isinstance(details, dict) else {}
+        )
+
+
+def send(method: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
+    """Return the daemon's answer to a request.
 
     A connection for each request means that one which cannot be made has sent nothing: no request is made twice.
 
     Raises:
         DaemonNotRunning: no daemon listens, or it ended before its answer.
-        ReverieError: the daemon's own error, with its code.
     """
-    request = _request(method, target, body)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+    request = _request(method, body, headers)
+    peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    stays_open = False
+    try:
         peer.settimeout(TIMEOUT_S)
         try:
             peer.connect(_socket_path())
@@ -35,60 +67,87 @@ def ask(method: str, target: str, body: dict[str, Any] | None = None) -> Any:
             raise DaemonNotRunning("the Reverie daemon is not running", hint=_DOWN) from error
         try:
             peer.sendall(request)
-            head, _, answer = _read_all(peer).partition(b"\r\n\r\n")
+            answer = _answer(peer)
         except OSError as error:
-            raise DaemonNotRunning(
-                "the Reverie daemon did not answer",
-                hint="what was to be stored may be stored; `reverie logs` in a terminal says why",
-            ) from error
-    return _value(head.decode("latin-1").lower().split("\r\n"), answer)
+            raise DaemonNotRunning("the Reverie daemon did not answer", hint=_NO_ANSWER) from error
+        stays_open = answer.stream is not None
+        return answer
+    finally:
+        if not stays_open:
+            peer.close()
 
 
-def _value(head: list[str], answer: bytes) -> Any:
-    """Return an answer's JSON. Raises its error, or DaemonNotRunning for one that is cut off."""
-    if f"content-length: {len(answer)}" not in head:
-        raise DaemonNotRunning(
-            "the Reverie daemon ended before it answered",
-            hint="what was to be stored may be stored; run `reverie up` in a terminal to start it again",
-        )
-    try:
-        value = json.loads(answer)
-    except ValueError:
-        value = None
-    if head[0].split(" ")[1:2] in (["200"], ["201"]) and value is not None:
-        return value
-    raise _error(value)
+def events_of(answer: Answer) -> Iterator[bytes]:
+    """Yield the data of each event of a stream, until it ends. Raises OSError."""
+    text = b""
+    for piece in _chunks(answer):
+        text += piece
+        *events, text = text.split(b"\n\n")
+        for event in events:
+            data = [line[5:].strip() for line in event.split(b"\n") if line.startswith(b"data:")]
+            if data:
+                yield b"".join(data)
 
 
-def _error(value: Any) -> ReverieError:
-    """Return the error that an envelope describes."""
-    envelope = value if isinstance(value, dict) else {}
-    details = envelope.get("details")
-    code, message = str(envelope.get("error", "bad_answer")), str(envelope.get("message", "an answer without JSON"))
-    return from_code(code, message, details if isinstance(details, dict) else {})
+def _chunks(answer: Answer) -> Iterator[bytes]:
+    """Yield the chunks of a body in the transfer coding of HTTP/1.1 (RFC 9112, 7.1)."""
+    assert answer.stream is not None
+    data = answer.body
+    while True:
+        size, line, rest = data.partition(b"\r\n")
+        if line:
+            length = int(size, 16)
+            if length == 0:
+                return
+            if len(rest) >= length + 2:
+                yield rest[:length]
+                data = rest[length + 2 :]
+                continue
+        piece = answer.stream.recv(1 << 16)
+        if not piece:
+            return
+        data += piece
 
 
-def _request(method: str, target: str, body: dict[str, Any] | None) -> bytes:
-    lines = [f"{method} {target} HTTP/1.1", "Host: reverie", f"Reverie-Protocol: {PROTOCOL}", "Connection: close"]
+def _answer(peer: socket.socket) -> Answer:
+    """Read the head of an answer, and its body unless it is a stream. Raises OSError and DaemonNotRunning."""
+    data = b""
+    while b"\r\n\r\n" not in data:
+        piece = peer.recv(1 << 16)
+        if not piece:
+            raise DaemonNotRunning("the Reverie daemon ended before it answered", hint=_ENDED)
+        data += piece
+    head, _, body = data.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    status = int(first.split(" ")[1])
+    if headers.get("transfer-encoding") == "chunked":
+        return Answer(status, headers, body, peer)
+    length = int(headers.get("content-length", "0"))
+    pieces, size = [body], len(body)
+    while size < length:
+        piece = peer.recv(1 << 16)
+        if not piece:
+            raise DaemonNotRunning("the Reverie daemon ended before it answered", hint=_ENDED)
+        pieces.append(piece)
+        size += len(piece)
+    return Answer(status, headers, b"".join(pieces))
+
+
+def _request(method: str, body: bytes | None, headers: Mapping[str, str]) -> bytes:
+    lines = [f"{method} /mcp HTTP/1.1", "Host: reverie", f"Reverie-Protocol: {PROTOCOL}"]
     if token := _token():
         lines.append(f"Authorization: Bearer {token}")
-    data = b"" if body is None else json.dumps(body).encode()
     if body is not None:
-        lines += ["Content-Type: application/json", f"Content-Length: {len(data)}"]
-    return "\r\n".join([*lines, "", ""]).encode("latin-1") + data
+        lines += ["Content-Type: application/json", f"Content-Length: {len(body)}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode("latin-1") + (body or b"")
 
 
 def _token() -> str | None:
     from reveried.cli.daemon_handle import access_token  # noqa: PLC0415 - not before the first answer
 
     return access_token() if os.environ.get(_TOKEN) else None
-
-
-def _read_all(peer: socket.socket) -> bytes:
-    pieces = []
-    while piece := peer.recv(1 << 16):
-        pieces.append(piece)
-    return b"".join(pieces)
 
 
 def _socket_path() -> str:

@@ -10,16 +10,23 @@ import json
 from typing import Any, NamedTuple
 
 __all__ = [
+    "ELICITATION",
     "HANDSHAKE_VERSIONS",
+    "HEADER_MISMATCH",
     "INTERNAL_ERROR",
     "INVALID_PARAMS",
     "INVALID_REQUEST",
+    "META",
     "METHOD_NOT_FOUND",
+    "MISSING_CAPABILITY",
     "PARSE_ERROR",
+    "RESOURCE_NOT_FOUND",
     "STATELESS_VERSIONS",
     "UNSUPPORTED_VERSION",
     "Request",
     "RpcError",
+    "can_elicit",
+    "check_meta",
     "client_name",
     "encoded",
     "failure",
@@ -37,9 +44,13 @@ INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
+HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
+RESOURCE_NOT_FOUND = -32002  # until revision 2025-11-25; later ones have INVALID_PARAMS
 
-_META = "io.modelcontextprotocol/"
+META = "io.modelcontextprotocol/"
+ELICITATION = "elicitation/create"
 
 
 class RpcError(Exception):
@@ -62,7 +73,7 @@ class Request(NamedTuple):
 
     @property
     def meta(self) -> dict[str, Any]:
-        """Its `_meta`, empty where there is none."""
+        """The `_meta` of the request's parameters, an empty object where there is none."""
         meta = self.params.get("_meta")
         return meta if isinstance(meta, dict) else {}
 
@@ -100,7 +111,7 @@ def request_of(value: Any) -> Request | None:
 
 def is_stateless(request: Request) -> bool:
     """Return True for a request that names its revision itself. Raises RpcError for one that is not served."""
-    version = request.meta.get(_META + "protocolVersion")
+    version = request.meta.get(META + "protocolVersion")
     if version is None:
         return False
     if version not in STATELESS_VERSIONS:
@@ -113,9 +124,23 @@ def is_stateless(request: Request) -> bool:
     return True
 
 
+def check_meta(request: Request) -> None:
+    """Raise RpcError unless a request without a session says what it must: its revision, and what the client can."""
+    if not isinstance(request.meta.get(META + "protocolVersion"), str):
+        raise RpcError(INVALID_PARAMS, f"`_meta` has the revision as `{META}protocolVersion`")
+    if not isinstance(request.meta.get(META + "clientCapabilities"), dict):
+        raise RpcError(INVALID_PARAMS, f"`_meta` has what the client can as `{META}clientCapabilities`, at least {{}}")
+
+
+def can_elicit(capabilities: Any) -> bool:
+    """Return True if a client with these capabilities shows a form to its user."""
+    elicitation = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+    return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation)
+
+
 def client_name(request: Request) -> str | None:
     """Return the name of the client as far as the request has it, in `clientInfo` or `_meta`."""
-    for info in (request.params.get("clientInfo"), request.meta.get(_META + "clientInfo")):
+    for info in (request.params.get("clientInfo"), request.meta.get(META + "clientInfo")):
         if isinstance(info, dict) and isinstance(info.get("name"), str):
             return str(info["name"])
     return None
@@ -124,7 +149,7 @@ def client_name(request: Request) -> str | None:
 def success(request: Request, result: dict[str, Any], server: dict[str, str], *, stateless: bool) -> dict[str, Any]:
     """Return the answer to a request; without a session a result says that it is complete, and who gives it."""
     if stateless:
-        meta = {**result.get("_meta", {}), _META + "serverInfo": server}
+        meta = {**result.get("_meta", {}), META + "serverInfo": server}
         result = {"resultType": "complete", **result, "_meta": meta}
     return {"jsonrpc": "2.0", "id": request.id, "result": result}
 

@@ -1,0 +1,170 @@
+"""The client behind a request: what its session's id, its headers and its `_meta` say of it, and its thread.
+
+A session's id says all that the server must know of the session, so a daemon that was started again knows it too.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import urllib.parse
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from reverie import wire
+from reverie.errors import Conflict
+from reverie.store import Kind
+from reverie.usecases import sessions
+from reveried.actions import threads
+from reveried.execution import read
+from reveried.mcp import protocol
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from reverie.store import Reader
+    from reveried.http.call import Call
+    from reveried.mcp.protocol import Request
+
+__all__ = ["BRIDGE", "URIS_MAX", "Client", "McpState", "client_of", "new_session", "session_client", "thread_of"]
+
+BRIDGE = (
+    "reverie-bridge"  # a header of `reverie mcp`: the id of its process, `;`, its parent's process id, `;`, its folder
+)
+ENDED_MAX = 10_000  # ids of ended sessions that are remembered
+SESSIONS_MAX = 1_000  # with subscriptions, for most of which nobody listens any more
+URIS_MAX = 1_000  # of one session's subscriptions
+_ID_CHARS = 80  # of a client's name or thread id; an id of the daemon has at most 200 characters
+
+
+class _Session(msgspec.Struct, array_like=True):
+    """The content of a session's id: its revision, the client's name, whether it shows forms, and a random text."""
+
+    version: str
+    name: str
+    elicits: bool
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """The client of one request. `version` is None without a session, `key` what its thread is known by."""
+
+    version: str | None
+    name: str
+    elicits: bool
+    key: str
+    session: str = ""
+    parent: int | None = None
+    folder: str | None = None
+
+    @property
+    def stateless(self) -> bool:
+        """True without a session."""
+        return self.version is None
+
+
+@dataclass(slots=True)
+class McpState:
+    """The sessions of this process: those that ended, their subscriptions, and questions that wait for an answer."""
+
+    ended: dict[str, None] = field(default_factory=dict)
+    subscribed: dict[str, set[str]] = field(default_factory=dict)
+    questions: dict[tuple[str, str], asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
+    asked: int = 0
+
+    def uris_of(self, session: str) -> set[str]:
+        """Return the URIs that a session is subscribed to, for the caller to change; old sessions are forgotten."""
+        uris = self.subscribed.pop(session, set())
+        self.subscribed[session] = uris  # the last one now
+        while len(self.subscribed) > SESSIONS_MAX:
+            del self.subscribed[next(iter(self.subscribed))]
+        return uris
+
+    def end(self, session: str) -> None:
+        """Remember that a session ended."""
+        self.subscribed.pop(session, None)
+        self.ended[session] = None
+        while len(self.ended) > ENDED_MAX:
+            del self.ended[next(iter(self.ended))]
+
+
+def new_session(request: Request, key: str) -> str:
+    """Return the id of a new session: visible ASCII, as the protocol wants it."""
+    asked = request.params.get("protocolVersion")
+    version = asked if asked in protocol.HANDSHAKE_VERSIONS else protocol.HANDSHAKE_VERSIONS[0]
+    elicits = protocol.can_elicit(request.params.get("capabilities"))
+    session = _Session(str(version), id_text(protocol.client_name(request) or "") or "mcp", elicits, key)
+    return base64.urlsafe_b64encode(msgspec.json.encode(session)).decode().rstrip("=")
+
+
+def session_client(session: str) -> Client | None:
+    """Return the client of a session by its id, or None for a text that is none."""
+    try:
+        data = base64.urlsafe_b64decode(session + "=" * (-len(session) % 4))
+        stored = msgspec.json.decode(data, type=_Session)
+    except (msgspec.MsgspecError, binascii.Error, ValueError):
+        return None
+    if stored.version not in protocol.HANDSHAKE_VERSIONS:
+        return None
+    name = id_text(stored.name) or "mcp"
+    return Client(stored.version, name, stored.elicits, id_text(stored.key), session)
+
+
+def client_of(call: Call, known: Client | None, request: Request) -> Client:
+    """Return the client of a request: of its session, or as `_meta` describes it; with what the bridge says of it."""
+    client = known
+    if client is None:
+        capabilities = request.meta.get(protocol.META + "clientCapabilities")
+        name = id_text(protocol.client_name(request) or "") or "mcp"
+        client = Client(None, name, protocol.can_elicit(capabilities), "http")
+    process, _, rest = call.headers.get(BRIDGE, "").partition(";")
+    parent, _, folder = rest.partition(";")
+    if process:
+        client = replace(
+            client,
+            key=id_text(process),
+            parent=int(parent) if parent.isascii() and parent.isdigit() and len(parent) < 11 else None,
+            folder=urllib.parse.unquote(folder) or None,
+        )
+    return client
+
+
+def id_text(text: str) -> str:
+    """Return a text as part of an id: `Claude Code` becomes `Claude-Code`."""
+    return re.sub(r"[^A-Za-z0-9._:@+-]+", "-", text).strip("-.")[:_ID_CHARS]
+
+
+async def thread_of(call: Call, client: Client, request: Request, *, create: bool = True) -> str:
+    """Return the thread that a client works in; where there is none yet it is created, else "" is returned.
+
+    It is that of the client's own session, by the id in `_meta.threadId` (Codex) or by its process (Claude Code, whose
+    id changes with `/clear`); else one for the client's thread id, and without that for its process or session.
+    """
+    own = request.meta.get("threadId")
+    key = id_text(own) if isinstance(own, str) else ""
+    known = await read(call.services, call.space, lambda reader: _of_session(reader, key, client.parent))
+    if known is not None:
+        return known
+    agent = call.agent or client.name
+    thread = f"mcp:{agent}:{key or client.key}"
+    with call.services.store.reader(call.space) as reader:
+        exists = reader.exists(Kind.THREAD, (thread,))
+    if exists or not create:
+        return thread if exists else ""
+    body = wire.CreateThread(id=thread, agent=agent, project=client.folder)
+    with suppress(Conflict):  # another call of the client created it meanwhile
+        await threads.create(call.services, call.space, body, agent=agent, who=call.who, idempotency=None)
+    return thread
+
+
+def _of_session(reader: Reader, session: str, parent: int | None) -> str | None:
+    """Return the thread of the session with this id, or of the open one of this process; None for neither."""
+    for known in reversed(sessions.known(reader)):
+        if known.session == session or (parent is not None and known.pid == parent and known.ended_at is None):
+            return known.thread if reader.exists(Kind.THREAD, (known.thread,)) else None
+    return None
