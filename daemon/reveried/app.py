@@ -17,28 +17,34 @@ import socket
 import sys
 import time
 from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from reverie.errors import Damaged, ReverieError, StorageFailed, ValidationError
+from reverie.ids import new_id
 from reverie.layout import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reverie.usecases.access import AccessCounts
-from reverie.usecases.fingerprints import FingerprintKeeper
 from reverie.usecases.message_search import MessageSearch
 from reverie.usecases.recall import Recall
+from reverie.usecases.redacted_values import FingerprintKeeper
 from reveried import __version__, log
 from reveried.actions import purge
 from reveried.actions.accesses import write_accesses, write_accesses_regularly
-from reveried.actions.distill import register_dream_job
+from reveried.actions.compaction import compact_when_quiet
+from reveried.actions.distill import learn_from_spool, register_dream_job
 from reveried.actions.history import prune_daily
+from reveried.actions.runs import complete_due
 from reveried.actions.search import keep_messages, save_messages
 from reveried.actions.search_index import keep_index, save_indexes
+from reveried.actions.sessions import resume_following
 from reveried.background_state import BackgroundState
 from reveried.clock import clock_of, text_of
 from reveried.compute import SMALL_JOBS, Compute
 from reveried.config import Config, load
+from reveried.daemon_records import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.events import Events
 from reveried.http.admission import Admission, Limits
 from reveried.http.metrics import Metrics
@@ -46,20 +52,23 @@ from reveried.http.openapi import openapi
 from reveried.http.routing import Application
 from reveried.jobs import Jobs
 from reveried.log import logger
+from reveried.models.choice import chosen_models
 from reveried.platform import activated_sockets, notify
 from reveried.process_lock import ProcessLock
 from reveried.routes import routes
 from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
-from reveried.services import Services
+from reveried.services import ID_RANDOM_BYTES, Services
+from reveried.session_texts import warm
+from reveried.supervision import start_supervised
 from reveried.sync_service import SyncService
-from reveried.system_records import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.worker import Worker
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Coroutine, Mapping
 
     from reveried.clock import Clock
+    from reveried.models.asking import Models
 
 __all__ = ["EXIT_CONFIG", "EXIT_FAILED", "run", "serve"]
 
@@ -69,6 +78,19 @@ SWITCH_INTERVAL_S = 0.0005  # a tenth of the default: the writer thread yields t
 FINDINGS_LOGGED = 20
 RUN_BYTES = 8  # of the name of this process among all that count accesses in the store
 _UNUSABLE = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOSPC, errno.EDQUOT))
+
+# Each ends when the daemon stops; the first ones end by themselves when their work is done.
+_LOOPS: Final[Mapping[str, Callable[[Services], Coroutine[Any, Any, None]]]] = {
+    "warm": lambda services: warm(services, spaces_of(services.store)),
+    "purge": purge.resume,
+    "retention": prune_daily,
+    "runs": complete_due,
+    "compaction": compact_when_quiet,
+    "accesses": write_accesses_regularly,
+    "memory index": keep_index,
+    "message index": keep_messages,
+    "spool": learn_from_spool,
+}
 
 
 def run(env: Mapping[str, str]) -> int:
@@ -122,7 +144,13 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         # The store redacts again what it is given, ids and paths too: a value that is remembered must not change those.
         store = Store.open(layout.store_dir, redactor=Redactor(config.redact.literals, forgets=True), lock=store_lock)
         closing.callback(store.close)
-        services = await _assemble(layout, config, store, closing, admission=server.admission, clock=clock, began=began)
+        services = await _assemble(
+            layout, config, store, closing, admission=server.admission, clock=clock, began=began, env=env
+        )
+        closing.push_async_callback(services.follower.close)
+        await services.scheduler.start()
+        closing.push_async_callback(services.texts.close)
+        closing.push_async_callback(services.hooks.close)
         closing.push_async_callback(asyncio.to_thread, save_indexes, services)
         closing.push_async_callback(asyncio.to_thread, save_messages, services)
         closing.push_async_callback(write_accesses, services)
@@ -135,11 +163,9 @@ async def serve(env: Mapping[str, str], layout: Layout, config: Config) -> int:
         gc.freeze()
         gc.enable()
         services.sync_service.start(spaces_of(store))
-        closing.callback(asyncio.create_task(prune_daily(services)).cancel)
-        closing.callback(asyncio.create_task(purge.resume(services)).cancel)
-        closing.callback(asyncio.create_task(write_accesses_regularly(services)).cancel)
-        closing.callback(asyncio.create_task(keep_index(services)).cancel)
-        closing.callback(asyncio.create_task(keep_messages(services)).cancel)
+        await resume_following(services, spaces_of(store))
+        for name, loop in _LOOPS.items():
+            closing.callback(start_supervised(name, partial(loop, services)).cancel)
         logger("reveried").info(
             "ready", version=__version__, pid=os.getpid(), seconds=round(time.monotonic() - began, 3)
         )
@@ -158,16 +184,11 @@ async def _assemble(
     admission: Admission,
     clock: Clock,
     began: float,
+    env: Mapping[str, str],
 ) -> Services:
     """Create the components between the store and the server, and push the closing of each."""
     daemon, background_state = config.daemon, BackgroundState()
-
-    def at() -> str:
-        return text_of(clock.now())
-
-    def now_ms() -> int:
-        return int(clock.now().timestamp() * 1000)
-
+    at, now_ms = _times(clock)
     events = Events(asyncio.get_running_loop(), subscribers=daemon.subscribers)
     keeper = FingerprintKeeper(store, config.redact.literals)
     worker = Worker(store, clock=at, queue_length=daemon.queue_length, on_commit=events.notify, beside=keeper.pending)
@@ -215,10 +236,37 @@ async def _assemble(
         now_ms=now_ms,
         random=secrets.token_bytes,
         started=began,
+        models=_open_models(config, layout, closing, redactor=keeper.redactor, worker=worker, clock=clock, env=env),
     )
     register_dream_job(services)
-    await scheduler.start()
     return services
+
+
+def _times(clock: Clock) -> tuple[Callable[[], str], Callable[[], int]]:
+    """Return the clock as a function of times in RFC 3339, and as one of milliseconds since 1970."""
+    return (lambda: text_of(clock.now())), (lambda: int(clock.now().timestamp() * 1000))
+
+
+def _open_models(
+    config: Config,
+    layout: Layout,
+    closing: AsyncExitStack,
+    *,
+    redactor: Redactor,
+    worker: Worker,
+    clock: Clock,
+    env: Mapping[str, str],
+) -> Models | None:
+    """Return the configured model, None for the extractive engine, and push its closing."""
+    at, now_ms = _times(clock)
+
+    def id_of(kind: str) -> str:
+        return new_id(kind, now_ms(), secrets.token_bytes(ID_RANDOM_BYTES))
+
+    models = chosen_models(config, layout, redactor, env=env, submit=worker.submit, clock=at, new_id=id_of)
+    if models is not None:
+        closing.push_async_callback(models.close)
+    return models
 
 
 async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStack) -> Server:

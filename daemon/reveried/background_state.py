@@ -12,7 +12,9 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reverie.errors import Conflict, ReverieError
+from reverie.distill import state_rendering
+from reverie.errors import Conflict, ModelFailed, ReverieError
+from reverie.redact import Redactor
 from reverie.usecases import threads, working_state
 from reverie.usecases.stored_entries import active_messages, sealed_after
 from reveried.actions.message_pages import extend_outline
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.distill.protocol import Distiller
+    from reverie.language_model.requests import ModelRequest
     from reverie.models import Message, WorkingState
     from reverie.usecases.working_state import StatePlan
+    from reveried.models.asking import Models
     from reveried.services import Services
 
 __all__ = ["CACHED_MAX", "DEADLINE_S", "BackgroundState", "StateCache"]
@@ -119,12 +123,17 @@ class BackgroundState:
 
     async def _refine(self, services: Services, key: ThreadKey, plan: StatePlan) -> None:
         """Store the distiller's version of the state, where it answers in time with a usable one."""
-        if self._distiller is None or key in self._overdue:
+        models = services.models if services.models is not None and services.models.asks_states else None
+        if (self._distiller is None and models is None) or key in self._overdue:
             return
         messages = await asyncio.to_thread(_new_messages, services, key)
         if not messages:
             return
-        answer = await self._ask(self._distiller, key, messages, plan.state)
+        if self._distiller is not None:
+            answer = await self._ask(self._distiller, key, messages, plan.state)
+        else:
+            assert models is not None
+            answer = await self._ask_model(services, models, messages, plan.state)
         refined = working_state.from_distiller(plan.state, answer, seq=plan.seq)
         if refined is None:
             return
@@ -155,6 +164,24 @@ class BackgroundState:
             logger("reveried.background_state").warning("a distiller failed", kind=type(error).__name__)
             return None
         return call.result()
+
+    async def _ask_model(
+        self, services: Services, models: Models, messages: list[Message], state: WorkingState
+    ) -> object:
+        """Return the model's working state; None where it failed or missed its deadline."""
+        from reverie.language_model.thread_state import answered_state, state_request  # noqa: PLC0415 - with a model only
+        from reverie.usecases.model_memories import source_of  # noqa: PLC0415 - as above
+
+        def build() -> ModelRequest:
+            redactor = Redactor(services.config.redact.literals)
+            return state_request(source_of(messages, redactor), redactor.text(state_rendering.render(state)))
+
+        request = await asyncio.to_thread(build)
+        async with self._calls:
+            outcomes = await models.ask([request], models.settings.state_seconds)
+        with contextlib.suppress(ModelFailed):  # it was logged; the extracted state is used
+            return answered_state(outcomes[request.id])
+        return None
 
 
 def _new_messages(services: Services, key: ThreadKey) -> list[Message]:

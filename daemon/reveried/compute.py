@@ -24,6 +24,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
 import orjson
 
 from reverie.errors import Busy, ReverieError, from_code
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["JOBS_MODULE", "SMALL_BYTES", "SMALL_JOBS", "Compute", "ComputeFailed", "main"]
 
 JOBS_MODULE = "reverie.usecases.compute_jobs"
-SMALL_JOBS = frozenset({"state", "context", "messages", "outline"})  # cost some microseconds for each entry, no more
+# These cost some microseconds for each entry, and no more.
+SMALL_JOBS = frozenset({"state", "context", "context-text", "messages", "outline"})
 HEAD = struct.Struct(">BQ")
 OK = b"ok"
 PIECE_BYTES = 1 << 20
@@ -59,6 +61,18 @@ class ComputeFailed(ReverieError):
     code = "internal_error"
     status = 500
     retry = True
+
+
+class _GarbageError(OSError):
+    """The bytes that a child wrote are not a response."""
+
+
+class _Envelope(msgspec.Struct):
+    """The body of an error's response."""
+
+    error: str
+    message: str
+    details: dict[str, object]
 
 
 class Jobs(Protocol):
@@ -92,9 +106,19 @@ class Compute:
     """Runs jobs in child processes: one lane for agents, one (`bulk`) for imports and background work."""
 
     def __init__(
-        self, *, idle_s: float, timeout_s: float, jobs_module: str = JOBS_MODULE, small_jobs: Collection[str] = ()
+        self,
+        *,
+        idle_s: float,
+        timeout_s: float,
+        jobs_module: str = JOBS_MODULE,
+        small_jobs: Collection[str] = (),
+        env: Mapping[str, str] | None = None,
     ) -> None:
-        """`small_jobs` are the names of the jobs that a thread of this process may run while there is no child."""
+        """`small_jobs` are the names of the jobs that a thread of this process may run while there is no child.
+
+        `env` is the environment of the children; None: that of this process.
+        """
+        self._env = env
         self._small_jobs = small_jobs
         self._in_thread = asyncio.Lock()  # jobs share caches, so one runs at a time
         self._warming: set[asyncio.Task[None]] = set()
@@ -137,8 +161,9 @@ class Compute:
             await self._end(lane)
 
     def pids(self) -> list[int]:
-        """Return the process ids of the children."""
-        return [lane.child.process.pid for lane in self._lanes.values() if lane.child is not None]
+        """Return the process ids of the children that run."""
+        children = (lane.child for lane in self._lanes.values())
+        return [child.process.pid for child in children if child is not None and child.process.returncode is None]
 
     async def _run_here(self, job: str, body: bytes) -> bytes:
         """Run a job in a thread of this process. Raises as a child's job does."""
@@ -167,8 +192,9 @@ class Compute:
             await self._end(lane)
             raise ComputeFailed(f"{job} took longer than {timeout_s:g} s.", hint="Try with less at once.") from error
         except (OSError, EOFError) as error:
+            # It ended; or what it wrote is no response, and then nothing more that it writes can be read.
             self.crashed += 1
-            status = await self._end(lane, gone=True)
+            status = await self._end(lane, gone=not isinstance(error, _GarbageError))
             raise ComputeFailed(
                 f"The compute process ended during {job}.", hint="Try again; reverie logs.", exitStatus=status
             ) from error
@@ -203,6 +229,7 @@ class Compute:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             limit=1 << 20,
+            env=self._env,
         )
 
     async def _end(self, lane: _Lane, *, gone: bool = False) -> int | None:
@@ -262,7 +289,15 @@ async def _request(process: asyncio.subprocess.Process, job: str, body: bytes) -
         process.stdin.write(view[start : start + PIECE_BYTES])
         await process.stdin.drain()
     name_length, length = HEAD.unpack(await process.stdout.readexactly(HEAD.size))
-    return await process.stdout.readexactly(name_length), await process.stdout.readexactly(length)
+    if length > FRAME_BYTES_MAX:
+        raise _GarbageError("a frame is too long")
+    name_bytes, answer = await process.stdout.readexactly(name_length), await process.stdout.readexactly(length)
+    if name_bytes != OK:
+        try:
+            msgspec.json.decode(answer, type=_Envelope)
+        except ValueError as error:
+            raise _GarbageError("a response is no error envelope") from error
+    return name_bytes, answer
 
 
 def _close_input(child: _Child) -> None:

@@ -154,6 +154,18 @@ def _resolved(values: dict[str, Any], set_by: dict[str, str], layout: Layout, ho
     values["daemon.socket"] = _socket_path(values["daemon.socket"], layout, home)
     backups = values["backup.folder"]
     values["backup.folder"] = _absolute("backup.folder", backups, home) if backups else layout.data_dir / "backups"
+    spool = values["distiller.spoolFolder"]
+    values["distiller.spoolFolder"] = (
+        _absolute("distiller.spoolFolder", spool, home) if spool else layout.data_dir / "spool"
+    )
+    key_file = values["distiller.keyFile"]
+    values["distiller.keyFile"] = _absolute("distiller.keyFile", key_file, home) if key_file else None
+    if values["distiller.kind"] == "command" and not values["distiller.command"]:
+        raise _refused(
+            "distiller.command",
+            "it is empty, and distiller.kind is command",
+            'Write distiller.command = ["claude", "-p"], or a program of your own.',
+        )
     literals_file = values["redact.literalsFile"]
     values["redact.literalsFile"] = None
     if literals_file:

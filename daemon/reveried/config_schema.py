@@ -21,15 +21,7 @@ from msgspec import Meta
 
 from reverie.errors import ValidationError
 
-__all__ = [
-    "ANYWHERE",
-    "BY_NAME",
-    "KEYS",
-    "Config",
-    "Key",
-    "Sync",
-    "unknown_key",
-]
+__all__ = ["ANYWHERE", "BY_NAME", "KEYS", "Config", "Key", "Sync", "unknown_key"]
 
 ANYWHERE = "the configuration"
 DAY_MAX = 36_500
@@ -41,6 +33,7 @@ _NEAREST_CUTOFF = 0.4  # of difflib's ratio: `daemon.sokcet` finds `daemon.socke
 
 Texts = tuple[Annotated[str, Meta(min_length=1, max_length=TEXT_MAX)], ...]
 LogLevel = Literal["debug", "info", "warning", "error"]
+DistillerKind = Literal["extractive", "command", "spool", "anthropic"]
 
 
 def _range(least: float, most: float, description: str) -> Meta:
@@ -56,6 +49,15 @@ def _share(description: str) -> Meta:
 def _text(description: str) -> Meta:
     """Return the description of a path, list or choice."""
     return Meta(description=description)
+
+
+def _model(description: str) -> Meta:
+    """Return the description of a model's name, which may be empty."""
+    return Meta(
+        pattern=r"\A[A-Za-z0-9._:/@+-]{0,200}\Z",
+        description=f"{description} Empty: the transport's own choice.",
+        extra={"expected": "the name of a model, without spaces"},
+    )
 
 
 class Section(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -135,10 +137,70 @@ class Consolidation(Section, frozen=True):
     window: Annotated[int, _range(1000, 100 * TOKENS_MAX, "Tokens of memory that count as full.")] = 1_000_000
 
 
+class Runs(Section, frozen=True):
+    """`[runs]`."""
+
+    idle_minutes: Annotated[int, _range(1, 525_600, "Minutes without a call or message that end a run.")] = 60
+
+
 class Dream(Section, frozen=True):
     """`[dream]`."""
 
     max_token_budget: Annotated[int, _range(1, 100 * TOKENS_MAX, "Most tokens that one dream may use.")] = 100_000
+
+
+class Distiller(Section, frozen=True, kw_only=True):
+    """`[distiller]`: who reads threads and memories. Everything but `extractive` sends redacted text to a model."""
+
+    kind: Annotated[
+        DistillerKind,
+        _text(
+            "Who decides what is kept: extractive (rules, nothing leaves the machine), command (a program), spool "
+            "(files in a folder) or anthropic (an API)."
+        ),
+    ] = "extractive"
+    command: Annotated[
+        Texts,
+        Meta(
+            max_length=100,
+            description="The program and its arguments for kind command; {model} in them is the role's model.",
+        ),
+    ] = ()
+    command_input: Annotated[
+        Literal["json", "text"],
+        _text(
+            "The standard input of the program: json (the request) or text (one prompt, for programs that take that)."
+        ),
+    ] = "json"
+    spool_folder: Annotated[
+        Path, _text("The folder of requests and answers for kind spool; empty: spool beside the store.")
+    ]
+    cheap_model: Annotated[str, _model("The model that is asked for working states.")] = ""
+    strong_model: Annotated[str, _model("The model that is asked for memories and summaries.")] = ""
+    base_url: Annotated[
+        str,
+        Meta(
+            pattern=r"\A(?:https?://[A-Za-z0-9._~:\[\]-]+(?:/[A-Za-z0-9._~/-]*)?)?\Z",
+            description="The server of kind anthropic; any that speaks the Messages API. Empty: Anthropic's own.",
+            extra={"expected": 'empty, or an address such as "http://127.0.0.1:11434", without a user or query'},
+        ),
+    ] = ""
+    key_file: Annotated[
+        Path | None,
+        _text("A file of mode 0600 with the key of kind anthropic; empty: ANTHROPIC_API_KEY of the daemon."),
+    ] = None
+    deadline_seconds: Annotated[
+        float, _range(0.05, 86_400, "Time limit of one request to a model, retries included.")
+    ] = 300.0
+    wait_seconds: Annotated[
+        float,
+        _range(0, 86_400, "Longest pause before a request is tried again, also where the provider asks for more."),
+    ] = 60.0
+    state_seconds: Annotated[float, _range(0.05, 60, "Time limit of a request for a working state.")] = 1.0
+    daily_tokens: Annotated[
+        int, _range(0, 100 * TOKENS_MAX, "Most tokens, read and written, of one UTC day; 0: nothing is asked.")
+    ] = 2_000_000
+    daily_calls: Annotated[int, _range(0, 1_000_000, "Most requests of one UTC day; 0: nothing is asked.")] = 1_000
 
 
 class Redact(Section, frozen=True):
@@ -186,7 +248,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     context: Context
     compaction: Compaction
     consolidation: Consolidation
+    runs: Runs
     dream: Dream
+    distiller: Distiller
     redact: Redact
     log: Log
     backup: Backup

@@ -12,8 +12,9 @@ __all__ = ["Events", "Subscription"]
 class Subscription:
     """One reader's wake-up, set after each commit; one without news is harmless, since the reader asks the store."""
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: Events, *, counted: bool) -> None:
         self._events = events
+        self.counted = counted
         self._wake_up = asyncio.Event()
 
     def close(self) -> None:
@@ -48,15 +49,17 @@ class Events:
         self._subscriptions: set[Subscription] = set()
         self.ended = False
 
-    def subscribe(self) -> Subscription:
+    def subscribe(self, *, counted: bool = True) -> Subscription:
         """Return a new subscription, to be closed by the caller.
+
+        One that is not `counted` has no place among those allowed: every agent's client has such a stream all day.
 
         Raises:
             Busy: there are as many as allowed.
         """
-        if len(self._subscriptions) >= self._limit:
+        if counted and sum(one.counted for one in self._subscriptions) >= self._limit:
             raise Busy("Too many follow the events.", hint="Close another stream first.", retryAfter=5)
-        subscription = Subscription(self)
+        subscription = Subscription(self, counted=counted)
         self._subscriptions.add(subscription)
         return subscription
 

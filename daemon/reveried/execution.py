@@ -40,6 +40,7 @@ async def execute(
     lock: str,
     idempotency: tuple[str, str] | None = None,
     skip: Callable[[S], A | None] = lambda _: None,
+    complete: Callable[[S], Awaitable[S]] | None = None,
     bulk_decide: bool = False,
     bulk_commit: bool = False,
 ) -> A:
@@ -47,7 +48,8 @@ async def execute(
 
     Each attempt asks for a stored answer first: a concurrent call with the same idempotency key may have committed
     meanwhile. `skip` returns an answer where the snapshot shows that there is nothing to decide; `commit` returns an
-    answer where the plan writes nothing, and may be a coroutine where it has to look something up. Use cases that write
+    answer where the plan writes nothing, and may be a coroutine where it has to look something up. `complete` adds to
+    the snapshot what is not in the store, such as the answers of a model. Use cases that write
     the same records share the name of a `lock`.
 
     Raises:
@@ -62,6 +64,8 @@ async def execute(
         state = await read(services, space, snapshot)
         if (answer := skip(state)) is not None:
             return answer
+        if complete is not None:
+            state = await complete(state)
         outcome = commit(await decide(services, job, state, plan, bulk=bulk_decide))
         if inspect.isawaitable(outcome):
             outcome = await outcome

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 from reverie.ids import new_id
 from reverie.usecases.lost_update import ReadVersions
 from reverie.usecases.project_listing import ProjectListings
+from reveried.actions.hooks import SessionMemory
 from reveried.background_state import BackgroundState, StateCache
+from reveried.follower import Follower
+from reveried.mcp.clients import McpState
+from reveried.session_texts import SessionTexts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,11 +29,12 @@ if TYPE_CHECKING:
     from reveried.http.admission import Admission, Caller
     from reveried.http.metrics import Metrics
     from reveried.jobs import Jobs
+    from reveried.models.asking import Models
     from reveried.scheduler import Scheduler
     from reveried.sync_service import SyncService
     from reveried.worker import Submit, Worker
 
-__all__ = ["Services"]
+__all__ = ["ID_RANDOM_BYTES", "Services"]
 
 ID_RANDOM_BYTES = 10
 
@@ -65,8 +70,13 @@ class Services:
     random: Callable[[int], bytes]
     started: float  # monotonic seconds at which the process began
     states: StateCache = field(default_factory=StateCache)
+    follower: Follower = field(default_factory=Follower)
+    texts: SessionTexts = field(default_factory=SessionTexts)
+    hooks: SessionMemory = field(default_factory=SessionMemory)
+    mcp: McpState = field(default_factory=McpState)
     read_versions: ReadVersions = field(default_factory=ReadVersions)
     project_listings: ProjectListings = field(default_factory=ProjectListings)
+    models: Models | None = None  # None: everything is decided by rule
 
     def new_id(self, kind: str) -> str:
         """Return a new id such as `mem_…`, sortable by its time."""

@@ -8,19 +8,25 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
-from reverie.errors import ReverieError, unexpected
+from reverie.errors import Busy, Conflict, ReverieError, unexpected
+from reverie.language_model.requests import ModelRequest
 from reverie.usecases import distill as distill_case
 from reverie.usecases import dream as dream_case
 from reverie.usecases import learn as learn_case
+from reverie.usecases.consolidation import changes_answer
 from reveried.actions.accesses import write_accesses
-from reveried.execution import answer_once, execute
+from reveried.execution import answer_once, decide, execute, read
 from reveried.keyed_lock import keyed_lock
+from reveried.models.asking import answered, one_at_a_time, prepared
+from reveried.models.spool import LEARNT_FROM, learn_from_answers
 
 if TYPE_CHECKING:
+    from reverie.language_model.requests import Outcome
     from reverie.store import Reader, Write
+    from reveried.jobs import Progress
     from reveried.services import Services
 
-__all__ = ["distill", "dream", "learn", "register_dream_job"]
+__all__ = ["distill", "dream", "learn", "learn_from_spool", "model_requests", "register_dream_job", "start_distilling"]
 
 RANDOM_BYTES = 16
 NOTHING_LEARNT = wire.MemoryChanges(candidates=0, counts={}, tier="", operation=None, proposals=wire.ABSENT)
@@ -42,41 +48,28 @@ async def distill(
         Conflict: nothing is old enough to distill.
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
-    config = services.config
-    bounds = distill_case.Bounds(
-        preserve_messages=config.compaction.preserve_recent_messages,
-        preserve_tokens=config.compaction.preserve_recent_max_tokens,
-    )
-    if token_budget is not None:
-        bounds.token_budget = min(token_budget, bounds.token_budget)
 
     def snapshot(reader: Reader) -> distill_case.DistillJob:
-        return distill_case.snapshot(
-            reader,
-            thread,
-            bounds=bounds,
-            window=config.context.window,
-            memory_window=config.consolidation.window,
-            literals=config.redact.literals,
-            at=services.clock(),
-            random=services.random(RANDOM_BYTES),
-        )
+        return _distill_snapshot(services, reader, thread, token_budget)
 
     def commit(plan: distill_case.DistillPlan) -> Write[wire.DistillAnswer]:
         return distill_case.commit(plan, space=space, who=who, idempotency=idempotency)
 
+    outcomes: dict[str, Outcome] = {}
     await write_accesses(services)
-    answer = await execute(
-        services,
-        space,
-        snapshot=snapshot,
-        job="distill",
-        plan=distill_case.DistillPlan,
-        commit=commit,
-        answers=wire.DistillAnswer,
-        lock="memories",
-        idempotency=idempotency,
-    )
+    async with one_at_a_time(services, space):
+        answer = await execute(
+            services,
+            space,
+            snapshot=snapshot,
+            complete=lambda job: answered(services, "distill-requests", job, outcomes, bulk=False),
+            job="distill",
+            plan=distill_case.DistillPlan,
+            commit=commit,
+            answers=wire.DistillAnswer,
+            lock="memories",
+            idempotency=idempotency,
+        )
     await services.sync_service.write_all(space)
     return answer
 
@@ -84,32 +77,106 @@ async def distill(
 async def learn(services: Services, space: str, thread: str, *, who: str) -> wire.MemoryChanges:
     """Learn memories from the thread's messages since it was last learnt from. Raises NotFound."""
 
-    def snapshot(reader: Reader) -> learn_case.LearnJob:
-        return learn_case.snapshot(
-            reader,
-            thread,
-            window=services.config.consolidation.window,
-            literals=services.config.redact.literals,
-            at=services.clock(),
-            random=services.random(RANDOM_BYTES),
-        )
+    def commit(plan: learn_case.LearnPlan) -> Write[wire.MemoryChanges] | wire.MemoryChanges:
+        if plan.last_seq == plan.since:
+            return changes_answer(plan.memories, operation=None)
+        return learn_case.commit(plan, space=space, who=who)
 
+    outcomes: dict[str, Outcome] = {}
     await write_accesses(services)
-    answer = await execute(
-        services,
-        space,
-        snapshot=snapshot,
-        skip=lambda job: None if job.entries else NOTHING_LEARNT,
-        job="learn",
-        plan=learn_case.LearnPlan,
-        commit=lambda plan: learn_case.commit(plan, space=space, who=who),
-        answers=wire.MemoryChanges,
-        lock="memories",
-        bulk_decide=True,
-    )
+    async with one_at_a_time(services, space):
+        LEARNT_FROM.set((space, thread))
+        answer = await execute(
+            services,
+            space,
+            snapshot=lambda reader: _learn_snapshot(services, reader, thread),
+            skip=lambda job: None if job.entries else NOTHING_LEARNT,
+            complete=lambda job: answered(services, "learn-requests", job, outcomes, bulk=True),
+            job="learn",
+            plan=learn_case.LearnPlan,
+            commit=commit,
+            answers=wire.MemoryChanges,
+            lock="memories",
+            bulk_decide=True,
+        )
     if answer.operation is not None:
         await services.sync_service.write_all(space)
     return answer
+
+
+def start_distilling(services: Services, space: str, thread_id: str, *, who: str) -> wire.DistilledNow | None:
+    """Start the job that distills a thread with a model, and return it; None where one runs already."""
+    lock = keyed_lock(f"distilling {thread_id}", space)
+    if lock.locked():
+        return None
+
+    async def work(_: Progress) -> wire.DistillAnswer:
+        async with lock:
+            return await distill(services, space, thread_id, who=who)
+
+    try:
+        return wire.DistilledNow(job=services.jobs.start(space, "distill", work).id)
+    except Busy:  # a later append tries again
+        return None
+
+
+async def model_requests(services: Services, space: str, thread: str) -> list[ModelRequest]:
+    """Return what a distillation of the thread would send first, else what learning from it would; nothing is sent.
+
+    Raises NotFound.
+    """
+
+    def distilling(reader: Reader) -> distill_case.DistillJob:
+        job = _distill_snapshot(services, reader, thread, None)
+        job.outcomes = {}
+        return job
+
+    def learning(reader: Reader) -> learn_case.LearnJob:
+        job = _learn_snapshot(services, reader, thread)
+        job.outcomes = {}
+        return job
+
+    try:
+        job = await read(services, space, distilling)
+        requests = await decide(services, "distill-requests", job, list[ModelRequest])
+    except Conflict:  # nothing is old enough to distill
+        requests = await decide(services, "learn-requests", await read(services, space, learning), list[ModelRequest])
+    return [await prepared(request, services.redactor) for request in requests]
+
+
+def _distill_snapshot(
+    services: Services, reader: Reader, thread: str, token_budget: int | None
+) -> distill_case.DistillJob:
+    """Return what a distillation is decided from. Raises NotFound and Conflict."""
+    config = services.config
+    bounds = distill_case.Bounds(
+        preserve_messages=config.compaction.preserve_recent_messages,
+        preserve_tokens=config.compaction.preserve_recent_max_tokens,
+    )
+    if token_budget is not None:
+        bounds.token_budget = min(token_budget, bounds.token_budget)
+    return distill_case.snapshot(
+        reader,
+        thread,
+        bounds=bounds,
+        window=config.context.window,
+        memory_window=config.consolidation.window,
+        literals=config.redact.literals,
+        at=services.clock(),
+        random=services.random(RANDOM_BYTES),
+    )
+
+
+def _learn_snapshot(services: Services, reader: Reader, thread: str) -> learn_case.LearnJob:
+    """Return what learning is decided from. Raises NotFound."""
+    return learn_case.snapshot(
+        reader,
+        thread,
+        window=services.config.consolidation.window,
+        literals=services.config.redact.literals,
+        at=services.clock(),
+        random=services.random(RANDOM_BYTES),
+    )
 
 
 async def dream(
@@ -152,13 +219,16 @@ async def dream(
             idempotency=idempotency,
         )
 
+    outcomes: dict[str, Outcome] = {}
+
     async def run() -> wire.DreamAnswer:
-        async with keyed_lock("dream", space):
+        async with keyed_lock("dream", space), one_at_a_time(services, space):
             await write_accesses(services)
             return await execute(
                 services,
                 space,
                 snapshot=snapshot,
+                complete=lambda job: answered(services, "dream-requests", job, outcomes, bulk=False),
                 job="dream",
                 plan=dream_case.DreamPlan,
                 commit=commit,
@@ -172,6 +242,15 @@ async def dream(
     if answer.archive is not None and not dry_run:
         await services.sync_service.write_all(space)
     return answer
+
+
+async def learn_from_spool(services: Services) -> None:
+    """Learn from threads whose answers appear in the spool, until the daemon stops; return at once without a spool."""
+    settings = services.config.distiller
+    if settings.kind == "spool":
+        await learn_from_answers(
+            settings.spool_folder, lambda space, thread: learn(services, space, thread, who="distiller")
+        )
 
 
 def register_dream_job(services: Services) -> None:

@@ -10,25 +10,39 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from reverie import wire
 from reverie.documents.project_folder import PERSON
 from reverie.errors import Conflict
 from reverie.models import MemoryType
 from reverie.paths import existing_spelling
 from reverie.store import DocumentRecord, MemoryRecord
 from reverie.sync.redaction_view import has_marker
-from reverie.usecases import documents, memories
+from reverie.usecases import document_folders, documents, memories
+from reveried.execution import read, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from reverie import wire
     from reverie.models import Candidate
     from reverie.recall import Hit
     from reverie.store import Write
     from reverie.usecases.writing import Author
     from reveried.services import Services
 
-__all__ = ["RECALL_TOKENS", "append", "change", "delete", "forget", "patch", "put", "recall", "remember"]
+__all__ = [
+    "RECALL_TOKENS",
+    "append",
+    "change",
+    "delete",
+    "delete_folder",
+    "forget",
+    "insert",
+    "move",
+    "patch",
+    "put",
+    "recall",
+    "remember",
+]
 
 T = TypeVar("T")
 
@@ -128,6 +142,72 @@ async def delete(services: Services, space: str, path: str, *, who: str, if_matc
     """Delete a document and its file."""
     write = documents.delete(space, path, who=who, author="agent", if_match=if_match)
     return await _commit(services, space, path, write, deletes="")
+
+
+async def insert(
+    services: Services,
+    space: str,
+    path: str,
+    line: int,
+    text: str,
+    *,
+    who: str,
+    if_match: str | None = None,
+    idempotency: tuple[str, str] | None = None,
+    project: str = PERSON,
+) -> DocumentRecord:
+    """Insert lines behind a line of a document; return the record as stored."""
+    write = document_folders.insert(
+        space,
+        path,
+        line,
+        services.redactor.text(text),
+        who=who,
+        author="agent",
+        new_id=partial(services.new_id, "mem"),
+        if_match=if_match,
+        idempotency=idempotency,
+        project=project,
+    )
+    return await _commit(services, space, path, write)
+
+
+async def move(
+    services: Services, space: str, path: str, to: str, *, who: str, idempotency: tuple[str, str] | None = None
+) -> wire.DocumentsMoved:
+    """Move a document, or a folder with all that is below it, and their files."""
+    replay = await stored_answer(services, space, idempotency, wire.DocumentsMoved)
+    if replay is not None:
+        return replay
+    moved = await read(services, space, partial(document_folders.moved_paths, path=path, to=to))
+    write = document_folders.move(
+        space, path, to, who=who, author="agent", new_id=partial(services.new_id, "mem"), idempotency=idempotency
+    )
+    for new in moved.values():
+        _check_writable(services, space, new)
+    return await _commit_all(services, space, [*moved, *moved.values()], write, deleted=moved)
+
+
+async def delete_folder(services: Services, space: str, path: str, *, who: str) -> wire.DocumentDeleted:
+    """Delete every document below a folder, and their files."""
+    found = [record.path for record in await read(services, space, partial(document_folders.below, folder=path))]
+    write = document_folders.delete_folder(space, path, who=who, author="agent")
+    return await _commit_all(services, space, found, write, deleted=found)
+
+
+async def _commit_all(
+    services: Services, space: str, paths: Collection[str], write: Write[T], *, deleted: Collection[str]
+) -> T:
+    """Commit people's saves at all `paths`, then the write, and update the files; return the write's value.
+
+    Raises Conflict if one of the files that are `deleted` holds a secret.
+    """
+    await services.sync_service.read_saves(space, paths)
+    for path in deleted:
+        await _check_secrets(services, space, path, "")
+    value = (await services.submit(write)).value
+    await services.sync_service.write_documents(space, paths)
+    return value
 
 
 # Memories

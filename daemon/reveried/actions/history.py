@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from reverie.errors import ReverieError
 from reverie.usecases import history
 from reverie.usecases import undo as undo_usecase
-from reveried.actions.purge import compact_if_sparse
+from reveried.actions.compaction import compact_if_sparse
+from reveried.daemon_records import spaces_of
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
-from reveried.system_records import spaces_of
 
 if TYPE_CHECKING:
     from reverie import wire
@@ -29,7 +29,13 @@ STEPS_LOGGED = 400  # steps of the work on old versions between two lines of the
 async def undo(services: Services, space: str, seq: int, *, who: str, idempotency: tuple[str, str] | None) -> Json:
     """Revert one operation, and write the documents that changed to disk; return `wire.UndoAnswer` as JSON."""
     write = undo_usecase.undo(
-        space, seq, who=who, author="agent", new_id=partial(services.new_id, "mem"), idempotency=idempotency
+        space,
+        seq,
+        who=who,
+        author="agent",
+        new_id=partial(services.new_id, "mem"),
+        redactor=services.redactor,
+        idempotency=idempotency,
     )
     answer = (await services.submit(write)).value
     await services.sync_service.write_all(space)

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.usecases import imports, projects, threads
-from reveried.actions.projects import registered
+from reveried.actions import agent_files
+from reveried.actions.projects import has_no_remote, registered
 from reveried.actions.threads import opened_with
 from reveried.execution import answer_once, execute, read
 
@@ -31,12 +32,17 @@ async def begin(
     client: str,
     session: str,
     source: str | None,
+    again: bool = False,
     idempotency: tuple[str, str] | None,
 ) -> wire.ImportPlace:
-    """Open the import of a session, and return its position: 0, or as far as it was imported before."""
+    """Open the import of a session, and return its position: 0, or as far as it was imported before.
+
+    Raises:
+        Conflict: a person deleted the thread of this session, and does not want it `again`.
+    """
 
     async def work() -> wire.ImportPlace:
-        write = imports.begin(space, client, session, source, at=services.clock())
+        write = imports.begin(space, client, session, source, at=services.clock(), again=again)
         import_id = (await services.submit(write, bulk=True)).value.id
         return imports.position_answer(await read(services, space, partial(imports.position, import_id=import_id)))
 
@@ -53,7 +59,7 @@ async def take_chunk(
 
     Raises:
         NotFound: no such import.
-        Conflict: the chunk would leave bytes out.
+        Conflict: the chunk would leave bytes out, or the thread was deleted.
     """
     here = await read(services, space, partial(imports.position, import_id=import_id))
     # Where lines may be duplicates, each piece would read the identities of the whole thread again.
@@ -67,6 +73,7 @@ async def take_chunk(
         answer = await _take(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
         offset, first_line = answer.offset, answer.lines + 1
         total = answer if total is None else _sum(total, answer)
+    await agent_files.attribute_lines(services, space, data, who=f"thread:{here.thread}")
     return total
 
 
@@ -102,6 +109,7 @@ async def _take(
             final=final,
             redactor=services.redactor,
             literals=services.config.redact.literals,
+            at=services.clock(),
         ),
         job="import",
         plan=imports.ChunkPlan,
@@ -129,13 +137,19 @@ async def _commit(
     if plan.sealed:
         thread = await read(services, space, thread_of)
         project = projects.of_thread(thread)
-        if project is None and plan.folder is not None:
-            project = await registered(services, space, plan.folder, who=f"import:{thread.agent}")
+        moves = False
+        if plan.folder is not None:
+            who = f"import:{thread.agent}"
+            if project is None:
+                project = await registered(services, space, plan.folder, who=who, remote=plan.remote)
+            elif plan.remote and await has_no_remote(services, space, project):
+                seen = await registered(services, space, plan.folder, who=who, remote=plan.remote)
+                project, moves = seen, seen != project
         if thread.last_seq == 0:
             index, seed = await opened_with(services, space, agent=thread.agent, project=project)
-            opening = imports.Opening(project, index, seed)
+            opening = imports.Opening(project, index=index, seed=seed)
         else:
-            opening = imports.Opening(project)
+            opening = imports.Opening(project, moves)
     return imports.commit(space, import_id, offset, plan, opening=opening)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reverie.usecases.message_pages import OutlineJob
     from reveried.services import Services
 
-__all__ = ["extend_outline", "message_page"]
+__all__ = ["entry_page", "extend_outline", "message_page"]
 
 INLINE_BYTES = (
     1_000_000  # of sealed entries; opening as many takes a few milliseconds, less than a cold compute process
@@ -25,9 +25,9 @@ EXTEND_AFTER = 128  # entries behind the outline at which it is extended in the 
 
 
 async def message_page(
-    services: Services, space: str, thread_id: str, *, after: int, limit: int, last: bool = False
+    services: Services, space: str, thread_id: str, *, after: int, limit: int, last: int | None = None
 ) -> wire.Page[wire.StoredMessage]:
-    """Return one page of the thread's verbatim messages, with `last` the last `limit` of them. Raises NotFound."""
+    """Return one page of the thread's verbatim messages, with `last` one of the last so many. Raises NotFound."""
     snapshot = partial(message_pages.snapshot_page, thread_id=thread_id, after=after, limit=limit, last=last)
     job = await read(services, space, snapshot)
     if job is None:
@@ -37,6 +37,13 @@ async def message_page(
     if job.size <= INLINE_BYTES:
         return await asyncio.to_thread(message_pages.page, job)
     return await decide(services, "messages", job, wire.Page[wire.StoredMessage])
+
+
+async def entry_page(
+    services: Services, space: str, thread_id: str, *, after: int, limit: int
+) -> wire.Page[wire.StoredEntry]:
+    """Return one page of the thread's entries as they were imported or appended. Raises NotFound."""
+    return await read(services, space, partial(message_pages.entries, thread_id=thread_id, after=after, limit=limit))
 
 
 async def extend_outline(services: Services, space: str, thread_id: str, *, bulk: bool = False) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -20,16 +21,30 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reveried.services import Services
 
-__all__ = ["Selection", "index_entries", "known_project", "registered", "selected", "sort", "thread_project", "visible"]
+__all__ = [
+    "Selection",
+    "has_no_remote",
+    "index_entries",
+    "known_project",
+    "registered",
+    "selected",
+    "sort",
+    "thread_project",
+    "visible",
+]
 
 
-async def registered(services: Services, space: str, text: str, *, who: str) -> str:
+async def registered(services: Services, space: str, text: str, *, who: str, remote: str = "") -> str:
     """Return the name of the project that `text` names or is a folder of, an absolute path; a new one is registered.
+
+    `remote` is the one that a transcript shows, for a folder that is no longer there, or never was on this machine.
 
     Raises:
         ValidationError: it is no name.
     """
     checkout = await _checkout(text)
+    if checkout is not None and not checkout.exists and not checkout.remote:
+        checkout = replace(checkout, remote=remote, is_repository=bool(remote))
     stored = await read(services, space, projects.known)
     if checkout is None:
         found = projects.named(stored, text)
@@ -42,6 +57,12 @@ async def registered(services: Services, space: str, text: str, *, who: str) -> 
     paths = [document.path for document in await services.sync_service.documents(space)]
     write = projects.register(space, who, checkout, name="" if checkout is not None else text, paths=paths)
     return (await services.submit(write)).value
+
+
+async def has_no_remote(services: Services, space: str, name: str) -> bool:
+    """Return True for a project that is known by folders alone."""
+    project = projects.named(await read(services, space, projects.known), name)
+    return project is not None and bool(project.folders) and not project.remotes
 
 
 async def known_project(services: Services, space: str, text: str) -> str | None:

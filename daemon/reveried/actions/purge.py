@@ -1,4 +1,4 @@
-"""Purge a memory, a document or a thread: nothing under the home has its words after that; and compact the store.
+"""Purge a memory, a document or a thread: nothing under the home has its words after that.
 
 A purge is recorded before its first write, and ended by its last. A daemon that is killed in between goes on with it
 when it starts again.
@@ -13,28 +13,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie import wire
-from reverie.errors import Busy, NotFound, ReverieError
+from reverie.errors import NotFound, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
 from reverie.usecases import backups, purge_steps, threads
 from reverie.usecases import purge as purging
 from reverie.usecases.conflicts import open_conflicts
 from reveried.actions import documents
+from reveried.actions.compaction import compact
+from reveried.daemon_records import spaces_of
 from reveried.execution import read
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
-from reveried.system_records import spaces_of
 
 if TYPE_CHECKING:
     from reverie.store import PendingPurge, Reader, Write
     from reverie.usecases.purge import Findings, Sources
     from reveried.services import Services
 
-__all__ = ["COMPACT_BYTES_MIN", "COMPACT_SHARE", "compact", "compact_if_sparse", "purge", "resume"]
+__all__ = ["purge", "resume"]
 
 WHO = "purge"
-COMPACT_SHARE = 0.5  # of the file, by free pages: from here on a compaction by itself is worth its work
-COMPACT_BYTES_MIN = 16 << 20  # a smaller file stays as it is
-BUSY_TRIES = 5  # of a compaction that meets long reads
 _LMDB_MAGIC = (0xBEEFC0DE).to_bytes(4, "little")
 _MAGIC_AT = 16
 
@@ -68,34 +66,6 @@ async def resume(services: Services) -> None:
         logger("reveried.purge").error(
             "a purge was not finished", problem=error.code if isinstance(error, ReverieError) else str(error)
         )
-
-
-async def compact(services: Services) -> int:
-    """Compact the store's file and clear the bytes of deleted records; return how many bytes shorter it is.
-
-    Raises:
-        Busy: reads stayed open; DiskFull: no room for the copy. The store is as it was.
-    """
-    saved: int | None = None
-    tries = BUSY_TRIES
-    while saved is None:
-        try:
-            saved = await services.worker.run_alone(services.store.compact)
-        except Busy:
-            tries -= 1
-            if not tries:
-                raise
-            await asyncio.sleep(1)
-    await services.submit(purge_steps.compacted())
-    return saved
-
-
-async def compact_if_sparse(services: Services) -> None:
-    """Compact the store where most of its file is free pages."""
-    size = (services.store.path / "data.mdb").stat().st_size
-    if size >= COMPACT_BYTES_MIN and await asyncio.to_thread(lambda: services.store.free_share) > COMPACT_SHARE:
-        saved = await compact(services)
-        logger("reveried.purge").info("the store was compacted", bytes=saved)
 
 
 async def _resume_one(services: Services, space: str, target: PendingPurge) -> None:

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import wire
 from reverie.errors import ReverieError, ValidationError
-from reverie.importers.claude_code import rfc3339_utc
+from reverie.importers.line_entry import rfc3339_utc
 from reverie.store import to_ms
 from reverie.usecases import search as usecase
 from reverie.usecases.message_search import within
 from reverie.usecases.project_listing import holds_only
 from reveried.actions.projects import known_project, visible
+from reveried.daemon_records import spaces_of
 from reveried.log import logger
-from reveried.system_records import spaces_of
 
 if TYPE_CHECKING:
     from reveried.services import Services

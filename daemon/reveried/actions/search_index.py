@@ -6,8 +6,8 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError
+from reveried.daemon_records import spaces_of
 from reveried.log import logger
-from reveried.system_records import spaces_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

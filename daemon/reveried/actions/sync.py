@@ -14,6 +14,7 @@ from reverie.usecases import conflicts
 if TYPE_CHECKING:
     from reverie.sync.state import Answer
     from reverie.usecases.conflicts import Keep
+    from reverie.usecases.writing import Author
     from reveried.services import Services
 
 __all__ = ["answer_of", "resolve", "scan_now", "status"]
@@ -27,6 +28,7 @@ async def resolve(
     keep: Keep | None,
     content: str | None,
     who: str,
+    author: Author,
     idempotency: tuple[str, str] | None,
 ) -> wire.Resolved:
     """Resolve a conflict, and write its files to disk.
@@ -45,7 +47,7 @@ async def resolve(
         keep=keep,
         content=None if content is None else services.redactor.text(content),
         who=who,
-        author="person",
+        author=author,
         read_texts=read_texts,
         new_id=partial(services.new_id, "mem"),
         idempotency=idempotency,

@@ -14,15 +14,16 @@ from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.models import WorkingState
 from reverie.store import ThreadRecord, seal
 from reverie.usecases import contexts, notes, projections, thread_seed, threads, window_usage, working_state
+from reverie.usecases import rewind as rewinds
 from reverie.usecases.stored_entries import entry_record
 from reveried.actions import projects
-from reveried.actions.distill import distill
+from reveried.actions.distill import distill, start_distilling
 from reveried.execution import decide, read, retry_while_stale, stored_answer
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from reverie.models import NoteCategory
     from reverie.store import Reader
@@ -30,7 +31,19 @@ if TYPE_CHECKING:
     from reverie.usecases.working_state import StateJob, StatePlan
     from reveried.services import Services
 
-__all__ = ["add_note", "append", "change", "context", "create", "given_fields", "opened_with", "set_state", "state"]
+__all__ = [
+    "add_note",
+    "append",
+    "change",
+    "context",
+    "context_text",
+    "create",
+    "given_fields",
+    "opened_with",
+    "rewind",
+    "set_state",
+    "state",
+]
 
 INLINE_BYTES = 64 * 1024  # a larger body's tokens are counted in a thread: the event loop must answer others meanwhile
 RECALL_LINES = 10  # memories that are offered to a context; its budget may show fewer
@@ -139,13 +152,39 @@ async def append(
     return await _distilled_if_full(services, space, thread_id, answer, who=who)
 
 
+async def rewind(
+    services: Services,
+    space: str,
+    thread_id: str,
+    request: wire.RewindThread,
+    *,
+    who: str,
+    idempotency: tuple[str, str] | None,
+) -> wire.Rewound:
+    """Take a thread back to an earlier entry. Raises NotFound, ValidationError and Conflict."""
+    write = rewinds.rewind(
+        space,
+        who,
+        thread_id,
+        request.to_seq,
+        redactor=services.redactor,
+        window=services.config.context.window,
+        expected_seq=request.expected_seq,
+        idempotency=idempotency,
+    )
+    answer = (await services.submit(write)).value
+    services.background_state.schedule(services, space, thread_id)
+    return answer
+
+
 async def _distilled_if_full(
     services: Services, space: str, thread_id: str, answer: wire.Appended, *, who: str
 ) -> wire.Appended:
     """Return the answer of an append after distilling the thread, where it is full and its turn is complete.
 
     Within a turn no thread is distilled, however full it is: that waits for the reply that ends the turn. The messages
-    are committed already, so a failed distillation is not an error of the append: a later append tries again.
+    are committed already, so a failed distillation is not an error of the append: a later append tries again. With a
+    model it is a job that the append does not wait for.
     """
     config = services.config.context
     with services.store.reader(space) as reader:
@@ -158,6 +197,8 @@ async def _distilled_if_full(
         if not is_full or threads.is_turn_open(reader, thread_id):
             return answer
     distilled: wire.DistilledNow | None = None
+    if services.models is not None:
+        return replace(answer, distilled=start_distilling(services, space, thread_id, who=who))
     try:
         distillation = await distill(services, space, thread_id, who=who)
         distilled = wire.DistilledNow(archive=distillation.archive, number=distillation.number)
@@ -288,6 +329,44 @@ async def context(
         NotFound: no such thread.
         TokenBudgetExceeded: the open turn alone is larger than `max_tokens`.
     """
+    job = await _context_job(services, space, thread_id, query=query, placement=placement, max_tokens=max_tokens)
+    return await decide(services, "context", job, wire.ContextAnswer)
+
+
+async def context_text(
+    services: Services,
+    space: str,
+    thread_id: str,
+    *,
+    query: str | None = None,
+    max_tokens: int | None = None,
+    max_chars: int | None = None,
+    tiers: Sequence[str] | None = None,
+) -> str:
+    """Return the context of a thread as one text: the tiers named, else all, in at most `max_chars` characters.
+
+    Raises:
+        NotFound: no such thread.
+        TokenBudgetExceeded: the open turn alone is larger than `max_tokens`, and no `max_chars` is given.
+    """
+    job = await _context_job(
+        services, space, thread_id, query=query, placement="late", max_tokens=max_tokens, sized=max_chars is not None
+    )
+    text = contexts.TextJob(job, tiers=None if tiers is None else list(tiers), chars_max=max_chars)
+    return (await decide(services, "context-text", text, wire.ContextText)).text
+
+
+async def _context_job(
+    services: Services,
+    space: str,
+    thread_id: str,
+    *,
+    query: str | None,
+    placement: contexts.Placement | None,
+    max_tokens: int | None,
+    sized: bool = False,
+) -> contexts.ContextJob:
+    """Return the snapshot of a thread's context: its working state, and what is recalled for it. Raises NotFound."""
     config = services.config
     plan = await state(services, space, thread_id)
     visible = projects.visible(projects.thread_project(services, space, thread_id))
@@ -300,7 +379,7 @@ async def context(
         preserve_tokens=config.compaction.preserve_recent_max_tokens,
         clear_at=config.context.clear_at,
     )
-    job = await read(
+    return await read(
         services,
         space,
         partial(
@@ -312,9 +391,9 @@ async def context(
             room=room,
             max_tokens=max_tokens,
             placement=placement,
+            sized=sized,
         ),
     )
-    return await decide(services, "context", job, wire.ContextAnswer)
 
 
 def _redacted(services: Services, text: str | None) -> str | None:

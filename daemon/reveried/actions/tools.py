@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from reverie.tools import Tool
     from reveried.services import Services
 
-__all__ = ["ToolCall", "run"]
+__all__ = ["ToolCall", "project_of", "run"]
 
 TRIES = 5  # of a write while others write the same file
 SERVER_ERROR = 500  # statuses from here on are errors of the daemon, which no other input of the agent would avoid
@@ -65,7 +65,7 @@ async def run(tool: Tool, params: Mapping[str, Any], call: ToolCall) -> wire.Too
         if tool.of_thread and not call.thread:
             raise ValidationError(f"{tool.name} belongs to a thread, and none was given", hint=_NO_THREAD)
         given = _input(tool, params)
-        if tool.read_only:  # a repeated request gets the first answer here too, although nothing is done twice
+        if tool.read_only or tool.deletes:  # a repeated request gets the first answer here too
 
             async def read() -> wire.ToolAnswer:
                 return _answer(await _HANDLERS[tool.name](call, given))
@@ -206,7 +206,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
             summary=None,
             if_match="" if document is None else document.sha256,
             idempotency=call.idempotency,
-            project=_project(call, path),
+            project=project_of(call, path),
         )
         # After a merge the agent knows no stored version: it has not read what was merged in.
         known = stored.version if text == content else 0
@@ -217,7 +217,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
     return _written(made)
 
 
-def _project(call: ToolCall, path: str) -> str:
+def project_of(call: ToolCall, path: str) -> str:
     """Return the project of what an agent writes: its thread's, and the person's in files about the person."""
     about_person = path == "facts/user.md" or type_of_blocks(path) is MemoryType.PREFERENCE
     return PERSON if about_person else projects.thread_project(call.services, call.space, call.thread) or PERSON
@@ -282,7 +282,7 @@ async def _patch(call: ToolCall, params: tools.MemoryPatchInput) -> Json:
         who=call.who,
         if_match=None,
         idempotency=call.idempotency,
-        project=_project(call, params.path),
+        project=project_of(call, params.path),
     )
     _remember_own_change(call, stored)
     return {"success": True, "appliedCount": stored.applied_count}
@@ -302,10 +302,16 @@ async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
         summary=None if isinstance(params.summary, UnsetType) else params.summary,
         if_match=None,
         idempotency=call.idempotency,
-        project=_project(call, path),
+        project=project_of(call, path),
     )
     _remember_own_change(call, stored)
     return _written(made)
+
+
+async def _delete(call: ToolCall, params: tools.MemoryDeleteInput) -> Json:
+    """Delete a file with its memories; undo brings both back."""
+    deleted = await documents.delete(call.services, call.space, writable_path(params.path), who=call.who, if_match=None)
+    return {"success": True, "operation": deleted.operation}
 
 
 def _entry_to_append(path: str, document: DocumentRecord | None, entry: str) -> tuple[str, int]:
@@ -326,6 +332,7 @@ _HANDLERS: Mapping[str, Callable[[ToolCall, Any], Awaitable[Json]]] = {
     "memory_write": _write,
     "memory_patch": _patch,
     "memory_append": _append,
+    "memory_delete": _delete,
     "recall": _recall,
     "working_state_get": _get_state,
     "working_state_set": _set_state,

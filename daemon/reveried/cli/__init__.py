@@ -20,7 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 shows `?` where a traceback would be
     match words:
-        case ["eval", "context" | "knowledge", *rest] if not {"--help", "-h"} & set(rest):
+        case ["eval", "context" | "knowledge", *rest] if not any(
+            word.partition("=")[0] in {"--help", "-h", "--spool"} for word in rest
+        ):
             # A benchmark runs this command on hundreds of files: it starts without the command tree (170 ms of CPU).
             from reveried.cli.evaluate import run_fast_path  # noqa: PLC0415 - the reason is above
 

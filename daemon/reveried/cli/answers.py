@@ -50,9 +50,11 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
             ", ".join(counted(number, _singular(kind), kind) for kind, number in status.counts.items())
             or "nothing yet",
         ),
-        ("Engine", status.model.name or f"{status.model.engine} (built in, no network)"),
+        ("Engine", _engine(status.model)),
         ("Tokens used", f"{tokens.total:,} so far, {tokens.today:,} today"),
     ]
+    if tokens.models or tokens.daily_calls is not None:
+        pairs.append(("Model today", _model_use(tokens)))
     if status.last_dream is not None:
         waiting = f"; {status.last_dream.waiting:,} memories wait for the next" if status.last_dream.waiting else ""
         pairs.append(("Last dream", f"{when(status.last_dream.at)} ({status.last_dream.id}){waiting}"))
@@ -61,6 +63,10 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
         if row.failure is not None:
             hint = f"; {row.failure.hint}" if row.failure.hint else ""
             pairs.append(("", f"its run of {when(row.last_run)} failed ({row.failure.code}){hint}"))
+    if status.candidates:
+        pairs.append(("To review", f"{counted(status.candidates, 'change')}; reverie review"))
+    if status.paused_since is not None:
+        pairs.append(("Paused", f"no session is recorded since {when(status.paused_since)}; reverie resume"))
     if status.open_conflicts:
         pairs.append(("Conflicts", f"{counted(status.open_conflicts, 'conflict')}; reverie sync conflicts"))
     if status.sync is not None and status.sync.state in UNSYNCED:
@@ -73,6 +79,24 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
     if status.sync is not None and status.sync.watching_hint:
         pairs.append(("Changes from", f"periodic scans: {status.sync.watching_hint}"))
     print_fields(pairs)
+
+
+def _engine(model: wire.ModelInUse) -> str:
+    if model.engine == "extractive":
+        return "extractive (built in, no network)"
+    return f"{model.engine}, {model.name}" if model.name else model.engine
+
+
+def _model_use(spend: wire.TokenSpend) -> str:
+    """Return today's requests to models with the ceilings: `4 of 1,000 calls, 1,200 of 2,000,000 tokens`."""
+    entries = spend.models or ()
+    calls, failed = sum(entry.calls for entry in entries), sum(entry.failed for entry in entries)
+    used = sum(entry.input_tokens + entry.output_tokens for entry in entries)
+    reserved = sum(entry.reserved_tokens for entry in entries)
+    most_calls = "" if spend.daily_calls is None else f" of {spend.daily_calls:,}"
+    most_tokens = "" if spend.daily_tokens is None else f" of {spend.daily_tokens:,}"
+    unknown = f" and up to {reserved:,} of calls without a known end" if reserved else ""
+    return f"{calls:,}{most_calls} calls ({failed:,} failed), {used:,}{most_tokens} tokens{unknown}"
 
 
 def _singular(kind: str) -> str:

@@ -12,6 +12,7 @@ from typer.exceptions import Abort, TyperException
 
 from reverie.errors import ReverieError, StorageFailed, ValidationError
 from reveried.cli import (
+    claude_memory,
     completion,
     config,
     daemon,
@@ -23,8 +24,12 @@ from reveried.cli import (
     forget,
     history,
     imports,
+    install,
     memories,
+    privacy,
     projects,
+    review,
+    runs,
     search,
     service,
     show,
@@ -97,6 +102,7 @@ _FIRST: Commands = {
     "logs": daemon.logs,
     "doctor": doctor.doctor,
     "mcp": mcp,
+    "install": install.install,
 }
 _WORK: Commands = {
     "threads": threads.threads,
@@ -120,17 +126,34 @@ _WORK: Commands = {
     "restore": store.restore,
     "check": store.check,
     "compact": store.compact,
+    "ignore": privacy.ignore,
+    "pause": privacy.pause,
+    "resume": privacy.resume,
     "completion": completion.completion,
     "version": daemon.version,
 }
 _GROUPS: dict[str, tuple[str, Commands]] = {
     "import": (
         "Import sessions of other programs.\n\nExample: reverie import claude-code ~/.claude/projects",
-        {"claude-code": imports.import_claude_code},
+        {
+            "claude-code": imports.import_claude_code,
+            "claude-memory": claude_memory.import_claude_memory,
+            "codex": imports.import_codex,
+            "chatgpt": imports.import_chatgpt,
+            "pi": imports.import_pi,
+        },
     ),
     "sync": (
         "Synchronise your folder of markdown files with the store.\n\nExample: reverie sync status",
         {"status": sync.status, "now": sync.now, "conflicts": sync.conflicts, "resolve": sync.resolve},
+    ),
+    "review": (
+        "Decide what waits for you: changes that Reverie does not make by itself.\n\nExample: reverie review",
+        {"list": review.list_candidates, "diff": review.diff, "accept": review.accept, "reject": review.reject},
+    ),
+    "runs": (
+        "List the runs of agents, or show one.\n\nExample: reverie runs",
+        {"list": runs.list_runs, "show": runs.show},
     ),
     "archives": (
         "Show the archives of distillations and dreams.\n\nExample: reverie archives list",
@@ -228,6 +251,9 @@ def _command_name(arguments: Sequence[str]) -> str:
     return " ".join(words)
 
 
+_CALLED_ALONE: Commands = {"review": review.review, "runs": runs.runs}  # groups that do something without a command
+
+
 @functools.cache
 def tree() -> TyperGroup:
     """Build the command tree, once per process."""
@@ -239,7 +265,7 @@ def tree() -> TyperGroup:
     _add(root, _FIRST)
     for name, (help_text, commands) in _GROUPS.items():
         group = _group(help_text)
-        group.callback(invoke_without_command=True)(_list_commands)
+        group.callback(invoke_without_command=True)(_CALLED_ALONE.get(name, _list_commands))
         _add(group, commands)
         root.add_typer(group, name=name)
     _add(root, _WORK)

@@ -6,17 +6,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reverie.errors import DaemonNotRunning, NotFound, ReverieError, StorageFailed
+from reverie.errors import DaemonNotRunning, NotFound, ReverieError, Starting, StorageFailed
 from reveried import PROTOCOL, __version__
 from reveried.cli import daemon_handle
 from reveried.cli.answers import print_status
 from reveried.cli.options import Json
-from reveried.cli.output import print_json, say
+from reveried.cli.output import print_json, say, spinner
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,7 +55,7 @@ def up(json: Json = False) -> None:
 
     Example: reverie up
     """
-    with daemon_handle.client(with_token=False) as client:
+    with daemon_handle.client(with_token=False, timeout_s=daemon_handle.HEALTH_S) as client:
         started = start_daemon(client, daemon_handle.log_file(), os.environ)
         is_empty = started.is_new and not json and not client.threads(limit=1).items
     health = started.health
@@ -75,14 +76,12 @@ def down(json: Json = False) -> None:
 
     Example: reverie down
     """
-    with daemon_handle.client(with_token=False) as client:
-        try:
-            pid = client.health().pid
-        except DaemonNotRunning:
-            print_json({"stopped": False}) if json else say("The daemon is not running.")
-            return
-        client.close()
-        stop_daemon(pid, client)
+    try:
+        pid = daemon_handle.health().pid
+    except DaemonNotRunning:
+        print_json({"stopped": False}) if json else say("The daemon is not running.")
+        return
+    stop_daemon(pid)
     print_json({"stopped": True, "pid": pid}) if json else say(f"The daemon has stopped (it was process {pid}).")
 
 
@@ -91,11 +90,12 @@ def status(json: Json = False) -> None:
 
     Example: reverie status
     """
-    with daemon_handle.client() as client:
-        try:
-            health, daemon_status = client.health(), client.status()
-        except DaemonNotRunning as error:
-            raise _not_running(error) from error
+    try:
+        health = daemon_handle.health()
+        with daemon_handle.client() as client:
+            daemon_status = client.status()
+    except DaemonNotRunning as error:
+        raise _not_running(error) from error
     if json:
         print_json({"health": health, "status": daemon_status})
         return
@@ -175,11 +175,13 @@ class Started:
 def start_daemon(client: "Client", log_file: "Path", environment: Mapping[str, str]) -> Started:
     """Start the daemon in the background unless it is running; return when it answers.
 
+    After an unclean stop it checks its store first, 20 s for 100,000 records: that is waited for, if it takes minutes.
+
     Raises:
         StorageFailed: it exited before it answered; the message says why.
     """
     try:
-        return Started(client.health(), is_new=False)
+        return Started(_health_once_open(client), is_new=False)
     except DaemonNotRunning:
         log_bytes = _rotate_log(log_file)
         pid = _spawn(log_file, environment)
@@ -189,7 +191,7 @@ def start_daemon(client: "Client", log_file: "Path", environment: Mapping[str, s
         if exited_pid:
             raise _exited(os.waitstatus_to_exitcode(status), log_file, log_bytes)
         try:
-            return Started(client.health(), is_new=True)
+            return Started(_health_once_open(client), is_new=True)
         except DaemonNotRunning:
             time.sleep(POLL_S)
     os.kill(pid, signal.SIGTERM)
@@ -198,7 +200,24 @@ def start_daemon(client: "Client", log_file: "Path", environment: Mapping[str, s
     )
 
 
-def stop_daemon(pid: int, client: "Client") -> None:
+def _health_once_open(client: "Client") -> "wire.Health":
+    """Return the health of a daemon; while it opens its store, which can take minutes, wait and say so.
+
+    Raises:
+        DaemonNotRunning: there is none, or it ended.
+    """
+    with ExitStack() as waiting:
+        is_first = True
+        while True:
+            try:
+                return client.health()
+            except Starting:
+                if is_first:
+                    waiting.enter_context(spinner("The daemon checks its store after an unclean stop"))
+                is_first = False
+
+
+def stop_daemon(pid: int) -> None:
     """Send SIGTERM to the daemon and return when its process has exited.
 
     Raises:
@@ -210,7 +229,6 @@ def stop_daemon(pid: int, client: "Client") -> None:
         if not is_alive(pid):
             return
         time.sleep(POLL_S)
-    client.close()
     raise StorageFailed(
         f"the daemon (process {pid}) is still finishing its work after {STOP_MAX_S:g} s",
         hint="run `reverie logs` to see what it does, then `reverie down` again",

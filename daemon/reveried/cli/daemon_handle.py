@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFAULT_SPACE",
+    "HEALTH_S",
     "LOG_NAME",
     "TOKEN_VARIABLE",
     "access_token",
     "all_items",
     "client",
+    "health",
     "layout",
     "log_file",
     "root",
@@ -33,6 +35,7 @@ __all__ = [
 
 DEFAULT_SPACE = "default"
 LOG_NAME = "daemon.log"
+HEALTH_S = 5.0  # health is answered between any two steps of other work, in milliseconds
 TOKEN_VARIABLE = "REVERIE_TOKEN"  # noqa: S105 - the name of a variable
 
 T = TypeVar("T")
@@ -80,14 +83,38 @@ def log_file() -> Path:
     return layout().state_dir / LOG_NAME
 
 
-def client(*, start_patience_s: float = 0.0, with_token: bool = True) -> Client:
+def client(*, start_patience_s: float = 0.0, with_token: bool = True, timeout_s: float = 60.0) -> Client:
     """Return a client of this user's daemon: in the space of the token in the environment, else as the owner.
 
     `with_token=False` is for commands about the process, which work whatever the token is.
     """
     from reverie.client import Client  # noqa: PLC0415 - `reverie --help` does not need it
 
-    return Client(socket_path(), token=access_token() if with_token else None, start_patience_s=start_patience_s)
+    token = access_token() if with_token else None
+    return Client(socket_path(), token=token, start_patience_s=start_patience_s, timeout_s=timeout_s)
+
+
+def health() -> wire.Health:
+    """Return the health of the running daemon, which answers at once whatever it is doing.
+
+    Raises:
+        DaemonNotRunning: there is none.
+        Starting: it is opening its store.
+        Busy: it accepts connections and does not answer; the hint says how to wake or end its process.
+    """
+    from reverie.errors import Busy, Starting  # noqa: PLC0415 - only for these errors
+
+    try:
+        with client(with_token=False, timeout_s=HEALTH_S) as own:
+            return own.health()
+    except Starting:
+        raise
+    except Busy as error:
+        pid = layout().data_dir.joinpath("daemon.lock").read_text("ascii", "replace").strip() or "unknown"
+        raise Busy(
+            f"the daemon (process {pid}) has not answered for {HEALTH_S:g} s: it was stopped, or it hangs",
+            hint=f"`kill -CONT {pid}` wakes a stopped one; `kill -9 {pid}` ends it, and `reverie up` starts another",
+        ) from error
 
 
 def access_token() -> str | None:

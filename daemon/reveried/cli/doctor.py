@@ -3,18 +3,20 @@
 import os
 import shutil
 import stat
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 import typer
 
-from reverie.errors import DaemonNotRunning, ReverieError
-from reveried import PROTOCOL, __version__
+from reverie.errors import DaemonNotRunning, ModelFailed, ReverieError
+from reveried import PROTOCOL, __version__, plugin
 from reveried.cli import daemon_handle
 from reveried.cli.options import Json
 from reveried.cli.output import print_json, say, size
+from reveried.plugin import clients, hook_script
 
 __all__ = ["Finding", "doctor", "findings"]
 
@@ -41,13 +43,18 @@ class Finding(msgspec.Struct, frozen=True):
     hint: str | None = None
 
 
-def doctor(json: Json = False) -> None:
+def doctor(
+    model: Annotated[
+        bool, typer.Option("--model", help="Also ask each model of the distiller once, which costs a few tokens.")
+    ] = False,
+    json: Json = False,
+) -> None:
     """Check settings, folders, socket, store and token counts; changes nothing.
 
     Example: reverie doctor
     """
     results = []
-    for finding in findings():
+    for finding in findings(model=model):
         results.append(finding)
         if not json:
             say(f"{_MARKS[finding.verdict]}  {finding.check}: {finding.message}")
@@ -59,16 +66,18 @@ def doctor(json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-def findings() -> Iterator[Finding]:
+def findings(*, model: bool = False) -> Iterator[Finding]:
     """Run every check, yielding each finding as soon as it is known."""
     checks: tuple[Callable[[], Finding], ...] = (_check_native,)
     if unusable := _unusable_location():
         yield unusable  # all checks but the native core's would report this again, each in other words
     else:
-        checks = (_check_settings, _check_folders, _check_room, _check_daemon, _check_store, *checks)
+        checks = (_check_settings, _check_folders, _check_room, _check_daemon, _check_agents, _check_store, *checks)
     if os.environ.get("TIKTOKEN_CACHE_DIR"):
         # Nothing needs tiktoken; where its vocabulary is on the disk, it is a second opinion.
         checks = (*checks, _check_tokens)
+    if model:
+        checks = (*checks, _check_model)
     for check in checks:
         name = check.__name__.removeprefix("_check_")
         try:
@@ -142,8 +151,7 @@ def _check_daemon() -> Finding:
     """Check that the daemon answers, at a private socket, with the version of this command."""
     socket = daemon_handle.socket_path()
     try:
-        with daemon_handle.client(with_token=False) as client:
-            health = client.health()
+        health = daemon_handle.health()
     except DaemonNotRunning as error:
         stale = " (a stale socket file is still there)" if socket.exists() else ""
         return Finding("daemon", "note", f"not running{stale}", error.hint)
@@ -158,6 +166,19 @@ def _check_daemon() -> Finding:
             "reverie down, then reverie up",
         )
     return Finding("daemon", "good", f"version {health.version} answers at {socket}")
+
+
+def _check_agents() -> Finding:
+    """Check that the hooks of agents' clients run, and that they get answers."""
+    quiet = daemon_handle.socket_path().with_name("hook.quiet")
+    if quiet.exists() and time.time() - quiet.stat().st_mtime < hook_script.QUIET_S:
+        return Finding("agents", "bad", "a hook got no answer in time less than a minute ago", "read `reverie logs`")
+    home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+    untrusted = clients.untrusted_hooks(home / "config.toml")
+    if untrusted:
+        message = f"Codex runs {untrusted} of {len(plugin.HOOKS)} hooks of Reverie only after you have trusted them"
+        return Finding("agents", "bad", message, "start codex, type /hooks, and trust them")
+    return Finding("agents", "good", "no hook waits for trust, or for an answer")
 
 
 def _check_store() -> Finding:
@@ -196,6 +217,24 @@ def _check_tokens() -> Finding:
         if expected != count:
             return Finding("token counts", "bad", f"{count} where tiktoken counts {expected}", "reinstall Reverie")
     return Finding("token counts", "good", f"equal to tiktoken's on {len(_SAMPLES)} samples")
+
+
+def _check_model() -> Finding:
+    """Ask each model of the distiller once, through the daemon, whose ledger counts it."""
+    with daemon_handle.client() as client:
+        try:
+            checked = client.check_distiller()
+        except ModelFailed as error:
+            return Finding("model", "bad", error.message, error.hint)
+    if not checked.models:
+        return Finding(
+            "model", "note", f"{checked.engine} asks no model", "reverie config set distiller.kind anthropic"
+        )
+    words = ", ".join(
+        f"{entry.model} ({entry.role}) in {entry.seconds:.1f} s, {entry.input_tokens + entry.output_tokens} tokens"
+        for entry in checked.models
+    )
+    return Finding("model", "good", f"{checked.engine}: {words}")
 
 
 def _nearest_existing(path: Path) -> Path:

@@ -15,6 +15,7 @@ from reveried.cli.output import clean, counted, print_fields, print_json, print_
 if TYPE_CHECKING:
     from reverie.evals.continuity import Mean, Report, Row
     from reverie.evals.frequency import Frequency
+    from reverie.language_model.requests import ModelAnswer, ModelRequest
 
 __all__ = ["eval_context", "eval_continuity", "eval_frequency", "eval_knowledge"]
 
@@ -32,12 +33,38 @@ def eval_context(file: File, max_tokens: MaxTokens = DEFAULT_TOKENS, json: Json 
     print_text("context", file, max_tokens, json=json)
 
 
-def eval_knowledge(file: File, max_tokens: MaxTokens = DEFAULT_TOKENS, json: Json = False) -> None:
+def eval_knowledge(
+    file: File,
+    max_tokens: MaxTokens = DEFAULT_TOKENS,
+    spool: Annotated[
+        Path | None,
+        typer.Option("--spool", metavar="DIR", help="Use a model's answers in this folder; write what has none."),
+    ] = None,
+    json: Json = False,
+) -> None:
     """Print the summary and the memories extracted from a transcript.
 
     Example: reverie eval knowledge session.jsonl
     """
-    print_text("knowledge", file, max_tokens, json=json)
+    if spool is None:
+        print_text("knowledge", file, max_tokens, json=json)
+        return
+    from reveried.models.spool import answer_to, write_request  # noqa: PLC0415 - loads the transports
+
+    waiting = 0
+
+    def ask(request: "ModelRequest") -> "ModelAnswer | None":
+        nonlocal waiting
+        answer = answer_to(spool, request)
+        if answer is None:
+            write_request(spool, request)
+            waiting += 1
+        return answer
+
+    print_text("knowledge", file, max_tokens, json=json, ask=ask)
+    if waiting:
+        waits = f"{counted(waiting, 'request')} in {spool / 'requests'} without an answer: decided by rule, or empty."
+        print(waits, file=sys.stderr)
 
 
 def eval_continuity(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,9 @@ from reverie.errors import NotFound, ReverieError, ValidationError
 from reveried.cli.output import print_error, print_json
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from reverie.language_model.requests import ModelAnswer, ModelRequest
 
 __all__ = ["DEFAULT_TOKENS", "print_text", "run_fast_path"]
 
@@ -29,7 +32,14 @@ def run_fast_path(arguments: Sequence[str]) -> int:
     return 0
 
 
-def print_text(what: str, path: Path, max_tokens: int, *, json: bool) -> None:
+def print_text(
+    what: str,
+    path: Path,
+    max_tokens: int,
+    *,
+    json: bool,
+    ask: Callable[[ModelRequest], ModelAnswer | None] | None = None,
+) -> None:
     """Print the `context` or `knowledge` text of one transcript, at most `max_tokens` long with its last newline."""
     from reverie import evals, tokens  # noqa: PLC0415 - the evaluations load the native core
     from reverie.importers import files  # noqa: PLC0415 - as above
@@ -37,7 +47,7 @@ def print_text(what: str, path: Path, max_tokens: int, *, json: bool) -> None:
     if not path.is_file():
         raise NotFound(f"{path} is not a file", hint="give a session file (*.jsonl or *.jsonl.gz)")
     files.read_identity(path)  # refuses what is no session, as the import does
-    make_text = evals.context_text if what == "context" else evals.knowledge_text
+    make_text = evals.context_text if what == "context" else partial(evals.knowledge_text, ask=ask)
     text = make_text(path, max_tokens)
     if text and not text.endswith("\n"):
         if max_tokens > 1 and tokens.count(text + "\n") > max_tokens:

@@ -10,7 +10,7 @@ from reveried.cli import daemon_handle
 from reveried.cli.answers import FILE_PENDING, file_pending, one_line
 from reveried.cli.memories import find_memory
 from reveried.cli.options import Json, Yes, confirm
-from reveried.cli.output import clip, counted, print_json, say, size
+from reveried.cli.output import clip, counted, print_json, say, size, spinner
 from reveried.cli.threads import with_thread
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["forget"]
 
 _SHOWN_CHARS = 70  # of a memory in a sentence
+PURGING = "Removing every trace"
 _FILE_ENDINGS = (".md", ".txt")
 Deleted: TypeAlias = wire.MemoryDeleted | wire.DocumentDeleted | wire.ThreadDeleted
 
@@ -71,7 +72,8 @@ def _memory(client: "Client", target: str, *, purge: bool, yes: bool, json: bool
         client.memory_history(memory_id)  # raises NotFound before anything is asked
     if purge:
         _confirm(f"Every trace of this memory would be removed: {shown}", yes=yes, json=json)
-    return client.forget(memory_id, purge=purge), shown
+    with spinner(PURGING, quiet=json or not purge):
+        return client.forget(memory_id, purge=purge), shown
 
 
 def _document(client: "Client", path: str, *, purge: bool, yes: bool, json: bool) -> wire.DocumentDeleted:
@@ -79,7 +81,8 @@ def _document(client: "Client", path: str, *, purge: bool, yes: bool, json: bool
     if purge:
         versions = client.document_history(path).items
         _confirm(f"Every trace of {path} would be removed: {counted(len(versions), 'version')}.", yes=yes, json=json)
-    return client.delete_document(path, purge=purge)
+    with spinner(PURGING, quiet=json or not purge):
+        return client.delete_document(path, purge=purge)
 
 
 def _thread(
@@ -97,7 +100,8 @@ def _thread(
     _confirm(
         f"Thread {thread_id} with {messages}{also} would be removed; undo does not restore it.", yes=yes, json=json
     )
-    return client.delete_thread(thread_id, confirm=thread_id, purge=purge, keep_memories=keep_memories)
+    with spinner(PURGING, quiet=json or not purge):
+        return client.delete_thread(thread_id, confirm=thread_id, purge=purge, keep_memories=keep_memories)
 
 
 def _confirm(preview: str, *, yes: bool, json: bool) -> None:

@@ -1,131 +1,170 @@
-"""`reverie import`: send session files to the daemon, from the end of the last import on; with --follow, as they grow.
+"""`reverie import`: sessions of Claude Code, Codex and pi, and exports of ChatGPT; with --follow, as they grow."""
 
-The protocol is that of `reverie.wire.imports`: the daemon answers how many bytes of a session it has, and the SHA-256
-of the last chunk. If the file still has those bytes there, only the rest is sent, else all of it: the daemon adds only
-what is new.
-"""
-
-import hashlib
-import os
 import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
-from reverie.errors import Busy, DaemonNotRunning, NotFound, ReverieError, TooLarge
+from reverie.errors import NotFound
 from reverie.importers import files
-from reverie.wire import CHUNK_MAX_BYTES, Problem
 from reveried.cli import daemon_handle
+from reveried.cli.import_files import FileReport, import_files
 from reveried.cli.options import Interval, Json, Paths
-from reveried.cli.output import counted, import_progress, print_json, print_table, say, size, step_progress
+from reveried.cli.output import counted, print_json, print_table, say, size, spinner, step_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from reverie.client import Client
-    from reverie.importers.files import TranscriptStream
-    from reverie.wire import ChunkAnswer, ImportPlace
+    from reverie.wire import ImportClient
 
-__all__ = ["FileReport", "import_claude_code", "import_file", "import_files", "print_reports"]
+__all__ = [
+    "import_chatgpt",
+    "import_claude_code",
+    "import_codex",
+    "import_pi",
+    "learn_from",
+    "print_reports",
+]
 
+Follow = Annotated[bool, typer.Option("--follow", "-f", help="Continue while the files grow, until Ctrl-C.")]
+Again = Annotated[bool, typer.Option("--again", help="Bring back sessions whose threads were forgotten.")]
 PROBLEMS_SHOWN = 20  # unreadable lines that are listed; --json lists all
-BUSY_TRIES_MAX = 60  # of one chunk, 1 s apart unless the daemon says otherwise: about a minute of full queues
-_PIECE_BYTES = files.CHUNK_BYTES
-
-
-class FileReport(msgspec.Struct, rename="camel"):
-    """Result of importing one file. `error` says why it stopped early, if it did; what was added before stays."""
-
-    path: str
-    thread: str | None = None
-    bytes: int = 0
-    lines: int = 0
-    added: int = 0
-    duplicates: int = 0
-    redacted: int = 0
-    counts: dict[str, int] = msgspec.field(default_factory=dict)
-    problems: list[Problem] = msgspec.field(default_factory=list)
-    error: str | None = None
-
-    def add(self, answer: "ChunkAnswer") -> None:
-        """Add the result of one chunk."""
-        self.bytes, self.lines = answer.offset, answer.lines
-        self.added += answer.added
-        self.duplicates += answer.duplicates
-        self.redacted += answer.redacted
-        for kind, number in answer.counts.items():
-            self.counts[kind] = self.counts.get(kind, 0) + number
-        self.problems.extend(answer.problems)
 
 
 class ImportReport(msgspec.Struct, rename="camel"):
-    """Results of one import run, as --json prints them; `learnt` counts consolidation decisions by action."""
+    """Results of one import run, as --json prints them; `learnt` counts consolidation decisions by action.
+
+    `forgotten` is the number of files that were left out, as a person deleted the threads of their sessions.
+    """
 
     files: list[FileReport]
     added: int
     redacted: int
     failed: int
+    forgotten: int = 0
     learnt: dict[str, int] | msgspec.UnsetType = msgspec.UNSET
 
 
 def import_claude_code(
     paths: Paths,
-    follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Continue while the files grow, until Ctrl-C.")
-    ] = False,
+    follow: Follow = False,
     every: Interval = 1.0,
+    again: Again = False,
     json: Json = False,
 ) -> None:
     """Import Claude Code sessions; a repeated import adds only what is new.
 
     Example: reverie import claude-code ~/.claude/projects
     """
+    _import_sessions("claude-code", paths, every if follow else None, again=again, json=json)
+
+
+def import_codex(
+    paths: Paths,
+    follow: Follow = False,
+    every: Interval = 1.0,
+    again: Again = False,
+    json: Json = False,
+) -> None:
+    """Import the sessions of Codex; a repeated import adds only what is new.
+
+    Example: reverie import codex ~/.codex/sessions
+    """
+    _import_sessions("codex", paths, every if follow else None, again=again, json=json)
+
+
+def import_pi(
+    paths: Paths,
+    follow: Follow = False,
+    every: Interval = 1.0,
+    again: Again = False,
+    json: Json = False,
+) -> None:
+    """Import the sessions of the coding agent pi; a repeated import adds only what is new.
+
+    Example: reverie import pi ~/.pi/agent/sessions
+    """
+    _import_sessions("pi", paths, every if follow else None, again=again, json=json)
+
+
+def import_chatgpt(
+    export: Annotated[Path, typer.Argument(metavar="EXPORT", help="The export: conversations.json, or the zip file.")],
+    again: Again = False,
+    json: Json = False,
+) -> None:
+    """Import the conversations of an export of ChatGPT; of a newer export only what is new is added.
+
+    Example: reverie import chatgpt ~/Downloads/chatgpt-export.zip
+    """
+    from reverie.importers import chatgpt  # noqa: PLC0415 - only for this command
+
+    with daemon_handle.client() as client, tempfile.TemporaryDirectory(prefix="reverie-import-") as scratch:
+        client.health()
+        sources: dict[Path, str] = {}
+        skipped: list[FileReport] = []
+
+        def skip(name: str, why: str) -> None:
+            skipped.append(FileReport(f"{export} ({name})", error=f"skipped: {why}"))
+
+        with spinner("Reading the export", quiet=json):
+            for conversation, lines in chatgpt.conversations(export, on_skipped=skip):
+                path = Path(scratch) / f"{conversation}.jsonl"
+                path.write_bytes(lines)
+                sources[path] = f"{export} ({conversation})"
+        if not sources and not skipped:
+            raise NotFound(f"{export} has no conversations", hint="give conversations.json of the export")
+        _import_found(client, "chatgpt", list(sources), sources=sources, skipped=skipped, again=again, json=json)
+
+
+def _import_sessions(
+    program: "ImportClient", paths: list[Path], every_s: float | None, *, again: bool, json: bool
+) -> None:
+    """Import session files, learn from them and print a report; then follow them, where an interval is given."""
     with daemon_handle.client() as client:
         client.health()  # fails at once if no daemon runs, before any file is read
         found = files.find_transcripts(paths)
         if not found:
             raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
-        reports: list[FileReport] = []
-        try:
-            reports = import_files(client, found, quiet=json, reports=reports)
-            decisions = learn_from(client, reports, quiet=json)
-        except KeyboardInterrupt:
-            _print_interrupted(reports, len(found), json=json)
-            raise
-        if json:
-            print_json(msgspec.structs.replace(_import_report(reports), learnt=dict(decisions)))
-        else:
-            print_reports(reports)
-            _print_decisions(decisions)
-        if follow:
-            _follow(client, paths, every, json=json)
-    if any(report.error for report in reports):
-        raise typer.Exit(1)
+        _import_found(client, program, found, again=again, json=json, exits=every_s is None)
+        if every_s is not None:
+            _follow(client, program, paths, every_s, json=json)
 
 
-def import_files(
-    client: "Client", paths: list[Path], *, quiet: bool = False, reports: list[FileReport] | None = None
-) -> list[FileReport]:
-    """Import each file; one that fails is reported and does not stop the rest. Reports are appended to `reports`.
+def _import_found(
+    client: "Client",
+    program: "ImportClient",
+    found: list[Path],
+    *,
+    again: bool,
+    json: bool,
+    sources: dict[Path, str] | None = None,
+    skipped: "Sequence[FileReport]" = (),
+    exits: bool = True,
+) -> None:
+    """Import files, learn from them and print a report; with `exits`, a file that failed ends the command with 1.
 
-    Raises:
-        DaemonNotRunning: the daemon stopped; what it added before is stored.
+    `skipped` are reports of what was left out before.
     """
-    reports = [] if reports is None else reports
-    with import_progress(paths, quiet=quiet) as begin:
-        for path in paths:
-            on_bytes = begin(path)
-            try:
-                reports.append(import_file(client, path, on_bytes=on_bytes))
-            except DaemonNotRunning:
-                raise
-            except ReverieError as error:
-                hint = f" ({error.hint})" if error.hint else ""
-                reports.append(FileReport(str(path), error=error.message + hint))
-    return reports
+    reports: list[FileReport] = [*skipped]
+    try:
+        import_files(client, found, program=program, quiet=json, reports=reports, sources=sources, again=again)
+        decisions = learn_from(client, reports, quiet=json)
+    except KeyboardInterrupt:
+        _print_interrupted(reports, len(found), json=json)
+        raise
+    if json:
+        print_json(msgspec.structs.replace(_import_report(reports), learnt=dict(decisions)))
+    else:
+        print_reports(reports)
+        _print_decisions(decisions)
+    if exits and any(report.error for report in reports):
+        raise typer.Exit(1)
 
 
 def learn_from(client: "Client", reports: list[FileReport], *, quiet: bool = False) -> Counter[str]:
@@ -144,14 +183,17 @@ def learn_from(client: "Client", reports: list[FileReport], *, quiet: bool = Fal
 
 
 def print_reports(reports: list[FileReport]) -> None:
-    """Print a row per file, the kinds of the new lines, and the lines that could not be read."""
-    print_table(
-        ["File", "Thread", "Size", "Lines", "New", "Known", "Redacted", "Bad"],
-        [_row(report) for report in reports],
-        right=(2, 3, 4, 5, 6, 7),
-        wraps=(0,),
-        drop=(2, 5, 3),
-    )
+    """Print a row per file, the kinds of the new lines, the lines that could not be read, and what was left out."""
+    forgotten = sum(report.forgotten for report in reports)
+    reports = [report for report in reports if not report.forgotten]
+    if reports:
+        print_table(
+            ["File", "Thread", "Size", "Lines", "New", "Known", "Redacted", "Bad"],
+            [_row(report) for report in reports],
+            right=(2, 3, 4, 5, 6, 7),
+            wraps=(0,),
+            drop=(2, 5, 3),
+        )
     kinds: Counter[str] = sum((Counter(report.counts) for report in reports), Counter())
     say()
     added, redacted = sum(report.added for report in reports), sum(report.redacted for report in reports)
@@ -161,6 +203,10 @@ def print_reports(reports: list[FileReport]) -> None:
     if redacted:
         say(f"{counted(redacted, 'secret')} replaced by [REDACTED:...] before anything was written.")
     _print_problems(reports)
+    if forgotten:
+        was = "was" if forgotten == 1 else "were"
+        them = "it" if forgotten == 1 else "them"
+        say(f"{counted(forgotten, 'session')} that you forgot {was} left out; --again brings {them} back.")
 
 
 def _print_interrupted(reports: list[FileReport], files: int, *, json: bool) -> None:
@@ -212,10 +258,11 @@ def _import_report(reports: list[FileReport]) -> ImportReport:
         added=sum(report.added for report in reports),
         redacted=sum(report.redacted for report in reports),
         failed=sum(report.error is not None for report in reports),
+        forgotten=sum(report.forgotten for report in reports),
     )
 
 
-def _follow(client: "Client", paths: list[Path], interval_s: float, *, json: bool) -> None:
+def _follow(client: "Client", program: "ImportClient", paths: list[Path], interval_s: float, *, json: bool) -> None:
     """Poll the files and import those that are new or have changed, until interrupted."""
     stamps = {path: _stamp(path) for path in files.find_transcripts(paths)}
     if not json:
@@ -228,7 +275,7 @@ def _follow(client: "Client", paths: list[Path], interval_s: float, *, json: boo
             if stamps.get(path) == stamp:
                 continue
             stamps[path] = stamp
-            for report in import_files(client, [path], quiet=True):
+            for report in import_files(client, [path], program=program, quiet=True):
                 learn_from(client, [report], quiet=True)
                 if json:
                     print_json(_import_report([report]))
@@ -245,95 +292,3 @@ def _stamp(path: Path) -> tuple[int, int]:
     except FileNotFoundError:
         return (0, 0)
     return (status.st_size, status.st_mtime_ns)
-
-
-def import_file(client: "Client", path: Path, *, on_bytes: Callable[[int], None] = lambda _: None) -> FileReport:
-    """Send what is new in one session file to its thread; `on_bytes` is called with the unpacked bytes done so far.
-
-    Raises what `reverie.importers.files.open_transcript` raises for an unreadable file, TooLarge for a line longer than
-    a chunk that the daemon does not skip, and the errors of the client.
-    """
-    if path.stat().st_size == 0:
-        return FileReport(str(path))
-    identity = files.read_identity(path)
-    session = identity.session if identity.agent is None else f"{identity.session}/{identity.agent}"
-    source = os.fsencode(path).decode("utf-8", "replace")
-    place = client.start_import("claude-code", session, source=source)
-    report = FileReport(source, thread=place.thread)
-    with files.open_transcript(path) as stream:
-        unchanged = _skip_imported(stream, place)
-        if unchanged:
-            report.bytes, report.lines = place.offset, place.lines
-            on_bytes(place.offset)
-            _send(client, stream, place, report, on_bytes)
-    if not unchanged:
-        # The file was rewritten: send all of it again, the daemon adds only the lines that it does not have.
-        from_start = type(place)(id=place.id, thread=place.thread, offset=0, lines=0)
-        with files.open_transcript(path) as stream:
-            _send(client, stream, from_start, report, on_bytes)
-    return report
-
-
-def _skip_imported(stream: "TranscriptStream", place: "ImportPlace") -> bool:
-    """Read up to `place.offset`; return True if the bytes from `place.check_from` on have the checksum of the chunk.
-
-    Only the last chunk is compared: transcripts are append-only, and a rewritten one differs at its end too.
-    """
-    digest, at = hashlib.sha256(), 0
-    while at < place.offset:
-        end = place.check_from if at < place.check_from else place.offset
-        data = stream.read(min(_PIECE_BYTES, end - at))
-        if not data:
-            return False
-        if at >= place.check_from:
-            digest.update(data)
-        at += len(data)
-    return place.offset == 0 or digest.hexdigest() == place.sha256
-
-
-def _send(
-    client: "Client",
-    stream: "TranscriptStream",
-    place: "ImportPlace",
-    report: FileReport,
-    on_bytes: Callable[[int], None],
-) -> None:
-    """Send chunk by chunk up to the end of the file; an incomplete last line is left for the next import."""
-    offset, lines, data, final = place.offset, place.lines, b"", False
-    while not final:
-        piece = stream.read(min(_PIECE_BYTES, CHUNK_MAX_BYTES - len(data)))
-        data, final = data + piece, not piece
-        if not data:
-            break
-        # A gzip stream that ends early does not tell whether its last line was complete.
-        last = final and stream.problem is None
-        answer = _send_chunk(client, place.id, data, offset, lines + 1, final=last)
-        report.add(answer)
-        if answer.offset == offset and len(data) >= CHUNK_MAX_BYTES:
-            raise TooLarge(
-                f"line {lines + 1} is longer than {CHUNK_MAX_BYTES} bytes", hint="shorten or remove the line"
-            )
-        data, offset, lines = data[answer.offset - offset :], answer.offset, answer.lines
-        on_bytes(offset)
-    if stream.problem is not None:
-        report.problems.append(Problem(line=0, why=stream.problem))
-
-
-def _send_chunk(
-    client: "Client", import_id: str, data: bytes, offset: int, first_line: int, *, final: bool
-) -> "ChunkAnswer":
-    """Send one chunk, with retries while the daemon is busy: agents' requests go before imports."""
-    for _ in range(BUSY_TRIES_MAX):
-        try:
-            return client.send_chunk(import_id, data, offset=offset, first_line=first_line, final=final)
-        except Busy as busy:
-            time.sleep(_retry_after_s(busy))
-    return client.send_chunk(import_id, data, offset=offset, first_line=first_line, final=final)
-
-
-def _retry_after_s(busy: Busy) -> float:
-    """Return the daemon's retry delay in seconds, between 0.05 and 10; 1 if it gave none."""
-    try:
-        return min(max(float(busy.details.get("retryAfter", 1)), 0.05), 10.0)
-    except (TypeError, ValueError):
-        return 1.0

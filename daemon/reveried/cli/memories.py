@@ -187,7 +187,7 @@ def print_proposals(proposals: Sequence[wire.Proposal]) -> None:
     if not proposals:
         return
     say()
-    say("Proposed only, because you wrote these lines (reverie memories shows the file; edit it to accept one):")
+    say("Proposed only, because you wrote these lines (to accept or reject them: reverie review):")
     rows = [
         (
             proposal.change.id,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "call", "run"]
 
 TIMEOUT_S = 60.0  # as of the client
+HEALTH_S = 1.0  # a daemon that takes longer is left to the command tree, which says what is wrong with it
 _TEXT_CHARS_MAX = 10_000  # a longer text is left to the command tree, which knows every limit
 _TYPES = ("skill", "fact", "procedure", "observation", "mistake", "preference", "episode")
 _CATEGORIES = ("task", "decision", "preference", "correction", "context")
@@ -109,7 +110,7 @@ class _Line:
 
 def _status(line: _Line) -> int:
     as_json = _only_json(line)
-    health, status = _get("/v1/health"), _get("/v1/status")
+    health, status = _ask("GET", "/v1/health", timeout_s=HEALTH_S), _get("/v1/status")
     if as_json:
         _print_json({"health": health, "status": status})
     else:
@@ -210,7 +211,14 @@ def _get(target: str) -> Any:
     return _ask("GET", target)
 
 
-def _ask(method: str, target: str, body: dict[str, Any] | None = None, *, changes: str | None = None) -> Any:
+def _ask(
+    method: str,
+    target: str,
+    body: dict[str, Any] | None = None,
+    *,
+    changes: str | None = None,
+    timeout_s: float = TIMEOUT_S,
+) -> Any:
     """Send a request on a connection of its own; return its answer's JSON.
 
     Raises:
@@ -220,7 +228,7 @@ def _ask(method: str, target: str, body: dict[str, Any] | None = None, *, change
     sent = False
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
-            peer.settimeout(TIMEOUT_S)
+            peer.settimeout(timeout_s)
             peer.connect(_socket_path())
             sent = True
             peer.sendall(_request(method, target, body))

@@ -70,7 +70,9 @@ A secret is found by
 
 It is also found inside one layer of base64, hexadecimal, URL escapes or JSON escapes. Identifiers (commits, UUIDs,
 digests, the `id` of a message) are not redacted unless they are one of your own values or have a published format; nor
-are the signatures of thinking blocks, and the data of images and documents.
+are the signatures of thinking blocks, and the data of images and documents. Nor are the names of tests behind their
+result (`--- PASS: TestMerge2`), plain results and literals (`"password": null`, `'pass' : 'fail'`), boundaries of
+multipart messages, and versions of Go modules.
 
 What Reverie does not find stays in the text. List the secrets that matter most yourself.
 
@@ -90,6 +92,7 @@ SHAPES: Final = {
     "jwt": "`eyJ`, a dot, and the parts of a token after it",
     "key-material": "a random string beside the name of a service or a word like `credentials`",
     "mailgun-key": "32 and twice 8 hexadecimal digits with dashes between",
+    "private": "`<private>`, the text after it, and `</private>`: marked so by a person; without its end, all the rest",
     "private-key": "the text between `BEGIN ... PRIVATE KEY` and its `END`",
     "secret": "a value of your own",
 }

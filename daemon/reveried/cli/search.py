@@ -90,7 +90,8 @@ def _print_hit(hit: SearchHit) -> None:
 def _heading(hit: SearchHit) -> str:
     """Return the place of a hit on one line."""
     if hit.thread is not None and hit.message is not None:
-        name = clip(hit.thread.title, _TITLE_CHARS) if hit.thread.title else hit.thread.id
-        return clip(f"{name} · message {hit.message.seq} · {hit.message.role} · {when(hit.at)}", _WIDTH)
+        name = clip(hit.thread.title, _TITLE_CHARS) if hit.thread.title else ""
+        place = f"{hit.thread.id} --around {hit.message.seq}"  # as `reverie thread` takes it
+        return clip(" · ".join(part for part in (place, hit.message.role, when(hit.at), name) if part), _WIDTH)
     part = f" · {hit.heading}" if hit.heading else ""
     return clip(f"{hit.document}{part} · {hit.kind} · {when(hit.at)}", _WIDTH)

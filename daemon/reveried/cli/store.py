@@ -199,7 +199,7 @@ def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: boo
     from reverie.sync.root import SPACE_FILE  # noqa: PLC0415 - as above
     from reverie.usecases import sync  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
-    from reveried.system_records import spaces_of  # noqa: PLC0415 - as above
+    from reveried.daemon_records import spaces_of  # noqa: PLC0415 - as above
 
     with Store.open(store, redactor=Redactor(forgets=True)) as opened:
         synced = [space for space in spaces_of(opened) if _has_baselines(opened, space)]

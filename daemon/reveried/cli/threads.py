@@ -109,12 +109,18 @@ def distill(
     thread: ThreadId,
     budget: Budget = None,
     full: Annotated[bool, typer.Option("--full", help="Print the summary too.")] = False,
+    show_request: Annotated[
+        bool, typer.Option("--show-request", help="Print what would be sent to a model, and do nothing.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Replace a thread's older messages by a summary, and extract memories from them.
 
     Example: reverie distill THREAD
     """
+    if show_request:
+        _print_requests(thread, json=json)
+        return
     with daemon_handle.client() as client:
         answer = with_thread(client, thread, lambda thread_id: client.distill(thread_id, token_budget=budget))
         kinds = "" if json else new_memory_kinds(client, answer.operation)
@@ -131,7 +137,9 @@ def distill(
             ("Archive", answer.archive),
         ]
     )
+    print_fallback(answer.fallback)
     if answer.memories is not None:
+        print_fallback(answer.memories.fallback)
         print_proposals(answer.memories.proposals)
     say()
     say(answer.summary.text if full else f"To see the new context: reverie context {thread}")
@@ -165,6 +173,28 @@ def note(
         print_json(answer)
         return
     print_noted()
+
+
+def _print_requests(thread: str, *, json: bool) -> None:
+    """Print what a distillation of the thread would send to a model."""
+    with daemon_handle.client() as client:
+        answer = with_thread(client, thread, client.model_requests)
+    if json:
+        print_json(answer)
+        return
+    for request in answer.items:
+        head = f"{request.purpose}, {request.role} model, prompt {request.prompt_version}, {request.tokens:,} tokens"
+        say(f"=== {head} ===\n\n[system]\n{request.system}")
+        for message in request.messages:
+            say(f"[{message.role}]\n{message.content}\n")
+    chosen = "distiller.kind is extractive: nothing is ever sent" if answer.kind == "extractive" else "nothing was sent"
+    say(f"{counted(len(answer.items), 'request')}. Only shown: {chosen}. --json has the schemas of the answers too.")
+
+
+def print_fallback(fallback: str | None) -> None:
+    """Print what a model was asked for and did not decide, and why."""
+    if fallback:
+        say(f"Without the model: {fallback}.")
 
 
 def _print_notes(thread: str, *, json: bool) -> None:

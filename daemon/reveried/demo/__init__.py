@@ -54,6 +54,7 @@ def _run_with_report(daemon: TemporaryDaemon, selection: Selection, *, keep: boo
     report.print_memories(result)
     report.print_recall(result.question, result.recalled)
     report.print_files(Path(result.root))
+    report.print_measured(result.measured)
     report.print_next_steps(daemon.home, Path(result.root), daemon.pid, keep=keep)
     if not keep and sys.stdin.isatty() and sys.stdout.isatty():
         input(f"The files are in {result.root} until you press Enter; then the folder and its daemon are removed. ")
@@ -82,6 +83,7 @@ def _json_result(result: DemoResult, daemon: TemporaryDaemon, *, keep: bool) -> 
         "memories": result.memories,
         "asked": result.question,
         "recalled": result.recalled,
+        "measured": None if result.measured is None else result.measured.rows,
         "root": result.root,
         "home": str(daemon.home),
         "kept": keep,

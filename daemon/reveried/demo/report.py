@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK
 from reveried.cli.output import clean, console, counted, size
 
 if TYPE_CHECKING:
@@ -16,13 +17,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from reverie import wire
-    from reveried.cli.imports import FileReport
+    from reverie.evals.continuity import Report as Measured
+    from reveried.cli.import_files import FileReport
     from reveried.demo.steps import DemoResult, Selection
 
 __all__ = ["Report"]
 
 WIDTH_MAX = 96  # characters: longer lines of prose are hard to read
-BAR_CHARS = 46  # of the longer bar; leaves room for name and number in 80 columns
+BAR_CHARS = 34  # of the longest bar; leaves room for name and value in 80 columns
+_BAR_NAME_CHARS = 22
 _FILE_LINES_MAX = 12
 _TEXT_LINES_MAX = 3
 _MEMORIES_PER_TYPE = 3
@@ -37,6 +40,7 @@ _TIERS = (
     ("tail", "tail", "the last messages, unchanged"),
     ("index", "index", "what else can be looked up"),
 )
+_WAYS = {REVERIE: "Reverie", TAIL: "the last messages", CLIENT: "the client's summary"}
 _TYPES = {
     "mistake": "mistakes to avoid",
     "preference": "preferences",
@@ -88,8 +92,8 @@ class Report:
         """Print the size of the context before and after, and the cost of each tier."""
         self._heading("2. Distill: the context before and after")
         tokens, longest = result.context.tokens, max(result.before.tokens, result.context.tokens.total)
-        self._bar("before", result.before.tokens, longest, "red")
-        self._bar("after", tokens.total, longest, "green")
+        for name, total, style in (("before", result.before.tokens, "red"), ("after", tokens.total, "green")):
+            self._bar(name, f"{total:,}", total / longest if longest else 0, style)
         share = tokens.total / result.before.tokens if result.before.tokens else 1.0
         self._line("")
         self._paragraph(
@@ -159,6 +163,22 @@ class Report:
             for line in shown.read_text(encoding="utf-8").splitlines()[:_FILE_LINES_MAX]:
                 self._line(f"    | {line}")
 
+    def print_measured(self, measured: Measured | None) -> None:
+        """Print how many of the names that the session went on to use are in contexts of one size, as bars."""
+        self._heading("7. Measured on this session")
+        if measured is None:
+            self._paragraph("It is too short: there is not enough work after any point at which it could be distilled.")
+            return
+        self._paragraph(
+            f"The session was cut at {counted(measured.cuts, 'point')}, and contexts made of what came before. Of the "
+            "names (files, functions, commits) that the work went on to use, a context has beside the words that they "
+            "belong to:"
+        )
+        for row in measured.rows:
+            if row.way != TALK:
+                share = row.in_context.percent
+                self._bar(_WAYS.get(row.way, row.way), f"{share:.0f} % in {row.tokens_median:,} tokens", share / 100)
+
     def print_next_steps(self, home: Path, root: Path, pid: int, *, keep: bool) -> None:
         """Print how to reach and stop a kept daemon, or how to start for good."""
         self._heading("Next steps")
@@ -205,12 +225,11 @@ class Report:
             begin = first if number == 0 else " " * len(first)
             self._out.print(Text(begin).append(line + more, style=style), no_wrap=True, overflow="ignore")
 
-    def _bar(self, name: str, tokens: int, longest: int, style: str) -> None:
-        """Print a bar for a number of tokens, scaled to the `longest`."""
-        length = max(1, round(BAR_CHARS * tokens / longest)) if longest else 1
-        bar = Text(f"  {name:<7}")
-        bar.append("#" * length, style=style)
-        bar.append(f" {tokens:,}")
+    def _bar(self, name: str, value: str, share: float, style: str = "green") -> None:
+        """Print a bar whose length is a share from 0 to 1 of the longest, and its value."""
+        bar = Text(f"  {name:<{_BAR_NAME_CHARS}}")
+        bar.append("#" * max(1, round(BAR_CHARS * share)), style=style)
+        bar.append(f" {value}")
         self._out.print(bar)
 
 

@@ -188,6 +188,21 @@ def _fix(transcript: Transcript) -> None:
         ),
     )
     transcript.result("The file /home/mira/tidetable/tidetable/times.py has been updated.")
+    transcript.agent(transcript.tool_use("Read", file_path="/home/mira/tidetable/tidetable/printing.py"))
+    transcript.result(texts.PRINTING)
+    transcript.agent(
+        transcript.text(
+            "`print_table` in tidetable/printing.py is the only place that calls `local_time`. "
+            "I'll add the hour that comes twice to tests/test_clock_change.py."
+        ),
+        transcript.tool_use(
+            "Edit",
+            file_path="/home/mira/tidetable/tests/test_clock_change.py",
+            old_string=texts.SOUTH,
+            new_string=f"{texts.TWICE}\n\n{texts.SOUTH}",
+        ),
+    )
+    transcript.result("The file /home/mira/tidetable/tests/test_clock_change.py has been updated.")
     transcript.agent(transcript.tool_use("Bash", command="pytest -q", description="Run all tests"))
     transcript.result(texts.PASSES)
     _todo(transcript, 3)

@@ -14,12 +14,15 @@ __all__ = [
     "OPEN",
     "PASSES",
     "PREFERENCE",
+    "PRINTING",
     "QUESTION",
     "REPORT",
     "REQUEST",
+    "SOUTH",
     "STEPS",
     "TEST_CLOCK_CHANGE",
     "TIMES_BEFORE",
+    "TWICE",
     "fails_south",
     "harbours",
 ]
@@ -79,6 +82,26 @@ def test_summer_is_in_january_in_the_south() -> None:
     assert at.strftime("%H:%M") == "11:05"
 '''
 
+SOUTH = "def test_summer_is_in_january_in_the_south() -> None:"
+
+TWICE = '''\
+def test_the_hour_that_comes_twice() -> None:
+    """Port Ellery, 25 October 2026: 00:30 and 01:30 UTC are both 01:30 on the quay."""
+    for hour in (0, 1):
+        at = local_time(datetime(2026, 10, 25, hour, 30, tzinfo=UTC), find("Port Ellery"))
+        assert at.strftime("%H:%M") == "01:30"
+'''
+
+PRINTING = """\
+    24\tdef print_table(harbour: Harbour, tides: Sequence[Tide]) -> str:
+    25\t    \"\"\"The table of one month, as it hangs in the club house.\"\"\"
+    26\t    rows = [f"{harbour.name}, {tides[0].at:%B %Y}", ""]
+    27\t    day = None
+    28\t    for tide in tides:
+    29\t        if tide.kind not in SHOWN:
+    30\t            continue
+    31\t        at = local_time(tide.at, harbour)"""
+
 FAILS_FIRST = """\
 FF                                                                       [100%]
 =================================== FAILURES ===================================
@@ -104,7 +127,7 @@ DECISION = (
 
 PASSES = """\
 ................                                                         [100%]
-16 passed in 0.41s"""
+17 passed in 0.41s"""
 
 PREFERENCE = (
     "Good. From now on always run `make check` instead of bare pytest, it runs the linter too. "
@@ -122,12 +145,12 @@ ruff check tidetable tests
 All checks passed!
 pytest -q
 ................                                                         [100%]
-16 passed in 0.40s"""
+17 passed in 0.40s"""
 
 REPORT = (
     "Fixed. The reason was that nothing ever converted the times: 05:40 in the store was printed as 05:40 on the quay. "
-    "`local_time` now does it with zoneinfo. Two new tests cover the day on which summer time begins and a harbour "
-    "in the south."
+    "`local_time` now does it with zoneinfo. Three new tests cover the day on which summer time begins, the hour that "
+    "comes twice, and a harbour in the south."
 )
 
 QUESTION = "What about the tables that are already in the cache? Are they still wrong?"

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.client import Client
-from reverie.errors import NotFound, ValidationError
+from reverie.errors import NotFound, ReverieError, ValidationError
+from reverie.evals.continuity import continuity
 from reverie.importers import files as transcripts
 from reverie.layout import Layout
 from reveried.cli.daemon import Started, start_daemon, stop_daemon
 from reveried.cli.daemon_handle import LOG_NAME, all_items
-from reveried.cli.imports import import_files
+from reveried.cli.import_files import import_files
 from reveried.cli.output import spinner
 from reveried.demo.sample import SESSION, sample
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reverie import wire
-    from reveried.cli.imports import FileReport
+    from reverie.evals.continuity import Report
+    from reveried.cli.import_files import FileReport
 
 __all__ = [
     "DemoResult",
@@ -66,7 +68,11 @@ class TemporaryDaemon:
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """Answers of the daemon that the demo shows: the thread before, its context after, and what was learnt."""
+    """Answers of the daemon that the demo shows: the thread before, its context after, and what was learnt.
+
+    `measured` is the share of the needed names that contexts of that size have, at the session's compactions or at its
+    middle; None for a session that is too short to be measured.
+    """
 
     before: wire.Thread
     distilled: wire.DistillAnswer
@@ -76,6 +82,7 @@ class DemoResult:
     question: str
     recalled: wire.RecallAnswer
     root: str
+    measured: Report | None
 
 
 def select_sessions(paths: Sequence[Path], home: Path, folder: Path) -> Selection:
@@ -128,7 +135,7 @@ def temporary_daemon(*, keep: bool, quiet: bool = False) -> Iterator[TemporaryDa
                 kept = keep
             finally:
                 if started is not None and not kept:
-                    stop_daemon(started.health.pid, client)
+                    stop_daemon(started.health.pid)
     finally:
         if not kept:
             shutil.rmtree(home, ignore_errors=True)
@@ -161,16 +168,26 @@ def distill_threads(client: Client, reports: list[FileReport], thread: wire.Thre
     memories = list(all_items(lambda after: client.memories(after=after)))
     state = client.working_state(thread.id)
     question = _SAMPLE_QUESTION if selection.is_sample else question_about(memories, state)
+    budget = context_budget(thread.tokens)
     return DemoResult(
         before=thread,
         distilled=distilled,
-        context=client.context(thread.id, max_tokens=context_budget(thread.tokens)),
+        context=client.context(thread.id, max_tokens=budget),
         state=state,
         memories=memories,
         question=question,
         recalled=client.recall(question, limit=3),
         root=client.status().root,
+        measured=_measure([Path(report.path) for report in reports if report.thread == thread.id], budget),
     )
+
+
+def _measure(files: list[Path], budget: int) -> Report | None:
+    """Return the continuity of a session at one budget in tokens, or None where it is too short to be measured."""
+    try:
+        return continuity(files, budgets=[budget], points=1)
+    except ReverieError:
+        return None
 
 
 def context_budget(tokens: int) -> int:

@@ -18,6 +18,7 @@ __all__ = ["openapi"]
 
 REFERENCES = "#/components/schemas/{name}"
 JSON = "application/json"
+TEXT = "text/plain; charset=utf-8"
 _PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
 _ERRORS = {
     "400": "The request is not valid: `details.field` names what is wrong.",
@@ -65,6 +66,7 @@ _TAGS = {
     "history": "What was written, by whom, and taking it back.",
     "dreams": "Distilling the memories, now or on a schedule.",
     "tools": "The tools of agents.",
+    "mcp": "The Model Context Protocol over HTTP.",
     "imports": "Transcripts of other programs.",
 }
 _TAG_OF_NOUN = {
@@ -213,6 +215,8 @@ def _answers(route: Route, schemas: dict[str, Any]) -> dict[str, Any]:
     answer: dict[str, Any] = {"description": route.summary}
     if route.answer is not None:
         answer["content"] = _json(schemas[repr(route.answer)])
+        if route.may_be_text:
+            answer["content"][TEXT] = {"schema": {"type": "string"}}
     elif route.media != JSON:
         answer["content"] = {route.media: {"schema": {"type": "string"}}}
     headers: dict[str, Any] = {}

@@ -45,7 +45,8 @@ class Route:
     alone: the handler decodes the body by `call.into(Struct)`. A `raw` route takes a body of any type, the others JSON
     only. `media` is the answer's content type, `also` are further statuses of success. Where `is_job` is true, the call
     answers 202 with a job's id unless the caller waits. Calls with `has_etag` answer an `ETag`; those that write take
-    `If-Match` and `If-None-Match`.
+    `If-Match` and `If-None-Match`. An answer that `may_be_text` is plain text where the query wants that. Calls with
+    `local_pages` may be sent by a web page of this machine over TCP.
     """
 
     method: str
@@ -59,8 +60,10 @@ class Route:
     query: type[Any] = wire.NoQuery
     raw: bool = False
     media: str = "application/json"
+    may_be_text: bool = False
     is_job: bool = False
     has_etag: bool = False
+    local_pages: bool = False
 
 
 Table = dict[tuple[str, str], Route]
@@ -160,7 +163,12 @@ class Application:
         if request.body and not route.raw:
             _check_media(headers)
         body, request.body = bytes(request.body), bytearray()  # one copy in memory while the handler runs
-        caller = caller_of(headers, over_tcp=request.over_tcp, callers=self._services.callers)
+        caller = caller_of(
+            headers,
+            over_tcp=request.over_tcp,
+            callers=self._services.callers,
+            local_pages=route.local_pages,
+        )
         return Call(
             method=request.method,
             path=request.path,

@@ -40,6 +40,7 @@ async def resolve(call: Call) -> Reply:
         keep=body.keep,
         content=body.content,
         who=call.who,
+        author="person" if call.agent is None else "agent",
         idempotency=call.idempotency,
     )
     return Reply(answer)

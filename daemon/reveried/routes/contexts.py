@@ -11,7 +11,9 @@ from reveried.actions import distill as distill_actions
 from reveried.actions import threads as actions
 from reveried.execution import answer_once
 from reveried.http.call import Reply
+from reveried.http.openapi import TEXT
 from reveried.http.routing import Route
+from reveried.models.transport import request_tokens
 from reveried.routes import jobs
 from reveried.routes.listing import record_page
 
@@ -23,8 +25,19 @@ __all__ = ["ROUTES"]
 
 
 async def context(call: Call) -> Reply:
-    """Return the request fragment to splat into a call of the model, and what each tier costs."""
+    """Return the request fragment to splat into a call of the model, and what each tier costs; or one plain text."""
     query = call.query_as(wire.ContextQuery)
+    if query.format == "text":
+        text = await actions.context_text(
+            call.services,
+            call.space,
+            call.params["id"],
+            query=query.query,
+            max_tokens=query.max_tokens,
+            max_chars=query.max_chars,
+            tiers=query.tier_names,
+        )
+        return Reply(body=text.encode(), media=TEXT)
     answer = await actions.context(
         call.services,
         call.space,
@@ -92,6 +105,27 @@ async def distill_thread(call: Call) -> Reply:
     return await jobs.start_job(call, "distill", work)
 
 
+async def model_requests(call: Call) -> Reply:
+    """Return the requests to a model that a distillation of the thread would begin with; nothing is sent."""
+    _require_thread(call)
+    requests = await distill_actions.model_requests(call.services, call.space, call.params["id"])
+    items = [
+        wire.ModelRequest(
+            id=request.id,
+            purpose=request.purpose,
+            role=request.role,
+            prompt_version=request.prompt_version,
+            system=request.system,
+            messages=[wire.ModelMessage(role=message.role, content=message.content) for message in request.messages],
+            schema=request.schema,
+            max_output_tokens=request.max_output_tokens,
+            tokens=request_tokens(request),
+        )
+        for request in requests
+    ]
+    return Reply(wire.ModelRequests(kind=call.services.config.distiller.kind, items=items))
+
+
 async def learn(call: Call) -> Reply:
     """Learn memories from the thread's messages since the last time, without distilling it."""
     idempotency = call.idempotency
@@ -152,6 +186,7 @@ ROUTES = (
         "The request fragment with the thread's context.",
         answer=wire.ContextAnswer,
         query=wire.ContextQuery,
+        may_be_text=True,
     ),
     Route(
         "GET", f"{_ID}/working-state", get_state, "The working state as of the last message.", answer=wire.WorkingState
@@ -185,6 +220,13 @@ ROUTES = (
         answer=wire.DistillAnswer,
         query=wire.WaitQuery,
         is_job=True,
+    ),
+    Route(
+        "GET",
+        f"{_ID}/model-requests",
+        model_requests,
+        "What a distillation would send to a model.",
+        answer=wire.ModelRequests,
     ),
     Route(
         "POST",

@@ -8,19 +8,25 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from reverie import tokens, wire
 from reverie.errors import Forbidden, StorageFailed, ValidationError
 from reverie.store import BackupEntry, Kind
 from reverie.store.backup import backup
-from reverie.usecases import backups, dream, token_ledger
+from reverie.usecases import backups, dream, privacy, review, token_ledger
 from reveried import PROTOCOL, __version__
-from reveried.actions.purge import compact
+from reveried.actions.compaction import compact
 from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.routing import Route
+from reveried.models.anthropic import DEFAULT_MODELS
 from reveried.worker import WRITES_FAIL_HINT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from reverie.store import Reader
     from reveried.http.call import Call
     from reveried.services import Services
 
@@ -70,6 +76,7 @@ def _status(call: Call) -> wire.Status:
     with services.store.reader(call.space) as reader:
         schedules = services.scheduler.list(call.space)
         last = dream.last_dream(reader)
+        paused = privacy.settings(reader).pauses
         return wire.Status(
             space=call.space,
             root=str(services.sync_service.root_of(call.space)),
@@ -82,19 +89,41 @@ def _status(call: Call) -> wire.Status:
                 tokenizer_name=tokens.TOKENIZER,
                 archive_retention=ARCHIVE_RETENTION,
             ),
-            model=wire.ModelInUse(engine="extractive"),
-            spend=token_ledger.spend(reader, services.clock()),
+            model=_model_in_use(services),
+            spend=_spend(services, reader),
             schedules=schedules,
             last_dream=dream.dream_answer(last) if last else None,
             open_conflicts=reader.count(Kind.CONFLICT),
             sync=services.sync_service.status(call.space),
             operation=str(reader.operation()) if reader.operation() else None,
+            candidates=review.waiting(reader),
+            paused_since=paused[-1][0] if privacy.is_paused(paused) else None,
         )
 
 
+def _model_in_use(services: Services) -> wire.ModelInUse:
+    """Return the distiller that the settings choose, with the name of its strong model where there is one."""
+    settings = services.config.distiller
+    name = settings.strong_model or (DEFAULT_MODELS["strong"] if settings.kind == "anthropic" else None)
+    return wire.ModelInUse(engine=settings.kind, name=None if settings.kind == "extractive" else name)
+
+
+def _spend(services: Services, reader: Reader) -> wire.TokenSpend:
+    """Return the tokens of the space's distillations, today's requests to models, and the ceilings of those."""
+    settings, at = services.config.distiller, services.clock()
+    asks = settings.kind != "extractive"
+    return msgspec.structs.replace(
+        token_ledger.spend(reader, at),
+        models=token_ledger.model_spend(services.store, at),
+        daily_tokens=settings.daily_tokens if asks else None,
+        daily_calls=settings.daily_calls if asks else None,
+    )
+
+
 async def metrics(call: Call) -> Reply:
-    """Return requests by route and status, connections, the worker's queues, compute processes, event streams."""
-    lines = [*_process_lines(call.services), *call.services.metrics.lines(), ""]
+    """Return requests by route and status, connections, queues, processes, event streams, requests to models."""
+    spent = await asyncio.to_thread(token_ledger.model_spend, call.services.store, call.services.clock())
+    lines = [*_process_lines(call.services), *_model_lines(spent), *call.services.metrics.lines(), ""]
     return Reply(body="\n".join(lines).encode(), media=METRICS_MEDIA)
 
 
@@ -129,6 +158,31 @@ def _process_lines(services: Services) -> list[str]:
         "# TYPE reverie_refused_total counter",
     ]
     lines += [f'reverie_refused_total{{why="{why}"}} {count}' for why, count in sorted(admission.refused.items())]
+    return lines
+
+
+def _model_lines(spent: Sequence[wire.ModelSpend]) -> list[str]:
+    """Return today's requests to models and their tokens, by role."""
+    families: list[tuple[str, str, Callable[[wire.ModelSpend], int]]] = [
+        ("reverie_model_calls_today", "Requests sent to models on this UTC day.", lambda entry: entry.calls),
+        ("reverie_model_failed_today", "Requests that brought no answer.", lambda entry: entry.failed),
+        ("reverie_model_input_tokens_today", "Tokens that models read.", lambda entry: entry.input_tokens),
+        ("reverie_model_output_tokens_today", "Tokens that models wrote.", lambda entry: entry.output_tokens),
+        (
+            "reverie_model_cached_tokens_today",
+            "Tokens read from a provider's cache.",
+            lambda entry: entry.cached_tokens,
+        ),
+        (
+            "reverie_model_reserved_tokens_today",
+            "Tokens of open requests at most.",
+            lambda entry: entry.reserved_tokens,
+        ),
+    ]
+    lines = []
+    for name, says, value in families:
+        lines += [f"# HELP {name} {says}", f"# TYPE {name} gauge"]
+        lines += [f'{name}{{role="{entry.role}"}} {value(entry)}' for entry in spent]
     return lines
 
 

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from reverie import wire
+from reverie.documents.project_folder import PERSON
 from reverie.errors import ValidationError
 from reverie.paths import is_reserved
 from reverie.store import PendingPurge
@@ -50,10 +51,13 @@ def _etag(document: DocumentRecord) -> dict[str, str]:
 
 async def list_documents(call: Call) -> Reply:
     """Return the documents by path, with size and summary."""
-    query = call.query_as(wire.ListQuery)
-    limit, after = query.limit, query.after or ""
+    query = call.query_as(wire.DocumentsQuery)
+    limit, after, prefix = query.limit, query.after or "", query.prefix or ""
     listed = await call.services.sync_service.documents(call.space)
-    rest = sorted((document for document in listed if document.path > after), key=lambda document: document.path)
+    rest = sorted(
+        (document for document in listed if document.path > after and document.path.startswith(prefix)),
+        key=lambda document: document.path,
+    )
     items = [document.answer() for document in rest[:limit]]
     return Reply(wire.Page(items, items[-1].path if len(rest) > limit else None))
 
@@ -81,6 +85,9 @@ def _document(call: Call, path: str) -> DocumentRecord:
 async def put_document(call: Call) -> Reply:
     """Write a whole document; the answer comes when its file is written."""
     body = call.into(wire.PutDocument)
+    project = PERSON
+    if body.project is not None:
+        project = await projects.registered(call.services, call.space, body.project, who=call.who)
     document = await documents.put(
         call.services,
         call.space,
@@ -89,6 +96,7 @@ async def put_document(call: Call) -> Reply:
         summary=body.summary,
         who=call.who,
         if_match=_if_match(call),
+        project=project,
     )
     return Reply(usecase.document_answer(document), headers=_etag(document))
 
@@ -125,9 +133,40 @@ async def append_entry(call: Call) -> Reply:
     return Reply(usecase.document_answer(document), headers=_etag(document))
 
 
+async def insert_lines(call: Call) -> Reply:
+    """Insert lines behind a line of a document."""
+    body = call.into(wire.InsertLines)
+    document = await documents.insert(
+        call.services,
+        call.space,
+        call.params["path"],
+        body.line,
+        body.text,
+        who=call.who,
+        if_match=_if_match(call),
+        idempotency=call.idempotency,
+    )
+    return Reply(usecase.document_answer(document), headers=_etag(document))
+
+
+async def move_document(call: Call) -> Reply:
+    """Move a document, or a folder with every document below it; memories keep their ids."""
+    path, to = call.params["path"], call.into(wire.MoveDocument).to
+    return Reply(await documents.move(call.services, call.space, path, to, who=call.who, idempotency=call.idempotency))
+
+
 async def delete_document(call: Call) -> Reply:
-    """Delete a document and its file; undo restores both, unless `purge` removes them for good."""
-    if call.query_as(wire.PurgeQuery).purge:
+    """Delete a document and its file, or a whole folder; undo restores them, unless `purge` removes them for good."""
+    query = call.query_as(wire.DeleteDocumentQuery)
+    if query.folder:
+        if query.purge or _if_match(call) is not None:
+            raise ValidationError(
+                "a folder has no version, and is not purged as a whole",
+                hint="leave `purge` and If-Match out, or delete its documents one by one",
+                field="folder",
+            )
+        return Reply(await documents.delete_folder(call.services, call.space, call.params["path"], who=call.who))
+    if query.purge:
         return Reply(await _purge_document(call, usecase.writable_path(call.params["path"])))
     return Reply(
         await documents.delete(call.services, call.space, call.params["path"], who=call.who, if_match=_if_match(call))
@@ -158,7 +197,7 @@ ROUTES = (
         list_documents,
         "Lists the documents.",
         answer=wire.Page[wire.Document],
-        query=wire.ListQuery,
+        query=wire.DocumentsQuery,
     ),
     Route(
         "GET",
@@ -182,9 +221,9 @@ ROUTES = (
         "DELETE",
         "/v1/documents/{path:path}",
         delete_document,
-        "Deletes a document and its memories; with `purge` for good.",
+        "Deletes a document and its memories, with `folder` all below it; with `purge` for good.",
         answer=wire.DocumentDeleted,
-        query=wire.PurgeQuery,
+        query=wire.DeleteDocumentQuery,
         has_etag=True,
     ),
     Route(
@@ -204,6 +243,23 @@ ROUTES = (
         body=wire.AppendEntry,
         answer=wire.Document,
         has_etag=True,
+    ),
+    Route(
+        "POST",
+        "/v1/documents/{path:path}/insert",
+        insert_lines,
+        "Inserts lines behind a line of a document.",
+        body=wire.InsertLines,
+        answer=wire.Document,
+        has_etag=True,
+    ),
+    Route(
+        "POST",
+        "/v1/documents/{path:path}/move",
+        move_document,
+        "Moves a document, or a folder with all documents below it.",
+        body=wire.MoveDocument,
+        answer=wire.DocumentsMoved,
     ),
     Route(
         "GET",

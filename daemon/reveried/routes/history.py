@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
+from reverie.errors import Forbidden
 from reverie.store import ArchiveRecord, OperationRecord
 from reverie.usecases import documents
 from reverie.usecases import history as usecase
@@ -35,13 +36,26 @@ async def get_operation(call: Call) -> Reply:
 
 
 async def undo(call: Call) -> Reply:
-    """Revert an operation by a new one."""
+    """Revert an operation by a new one. An agent's token reverts operations of that agent alone."""
     seq = usecase.operation_number(call.params["id"])
+    if call.agent is not None:
+        # What a person has decided or forgotten would otherwise come back at the wish of a text that an agent reads.
+        operation = await read(call.services, call.space, lambda reader: usecase.get(reader, seq))
+        if operation.who != call.agent:
+            raise Forbidden(
+                f"operation {seq} is by {operation.who}, and an agent's token undoes its own operations alone",
+                hint=f"a person undoes it: reverie undo {seq}, without the agent's token",
+            )
     return Reply(await history.undo(call.services, call.space, seq, who=call.who, idempotency=call.idempotency))
 
 
 async def rollback(call: Call) -> Reply:
-    """Restore documents, memories and notes to an earlier operation, as a new operation."""
+    """Restore documents, memories and notes to an earlier operation, as a new operation; never for an agent's token."""
+    if call.agent is not None:
+        raise Forbidden(
+            "an agent's token may not roll back",
+            hint="a person rolls back: reverie rollback, without the agent's token",
+        )
     body = call.into(wire.Rollback)
     answer = await history.rollback(
         call.services,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import wire
-from reverie.errors import TooLarge
+from reverie.errors import Forbidden, TooLarge
 from reveried.actions import imports as actions
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -19,12 +19,15 @@ __all__ = ["ROUTES"]
 async def begin(call: Call) -> Reply:
     """Open the import of a session's file, and return the position from which to send it."""
     request = call.into(wire.StartImport)
+    if request.again and call.agent is not None:
+        raise Forbidden("An agent may not bring back what a person deleted.", hint="Ask the person to run the import.")
     position = await actions.begin(
         call.services,
         call.space,
         client=request.client,
         session=request.session,
         source=request.source,
+        again=request.again,
         idempotency=call.idempotency,
     )
     return Reply(position)

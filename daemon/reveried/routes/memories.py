@@ -80,7 +80,7 @@ async def create(call: Call) -> Reply:
         call.space,
         candidate,
         who=call.who,
-        author=body.author,
+        author="agent" if call.agent is not None else body.author,
         document=body.document,
         idempotency=call.idempotency,
     )
@@ -107,7 +107,7 @@ async def change(call: Call) -> Reply:
         content=body.content,
         tags=body.tags,
         who=call.who,
-        author=body.author,
+        author="agent" if call.agent is not None else body.author,
     )
     with call.services.store.reader(call.space) as reader:
         return Reply(usecase.memory_answer(call.services.accesses.with_access(reader, record)))

@@ -9,7 +9,7 @@ from reverie import wire
 from reverie.errors import Forbidden, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
-from reveried.actions import message_pages, projects
+from reveried.actions import agent_files, message_pages, projects
 from reveried.actions import threads as actions
 from reveried.execution import read
 from reveried.http.call import Reply
@@ -77,11 +77,14 @@ async def delete_thread(call: Call) -> Reply:
             field="confirm",
         )
     if query.purge:
-        return Reply(await _purge_thread(call, PendingPurge("thread", thread_id, query.keep_memories)))
+        answer = await _purge_thread(call, PendingPurge("thread", thread_id, query.keep_memories))
+        call.services.follower.leave(call.space, thread_id)
+        return Reply(answer)
     while True:
         step = await call.services.submit(threads.delete_step(call.space, call.who, thread_id))
         if step.value.done:
             break
+    call.services.follower.leave(call.space, thread_id)
     operation = str(step.operation) if step.operation is not None else None
     return Reply(wire.ThreadDeleted(id=thread_id, messages=step.value.messages, operation=operation))
 
@@ -97,15 +100,18 @@ async def _purge_thread(call: Call, target: PendingPurge) -> wire.ThreadDeleted:
 
 async def append(call: Call) -> Reply:
     """Append messages; a thread that has grown past its threshold is distilled at once."""
+    thread, request = call.params["id"], call.into(wire.AppendMessages)
     answer = await actions.append(
         call.services,
         call.space,
-        call.params["id"],
-        call.into(wire.AppendMessages),
+        thread,
+        request,
         size=len(call.body),
         who=call.who,
         idempotency=call.idempotency,
     )
+    said = ((message.content, message.at) for message in request.messages)
+    await agent_files.attribute_messages(call.services, call.space, said, who=f"thread:{thread}")
     return Reply(answer)
 
 
@@ -117,10 +123,33 @@ async def messages(call: Call) -> Reply:
         call.space,
         call.params["id"],
         after=query.after or 0,
-        limit=query.last or query.limit,
-        last=query.last is not None,
+        limit=query.limit or query.last or wire.LIMIT_DEFAULT,
+        last=query.last,
     )
     return Reply(page)
+
+
+async def entries(call: Call) -> Reply:
+    """Return a page of the thread's entries: the lines as they were imported, and the messages as appended."""
+    query = call.query_as(wire.SequenceQuery)
+    page = await message_pages.entry_page(
+        call.services, call.space, call.params["id"], after=query.after or 0, limit=query.limit
+    )
+    return Reply(page)
+
+
+async def rewind(call: Call) -> Reply:
+    """Take the thread back to an earlier entry; what came later leaves the main line, and undo brings it back."""
+    return Reply(
+        await actions.rewind(
+            call.services,
+            call.space,
+            call.params["id"],
+            call.into(wire.RewindThread),
+            who=call.who,
+            idempotency=call.idempotency,
+        )
+    )
 
 
 ROUTES = (
@@ -160,5 +189,21 @@ ROUTES = (
         "The verbatim messages of the main line.",
         answer=wire.Page[wire.StoredMessage],
         query=wire.MessagesQuery,
+    ),
+    Route(
+        "GET",
+        "/v1/threads/{id}/entries",
+        entries,
+        "The stored lines as they were imported.",
+        answer=wire.Page[wire.StoredEntry],
+        query=wire.SequenceQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/threads/{id}/rewind",
+        rewind,
+        "Goes back to an earlier entry; nothing is deleted.",
+        body=wire.RewindThread,
+        answer=wire.Rewound,
     ),
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 from reverie import tools, wire
 from reverie.errors import NotFound, ValidationError
+from reveried.actions import memory_tool
 from reveried.actions.tools import ToolCall, run
 from reveried.http.call import Call, Reply
 from reveried.http.routing import Route
@@ -26,7 +27,14 @@ def _definitions(form: wire.ToolFormat) -> bytes:
 
 
 async def call_tool(call: Call) -> Reply:
-    """Run a tool. An error that the agent can avoid is an answer with `isError`, not a failed call."""
+    """Run a tool. An error that the agent can avoid is an answer with `isError`, not a failed call.
+
+    `memory` is the memory tool of the Messages API, whose definition is the API's own.
+    """
+    if call.params["name"] == "memory":
+        body = _body(call)
+        caller = ToolCall(call.services, call.space, call.who, body.thread or "", call.idempotency)
+        return Reply(await memory_tool.run(body.input, caller))
     tool = tools.tool_named(call.params["name"])
     if tool is None:
         known = ", ".join(tool.name for tool in tools.TOOLS)

@@ -24,7 +24,7 @@ _NAMED_MS: Final = 7 * 86_400_000  # a week: later the history still has the ope
 
 
 def left_out_lines(reader: Reader, baselines: Iterable[Baseline], *, now_ms: int) -> list[wire.LeftOutLines]:
-    """Return the lines that the last saves of files left out, with the undo that brings them back, newest first.
+    """Return the lines that saves left out, with the undo of each; the last operation first.
 
     A file is not named any more after its next save, once the lines are back, or after a week.
     """
@@ -41,7 +41,7 @@ def left_out_lines(reader: Reader, baselines: Iterable[Baseline], *, now_ms: int
             at=from_ms(left_out.at),
             undo=f"reverie undo {left_out.operation}",
         )
-        for path, left_out in sorted(recent, key=lambda item: -item[1].at)
+        for path, left_out in sorted(recent, key=lambda item: -(item[1].operation or 0))
         if not _are_back(reader, path, left_out)
     ]
 

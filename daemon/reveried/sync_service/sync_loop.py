@@ -75,7 +75,7 @@ class UpkeepTimers:
         return min((time for time in times if time is not None), default=None)
 
     def take_baselines_due(self, now: float) -> bool:
-        """Return True, once, if baselines have to be saved now; with the projections at the latest."""
+        """Return True, once, if baselines have to be saved now: when the projections are written, or before."""
         if self.due is None or now < max(self.due, self._baselines_not_before):
             return False
         self._baselines_due = None

@@ -1,0 +1,130 @@
+"""Actions on runs: begin and complete them; the end of those whose session has ended or that were idle for long."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from datetime import datetime, timedelta
+from functools import partial
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reverie import wire
+from reverie.errors import ReverieError
+from reverie.usecases import run_plan, runs
+from reveried.actions import projects
+from reveried.actions.accesses import write_accesses
+from reveried.clock import text_of
+from reveried.daemon_records import spaces_of
+from reveried.execution import execute, read
+from reveried.keyed_lock import keyed_lock
+from reveried.log import logger
+from reveried.models.asking import answered, one_at_a_time
+from reveried.supervision import failures_logged
+
+if TYPE_CHECKING:
+    from reverie.language_model.requests import Outcome
+    from reverie.store import Reader, RunRecord, Write
+    from reveried.services import Services
+
+__all__ = ["begin", "complete", "complete_due", "context"]
+
+RANDOM_BYTES = 16
+LOOK_EVERY_S = 5.0  # for runs that are due
+WHO = "reveried"
+
+
+async def begin(
+    services: Services,
+    space: str,
+    request: wire.CreateRun,
+    *,
+    agent: str | None,
+    who: str,
+    idempotency: tuple[str, str] | None,
+) -> RunRecord:
+    """Begin a run. Raises NotFound for an unknown thread."""
+    project = None
+    if request.project is not None:
+        project = await projects.registered(services, space, request.project, who=who)
+    write = runs.begin(
+        space, services.new_id("run"), request, agent=agent, project=project, who=who, idempotency=idempotency
+    )
+    return (await services.submit(write)).value
+
+
+async def complete(services: Services, space: str, run: str, *, who: str, ended_by: wire.RunEnd) -> wire.RunResult:
+    """Complete a run: extract, consolidate, apply. One that has ended already is answered with its result.
+
+    Calls at the same time wait for the first, and then have its result too.
+    """
+
+    def commit(plan: runs.RunPlan) -> Write[wire.RunResult]:
+        return runs.commit(plan, space=space, who=who, ended_by=ended_by)
+
+    outcomes: dict[str, Outcome] = {}
+    await write_accesses(services)
+    async with keyed_lock(f"run {run}", space), one_at_a_time(services, space):
+        result = await execute(
+            services,
+            space,
+            snapshot=lambda reader: _snapshot(services, reader, run),
+            skip=_stored_result,
+            complete=lambda job: answered(services, "run-requests", job, outcomes, bulk=True),
+            job="run",
+            plan=runs.RunPlan,
+            commit=commit,
+            answers=wire.RunResult,
+            lock="memories",
+            bulk_decide=True,
+        )
+    await services.sync_service.write_all(space)
+    return result
+
+
+def _stored_result(job: runs.RunJob) -> wire.RunResult | None:
+    """Return the result of a run that has ended; of one whose result was purged an empty one."""
+    if job.run.state == "running":
+        return None
+    if job.run.answer is None:
+        return wire.RunResult(candidates=[], changes=[], tier="", operation=None)
+    return msgspec.convert(job.run.answer, wire.RunResult)
+
+
+def _snapshot(services: Services, reader: Reader, run: str) -> runs.RunJob:
+    return runs.snapshot(
+        reader,
+        run,
+        window=services.config.consolidation.window,
+        literals=services.config.redact.literals,
+        at=services.clock(),
+        random=services.random(RANDOM_BYTES),
+    )
+
+
+async def context(services: Services, space: str, run: str) -> wire.RunContext:
+    """Return the text that a completion now would extract knowledge from."""
+    job = await read(services, space, lambda reader: _snapshot(services, reader, run))
+    return await asyncio.to_thread(run_plan.context_answer, job)
+
+
+async def complete_due(services: Services, *, every_s: float = LOOK_EVERY_S) -> None:
+    """Complete, until cancelled, the runs whose session has ended, and those idle for `runs.idleMinutes`."""
+    idle = timedelta(minutes=services.config.runs.idle_minutes)
+    completed: dict[str, set[str]] = defaultdict(set)  # runs of a space that need not be read again
+    while True:
+        await asyncio.sleep(every_s)
+        before = text_of(datetime.fromisoformat(services.clock()) - idle)
+        for space in spaces_of(services.store):
+            find = partial(runs.due, idle_since=before, completed=completed[space])
+            for run, ended_by in await read(services, space, find):
+                await _complete_unattended(services, space, run, ended_by)
+
+
+async def _complete_unattended(services: Services, space: str, run: str, ended_by: wire.RunEnd) -> None:
+    with failures_logged("runs", space=space, run=run):  # the next run is completed all the same
+        try:
+            await complete(services, space, run, who=WHO, ended_by=ended_by)
+        except ReverieError as error:
+            logger("reveried.runs").warning("a run was not completed", space=space, run=run, code=error.code)

@@ -1,0 +1,232 @@
+"""`reverie review`: what waits for a person's decision, one by one or by its id."""
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reverie import wire
+from reverie.errors import NotFound, ReverieError, ValidationError
+from reveried.cli import daemon_handle
+from reveried.cli.daemon_handle import all_items
+from reveried.cli.options import Json, Limit
+from reveried.cli.output import (
+    clip,
+    counted,
+    is_terminal,
+    print_error,
+    print_fields,
+    print_json,
+    print_table,
+    say,
+    when,
+)
+from reveried.cli.sync import print_side_by_side
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.client import Client
+
+__all__ = ["accept", "diff", "list_candidates", "reject", "review"]
+
+_ID_END = 8  # last characters of a candidate's id that a list shows
+_ROW_CHARS = 200  # of a change in a list
+_STATES = ("waiting", "accepted", "rejected", "all")
+_REASONS = {
+    "quarantined": "from outside",
+    "forgotten": "was forgotten",
+    "person": "your words",
+    "large_deletion": "deletes much",
+}
+_ASK = "accept, reject, skip or quit? [a/r/S/q]"
+Ids = Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of candidates, or their last characters.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="A candidate's id, or its last characters.")]
+
+
+def review(context: typer.Context, json: Json = False) -> None:
+    """Decide what waits for you: changes that Reverie does not make by itself.
+
+    Example: reverie review
+    """
+    if context.invoked_subcommand is not None:
+        return
+    if json or not is_terminal() or not sys.stdin.isatty():
+        list_candidates(json=json)
+        return
+    with daemon_handle.client() as client:
+        waiting = list(all_items(lambda after: client.candidates(after=after)))
+        for candidate in waiting:
+            say()
+            print_candidate(candidate)
+            if not _decide(client, candidate):
+                return
+    say(f"{counted(len(waiting), 'candidate')} seen; what you skipped still waits." if waiting else _NOTHING)
+
+
+_NOTHING = "Nothing waits for a decision."
+
+
+def _decide(client: "Client", candidate: wire.Candidate) -> bool:
+    """Ask about one candidate and do what is answered; return False to end."""
+    while True:
+        answer = str(typer.prompt(_ASK, default="s", show_default=False)).strip().casefold()[:1]
+        if answer not in {"a", "r", "s", "q"}:
+            continue
+        if answer in {"a", "r"}:
+            try:
+                made = (client.accept_candidate if answer == "a" else client.reject_candidate)(candidate.id)
+            except ReverieError as error:  # decided elsewhere meanwhile, or its memory has other words by now
+                print_error("reverie review", error, json=False)
+            else:
+                _print_decided(made)
+        return answer != "q"
+
+
+def list_candidates(
+    state: Annotated[
+        str, typer.Option("--state", metavar="STATE", help="One of waiting, accepted, rejected, all.")
+    ] = "waiting",
+    limit: Limit = 50,
+    json: Json = False,
+) -> None:
+    """List what waits for your decision, oldest first.
+
+    Example: reverie review list
+    """
+    if state not in _STATES:
+        raise ValidationError(f"--state: there is no state {clip(state, 40)}", hint=f"give one of {', '.join(_STATES)}")
+    query = wire.parse(wire.CandidateQuery, {"state": state})
+    with daemon_handle.client() as client:
+        page = client.candidates(state=query.state, limit=limit)
+    if json:
+        print_json(page)
+        return
+    if not page.items:
+        say(_NOTHING if state == "waiting" else "No candidate is in this state.")
+        return
+    print_table(
+        ["Id", "Since", "Reason", "Change"],
+        [
+            (
+                f"cnd_…{item.id[-_ID_END:]}",
+                when(item.created_at),
+                _REASONS[item.reason],
+                clip(_in_short(item), _ROW_CHARS),
+            )
+            for item in page.items
+        ],
+        wraps=(3,),
+    )
+    if page.next:
+        say("There are more: reverie review list --limit 1000")
+    if state == "waiting":
+        say("To read one: reverie review diff ID. To decide: reverie review accept ID, or reject ID.")
+
+
+def diff(candidate: Id, json: Json = False) -> None:
+    """Show what a candidate would change, and where its words are from.
+
+    Example: reverie review diff ID
+    """
+    with daemon_handle.client() as client:
+        found = client.candidate(_whole_id(client, candidate))
+    print_json(found) if json else print_candidate(found)
+
+
+def accept(candidates: Ids, json: Json = False) -> None:
+    """Make the changes of candidates.
+
+    Example: reverie review accept ID
+    """
+    _decide_all(candidates, lambda client: client.accept_candidate, json=json)
+
+
+def reject(candidates: Ids, json: Json = False) -> None:
+    """Make none of their changes; the same is not asked again.
+
+    Example: reverie review reject ID
+    """
+    _decide_all(candidates, lambda client: client.reject_candidate, json=json)
+
+
+def _decide_all(
+    candidates: list[str], decide: "Callable[[Client], Callable[[str], wire.CandidateDecided]]", *, json: bool
+) -> None:
+    with daemon_handle.client() as client:
+        whole = [_whole_id(client, candidate) for candidate in candidates]
+        answers = [decide(client)(candidate) for candidate in whole]
+    if json:
+        print_json(answers)
+        return
+    for answer in answers:
+        _print_decided(answer)
+
+
+def _print_decided(answer: wire.CandidateDecided) -> None:
+    say(f"{answer.state.capitalize()}: {answer.id}. To revert that: reverie undo {answer.operation}")
+    if answer.stale:
+        say(f"Left out, as they have other words by now: {', '.join(answer.stale)}.")
+
+
+def print_candidate(candidate: wire.Candidate) -> None:
+    """Print a candidate: why it waits, and each change, with the old and the new words side by side."""
+    print_fields(
+        [
+            ("Candidate", candidate.id),
+            ("State", candidate.state if candidate.state != "waiting" else None),
+            ("Since", when(candidate.created_at)),
+            ("Why", candidate.why),
+        ]
+    )
+    for change in candidate.changes:
+        say()
+        if change.action == "ADD":
+            origin = ", ".join(f"{key} {value}" for key, value in change.provenance.items() if key != "at")
+            print_fields(
+                [
+                    ("New", change.type),
+                    ("Project", change.project),
+                    ("Title", change.title),
+                    ("Text", change.content),
+                    *change.fields.items(),
+                    ("Tags", " ".join(change.tags)),
+                    ("From", origin),
+                ]
+            )
+        else:
+            say(
+                f"{change.action.capitalize()} {change.memory}"
+                + (" (it has other words by now)" if change.stale else "")
+            )
+            print_side_by_side("Now", change.before or "", "Then", change.content or "")
+
+
+def _in_short(candidate: wire.Candidate) -> str:
+    """Return the changes of a candidate in one line."""
+    if len(candidate.changes) > 1:
+        return candidate.why
+    (change,) = candidate.changes
+    match change.action:
+        case "ADD":
+            return f"new {change.type}: {change.title or change.content}"
+        case "UPDATE":
+            return f"{change.before} -> {change.content}"
+        case _:
+            return f"delete: {change.before}"
+
+
+def _whole_id(client: "Client", id_end: str) -> str:
+    """Return the id of the only candidate whose id ends like this; `cnd_…` as the list prints it is ignored."""
+    if id_end.startswith("cnd_") and "…" not in id_end:
+        return id_end
+    ending = id_end.removeprefix("cnd_…").removeprefix("…")
+    found = [
+        item.id
+        for item in all_items(lambda after: client.candidates(state="all", after=after))
+        if item.id.endswith(ending)
+    ]
+    if len(found) == 1:
+        return found[0]
+    why = f"{counted(len(found), 'candidate')} end" if found else "no candidate ends"
+    raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie review list shows them")

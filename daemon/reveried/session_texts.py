@@ -1,0 +1,149 @@
+"""Texts for agents' sessions, made before a hook asks for them: a hook waits for a fraction of a second at most.
+
+A thread has three parts, each within what a client takes from one hook: its state, its summary, its excerpts. They are
+made when its client is about to compact it, when its session ends, some seconds after a turn, and at the daemon's start
+for the threads that were used last.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+from reverie.errors import ReverieError
+from reverie.store import ThreadRecord
+from reverie.usecases import projections, projects, sessions
+from reveried.actions import threads
+from reveried.actions.projects import index_entries
+from reveried.execution import read
+from reveried.log import logger
+
+if TYPE_CHECKING:
+    from reverie.store import Reader
+    from reveried.services import Services
+
+__all__ = ["CHARS_MAX", "PARTS", "SessionTexts", "fitted", "warm"]
+
+PARTS: Final = ("state", "summary", "excerpts")
+CHARS_MAX: Final = 9_500  # of one hook: above 10,000 Claude Code shows the first 2,000, Codex the two ends
+_HEAD_CHARS: Final = {"state": 2_000, "summary": 300, "excerpts": 300}  # for what is put around a part
+_TIERS: Final = {
+    "state": ("digest", "workingState", "notes", "recall"),
+    "summary": ("summary",),
+    "excerpts": ("excerpts", "tail"),
+}
+_CACHED_MAX: Final = 64  # threads, of some 30 KB each
+_AFTER_TURN_S: Final = 15.0  # agents that go on at once have their texts made later
+_WARM_MAX: Final = 3  # threads at the daemon's start
+
+ThreadKey = tuple[str, str]
+
+
+class SessionTexts:
+    """The parts of threads that are ready, and the tasks that make some."""
+
+    def __init__(self) -> None:
+        self._ready: OrderedDict[ThreadKey, dict[str, str]] = OrderedDict()
+        self._making: dict[ThreadKey, asyncio.Task[dict[str, str]]] = {}
+        self._timers: dict[ThreadKey, asyncio.TimerHandle] = {}
+        self._newest: dict[tuple[str, str], str] = {}  # by space and project: the thread that was used last
+
+    def ready(self, space: str, thread: str) -> dict[str, str] | None:
+        """Return the parts of a thread as they were made last, or None."""
+        return self._ready.get((space, thread))
+
+    def make(self, services: Services, space: str, thread: str) -> asyncio.Task[dict[str, str]]:
+        """Make the parts of a thread; return the task, which one that is running already is too."""
+        key = (space, thread)
+        if (timer := self._timers.pop(key, None)) is not None:
+            timer.cancel()
+        task = self._making.get(key)
+        if task is None:
+            task = asyncio.get_running_loop().create_task(self._make(services, key))
+            self._making[key] = task
+            task.add_done_callback(lambda _: self._making.pop(key, None))
+        return task
+
+    def make_later(self, services: Services, space: str, thread: str) -> None:
+        """Make the parts of a thread once no turn has ended for some seconds."""
+        key = (space, thread)
+        if (timer := self._timers.pop(key, None)) is not None:
+            timer.cancel()
+        loop = asyncio.get_running_loop()
+        self._timers[key] = loop.call_later(_AFTER_TURN_S, self.make, services, space, thread)
+
+    async def _make(self, services: Services, key: ThreadKey) -> dict[str, str]:
+        """Make the parts of a thread; those that cannot be made are empty."""
+        parts: dict[str, str] = {}
+        for part in PARTS:
+            try:
+                parts[part] = await threads.context_text(
+                    services, *key, tiers=_TIERS[part], max_chars=CHARS_MAX - _HEAD_CHARS[part]
+                )
+            except ReverieError as error:
+                logger("reveried.session_texts").info("a text was not made", part=part, code=error.code)
+                parts[part] = ""
+        self._ready[key] = parts
+        self._ready.move_to_end(key)
+        if len(self._ready) > _CACHED_MAX:
+            self._ready.popitem(last=False)
+        return parts
+
+    def used(self, space: str, project: str | None, thread: str) -> None:
+        """Note which thread of a project was used last."""
+        if project is not None:
+            self._newest[space, project] = thread
+
+    async def latest(self, services: Services, space: str, project: str, without: str) -> ThreadRecord | None:
+        """Return the thread of a project that was used last and has messages; not the one with the id `without`."""
+        known = self._newest.get((space, project))
+
+        def find(reader: Reader) -> ThreadRecord | None:
+            thread = None if known in {None, without} else reader.load(ThreadRecord, (known or "",))
+            if thread is not None and thread.message_count and projects.of_thread(thread) == project:
+                return thread
+            return sessions.latest_thread(reader, project, without)
+
+        return await read(services, space, find)
+
+    async def close(self) -> None:
+        """Cancel what is being made."""
+        for timer in self._timers.values():
+            timer.cancel()
+        tasks = list(self._making.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def project_index(services: Services, space: str, project: str | None) -> str:
+    """Return the list of memory files that an agent in a project may read; empty without any."""
+    return projections.index_text(await index_entries(services, space, project)) or ""
+
+
+def fitted(text: str, *, in_bytes: bool) -> str:
+    """Return a text cut to the size that one hook may give: characters as UTF-16 counts them, or bytes of UTF-8."""
+    data = text.encode("utf-8" if in_bytes else "utf-16-le", "replace")
+    size_max = CHARS_MAX if in_bytes else 2 * CHARS_MAX
+    if len(data) <= size_max:
+        return text
+    return data[:size_max].decode("utf-8" if in_bytes else "utf-16-le", "ignore")
+
+
+async def warm(services: Services, spaces: list[str]) -> None:
+    """Make the texts of the threads that were used last, one in each of a few projects."""
+
+    def newest(reader: Reader) -> list[ThreadRecord]:
+        by_project: dict[str, ThreadRecord] = {}
+        for _, thread in reader.records(ThreadRecord):
+            project = projects.of_thread(thread)
+            if project is not None and thread.message_count:
+                last = by_project.get(project)
+                by_project[project] = thread if last is None or last.updated_at < thread.updated_at else last
+        return sorted(by_project.values(), key=lambda thread: thread.updated_at)[-_WARM_MAX:]
+
+    for space in spaces:
+        for thread in reversed(await read(services, space, newest)):
+            services.texts.used(space, projects.of_thread(thread), thread.id)
+            await services.texts.make(services, space, thread.id)
