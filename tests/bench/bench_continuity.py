@@ -37,7 +37,7 @@ from reverie.store.lmdb_env import lmdb_options
 from reverie.usecases import threads, working_state
 from reverie.usecases.memories import record_of
 from reverie.usecases.stored_entries import entry_record
-from reveried.cli.imports import import_file
+from reveried.cli.import_files import import_file
 from support.daemon import running_daemon, scratch_home
 from support.session import generated_session, session_file
 from support.transcripts import thread_entries

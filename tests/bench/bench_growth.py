@@ -13,6 +13,7 @@ import random
 import statistics
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -22,10 +23,12 @@ from reverie.client import Client
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.store.backup import backup
+from reveried.actions.compaction import QUIET_S
 from support.daemon import running_daemon
 
 MEMORIES = 10_000
 ROWS = (50, 400, 1_600, 10_000)
+QUIET_FROM = 1_600  # memories; a smaller store is below the size that is compacted by itself
 SAMPLE = 40  # calls of which a row is the median
 WORDS = (
     *("the", "buffer", "of", "a", "request", "is", "read", "twice", "when", "its", "retry", "comes", "late", "and"),
@@ -41,7 +44,7 @@ def main() -> None:
     chance = random.Random(1)
     text_bytes = 0
     medians: dict[int, float] = {}
-    print("memories   ms of CPU each   store     per byte of text")
+    print("memories   ms of CPU each   store     per byte of text   store once nothing was written for a moment")
     with tempfile.TemporaryDirectory() as scratch, running_daemon() as daemon:
         with Client(daemon.socket) as client:
             times: list[float] = []
@@ -54,8 +57,10 @@ def main() -> None:
                 if number in rows:
                     medians[number] = 1000 * statistics.median(times[-SAMPLE:])
                     size = store_file(daemon.home).stat().st_blocks * 512
+                    after = settled_bytes(daemon.home) if number >= QUIET_FROM else size
                     print(
-                        f"{number:8,}   {medians[number]:14.2f}   {size / 1e6:5.2f} MB   {size / text_bytes:6.2f} x",
+                        f"{number:8,}   {medians[number]:14.2f}   {size / 1e6:5.2f} MB   {size / text_bytes:6.2f} x   "
+                        f"{after / 1e6:5.2f} MB",
                         flush=True,
                     )
         daemon.stop()
@@ -77,6 +82,12 @@ def cpu_seconds(pid: int) -> float:
         except FileNotFoundError:  # a thread that has just ended
             continue
     return total / NANOSECONDS
+
+
+def settled_bytes(home: Path) -> int:
+    """Return the bytes of the store's file on disk after the looks that may compact it."""
+    time.sleep(3 * QUIET_S)
+    return store_file(home).stat().st_blocks * 512
 
 
 def store_file(home: Path) -> Path:

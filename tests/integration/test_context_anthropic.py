@@ -16,7 +16,7 @@ from reverie.errors import TokenBudgetExceeded
 from reverie.importers.files import read_entries
 from reverie.importers.messages import main_line
 from reverie.models import Message, Note
-from reveried.cli.imports import import_file
+from reveried.cli.import_files import import_file
 from support.daemon import running_daemon
 from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
 from support.shared import all_sessions

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import NotFound
-from reveried.cli.imports import import_file
+from reveried.cli.import_files import import_file
 from support.session import generated_session, session_file, stored_messages
 
 if TYPE_CHECKING:
@@ -93,3 +93,46 @@ def test_the_fragment_has_exactly_the_api_parameters(client: Client) -> None:
     assert list({**request}) == ["system", "messages", "context_management", "betas"]
     with pytest.raises(KeyError):
         request["model"]
+
+
+def thread_that_ran(client: Client, command: str, project: str) -> str:
+    """Return a new thread of a project in which a command passed once, learnt from."""
+    thread = client.create_thread(project=project).id
+    use = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": command, "description": "Run the tests"}}
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "ok"}
+    client.append(
+        thread,
+        [
+            {"role": "user", "content": "Do the tests pass?"},
+            {"role": "assistant", "content": [use]},
+            {"role": "user", "content": [result]},
+        ],
+    )
+    client.learn(thread)
+    return thread
+
+
+def test_a_projects_command_is_counted_over_its_threads(client: Client) -> None:
+    """Two threads make a habit, other projects' threads do not count, and the command of most threads replaces one."""
+
+    def procedures() -> list[str]:
+        return [memory.content for memory in client.memories(kind="procedure").items]
+
+    thread_that_ran(client, "make test", "pier")
+    thread_that_ran(client, "make test", "mole")
+    assert procedures() == []
+    second = thread_that_ran(client, "make test", "pier")
+    assert procedures() == ["To run the tests of the project pier: `make test`."]
+    for _ in range(3):
+        thread_that_ran(client, "mise run test", "pier")
+    assert procedures() == ["To run the tests of the project pier: `mise run test`."]
+    client.delete_thread(second, confirm=second)
+    assert client.learn(thread_that_ran(client, "make test", "pier")).operation is None
+
+
+def test_provenance_names_the_message_with_the_words(client: Client) -> None:
+    """Of a command the call and not its output; of a wish the message that has it."""
+    thread_that_ran(client, "make test", "pier")
+    thread_that_ran(client, "make test", "pier")
+    [procedure] = client.memories(kind="procedure").items
+    assert procedure.provenance["seqs"] == [2]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie.client import Client
 from reverie.store.backup import restore
-from reveried.cli.imports import import_file
+from reveried.cli.import_files import import_file
 from support.daemon import Daemon, environment, scratch_home
 from support.session import session_file
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from reverie.importers import chunks, claude_code, jsonline, plan_chunk
-from reverie.importers.claude_code import json_object_of
+from reverie.importers import chunks, formats, jsonline, plan_chunk
+from reverie.importers.formats import json_object_of
 from reverie.importers.messages import NO_RESULT, main_line
 from reverie.models import Entry, EntryKind, Message
 from support.soak import count
@@ -98,7 +98,7 @@ def transcripts(draw: st.DrawFn) -> bytes:
 def _small_limits() -> Iterator[None]:
     """Set line limits that generated lines can reach."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (chunks, claude_code, jsonline):
+        for module in (chunks, formats, jsonline):
             patch.setattr(module, "LINE_BYTES_MAX", SMALL_LIMIT)
         patch.setattr(jsonline, "HEAD_BYTES", 10)
         yield

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.importers import outline as outlines
+from reverie.importers.branches import is_mark, rewind_mark, undo_mark
 from reverie.importers.messages import main_line
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
@@ -70,7 +71,7 @@ class GrowingThread:
         for step in message_pages.commit_steps(plan, space=SPACE):
             write(self.store, step.body)
 
-    def page(self, after: int, limit: int, *, last: bool = False) -> wire.Page[wire.StoredMessage]:
+    def page(self, after: int, limit: int, *, last: int | None = None) -> wire.Page[wire.StoredMessage]:
         snapshot = partial(message_pages.snapshot_page, thread_id=self.name, after=after, limit=limit, last=last)
         with self.store.reader(SPACE) as reader:
             job = snapshot(reader)
@@ -103,8 +104,10 @@ class GrowingThread:
         begin = begin_of(expected, after)
         assert [fields(message) for message in page.items] == expected[begin : begin + limit]
         assert (page.next is None) == (begin + limit >= len(expected))
-        last = self.page(0, limit, last=True)
-        assert ([fields(message) for message in last.items], last.next) == (expected[-limit:], None)
+        asked = chance.choice((1, 3, 8))
+        last = self.page(0, limit, last=asked)
+        assert [fields(message) for message in last.items] == expected[-asked:][:limit]
+        assert (last.next is None) == (min(asked, len(expected)) <= limit)
 
     def speak(self, chance: random.Random) -> None:
         """Append some messages by the API: answered, late, missing and repeated calls among them."""
@@ -122,6 +125,14 @@ class GrowingThread:
             else:
                 entries.append(said("assistant", "done"))
         self.append(entries)
+
+    def go_back(self, chance: random.Random) -> None:
+        """Append a mark that the thread goes back to an earlier entry, or that an earlier mark is undone."""
+        marks = [entry.seq for entry in self.entries if is_mark(entry)]
+        if marks and chance.random() < 0.4:
+            self.append([undo_mark(chance.choice(marks))])
+        elif self.entries:
+            self.append([rewind_mark(chance.randrange(len(self.entries)))])
 
     def import_lines(self, chance: random.Random) -> None:
         """Append lines of a transcript: branches, rewinds, compactions, replies in parts and repeated lines."""
@@ -166,7 +177,12 @@ def test_pages_equal_the_main_line(tmp_path: Path) -> None:
         for number in range(THREADS):
             chance = random.Random(number)
             thread = GrowingThread(store, f"thr_{number}")
-            steps = {0: [thread.speak], 1: [thread.import_lines], 2: [thread.speak, thread.import_lines]}[number % 3]
+            steps = [
+                [thread.speak],
+                [thread.import_lines],
+                [thread.speak, thread.import_lines],
+                [thread.speak, thread.speak, thread.go_back],
+            ][number % 4]
             for _ in range(chance.randrange(1, 14)):
                 chance.choice(steps)(chance)
                 if chance.random() < 0.3:

@@ -323,7 +323,7 @@ class Churn:
             self.killed_compute(signal.SIGSTOP)
 
     def killed_compute(self, stop: signal.Signals = signal.SIGKILL) -> None:
-        """500: the compute process is killed."""
+        """Kill the compute process during a request, which is answered 500."""
         name = self.name("thread")
         self.ask("POST", "/v1/threads", {201}, {"id": name})
         self.ask("GET", f"/v1/threads/{name}/context", {200, 404, 500})

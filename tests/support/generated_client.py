@@ -29,11 +29,18 @@ BODIES: dict[str, dict[str, Any]] = {
     "post_tools_name": {"input": {}},
     "post_schedules": {"cron": "0 3 * * *"},
     "post_imports": {"client": "claude-code", "session": "s"},
+    "post_threads_id_rewind": {"toSeq": 1},
+    "post_documents_path_insert": {"line": 0, "text": "- zero"},
+    "post_documents_path_move": {"to": "facts/moved.md"},
+    "post_sessions": {"client": "codex", "session": "s", "project": "pier"},
+    "patch_privacy": {"paused": False},
+    "put_runs_id_files_path": {"content": "text"},
+    "put_runs_id_working_memory": {"entries": {"key": "value"}},
     "post_rollback": {"operation": "1"},
     "post_conflicts_id_resolve": {"keep": "file"},
     "post_backups": {"path": "/nowhere/x"},
 }
-STREAMS = {"get_events"}  # an answer without an end
+STREAMS = {"get_events", "get_mcp", "post_mcp", "delete_mcp"}  # answers without an end, or with errors of JSON-RPC
 
 
 def main(folder: str, url: str) -> None:

@@ -7,7 +7,7 @@ import queue
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,18 +61,35 @@ class BridgeProcess:
         meta = {**(STATELESS if self.stateless else {}), **(meta or {})}
         params |= {"_meta": meta} if meta else {}
         answer = self.message({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
+        while str(answer.get("method", "")).startswith("notifications/"):
+            answer = self.received()
         assert answer["id"] == self._number
         return answer
+
+    def until(self, wanted: Mapping[str, Any]) -> Any:
+        """Return the next message that has these fields; those before it are dropped."""
+        while True:
+            message = self.received()
+            if all(message.get(name) == value for name, value in wanted.items()):
+                return message
 
     def call(self, tool: str, arguments: Mapping[str, Any], meta: Mapping[str, Any] | None = None) -> tuple[str, bool]:
         """Call a tool; return its text, and True where it is an error."""
         result = self.ask("tools/call", meta, name=tool, arguments=dict(arguments))["result"]
         return result["content"][0]["text"], result["isError"]
 
-    def open(self, version: str = "2025-11-25", name: str = "claude-code") -> Any:
+    def hears(self, method: str, *, seconds: float) -> bool:
+        """Return True if a notification with this method comes within `seconds`; other messages are dropped."""
+        with suppress(queue.Empty):
+            while True:
+                if json.loads(self._lines.get(timeout=seconds)).get("method") == method:
+                    return True
+        return False
+
+    def open(self, version: str = "2025-11-25", name: str = "claude-code", **capabilities: Any) -> Any:
         """Open a session; return the result of `initialize`."""
         info = {"name": name, "version": "2"}
-        answer = self.ask("initialize", protocolVersion=version, capabilities={}, clientInfo=info)
+        answer = self.ask("initialize", protocolVersion=version, capabilities=capabilities, clientInfo=info)
         self.send(b'{"jsonrpc":"2.0","method":"notifications/initialized"}')
         return answer["result"]
 
@@ -100,6 +117,8 @@ def bridge(env: Mapping[str, str], folder: Path, *, stateless: bool = False) -> 
         try:
             started = BridgeProcess(process, stateless=stateless)
             yield started
-            assert started.end() == (0, [], b"")
+            code, lines, errors = started.end()
+            unasked = [line for line in lines if b'"method":"notifications/' not in line]
+            assert (code, unasked, errors) == (0, [], b"")
         finally:
             process.kill()

@@ -14,6 +14,7 @@ from reverie.store import (
     ArchiveRecord,
     ArchivesCursor,
     BaselineRecord,
+    CandidateRecord,
     ClearedRecord,
     ConflictRecord,
     DigestRecord,
@@ -25,6 +26,7 @@ from reverie.store import (
     FailureRecord,
     FingerprintRecord,
     FingerprintsCursor,
+    ForgottenRecord,
     IdentityRecord,
     ImportRecord,
     Key,
@@ -35,12 +37,19 @@ from reverie.store import (
     NoteRecord,
     OutlineRecord,
     PassageRecord,
+    PendingChange,
+    PrivacyCursor,
     ProjectRecord,
     ProjectsCursor,
     RegionRecord,
     RetiredRecord,
+    RunFileRecord,
+    RunRecord,
     ScheduleRecord,
+    SessionRecord,
+    SessionsCursor,
     SpaceRecord,
+    SpendRecord,
     StoredRecord,
     ThreadRecord,
     TokenRecord,
@@ -60,7 +69,7 @@ STATE = WorkingState(
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """A baseline as sync might have it: a type that the store does not know."""
+    """A record type that the store does not declare, in the shape of a baseline of sync."""
 
     path: str
     sha256: str
@@ -185,6 +194,13 @@ PUT: list[tuple[Key, StoredRecord]] = [
     (ArchivesCursor.KEY, ArchivesCursor(archives=[ArchiveEntryRecord("0a", AT, 1)])),
     (ListedCursor.KEY, ListedCursor(paths=["a.md"])),
     (ProjectsCursor.KEY, ProjectsCursor(projects=[ProjectRecord("harbour", ["h.org/a/harbour"], ["/srv/harbour"])])),
+    (
+        SessionsCursor.KEY,
+        SessionsCursor(
+            sessions=[SessionRecord(client="codex", session="s", thread="thr_1", pid=7, started_at=AT, updated_at=AT)]
+        ),
+    ),
+    (PrivacyCursor.KEY, PrivacyCursor(ignored=["/srv/diary"], pauses=[(AT, None)])),
     (FactorRecord.key("opus"), FactorRecord(value=1.5, weight=200)),
     (IdentityRecord.KEY, IdentityRecord(id="ab")),
     (VersionsCursor.KEY, VersionsCursor(after="0264")),
@@ -193,7 +209,30 @@ PUT: list[tuple[Key, StoredRecord]] = [
     (("cnf_2",), msgspec.structs.replace(CONFLICT, id="cnf_2", opened_path="b.md")),
     (("00",), RetiredRecord(ids=[("mem_1", AT)])),
     ((0,), FingerprintRecord(number=1, hash="0f" * 16, length=9, prefix=65_535, marker="jwt")),
+    (("2026-11-22", "cheap"), SpendRecord(calls=2, failed=1, input_tokens=9, reserved={"call_1": 70})),
     (FingerprintsCursor.KEY, FingerprintsCursor(salt="a7" * 32)),
+    (
+        ("cnd_1",),
+        CandidateRecord(
+            id="cnd_1",
+            reason="quarantined",
+            why="a web page says so",
+            changes=[
+                PendingChange(action="ADD", content="it snowed", type=MemoryType.FACT, provenance={"seqs": [2]}),
+                PendingChange(action="UPDATE", memory="mem_1", before="it rained", content="it poured", tags=("a",)),
+            ],
+            created_at=AT,
+        ),
+    ),
+    (
+        ("0c",),
+        ForgottenRecord(sha256="0c", memory="mem_0", content="it was dry", type=MemoryType.FACT, by="owner", at=AT),
+    ),
+    (("run_1",), RunRecord(id="run_1", agent="coder", created_at=AT, updated_at=AT, working_memory={"port": "80"})),
+    (
+        ("run_1", "0d"),
+        RunFileRecord(path="a.md", content="text", size=4, sha256="00", author_agent_id="coder", at=AT),
+    ),
     (("thr_1", 1), OutlineRecord(first=1, through=90, messages=33, rewound=[(4, 9)], repeats=[11])),
 ]
 APPENDED: list[tuple[Key, StoredRecord]] = [

@@ -163,7 +163,7 @@ def benign(rounds: int) -> list[tuple[str, str]]:
 
 
 def lock_files() -> list[str]:
-    """Return the lock files of this project."""
+    """Return the files that pin this project's dependencies."""
     return [(_ROOT / name).read_text() for name in ("Cargo.lock", "packaging/python.lock")]
 
 

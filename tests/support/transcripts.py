@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from reverie.importers.chunks import ChunkPlan, plan_chunk
-from reverie.importers.claude_code import read_line
+from reverie.importers.formats import read_line
 
 if TYPE_CHECKING:
     from reverie.models import Entry

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, cast
 
 import orjson
 import pytest
 
 from reverie.client import Client
-from reverie.errors import StorageFailed
+from reverie.errors import Starting, StorageFailed
 from reverie.layout import Layout
 from reveried.cli import daemon, daemon_handle, main
 from reveried.demo.sample import SESSION, sample
@@ -76,7 +78,7 @@ def test_a_day(cli: Cli, home: Path) -> None:
     check(cli("distill", thread["id"][:9], "--full"), "# Conversation Summary (Distillation #1)")
     check(cli("context", thread["id"], "--max-tokens", "4000"), "tokens (o200k_base)", "make check")
     check(cli("memories"), "facts/tidetable/mistakes.md")
-    check(cli("recall", "may we add a dependency"), "Never add a dependency")
+    check(cli("recall", "may we add a dependency"), "never to add a dependency")
     check(cli("log"), "yes")
     check(cli("show", cli("log", "--json").json["items"][0]["id"]), "Operation")
     check(cli("archives", "list"))
@@ -202,17 +204,52 @@ def test_start_and_stop_time_out(home: Path, monkeypatch: pytest.MonkeyPatch) ->
         assert stubborn.stdout is not None
         stubborn.stdout.readline()
         with pytest.raises(StorageFailed, match="still finishing"):
-            daemon.stop_daemon(stubborn.pid, client)
+            daemon.stop_daemon(stubborn.pid)
         stubborn.kill()
         assert stubborn.wait() != 0
         stubborn.stdout.close()
     assert not daemon.is_alive(2**22 + 1)
 
 
+@pytest.mark.usefixtures("home")
+def test_a_daemon_that_hangs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands do not wait for a daemon whose process was stopped; they name it, and what wakes or ends it."""
+    monkeypatch.setattr(daemon_handle, "HEALTH_S", 0.5)
+    check(cli("up"), "is running")
+    pid = int((Layout.current().data_dir / "daemon.lock").read_text())
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        for words in (["status"], ["down"], ["doctor"]):
+            done = cli(*words)
+            assert done.code == 1
+            assert f"the daemon (process {pid}) has not answered" in done.out + done.err
+            assert f"kill -CONT {pid}" in done.out + done.err
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    check(cli("status"), "ok")
+    check(cli("down"), "has stopped")
+
+
+def test_up_waits_while_the_store_is_checked() -> None:
+    """A start that takes longer than a call's patience, for the check after an unclean stop, is not an error."""
+    answers: list[object] = [Starting("opening"), Starting("opening"), "health"]
+
+    def health() -> object:
+        answer = answers.pop(0)
+        if isinstance(answer, Starting):
+            raise answer
+        return answer
+
+    client = cast("Client", SimpleNamespace(health=health))
+    started = daemon.start_daemon(client, Path("unused"), {})
+    assert str(started.health) == "health"
+    assert (started.is_new, answers) == (False, [])
+
+
 def test_the_demo(cli: Cli) -> None:
-    """The demo prints all six pages on the sample, and removes its folder."""
+    """The demo prints all seven pages on the sample, and removes its folder."""
     done = check(
-        cli("demo"), "sample session", "before", "after", "Working state", "facts/tidetable/mistakes.md", "Next steps"
+        cli("demo"), "sample session", "before", "after", "Working state", "facts/tidetable/mistakes.md", "Measured on"
     )
     [home] = {word.rstrip(".") for word in done.out.split() if "reverie-demo-" in word and word.endswith(".")}
     assert not Path(home).exists()

@@ -27,20 +27,22 @@ def test_an_interrupted_import_is_resumed(tmp_path: Path) -> None:
         daemon = Daemon(home, environment(home)).start()
         command = [sys.executable, "-m", "reveried.cli", "import", "claude-code", str(tmp_path)]
         variables = {**os.environ, **environment(home)}
+        # A process that was started in the background ignores the signal, and so would its child.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         with (
             Client(daemon.socket) as client,
             subprocess.Popen(
                 command, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
             ) as running,
         ):
-            wait_until(lambda: len(client.threads(limit=1000).items) >= 3, "three imported threads")
+            wait_until(lambda: len(client.threads(limit=1000).items) >= 1, "an imported thread")
             running.send_signal(signal.SIGINT)
             _, errors = running.communicate(timeout=60)
             assert running.returncode == 130
             assert f"of {SESSIONS} files are in" in errors
             assert "To go on" in errors
             before = len(client.threads(limit=1000).items)
-            assert 3 <= before < SESSIONS
+            assert 1 <= before < SESSIONS
             again = subprocess.run(command, env=variables, capture_output=True, text=True, check=True)
             assert f"from {SESSIONS} files" in again.stdout
             learnt = [item for item in client.operations(limit=1000).items if item.why == "thread.learn"]

@@ -29,7 +29,7 @@ CHECKS = (
     "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,"
     "response_schema_conformance"
 )
-STREAMS = {"/v1/events"}  # an answer without an end
+STREAMS = {"/v1/events", "/mcp"}  # answers without an end; the errors of the second are those of JSON-RPC
 
 
 @pytest.fixture(scope="module")
@@ -130,5 +130,6 @@ def test_a_generated_client_calls_everything(over_tcp: tuple[Daemon, str], tmp_p
     python = Path(generator).resolve().parent / "python3"
     called = subprocess.run([python, driver, tmp_path, url], capture_output=True, text=True, check=False)
     assert called.returncode == 0, called.stdout + called.stderr
-    operations = sum(len(item) for item in daemon.ask("GET", "/v1/openapi.json").json()["paths"].values())
-    assert f"called {operations - len(STREAMS)} operations" in called.stdout
+    paths = daemon.ask("GET", "/v1/openapi.json").json()["paths"]
+    operations = sum(len(item) for path, item in paths.items() if path not in STREAMS)
+    assert f"called {operations} operations" in called.stdout

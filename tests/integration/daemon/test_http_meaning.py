@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pytest
 
 from support.http_checks import check_refused
 
@@ -61,3 +63,30 @@ def test_nul_in_a_path_is_refused(daemon: Daemon) -> None:
         answer = daemon.ask("GET", f"/v1/documents/{path}")
         assert answer.status in {400, 404}, answer.body
         assert set(answer.json()) == {"error", "message", "details"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/sessions", {"client": "claude-code", "session": "s", "project": "/srv/\0x"}),
+        ("PATCH", "/v1/privacy", {"ignore": "/a\0b"}),
+        ("PATCH", "/v1/privacy", {"unignore": "/a\0b"}),
+        ("POST", "/v1/runs", {"project": "/srv/\0x"}),
+        ("POST", "/v1/threads", {"project": "a\0b"}),
+        ("GET", "/v1/index?folder=/a%00b", None),
+    ],
+)
+def test_nul_in_a_folder_is_refused(daemon: Daemon, method: str, path: str, body: dict[str, Any] | None) -> None:
+    """A folder with a zero byte, which no system has, is refused with a hint wherever a call takes one."""
+    answer = daemon.ask(method, path, body)
+    check_refused(answer, 400, "validation_error")
+    assert "zero byte" in answer.json()["message"]
+    assert answer.json()["details"]["hint"]
+
+
+@pytest.mark.parametrize("content", ["é$$", "Q", "Q Q="])
+def test_what_is_no_base64_is_refused(daemon: Daemon, content: str) -> None:
+    """A run's file whose content is not base64 is refused, whatever letters it has."""
+    run = daemon.ask("POST", "/v1/runs", {}).json()["id"]
+    answer = daemon.ask("PUT", f"/v1/runs/{run}/files/b.txt", {"content": content, "encoding": "base64"})
+    check_refused(answer, 400, "validation_error")

@@ -27,11 +27,18 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("memory_write", {"path": "facts/gates.md", "content": "# Gates\n\n- The north gate is green\n"}),
     ("memory_append", {"path": "facts/gates.md", "entry": "- The south gate is red"}),
     ("memory_read", {"path": "facts/gates.md"}),
-    ("memory_patch", {"path": "facts/gates.md", "patches": [{"oldText": "is red", "newText": "is blue"}]}),
+    (
+        "memory_patch",
+        {
+            "path": "facts/gates.md",
+            "patches": [{"oldText": "- The south gate is red", "newText": "- The south gate is blue"}],
+        },
+    ),
     ("memory_list", {}),
     ("recall", {"query": "which colour has the south gate"}),
     ("working_state_set", {"currentTask": "paint the gates"}),
     ("working_state_get", {}),
+    ("memory_delete", {"path": "facts/gates.md"}),
 )
 
 
@@ -41,7 +48,7 @@ def test_a_session_is_opened_in_the_revision_of_the_client(daemon: Daemon, tmp_p
     with bridge(daemon.env, tmp_path) as client:
         opened = client.open(version)
         assert opened["protocolVersion"] == version
-        assert opened["capabilities"] == {"tools": {}}
+        assert set(opened["capabilities"]) == {"tools", "resources", "prompts", "completions"}
         assert "recall" in opened["instructions"]
         assert client.ask("ping")["result"] == {}
         assert client.ask("tools/list")["result"] == {"tools": tools.definitions("mcp")}
@@ -104,7 +111,8 @@ def test_results_are_as_their_schema_says(daemon: Daemon, tmp_path: Path, *, lis
             if tool.output_type is None:
                 assert "structuredContent" not in result
                 continue
-            assert result["structuredContent"] == json.loads(result["content"][0]["text"])
+            text = json.loads(result["content"][0]["text"])
+            assert result["structuredContent"] == (text if tool.listed_as is None else {tool.listed_as: text})
             parsed = msgspec.convert(result["structuredContent"], tool.output_type)
             assert msgspec.to_builtins(parsed) == result["structuredContent"]
         assert "structuredContent" not in agent.ask("tools/call", name="note", arguments={})["result"]

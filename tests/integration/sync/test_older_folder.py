@@ -84,6 +84,18 @@ def lost(own: Tree, lines: dict[str, list[str]]) -> list[str]:
     ]
 
 
+def test_a_document_that_is_deleted_before_it_is_put_back(own: Tree, tmp_path: Path) -> None:
+    """An agent deletes one of the older files meanwhile: the others are put back, and nothing stops the sync."""
+    lines = written_since(own, NAMES[:3], 2, before=tmp_path)
+    put_back(own, tmp_path, NAMES[:3])
+    with asked(own, NAMES[:3]):
+        own.client.delete_document(NAMES[0])
+    assert own.client.sync_now(put_back=True).written >= 2
+    own.agree()
+    assert lost(own, {name: lines[name] for name in NAMES[1:3]}) == []
+    assert own.client.sync_status().state == "ok"
+
+
 @pytest.mark.parametrize("writes", [1, 24])
 def test_an_older_folder_asks_and_is_put_back(own: Tree, tmp_path: Path, writes: int) -> None:
     """Older texts of several files revert nothing until a person decides; `--put-back` writes the stored ones."""

@@ -13,7 +13,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.wire import CHUNK_MAX_BYTES
-from reveried.cli import imports as importing
+from reveried.cli import import_files as importing
 from support.daemon import running_daemon
 from support.http_checks import check_refused
 from support.session import generated_session, main_line_messages, session_file, stored_messages
@@ -270,16 +270,26 @@ def test_secrets_are_redacted_and_counted(client: Client, daemon: Daemon) -> Non
     assert secret.encode() not in (daemon.home / "data" / "store" / "data.mdb").read_bytes()
 
 
-def test_deleting_an_imported_thread_resets_its_import(client: Client) -> None:
-    """Deleting an imported thread deletes its import; the next one imports everything again."""
+def test_a_deleted_thread_is_imported_only_when_asked_for(daemon: Daemon, client: Client) -> None:
+    """The import of a deleted thread is refused, its chunks too; with `again` everything is imported anew."""
     data = generated_session(10)
     position = client.start_import("claude-code", "deleted")
     sent(client, position, data, size=1 << 22)
     client.delete_thread(position.thread, confirm=position.thread)
-    fresh = client.start_import("claude-code", "deleted")
+    refused = daemon.ask("POST", "/v1/imports", {"client": "claude-code", "session": "deleted"})
+    check_refused(refused, 409, "conflict")
+    assert refused.json()["details"]["forgotten"] is True
+    assert "--again" in refused.json()["details"]["hint"]
+    with pytest.raises(Conflict):
+        client.send_chunk(position.id, data, offset=0, first_line=1, final=True)
+    assert position.thread not in {thread.id for thread in client.threads(limit=1000).items}
+
+    fresh = client.start_import("claude-code", "deleted", again=True)
     assert (fresh.thread, fresh.offset) == (position.thread, 0)
     assert sent(client, fresh, data, size=1 << 22)[0].added == data.count(b"\n")
     assert stored_messages(client, fresh.thread) == main_line_messages(data)
+    assert client.start_import("claude-code", "deleted").offset == len(data)
+    assert client.start_import("claude-code", "deleted", again=True).offset == len(data)
 
 
 def test_an_imported_compaction_is_a_past_distillation(client: Client) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
-from reveried.cli.imports import import_file
+from reveried.cli.import_files import import_file
 from support.daemon import running_daemon
 from support.history import newest_operation
 from support.http_checks import check_refused
@@ -38,7 +38,7 @@ def test_memories_are_listed_to_the_end(client: Client) -> None:
     """Any page size gives each memory once, with at least one complete memory of each type in the sessions."""
     memories = client.memories(limit=1000).items
     assert len(memories) >= 7
-    assert {"observation", "preference", "mistake", "episode"} <= {memory.type for memory in memories}
+    assert {"preference", "mistake"} <= {memory.type for memory in memories}
     for size in (1, 2, 5):
         assert all_items(client.memories, size) == memories
     for memory in memories:
@@ -110,14 +110,16 @@ def test_recall_ranks_matching_memories(client: Client) -> None:
 
 def test_recall_obeys_its_parameters(client: Client) -> None:
     """Limit, token budget, types and tags are obeyed; a query of unknown words finds nothing."""
-    assert len(client.recall("read handle flush", limit=1).hits) == 1
-    small = client.recall("read handle flush", token_budget=60)
+    assert len(client.recall("may I change the signature", limit=1).hits) == 1
+    small = client.recall("may I change the signature", token_budget=60)
     assert small.tokens <= 60
-    assert len(small.hits) < len(client.recall("read handle flush").hits)
-    for hit in client.recall("the tests fail", types=["mistake", "episode"]).hits:
-        assert hit.memory.type in {"mistake", "episode"}
-    tag = client.memories(kind="episode").items[0].tags[:1]
-    for hit in client.recall("last line", tags=tag).hits:
+    assert len(small.hits) < len(client.recall("may I change the signature").hits)
+    typed = client.recall("a regression test, or another signature", types=["mistake"], min_score=0).hits
+    assert {hit.memory.type for hit in typed} == {"mistake"}
+    tag = client.memories(kind="mistake").items[0].tags[:1]
+    tagged = client.recall("may I change the signature", tags=tag, min_score=0).hits
+    assert tagged
+    for hit in tagged:
         assert set(tag) & set(hit.memory.tags)
     assert client.recall("zyzzyva quokka").hits == []
     assert client.recall("zyzzyva quokka").tokens == 0
@@ -144,7 +146,7 @@ def test_an_invalid_recall_is_refused(daemon: Daemon, body: Any) -> None:
 
 def test_a_recall_with_a_key_counts_once(daemon: Daemon, client: Client) -> None:
     """A repeated recall with its key has the same answer and counts one access."""
-    memory = client.memories(kind="observation").items[0]
+    memory = client.memories(kind="mistake").items[0]
     key = {"Idempotency-Key": "recalled once"}
     first, again = (daemon.ask("POST", "/v1/recall", {"query": memory.content}, key) for _ in range(2))
     assert first.body == again.body

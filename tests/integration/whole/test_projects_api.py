@@ -9,7 +9,7 @@ import pytest
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli.imports import import_file
+from reveried.cli.import_files import import_file
 from support.projects import repository, session
 
 if TYPE_CHECKING:
@@ -129,3 +129,25 @@ def test_a_folder_without_git_is_itself_while_it_exists(client: Client, tmp_path
     places = ("dune", "dune/inner", "dune/gone")
     names = [client.create_thread(project=str(tmp_path / place)).project for place in places]
     assert names == ["dune", "inner", "dune"]
+
+
+def test_sessions_of_gone_folders_are_of_the_remote_that_git_named(client: Client, tmp_path: Path) -> None:
+    """Copies of one repository on other machines are one project, as soon as a push or a fetch shows its remote."""
+    pushed = "To git@github.com:ann/skiff.git\n   1a2b3c4..5d6e7f8  main -> main"
+    fetched = "From https://github.com/ann/skiff\n * branch main -> FETCH_HEAD"
+    both = f"{pushed}\nFrom https://github.com/ben/raft\n * branch"
+    here = tmp_path / "here"
+    here.mkdir()
+    sessions = [
+        ("/machines/ann/skiff", ["Push it", pushed]),
+        ("/machines/ben/skiff-copy", ["Hello", "Hi"]),
+        ("/machines/ben/skiff-copy", ["Fetch it", fetched]),
+        ("/machines/ben/skiff-copy", ["Hello again", "Hi"]),
+        ("/machines/cy/ketch", ["Look", both]),
+        (str(here), ["Push it", pushed]),
+    ]
+    names = []
+    for number, (folder, texts) in enumerate(sessions):
+        path = session(tmp_path / f"skiff-{number}.jsonl", folder, texts)
+        names.append(client.thread(str(import_file(client, path).thread)).project)
+    assert names == ["skiff", "skiff-copy", "skiff", "skiff", "ketch", "here"]

@@ -21,6 +21,7 @@ BODIES: dict[str, tuple[Any, Any]] = {
     "/v1/threads": ({"title": "once"}, {"title": "twice"}),
     "/v1/threads/{id}/messages": (MESSAGE, {"messages": [{"role": "user", "content": "twice"}]}),
     "/v1/threads/{id}/notes": ({"content": "once", "category": "task"}, {"content": "twice", "category": "task"}),
+    "/v1/threads/{id}/rewind": ({"toSeq": 26}, {"toSeq": 25}),
     "/v1/threads/{id}/distill": ({}, {"tokenBudget": 1_000_000}),
     "/v1/threads/{id}/learn": (None, {}),
     "/v1/memories": ({"content": "the crane is yellow"}, {"content": "the crane is green"}),
@@ -32,6 +33,8 @@ BODIES: dict[str, tuple[Any, Any]] = {
         {"patches": [{"oldText": "one", "newText": "three"}]},
     ),
     "/v1/documents/{path:path}/append": ({"entry": "- once"}, {"entry": "- twice"}),
+    "/v1/documents/{path:path}/insert": ({"line": 0, "text": "- zero"}, {"line": 1, "text": "- zero"}),
+    "/v1/documents/{path:path}/move": ({"to": "facts/moved.md"}, {"to": "facts/elsewhere.md"}),
     "/v1/tools/{name}": ({"input": {}}, {"input": {}, "thread": "t"}),
     "/v1/sync": ({}, {"deep": True}),
     "/v1/dreams": ({"dryRun": True}, {"dryRun": False}),
@@ -40,12 +43,30 @@ BODIES: dict[str, tuple[Any, Any]] = {
     "/v1/operations/{id}/undo": (None, {}),
     "/v1/compact": (None, {}),
     "/v1/spaces": ({"id": "once"}, {"id": "twice"}),
+    "/v1/runs": ({"title": "once"}, {"title": "twice"}),
+    "/v1/runs/{id}/complete": (None, {}),
+    "/v1/sessions": (
+        {"client": "codex", "session": "s-1", "project": "pier"},
+        {"client": "codex", "session": "s-2", "project": "pier"},
+    ),
+    "/v1/sessions/{client}/{session}/end": (None, {}),
+    "/v1/distiller/check": (None, {}),
     "/v1/rollback": ({"operation": "1"}, {"operation": "0"}),
 }
 """The body of a first request, and another one, by path."""
 
-# They need a conflict, and a path, and the answer of a repetition has no secret: tested beside those.
-MADE_ELSEWHERE = {"/v1/conflicts/{id}/resolve", "/v1/backups", "/v1/tokens"}
+# They need a conflict, a candidate and a path, and the answer of a repetition has no secret: tested beside those. A
+# message of MCP has its own error for a key of another call, and only its tools change something. A hook's input is an
+# event of its client, which sends no keys.
+MADE_ELSEWHERE = {
+    "/v1/candidates/{id}/accept",
+    "/v1/candidates/{id}/reject",
+    "/v1/conflicts/{id}/resolve",
+    "/v1/backups",
+    "/v1/tokens",
+    "/v1/hooks/{client}",
+    "/mcp",
+}
 
 
 @pytest.fixture(scope="module")
@@ -72,11 +93,13 @@ def test_every_call_is_listed() -> None:
 def test_a_repeated_request_is_done_once(served: Daemon, path: str) -> None:
     """The answer is the first one, nothing is written a second time, and another body under the key is a conflict."""
     first, other = BODIES[path]
-    thread = "long" if path.endswith(("distill", "learn")) else "t"
+    thread = "long" if path.endswith(("distill", "learn", "rewind")) else "t"
     concrete = path.replace("{path:path}", "facts/keyed.md").replace("{name}", "memory_list")
+    concrete = concrete.replace("{client}/{session}", "codex/s-1")
     with Client(served.socket) as client:
         operation = next(item.id for item in client.operations().items if item.undoable)
-        concrete = concrete.replace("{id}", operation if "operations" in path else thread)
+        run = client.start_run().id if path.startswith("/v1/runs/") else ""
+        concrete = concrete.replace("{id}", run or (operation if "operations" in path else thread))
         waits = "?wait=true" if path.endswith(("distill", "learn", "dreams")) else ""
         key = {"Idempotency-Key": f"key of {path}"}
         answer = served.ask("POST", concrete + waits, first, key)

@@ -42,7 +42,7 @@ def test_hits_fit_the_terminal(cli: Cli, routes: Routes) -> None:
     shown = cli("search", "where", "in", "Oslo?").out
     lines = shown.splitlines()
     assert max(map(len, lines)) <= 80
-    assert "message 2 · assistant · 2023-07-02 10:01" in lines[0]
+    assert "--around 2 · assistant · 2023-07-02 10:01" in lines[0]
     assert lines[1].startswith("    user: Where did you")
     assert lines[2].startswith("    > In Oslo")
     assert "    user: Did it rain?" in lines

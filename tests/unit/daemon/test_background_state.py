@@ -63,6 +63,7 @@ async def daemon(tmp_path: Path, distiller: Distiller | None, **options: Any) ->
         states=StateCache(),
         background_state=background_state,
         redactor=Redactor(),
+        models=None,
         clock=lambda: AT,
     )
     await worker.submit(threads.create(SPACE, "test", ThreadRecord(id=THREAD, created_at=AT, updated_at=AT)))

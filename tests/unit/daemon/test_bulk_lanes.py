@@ -56,6 +56,7 @@ async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]
 
     layout = Layout.from_env({"REVERIE_HOME": str(home)}, home, 0)
     services = SimpleNamespace(
+        models=None,
         store=store,
         submit=submit,
         worker=worker,
@@ -65,7 +66,12 @@ async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]
         accesses=AccessCounts("test"),
         clock=lambda: AT,
         random=lambda size: next(NUMBERS).to_bytes(size, "big"),
-        sync_service=SimpleNamespace(write_all=nothing, documents=no_documents, index_entries=no_documents),
+        sync_service=SimpleNamespace(
+            write_all=nothing,
+            documents=no_documents,
+            index_entries=no_documents,
+            root_of=lambda _: layout.data_dir / "root",
+        ),
         project_listings=ProjectListings(),
     )
     try:

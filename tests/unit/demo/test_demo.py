@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,10 +15,11 @@ from rich.console import Console
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
+from reverie.evals.continuity import continuity
 from reverie.importers import files
 from reverie.importers.messages import main_line
 from reverie.models import EntryKind
-from reveried.cli.imports import FileReport
+from reveried.cli.import_files import FileReport
 from reveried.demo import steps
 from reveried.demo.report import Report
 from reveried.demo.sample import SESSION, sample
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from reverie.client import Client
 
+SHARE = re.compile(r"# (\d+) % in")
 AT = "2026-11-21T09:30:00.000Z"
 
 
@@ -165,6 +168,7 @@ def result(memories: list[wire.Memory], *, tokens: int = 1000) -> steps.DemoResu
         question="x",
         recalled=wire.RecallAnswer(hits=[], tokens=0),
         root="r",
+        measured=None,
     )
 
 
@@ -219,6 +223,17 @@ def test_files_page(tmp_path: Path) -> None:
     assert "space.json" not in text
     (tmp_path / "facts/preferences.md").unlink()
     assert "facts/preferences.md:" not in pages(lambda report: report.print_files(tmp_path))
+
+
+def test_measured_page(tmp_path: Path) -> None:
+    """The page compares Reverie's context of the sample with its last messages; of a short session it says why not."""
+    path = tmp_path / f"{SESSION}.jsonl"
+    path.write_bytes(sample())
+    measured = continuity([path], budgets=[4_000], points=1)
+    text = pages(lambda report: report.print_measured(measured))
+    shares = {line.split()[0]: int(found[1]) for line in text.splitlines() if (found := SHARE.search(line))}
+    assert shares["Reverie"] > shares["the"] > 0
+    assert "too short" in pages(lambda report: report.print_measured(None))
 
 
 @pytest.mark.parametrize("keep", [True, False])

@@ -53,6 +53,50 @@ def test_a_very_long_request_is_shortened_visibly() -> None:
     assert ranked_excerpts(Thread().user("x" * 2_000))[0].text == "x" * 640 + " […]"
 
 
+def test_the_rest_of_a_long_request_can_be_an_excerpt() -> None:
+    """Lines of a pasted plan that the shortened request leaves out are excerpts; its first lines are not repeated."""
+    plan = ["Please carry out this plan for `resolveConfig`:"]
+    plan += [f"{n}. Move the reading of section {n} into `readSection{n}` and call it from main" for n in range(20)]
+    texts = [passage.text for passage in ranked_excerpts(Thread().user("\n".join(plan)))]
+    assert texts[0].startswith(plan[0])
+    assert plan[-1] in texts
+    assert plan[0] not in texts
+    assert plan[2] not in texts
+
+
+def test_a_long_line_is_cut_into_pieces() -> None:
+    """JSON on one line gives pieces of whole words; encoded data gives none."""
+    members = ", ".join(f'"member_{n}": "the value of entry {n}"' for n in range(60))
+    image = "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo" * 40
+    thread = Thread().call("fetch", {"address": "members"}, f'{{{members}, "image": "{image}"}}')
+    texts = [passage.text for passage in ranked_excerpts(thread, 4_000) if passage.origin == "fetch"]
+    assert all(len(text) <= 300 for text in texts)
+    assert all(any(f'"member_{n}":' in text for text in texts) for n in range(50))
+    assert not any("QUJDREVGR0" in text for text in texts)
+
+
+def test_nested_arguments_and_search_options_are_excerpts() -> None:
+    """Questions in a list are quoted, and a search with its options."""
+    thread = Thread()
+    thread.call("AskUserQuestion", {"questions": [{"question": "Shall parse_config refuse unknown keys?"}]}, "yes")
+    search = {"pattern": "parse_config", "path": "/w/app", "glob": "*.ts", "output_mode": "files_with_matches"}
+    thread.call("Grep", search, "src/config.ts")
+    texts = [passage.text for passage in ranked_excerpts(thread)]
+    assert "Shall parse_config refuse unknown keys?" in texts
+    assert any(
+        text.startswith("Grep parse_config") and text.endswith("glob: *.ts, output_mode: files_with_matches")
+        for text in texts
+    )
+
+
+def test_lines_without_names_fill_what_is_left() -> None:
+    """All lines of a short file are excerpts where there is room, and only the telling ones where there is not."""
+    lines = ["def total_of(prices):", "x = 0", "for p in prices:", "x += p", "return x"]
+    thread = Thread().call("Read", {"file_path": "/w/app/src/sum.py"}, "\n".join(lines))
+    assert {passage.text for passage in ranked_excerpts(thread)} == set(lines)
+    assert [passage.text for passage in ranked_excerpts(thread, 8)] == lines[:1]
+
+
 def test_excerpts_fit_the_budget_with_exact_counts() -> None:
     """The token sum is within the budget; each count is that of the text and a newline."""
     for budget in (0, 30, 200, 1_000):
@@ -115,7 +159,8 @@ def test_an_excerpt_does_not_repeat_its_heading() -> None:
     heading = "Make parse_config refuse unknown keys"
     thread = Thread().call("mcp__runner__run", {"description": heading, "argument": "parse_config --strict"}, "ok")
     assert [passage.text for passage in ranked_excerpts(thread) if passage.origin == heading] == [
-        "parse_config --strict"
+        "parse_config --strict",
+        "ok",
     ]
 
 

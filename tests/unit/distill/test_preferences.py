@@ -154,5 +154,5 @@ def test_only_choices_between_alternatives_become_memories(question: str, answer
     thread = Thread().call(
         "AskUserQuestion", {"questions": [{"question": question}]}, f'answers: "{question}"="{answer}"'
     )
-    contents = [one.content for one in learnt(thread)]
+    contents = [one.content for one in learnt(thread, MemoryType.FACT)]
     assert contents == ([] if expected is None else [f"Asked “{question}”, the user chose “{expected}” (2026-03-05)."])

@@ -222,11 +222,11 @@ def test_announcements_of_the_agent_are_next_steps_until_the_next_user_message()
     thread = Thread().user("Why does the importer skip the last message of `export.zip`?")
     thread.agent("The index has one entry too few. Now let me compare `index.bin` with the messages.")
     state = ENGINE.working_state(thread.messages)
-    assert state.next_steps == ("compare `index.bin` with the messages",)
+    assert state.next_steps == ("go on: compare `index.bin` with the messages",)
     pointing = Thread().user("Why is the last message gone?").agent("The index has one entry too few. Let me fix this:")
-    assert ENGINE.working_state(pointing.messages).next_steps == ("fix this: The index has one entry too few.",)
+    assert ENGINE.working_state(pointing.messages).next_steps == ("go on: fix this: The index has one entry too few.",)
     spoken = ENGINE.working_state(thread.user("Leave the index alone please").messages)
-    assert not spoken.next_steps
+    assert spoken.next_steps == ("do what the user asked: Leave the index alone please",)
 
 
 def test_only_final_choices_are_decisions_of_the_agent() -> None:
@@ -299,6 +299,6 @@ def test_the_last_announcement_of_the_agent_is_the_next_step() -> None:
     thread = Thread().user("Move the retries of `fetcher.py` into a file").agent("Now update the fetcher's own tests.")
     for number in range(12):
         thread.call("Read", {"file_path": f"/w/app/tests/test_{number}.py"}, "retries = 3")
-    assert ENGINE.working_state(thread.messages).next_steps == ("update the fetcher's own tests",)
+    assert ENGINE.working_state(thread.messages).next_steps == ("go on: update the fetcher's own tests",)
     talk = Thread().user("Why do the retries of `fetcher.py` stop early?").agent("Now the retries go on until the end.")
     assert ENGINE.working_state(talk.messages).next_steps == ()

@@ -72,7 +72,7 @@ def test_summary_of_a_task() -> None:
     sections = distilled(logger_fix()).summary.sections
     assert any("The logger writes to stdout" in line for line in sections[Section.TASK_CONTEXT])
     assert "Committed 1a2b3c4: fix(logger): replace the pipeline by lineTransport" in sections[Section.COMPLETED_WORK]
-    assert any("worker thread writes to stdout by itself" in line for line in sections[Section.DECISIONS])
+    assert any("worker thread writes to stdout by itself" in line for line in sections[Section.CURRENT_STATE])
     assert any(line.startswith("Last tests: passed") for line in sections[Section.CURRENT_STATE])
     assert any("Shall I open a pull request?" in line for line in sections[Section.OPEN_THREADS])
     assert any("User: no, don't touch the public makeLogger" in line for line in sections[Section.CORRECTIONS])
@@ -107,7 +107,7 @@ def test_reports_of_a_subagent_are_findings() -> None:
     )
     thread = Thread().user("Review the zip reader").call("Task", {"description": "Review", "prompt": "Read it"}, report)
     sections = distilled(thread).summary.sections
-    assert any("updated twice since spring" in line for line in sections[Section.DECISIONS])
+    assert any("updated twice since spring" in line for line in sections[Section.CURRENT_STATE])
     assert not any("entry_count" in line for line in sections[Section.OPEN_THREADS])
     assert not any("updated twice" in line for line in sections[Section.COMPLETED_WORK])
 
@@ -118,7 +118,7 @@ def test_open_items_are_stated_remaining_work() -> None:
     thread.agent("The ledger remains compatible with `old_reader`. Then the pages are merged by `merge_pages`.")
     thread.agent("Now let me check why `merge_pages` failed. The index of `pages.db` still has to be rebuilt.")
     sections = distilled(thread).summary.sections
-    assert sections[Section.OPEN_THREADS] == ("The index of `pages.db` still has to be rebuilt.",)
+    assert sections[Section.OPEN_THREADS] == ("Next: The index of `pages.db` still has to be rebuilt.",)
     assert not any("let me check" in line for lines in sections.values() for line in lines if "last said" not in line)
 
 

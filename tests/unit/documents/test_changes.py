@@ -118,7 +118,7 @@ def test_nothing_is_put_into_a_file_that_never_had_it() -> None:
     assert apply_changes("facts/a.md", "- a\n", ["a"], [Add("b", Wording("b"))], day=DAY).text == "- a\n- b\n"
     assert refresh_header("facts/a.md", "- Tea: green\n", day=DAY) == "> Summary: tea\n\n- Tea: green\n"
     hidden = "- my key is [REDACTED:aws-key-id] for prod\n"
-    assert refresh_header("facts/a.md", hidden, day=DAY) == f"> Summary: key prod\n\n{hidden}"
+    assert refresh_header("facts/a.md", hidden, day=DAY) == f"> Summary: key is for prod\n\n{hidden}"
 
 
 def test_an_empty_file_is_written_like_a_new_one() -> None:

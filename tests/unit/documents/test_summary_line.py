@@ -11,10 +11,10 @@ from reverie.documents.summary_line import WORDS_MAX, summary_line
 @pytest.mark.parametrize(
     ("fact", "topic"),
     [
-        ("Dependencies are pinned", "dependencies pinned"),
-        ("Processes restart nightly", "processes restart"),
-        ("The database is Postgres", "database Postgres"),
-        ("Uses bun. Tests run nightly", "bun tests"),
+        ("Dependencies are pinned", "dependencies are pinned"),
+        ("Processes restart nightly", "processes restart nightly"),
+        ("The database is Postgres", "database is Postgres"),
+        ("Uses bun. Tests run nightly", "uses bun"),
         ("the Bun runtime", "Bun runtime"),
         ("OS: macOS", "OS"),
         ("DB: postgres", "DB"),
@@ -22,23 +22,27 @@ from reverie.documents.summary_line import WORDS_MAX, summary_line
         ("src/app.py: the entry", "src/app.py"),
         ("`make test`: runs all", "make test"),
         ("**Time Zone:** Europe/Lisbon", "time zone"),
-        ("Decision: use bun", "decision bun"),
-        ("Preferred package manager for scripts: bun", "preferred package"),
+        ("Decision: use bun", "use bun"),
+        ("Preferred package manager for scripts: bun", "preferred package manager for scripts"),
         ("See https://example.org/a: it says so", "see https://example.org/a"),
-        ("maps are `a: b` here", "maps b"),
-        ("Never deploy on Fridays", "never deploy Fridays"),
-        ("Do not mock the DB", "not mock DB"),
-        ("Don't mock the DB", "don't mock DB"),
-        ("The user does not like tea", "user not like tea"),
-        ("Staging deploys are never automatic", "staging deploys never automatic"),
-        ("Telemetry is disabled", "telemetry disabled"),
-        ("Releases are cut from `stable`, never from main", "releases cut"),
+        ("maps are `a: b` here", "maps"),
+        ("Never deploy on Fridays", "never deploy on Fridays"),
+        ("Do not mock the DB", "do not mock the DB"),
+        ("Don't mock the DB", "don't mock the DB"),
+        ("The user does not like tea", "user does not like tea"),
+        ("Staging deploys are never automatic", "staging deploys are never automatic"),
+        ("Telemetry is disabled", "telemetry is disabled"),
+        ("Releases are cut from `stable`, never from main", "releases are cut from stable"),
         ("is it?", "general"),
         ("Mock no database #testing #local-db", "testing, local db"),
+        ("Keep both importers #decision #importers", "importers"),
+        ("Never push to main #preference", "never push to main"),
+        ("The user wants: “we should write the tests first”", "write the tests first"),
+        ("Prefers subagents to save on the main context", "prefers subagents"),
     ],
 )
 def test_the_topic_of_a_fact(fact: str, topic: str) -> None:
-    """A fact's topic is its key, else its tags, else its first words with their denial."""
+    """A fact's topic is its key, else its tags that name no type, else its first words, small ones included."""
     assert summary_line(parse_document("facts/a.md", f"- {fact}\n").items) == topic
 
 
@@ -49,13 +53,16 @@ def test_the_topic_of_a_fact(fact: str, topic: str) -> None:
         ("Logger Stdout Leak Fix", "logger stdout leak fix"),
         ("Short ID implementation", "short ID implementation"),
         ("Settings file #3", "settings file 3"),
-        ("Fix the Postgres driver", "fix Postgres driver"),
-        ("Never retry a paid call", "never retry paid call"),
+        ("Fix the Postgres driver", "fix the Postgres driver"),
+        ("Never retry a paid call", "never retry a paid call"),
         ("The", "the"),
+        ("Add warnings for failed agent resolution and signpost a cache", "add warnings for failed agent resolution"),
+        ("Improve list view TUI with viewport scrolling", "improve list view TUI"),
+        ("Wire session.Transition() into hook handlers (ENT-221)", "wire session.Transition into hook handlers"),
     ],
 )
 def test_the_topic_of_an_episode(title: str, topic: str) -> None:
-    """An episode's topic is its title without filler words; names keep their capitals."""
+    """An episode's topic is the beginning of its title, cut at a clause; names keep their capitals."""
     assert summary_line(parse_document("episodes/2026-02.md", f"## {title}\n- Summary: x\n").items) == topic
 
 
@@ -65,3 +72,17 @@ def test_topics_are_listed_once() -> None:
     found = summary_line(parse_document("facts/a.md", text).items)
     assert found.startswith("docker, name, key k0, key k1")
     assert len(found.split()) == WORDS_MAX
+
+
+@pytest.mark.parametrize(
+    ("preference", "topic"),
+    [
+        ("Wants agents to always run `make check` instead of bare pytest.", "run make check"),
+        ("Wants agents never to mock the database.", "never to mock the database"),
+        ("Prefers short answers.", "short answers"),
+        ("Dislikes long lines.", "long lines"),
+    ],
+)
+def test_the_topic_of_a_preference(preference: str, topic: str) -> None:
+    """The topic is what is wanted, without the words that every preference begins with."""
+    assert summary_line(parse_document("facts/preferences.md", f"- {preference}\n").items) == topic

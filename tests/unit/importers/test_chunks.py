@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.importers import ChunkPlan, PartialLine, Problem, chunks, claude_code, jsonline, plan_chunk
+from reverie.importers import ChunkPlan, PartialLine, Problem, chunks, formats, jsonline, plan_chunk
 from reverie.models import EntryKind
 
 ONE, TWO = b'{"role":"user","content":"one"}', b'{"role":"assistant","content":"two"}'
@@ -78,7 +78,7 @@ def test_a_bad_line_is_reported_and_later_lines_are_read() -> None:
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> int:
     """Set a line limit small enough to try every cut."""
-    for module in (chunks, claude_code, jsonline):
+    for module in (chunks, formats, jsonline):
         monkeypatch.setattr(module, "LINE_BYTES_MAX", 100)
     monkeypatch.setattr(jsonline, "HEAD_BYTES", 9)
     return 100

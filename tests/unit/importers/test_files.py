@@ -271,7 +271,9 @@ def test_the_session_of_a_file(tmp_path: Path, name: str, data: bytes, session: 
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
     identity = files.read_identity(tmp_path / name)
     assert identity == files.read_identity(tmp_path / f"{name}.gz")
-    assert identity == files.Identity(session, agent, len(data), hashlib.sha256(data).hexdigest())
+    assert identity.program == ("claude-code" if b"sessionId" in data else None)
+    expected = files.Identity(session, agent, len(data), hashlib.sha256(data).hexdigest(), identity.program)
+    assert identity == expected
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from reverie.repositories import (
     main_folder,
     normalized_remote,
     readable_names,
+    remote_in,
     slug,
 )
 from support.projects import git, repository
@@ -189,3 +191,20 @@ def test_slugs_are_folder_names() -> None:
         assert slug(text) == name
         assert slug(slug(text)) == name
     assert len(slug("x" * 500)) <= 60
+
+
+@pytest.mark.parametrize(
+    ("output", "remote"),
+    [
+        ("To github.com:ann/pier.git\n   1a2b3c4..5d6e7f8  main -> main", "github.com/ann/pier"),
+        ("From https://github.com/Ann/pier\n * branch main -> FETCH_HEAD", "github.com/ann/pier"),
+        ("From git@github.com:ann/pier.git\n", "github.com/ann/pier"),
+        ("To github.com:ann/pier.git\nFrom github.com:ben/mole\n", ""),
+        ("From: Ann <ann@pier.org>\nTo: Ben\n", ""),
+        ("To summarize: it works\n", ""),
+    ],
+)
+def test_the_remote_that_git_names_in_a_transcript(output: str, remote: str) -> None:
+    """Of a push or a fetch; several remotes name none, and a mail or a sentence is no remote."""
+    line = json.dumps({"message": {"content": [{"type": "tool_result", "content": output}]}})
+    assert remote_in(f"{line}\n".encode()) == remote

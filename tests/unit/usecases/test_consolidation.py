@@ -87,7 +87,7 @@ def test_a_new_memory_is_put_into_a_persons_file(desk: Desk) -> None:
     desk.apply(desk.plan([prefers("Language: English")]))
     expected = (
         MINE.replace("spaces\r\n", "spaces\r\n* Language: English\r\n")
-        .replace("Summary: old", "Summary: editor, tabs over, language")
+        .replace("Summary: old", "Summary: editor, tabs over spaces, language")
         .replace("2020-01-01", "2026-11-22")
     )
     assert desk.text(PREFERENCES) == expected

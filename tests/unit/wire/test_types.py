@@ -100,9 +100,9 @@ def test_memory() -> None:
     ("change", "sent"),
     [
         (CHANGES[0], {"action": "KEEP", "id": "mem_1"}),
-        (CHANGES[1], {"action": "UPDATE", "id": "mem_2", "content": "x", "tags": ["t"]}),
+        (CHANGES[1], {"action": "UPDATE", "id": "mem_2", "content": "x", "tags": ["t"], "candidateIndex": None}),
         (CHANGES[2], {"action": "DELETE", "id": "mem_3"}),
-        (CHANGES[3], {"action": "ADD", "type": "fact", "content": "y", "tags": [], "id": None}),
+        (CHANGES[3], {"action": "ADD", "type": "fact", "content": "y", "tags": [], "id": None, "candidateIndex": None}),
         (CHANGES[4], {"action": "SKIP", "candidateIndex": 0}),
     ],
 )

@@ -1,0 +1,227 @@
+"""The real Claude Code and Codex before a local server: what their next request holds. Skipped where not installed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.client import Client as Reverie
+from support.daemon import running_daemon
+from support.model_servers import model_server
+from support.real_clients import CLAUDE, CODEX, claude_code, codex, conversation, needs, prompt
+from support.session import stored_messages
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from support.daemon import Daemon
+    from support.model_servers import ModelServer
+    from support.real_clients import Client
+
+pytestmark = pytest.mark.timeout(280)
+PART = "# Reverie, part {} of 3"
+
+
+@pytest.fixture
+def models() -> Iterator[ModelServer]:
+    """A server of models."""
+    with model_server() as running:
+        yield running
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The folder that the agents work in."""
+    folder = tmp_path / "harbour"
+    folder.mkdir()
+    return folder
+
+
+def thread_of(reverie: Reverie, session: str, messages: int) -> str:
+    """Return the thread of a session, once it has so many messages."""
+    wait_until(lambda: session in {item.session for item in reverie.sessions().items}, "the session")
+    thread = next(item.thread for item in reverie.sessions().items if item.session == session)
+    assert thread is not None
+    wait_until(lambda: len(stored_messages(reverie, thread)) >= messages, "the messages")
+    return thread
+
+
+@needs(CLAUDE)
+def test_claude_code_is_recorded_and_gets_its_memory_back(models: ModelServer, tmp_path: Path, project: Path) -> None:
+    """Recorded while it works; after a compaction state, notes and excerpts; in the next session of the project too."""
+    with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
+        client = claude_code(tmp_path, models)
+        client.install(daemon)
+        models.reply = "I have painted the north gate green. Next: paint the south gate."
+        session = prompt(client, project, "Please paint the north gate green.")["session_id"]
+        assert PART.format(1) in models.conversations()[0]
+        assert "mcp__plugin_reverie_reverie__note" in models.conversations()[0]
+        thread = thread_of(reverie, session, 2)
+        reverie.add_note(thread, "the south gate stays red", "correction")
+
+        models.forget()
+        models.reply = "<summary>They spoke about a gate.</summary>"
+        prompt(client, project, "/compact", "--resume", session)
+        assert "each decision and its reason" in models.conversations()[0]
+        assert str(daemon.home) not in "".join(models.conversations())
+        models.forget()
+        models.reply = "Understood."
+        prompt(client, project, "What is next?", "--resume", session)
+        after = models.conversations()[0]
+        assert "They spoke about a gate." in after
+        assert "the south gate stays red" in after
+        assert "I have painted the north gate green" in after
+        assert PART.format(1) in after
+
+        wait_until(lambda: not reverie.sessions(open=True).items, "the end of the session")
+        models.forget()
+        prompt(client, project, "Good morning.")
+        assert "the south gate stays red" in models.conversations()[0]
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        models.forget()
+        prompt(client, elsewhere, "Good morning.")
+        assert "south gate" not in models.conversations()[0]
+        assert PART.format(1) in models.conversations()[0]
+
+
+@needs(CLAUDE)
+def test_a_cleared_session_of_claude_code_names_the_one_before(
+    models: ModelServer, tmp_path: Path, project: Path
+) -> None:
+    """One process, two sessions: the second one is recorded apart, and begins with the state alone."""
+    with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
+        client = claude_code(tmp_path, models)
+        client.install(daemon)
+        reports = conversation(client, project, "Paint the north gate.", "/clear", "Paint the fence.")
+        wait_until(lambda: len(reverie.sessions().items) == 2, "two sessions")
+        second, first = reverie.sessions().items
+        assert (second.before, first.before) == (first.session, None)
+        assert (second.session, first.session) == (reports[-1]["session_id"], reports[0]["session_id"])
+        assert first.thread is not None
+        assert second.thread is not None
+        wait_until(lambda: stored_messages(reverie, second.thread or ""), "the second thread")
+        assert "fence" not in str(stored_messages(reverie, first.thread))
+        assert "north gate" not in str(stored_messages(reverie, second.thread))
+        assert PART.format(1) in models.conversations()[-1]
+
+
+@needs(CLAUDE)
+def test_an_automatic_compaction_is_followed_by_the_memory(models: ModelServer, tmp_path: Path, project: Path) -> None:
+    """The window is reported as full: the client compacts by itself, and its next request has state and messages."""
+    with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
+        client = claude_code(tmp_path, models)
+        client.install(daemon)
+        client.env["CLAUDE_CODE_AUTO_COMPACT_WINDOW"] = "100000"
+        models.reply, models.usage = "<summary>The gate is done.</summary>", 990_000
+        session = prompt(client, project, "Paint the north gate in the colour of moss.")["session_id"]
+        thread_of(reverie, session, 2)
+        models.forget()
+        prompt(client, project, "And now the fence.", "--resume", session)
+        last = models.conversations()[-1]
+        assert "The gate is done." in last
+        assert "colour of moss" in last
+        assert PART.format(3) in last
+
+
+@needs(CLAUDE)
+def test_three_sessions_at_once_do_not_cross(models: ModelServer, tmp_path: Path) -> None:
+    """Each project has its own thread, with its own messages alone."""
+    with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
+        client = claude_code(tmp_path, models)
+        client.install(daemon)
+        names = ("harbour", "lighthouse", "quarry")
+        for name in names:
+            (tmp_path / name).mkdir()
+        with ThreadPoolExecutor(3) as pool:
+            ask = partial(_ask, client, tmp_path)
+            sessions = list(pool.map(ask, names))
+        for name, session in zip(names, sessions, strict=True):
+            stored = str(stored_messages(reverie, thread_of(reverie, session, 2)))
+            assert [other for other in names if f"word of {other}" in stored] == [name]
+
+
+def _ask(client: Client, folder: Path, name: str) -> str:
+    """Send a prompt in the project of this name; return the session's id."""
+    return str(prompt(client, folder / name, f"The word of {name}.")["session_id"])
+
+
+@needs(CLAUDE)
+def test_private_and_ignored_sessions_of_claude_code(models: ModelServer, tmp_path: Path, project: Path) -> None:
+    """An ignored folder has no session, and its prompt gets nothing of Reverie's hooks."""
+    with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
+        client = claude_code(tmp_path, models)
+        client.install(daemon)
+        daemon.ask("PATCH", "/v1/privacy", {"ignore": str(project)})
+        prompt(client, project, "Dear diary.")
+        assert PART.format(1) not in models.conversations()[0]
+        assert reverie.sessions().items == []
+
+
+@needs(CLAUDE)
+@needs(CODEX)
+def test_codex_starts_where_claude_code_stopped(models: ModelServer, tmp_path: Path, project: Path) -> None:
+    """Its first request has what was done and what is next; untrusted hooks do nothing, and doctor says so."""
+    with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
+        first, second = claude_code(tmp_path, models), codex(tmp_path, models)
+        first.install(daemon)
+        second.install(daemon)
+        models.reply = "I have painted the north gate green. Next: paint the south gate."
+        session = prompt(first, project, "Please paint the north gate green.")["session_id"]
+        thread_of(reverie, session, 2)
+        wait_until(lambda: not reverie.sessions(open=True).items, "the end of the session")
+
+        models.forget()
+        prompt(second, project, "Go on.", trusted=False)
+        assert "north gate" not in models.conversations()[0]
+        env = second.env | {"REVERIE_HOME": str(daemon.home)}
+        doctor = subprocess.run(
+            [sys.executable, "-m", "reveried.cli", "doctor"], env=env, capture_output=True, text=True, check=False
+        )
+        assert "only after you have trusted them" in doctor.stdout
+        models.forget()
+        prompt(second, project, "Go on.")
+        assert "I have painted the north gate green" in models.conversations()[0]
+        assert PART.format(1) in models.conversations()[0]
+        assert {item.client for item in reverie.sessions().items} == {"claude-code", "codex"}
+
+        models.reply = "The south gate is blue now. Next: oil the hinges."
+        thread_id = prompt(second, project, "Paint the south gate blue.")["thread_id"]
+        thread_of(reverie, thread_id, 2)
+        wait_until(lambda: not reverie.sessions(open=True).items, "the end of the session")
+        wait_until(lambda: "oil the hinges" in _first_request(first, project, models), "the handoff")
+
+
+def _first_request(client: Client, project: Path, models: ModelServer) -> str:
+    """Begin a session; return the first request to the model."""
+    models.forget()
+    models.reply = "Understood."
+    assert prompt(client, project, "Go on.")["session_id"]
+    return models.conversations()[0]
+
+
+@needs(CLAUDE)
+@needs(CODEX)
+def test_without_a_daemon_the_clients_work_as_before(models: ModelServer, tmp_path: Path, project: Path) -> None:
+    """The prompt goes out, without an error of a hook."""
+    with running_daemon() as daemon:
+        clients = claude_code(tmp_path, models), codex(tmp_path, models)
+        for client in clients:
+            client.install(daemon)
+        _stop(daemon)
+        for client in clients:
+            models.forget()
+            prompt(client, project, "Please paint the north gate green.")
+            assert "Please paint the north gate green." in models.conversations()[0]
+            assert PART.format(1) not in models.conversations()[0]
+
+
+def _stop(daemon: Daemon) -> None:
+    assert daemon.stop() == 0

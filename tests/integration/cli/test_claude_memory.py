@@ -1,0 +1,94 @@
+"""`reverie import claude-memory` before a real daemon: Claude Code's own memory files become documents."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from reverie import wire
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.client import Client
+    from support.daemon import Daemon
+
+FILE = "---\nname: {0}\ndescription: how\nmetadata:\n  type: feedback\n  originSessionId: 5f1c-77\n---\n\n{1}\n"
+
+
+def imported(daemon: Daemon, *words: str) -> tuple[int, Any]:
+    """Run the command; return its exit code and report."""
+    done = subprocess.run(
+        [sys.executable, "-m", "reveried.cli", "import", "claude-memory", *words, "--json"],
+        env=daemon.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, json.loads(done.stdout) if done.stdout else done.stderr
+
+
+def project_of(folder: Path, name: str, memories: dict[str, str]) -> Path:
+    """Make a project's folder as Claude Code has it, with a transcript and its memory; return the project's own."""
+    own = folder / "work" / name
+    own.mkdir(parents=True)
+    projects = folder / "projects" / f"-work-{name}"
+    (projects / "memory").mkdir(parents=True)
+    line = {"type": "user", "uuid": "u", "cwd": str(own), "message": {"role": "user", "content": "x"}}
+    (projects / "s-1.jsonl").write_text('{"type":"summary"}\nbroken\n' + json.dumps(line) + "\n")
+    (projects / "memory" / "MEMORY.md").write_text("- [x](x.md)\n")
+    for path, text in memories.items():
+        (projects / "memory" / path).write_text(text)
+    return own
+
+
+def test_memory_files_become_documents_of_their_project(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """With an agent's trust, and found in their own project alone; again it adds nothing, and overwrites nothing."""
+    project_of(tmp_path, "harbour", {"cranes.md": FILE.format("cranes", "The tall crane lifts nine tonnes.")})
+    project_of(tmp_path, "orchard", {"pears.md": FILE.format("pears", "Pears ripen in late September.")})
+    code, report = imported(daemon, str(tmp_path / "projects"))
+    assert (code, report["added"]) == (0, 2)
+    assert [file["document"] for file in report["files"]] == ["claude/harbour/cranes.md", "claude/orchard/pears.md"]
+    crane = next(
+        memory for memory in client.memories(limit=1000).items if memory.document == "claude/harbour/cranes.md"
+    )
+    assert (crane.trust, crane.type) == ("agent", "preference")
+    assert client.recall("how much does the tall crane lift", project="harbour").hits
+    assert not client.recall("how much does the tall crane lift", project="orchard").hits
+    client.patch_document("claude/harbour/cranes.md", [("nine tonnes", "ten tonnes")])
+    code, report = imported(daemon, str(tmp_path / "projects" / "-work-harbour"))
+    assert (code, [file["outcome"] for file in report["files"]]) == (0, ["kept"])
+    assert "ten tonnes" in client.document("claude/harbour/cranes.md").content
+    assert imported(daemon, str(tmp_path / "projects"))[1]["added"] == 0
+
+
+def test_what_cannot_be_imported_is_named(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """A file that is no text, a folder that is ignored, and a place without any memory."""
+    own = project_of(tmp_path, "diary", {"day.md": FILE.format("day", "Tired today.")})
+    client.change_privacy(wire.ChangePrivacy(ignore=str(own)))
+    code, report = imported(daemon, str(tmp_path / "projects"))
+    assert (code, [file["outcome"] for file in report["files"]]) == (0, ["ignored"])
+    client.change_privacy(wire.ChangePrivacy(unignore=str(own)))
+    (tmp_path / "projects" / "-work-diary" / "memory" / "bad.md").write_bytes(b"\xff\xfe\x00")
+    code, report = imported(daemon, str(tmp_path / "projects"))
+    assert (code, [file["outcome"] for file in report["files"]]) == (1, ["failed", "added"])
+    code, error = imported(daemon, str(tmp_path / "work"))
+    assert (code, "no auto memory there" in json.dumps(error)) == (1, True)
+
+
+def test_what_claude_code_saves_in_the_folder_is_trusted_as_an_agent(daemon: Daemon, client: Client) -> None:
+    """A file that names its session, whoever's process saved it; the same file without is a person's."""
+    root = daemon.home / "root" / "default"
+    head = "---\nname: {0}\ndescription: how\nmetadata:\n  type: feedback\n"
+    (root / "agent-gates.md").write_text(head.format("gates") + "  originSessionId: 5f1c-77\n---\nPaint gates green.\n")
+    (root / "person-gates.md").write_text(head.format("hinges") + "---\nOil hinges in May.\n")
+    client.sync_now()
+    found = {memory.document: memory for memory in client.memories(limit=1000).items}
+    gates, hinges = found["agent-gates.md"], found["person-gates.md"]
+    assert (gates.trust, gates.type, gates.provenance["session"]) == ("agent", "preference", "5f1c-77")
+    assert hinges.trust == "person"
+    (root / "agent-gates.md").write_text((root / "agent-gates.md").read_text().replace("green", "white"))
+    client.sync_now()
+    assert client.memory(gates.id).trust == "agent"

@@ -1,0 +1,244 @@
+"""`reverie install` in configurations of Claude Code and Codex: what it changes, and that nothing is left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reveried.plugin import HOOKS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SETTINGS = {
+    "none": None,
+    "empty": b"",
+    "short": b'model = "x"',
+    "odd": b'# mine\r\nmodel = "x"   # why\n\n\n[profiles.a]\nmodel = "y"\n[[things]]\na = 1\n\n\n',
+    "marked": b'\xef\xbb\xbfmodel = "caf\xc3\xa9"\n',
+    "quoted": b'a = """\n[plugins]\n"""',
+}
+UNUSABLE = {
+    "latin": b'# caf\xe9\nmodel = "x"\n',
+    "broken": b"a = [\n",
+    "inline": b"plugins = {}\nfeatures = {hooks=false}\nmarketplaces = {}",
+    "spelled": b"[plugins.'reverie@reverie']\nenabled = false\n",
+    "text": b'a = """\n[marketplaces.reverie]\nnot = "ours"\n"""\n',
+}
+TRUSTED = '\n[hooks.state."reverie@reverie:hooks/hooks.json:stop:0:0"]\ntrusted_hash = "sha256:1"\n'
+
+
+class Machine:
+    """A home folder with the configurations of both clients."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.claude, self.codex = home / ".claude", home / ".codex"
+        self.config = self.codex / "config.toml"
+        self.claude.mkdir()
+        self.codex.mkdir()
+        (self.claude / "settings.json").write_text('{"model": "opus"}')
+
+    def reverie(self, *words: str) -> tuple[int, str, str]:
+        """Run a command; return its exit code and what it printed."""
+        names = ("REVERIE_", "CLAUDE", "CODEX", "XDG_")
+        env = {name: value for name, value in os.environ.items() if not name.startswith(names)}
+        env |= {"HOME": str(self.home), "REVERIE_HOME": str(self.home / "rv")}
+        done = subprocess.run(
+            [sys.executable, "-m", "reveried.cli", *words], env=env, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    def tree(self) -> dict[str, bytes]:
+        """Return every file of both configurations."""
+        folders = (self.claude, self.codex)
+        return {str(path): path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    """A machine on which nothing is installed."""
+    return Machine(tmp_path)
+
+
+def test_claude_code_gets_a_folder_and_no_setting(machine: Machine) -> None:
+    """A dry run changes nothing; the plugin has its hooks with one command each; all of it is gone afterwards."""
+    before = machine.tree()
+    assert "Nothing was changed." in machine.reverie("install", "claude-code", "--dry-run")[1]
+    assert machine.tree() == before
+    code, out, _ = machine.reverie("install", "claude-code", "--json")
+    folder = machine.claude / "skills" / "reverie"
+    assert (code, json.loads(out)["written"], json.loads(out)["diff"]) == (0, [str(folder)], "")
+    hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
+    commands = [handler["command"] for groups in hooks.values() for group in groups for handler in group["hooks"]]
+    assert len(commands) == len(HOOKS)
+    assert not [
+        handler for groups in hooks.values() for group in groups for handler in group["hooks"] if "args" in handler
+    ]
+    assert all(command.startswith('"${CLAUDE_PLUGIN_ROOT}/bin/reverie-hook" claude-code ') for command in commands)
+    assert stat.S_IMODE((folder / "bin" / "reverie-hook").stat().st_mode) == 0o755
+    assert (folder / "bin" / "socket").read_text().strip() == str(machine.home / "rv" / "run" / "reverie.sock")
+    server = json.loads((folder / ".mcp.json").read_text())["mcpServers"]["reverie"]
+    assert server["args"][-1] == "mcp"
+    assert "installed already" in machine.reverie("install", "claude-code")[1]
+    (folder / "hooks" / "hooks.json").write_text("{}")
+    assert machine.reverie("install", "claude-code")[0] == 0
+    assert json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"] == hooks
+    assert machine.reverie("install", "claude-code", "--uninstall")[0] == 0
+    assert machine.tree() == before
+    assert not (machine.claude / "skills").exists()
+    assert machine.reverie("install", "claude-code", "--uninstall")[0] != 0
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_the_settings_of_codex_come_back_byte_for_byte(machine: Machine, name: str) -> None:
+    """Whatever they were; the diff of the dry run has the lines that are added."""
+    settings = SETTINGS[name]
+    if settings is not None:
+        machine.config.write_bytes(settings)
+        machine.config.chmod(0o640)
+    before = machine.tree()
+    _, out, _ = machine.reverie("install", "codex", "--dry-run")
+    assert '+[plugins."reverie@reverie"]' in out
+    assert machine.tree() == before
+    for _ in range(2):
+        assert machine.reverie("install", "codex")[0] == 0
+        after = machine.config.read_bytes()
+        assert after.startswith(settings or b"")
+        assert after.count(b"[marketplaces.reverie]") == 1
+    assert settings is None or stat.S_IMODE(machine.config.stat().st_mode) == 0o640
+    assert machine.reverie("install", "codex", "--uninstall")[0] == 0
+    assert machine.tree() == before
+    assert not (machine.codex / "plugins").exists()
+
+
+@pytest.mark.parametrize("name", UNUSABLE)
+def test_settings_that_cannot_have_the_plugin_stay_as_they_are(machine: Machine, name: str) -> None:
+    """No TOML, or ours would clash with what is there: nothing is written, and a person is told what to do."""
+    machine.config.write_bytes(UNUSABLE[name])
+    before = machine.tree()
+    for words in (("install", "codex", "--dry-run"), ("install", "codex")):
+        code, _, err = machine.reverie(*words)
+        assert code == 4
+        assert ("mend it" if name in {"latin", "broken"} else "[marketplaces.reverie]") in err
+        assert "Traceback" not in err
+    assert machine.tree() == before
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "link into nothing"])
+def test_settings_that_are_no_file_are_refused(machine: Machine, kind: str) -> None:
+    """Neither waited for nor replaced; the health check passes over them."""
+    if kind == "pipe":
+        os.mkfifo(machine.config)
+    elif kind == "folder":
+        machine.config.mkdir()
+    else:
+        machine.config.symlink_to(machine.config if kind == "loop" else machine.home / "gone" / "config.toml")
+    for words in (("install", "codex"), ("install", "codex", "--uninstall")):
+        code, _, err = machine.reverie(*words)
+        assert code in {1, 4}
+        assert "Traceback" not in err
+    assert not (machine.codex / "plugins").exists()
+    assert stat.S_IFMT(machine.config.lstat().st_mode) == {"pipe": stat.S_IFIFO, "folder": stat.S_IFDIR}.get(
+        kind, stat.S_IFLNK
+    )
+    assert "no hook waits" in machine.reverie("doctor", "--json")[1]
+
+
+@pytest.mark.parametrize("settings", [None, b'model = "x"\r\n'])
+def test_settings_behind_a_link_stay_there(machine: Machine, settings: bytes | None) -> None:
+    """Also behind one to a file that does not exist yet: the link stays, and the file is as it was in the end."""
+    target = machine.home / "dotfiles" / "codex.toml"
+    target.parent.mkdir()
+    if settings is not None:
+        target.write_bytes(settings)
+    machine.config.symlink_to(target)
+    assert machine.reverie("install", "codex")[0] == 0
+    assert machine.config.is_symlink()
+    assert b"[marketplaces.reverie]" in target.read_bytes()
+    assert machine.reverie("install", "codex", "--uninstall")[0] == 0
+    assert machine.config.is_symlink()
+    assert (target.read_bytes() if target.exists() else None) == settings
+
+
+def test_files_of_a_person_stay_in_the_folder(machine: Machine) -> None:
+    """Beside ours: after an installation, one over it, and an uninstallation, which can be followed by another."""
+    own = machine.claude / "skills" / "reverie" / "hooks" / "own.txt"
+    machine.reverie("install", "claude-code")
+    own.write_text("mine")
+    (own.parent / "hooks.json").write_text("{}")
+    assert machine.reverie("install", "claude-code")[0] == 0
+    assert (own.parent / "hooks.json").read_text() != "{}"
+    code, out, _ = machine.reverie("install", "claude-code", "--uninstall")
+    assert (code, str(own) in out) == (0, False)
+    assert [path for path in own.parents[1].rglob("*") if path.is_file()] == [own]
+    assert own.read_text() == "mine"
+    assert machine.reverie("install", "claude-code", "--uninstall")[0] == 1
+    assert machine.reverie("install", "claude-code")[0] == 0
+
+
+def test_settings_that_others_have_changed_lose_our_tables_alone(machine: Machine) -> None:
+    """Lines above and below ours stay, and so does a table of another plugin; trust in our hooks goes."""
+    machine.config.write_bytes(b'model = "x"\n')
+    machine.reverie("install", "codex")
+    other = '\n[plugins."other@other"]\nenabled = true\n'
+    machine.config.write_text('model = "z"\n' + machine.config.read_text().split("\n", 1)[1] + TRUSTED + other)
+    assert machine.reverie("install", "codex", "--uninstall")[0] == 0
+    assert machine.config.read_text().split("\n") == ['model = "z"', *other.split("\n")] or (
+        machine.config.read_text() == 'model = "z"\n' + other
+    )
+
+
+def test_a_new_version_keeps_what_a_person_has_trusted(machine: Machine) -> None:
+    """An installation over an older one changes nothing else, and the first settings come back."""
+    machine.config.write_bytes(b'model = "x"\n')
+    machine.reverie("install", "codex")
+    machine.config.write_text(machine.config.read_text().replace("enabled = true", "enabled = false") + TRUSTED)
+    assert machine.reverie("install", "codex")[0] == 0
+    text = machine.config.read_text()
+    assert "enabled = true" in text
+    assert "trusted_hash" in text
+    assert machine.reverie("install", "codex", "--uninstall")[0] == 0
+    assert "reverie" not in machine.config.read_text()
+    assert machine.config.read_text().startswith('model = "x"\n')
+
+
+def test_another_plugin_of_the_name_is_left_alone(machine: Machine) -> None:
+    """Its folder is neither replaced nor removed, and an unknown client or one without a folder is refused."""
+    folder = machine.claude / "skills" / "reverie"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("mine")
+    before = machine.tree()
+    for words in (("install", "claude-code"), ("install", "claude-code", "--uninstall")):
+        assert machine.reverie(*words)[0] == 4
+    assert machine.tree() == before
+    assert machine.reverie("install", "emacs")[0] == 2
+    machine.codex.rmdir()
+    code, _, err = machine.reverie("install", "codex")
+    assert code != 0
+    assert "start codex once" in err
+
+
+def test_doctor_names_hooks_that_are_not_trusted(machine: Machine) -> None:
+    """Codex runs none of them without a word; doctor says so until each is trusted."""
+
+    def agents() -> str:
+        found = json.loads(machine.reverie("doctor", "--json")[1])
+        return next(str(finding["says"]) for finding in found if finding["check"] == "agents")
+
+    assert "no hook waits" in agents()
+    machine.reverie("install", "codex")
+    assert "Codex runs 8 of 8 hooks of Reverie only after you have trusted them" in agents()
+    trusted = [TRUSTED.replace("0:0", f"0:{number}") for number in range(len(HOOKS))]
+    machine.config.write_text(machine.config.read_text() + "".join(trusted))
+    assert "no hook waits" in agents()
+    quiet = machine.home / "rv" / "run" / "hook.quiet"
+    quiet.parent.mkdir(parents=True, exist_ok=True)
+    quiet.touch()
+    assert "no answer in time" in agents()

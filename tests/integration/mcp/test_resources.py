@@ -1,0 +1,237 @@
+"""Resources, their changes, prompts, completions, the thread of a client's session, and questions before a deletion."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie import wire
+from support.daemon import running_daemon
+from support.mcp_bridge import META, STATELESS, BridgeProcess, bridge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reverie.client import Client
+    from support.daemon import Daemon
+
+PATH = "facts/gates.md"
+LIST_CHANGED = "notifications/resources/list_changed"
+URI = f"memory://documents/{PATH}"
+TEXT = "# Gates\n\n- The north gate is green\n"
+ELICITS: dict[str, Any] = {META + "clientCapabilities": {"elicitation": {"form": {}}}}
+
+
+@contextmanager
+def opened(daemon: Daemon, folder: Path, *, stateless: bool, **capabilities: Any) -> Iterator[BridgeProcess]:
+    """Yield a client of either form, whose session is open."""
+    with bridge(daemon.env, folder, stateless=stateless) as agent:
+        if not stateless:
+            agent.open(**capabilities)
+        yield agent
+
+
+@pytest.mark.parametrize("stateless", [False, True])
+def test_resources_are_listed_and_read(daemon: Daemon, client: Client, tmp_path: Path, *, stateless: bool) -> None:
+    """Working state, notes and index of the client's thread, and every document."""
+    client.put_document(PATH, TEXT)
+    with opened(daemon, tmp_path, stateless=stateless) as agent:
+        listed = {item["uri"]: item for item in agent.ask("resources/list")["result"]["resources"]}
+        assert {"memory://working-state", "memory://notes", "memory://index", URI} <= listed.keys()
+        assert (listed[URI]["name"], listed[URI]["mimeType"]) == (PATH, "text/markdown")
+        templates = agent.ask("resources/templates/list")["result"]["resourceTemplates"]
+        assert [template["uriTemplate"] for template in templates] == ["memory://documents/{+path}"]
+
+        def text(uri: str) -> str:
+            (content,) = agent.ask("resources/read", uri=uri)["result"]["contents"]
+            assert content["uri"] == uri
+            return str(content["text"])
+
+        assert text("memory://notes") == text("memory://working-state") == ""
+        agent.call("note", {"content": "the gate is green", "category": "decision"})
+        agent.call("working_state_set", {"currentTask": "paint the gates"})
+        assert text("memory://notes") == "- [decision] the gate is green\n"
+        assert "Current task: paint the gates" in text("memory://working-state")
+        assert PATH in text("memory://index")
+        assert "The north gate is green" in text(URI)
+        for uri in ("memory://nonsense", "memory://documents/facts/none.md", "memory://documents/../../etc/passwd"):
+            assert agent.ask("resources/read", uri=uri)["error"]["code"] == (-32602 if stateless else -32002)
+
+
+def test_changes_reach_a_client_with_a_session(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """Those of the resources that it subscribed to, by whoever made them; none after it unsubscribed."""
+    client.put_document(PATH, TEXT)
+    with opened(daemon, tmp_path, stateless=False) as agent:
+        for uri in (URI, "memory://notes"):
+            assert agent.ask("resources/subscribe", uri=uri)["result"] == {}
+        assert agent.ask("resources/subscribe", uri="memory://none")["error"]["code"] == -32002
+        (daemon.home / "root" / "default" / PATH).write_text(TEXT + "- The south gate is red\n")
+        agent.until(updated(URI))
+        client.put_document("facts/other.md", "# Other\n\n- Something else\n")
+        agent.until({"method": LIST_CHANGED})
+        agent.send(_call("note", {"content": "x", "category": "task"}))
+        agent.until(updated("memory://notes"))
+        assert agent.ask("resources/unsubscribe", uri=URI)["result"] == {}
+        client.patch_document(PATH, [("- The south gate is red", "- The south gate is blue")])
+        client.delete_document(PATH)
+        while (heard := agent.received())["method"] != LIST_CHANGED:
+            assert heard != updated(URI)
+
+
+def test_changes_reach_a_client_without_a_session(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """The stream says first that it began; each change has its id; cancelling ends it."""
+    client.put_document(PATH, TEXT)
+    asked = {"resourceSubscriptions": [URI], "resourcesListChanged": True, "toolsListChanged": True}
+    params = {"_meta": STATELESS, "notifications": asked}
+    with opened(daemon, tmp_path, stateless=True) as agent:
+        began = agent.message({"jsonrpc": "2.0", "id": "l1", "method": "subscriptions/listen", "params": params})
+        assert began["method"] == "notifications/subscriptions/acknowledged"
+        assert began["params"]["notifications"] == {"resourceSubscriptions": [URI], "resourcesListChanged": True}
+        client.patch_document(PATH, [("- The north gate is green", "- The north gate is white")])
+        changed = agent.until({"method": "notifications/resources/updated"})
+        assert changed["params"] == {"uri": URI, "_meta": {META + "subscriptionId": "l1"}}
+        client.put_document("facts/new.md", "# New\n\n- Something new\n")
+        agent.until({"method": LIST_CHANGED})
+        cancelled = {"requestId": "l1", "_meta": STATELESS}
+        agent.send(json.dumps({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled}).encode())
+        client.delete_document(PATH)
+        assert "tools" in agent.ask("tools/list")["result"]
+
+
+def test_a_stream_goes_on_with_a_daemon_that_was_started_again(tmp_path: Path) -> None:
+    """Of both forms, without another word of the client."""
+    with running_daemon() as own, opened(own, tmp_path, stateless=False) as first:
+        first.call("memory_write", {"path": PATH, "content": TEXT})
+        first.ask("resources/subscribe", uri=URI)
+        with opened(own, tmp_path, stateless=True) as second:
+            params = {"_meta": STATELESS, "notifications": {"resourceSubscriptions": [URI]}}
+            second.message({"jsonrpc": "2.0", "id": 99, "method": "subscriptions/listen", "params": params})
+            own.stop()
+            own.start()
+            _write_until_both_hear(own, first, second)
+
+
+def _write_until_both_hear(daemon: Daemon, *agents: BridgeProcess) -> None:
+    """Change the document until each client was notified: the streams are opened again after a moment."""
+    waiting = list(agents)
+    for number in range(600):
+        daemon.ask("PUT", f"/v1/documents/{PATH}", {"content": f"{TEXT}- Try {number}\n"})
+        waiting = [agent for agent in waiting if not agent.hears("notifications/resources/updated", seconds=0.2)]
+        if not waiting:
+            return
+    raise AssertionError("a stream was not opened again")
+
+
+def test_prompts_continue_hand_over_and_review(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """With what they are about in their text: an earlier thread of this project, the notes, the index."""
+    folder = tmp_path / "gatehouse"
+    folder.mkdir()
+    earlier = client.create_thread(project=str(folder)).id
+    client.append(earlier, [{"role": "user", "content": "paint the gates"}, {"role": "assistant", "content": "half"}])
+    client.set_working_state(earlier, current_task="paint the gates", next_steps=["the south gate"])
+    with opened(daemon, folder, stateless=False) as agent:
+        listed = [prompt["name"] for prompt in agent.ask("prompts/list")["result"]["prompts"]]
+        assert listed == ["continue", "handoff", "review"]
+        agent.call("note", {"content": "green was chosen", "category": "decision"})
+
+        def text(name: str, **arguments: str) -> str:
+            (message,) = agent.ask("prompts/get", name=name, arguments=arguments)["result"]["messages"]
+            assert message["role"] == "user"
+            return str(message["content"]["text"])
+
+        assert f"Thread: {earlier}" in text("continue")
+        assert "the south gate" in text("continue", thread=earlier)
+        assert "green was chosen" in text("handoff")
+        agent.call("memory_write", {"path": PATH, "content": TEXT})
+        assert "gates.md" in text("review")
+        for name, arguments in (("nonsense", {}), ("continue", {"thread": "none"}), ("review", {"x": "y"})):
+            assert agent.ask("prompts/get", name=name, arguments=arguments)["error"]["code"] == -32602
+        ref, argument = {"type": "ref/prompt", "name": "continue"}, {"name": "thread", "value": earlier[:6]}
+        completed = agent.ask("completion/complete", ref=ref, argument=argument)["result"]["completion"]
+        assert earlier in completed["values"]
+
+
+@pytest.mark.parametrize("by", ["process", "thread"])
+def test_the_thread_is_that_of_the_session(daemon: Daemon, client: Client, tmp_path: Path, by: str) -> None:
+    """Of the one that a hook told of: by the process that both belong to, or by the id that the client sends."""
+    transcript = tmp_path / f"{by}-1.jsonl"
+    transcript.touch()
+    name: wire.AgentClient = "claude-code" if by == "process" else "codex"
+    pid = os.getpid() if by == "process" else None
+    begun = client.start_session(wire.StartSession(name, f"{by}-1", str(tmp_path), str(transcript), pid))
+    with opened(daemon, tmp_path, stateless=True) as agent:
+        meta = {"threadId": f"{by}-1"} if by == "thread" else None
+        agent.call("note", {"content": f"by the {by}", "category": "task"}, meta)
+    assert begun.thread is not None
+    assert [note.content for note in client.notes(begun.thread).items][-1:] == [f"by the {by}"]
+    client.end_session(name, f"{by}-1")
+
+
+def test_a_deletion_is_asked_about_without_a_session(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """The first answer is the question; only a yes to this version of the file deletes it."""
+    client.put_document(PATH, TEXT)
+    params: dict[str, Any] = {"name": "memory_delete", "arguments": {"path": PATH}}
+    with opened(daemon, tmp_path, stateless=True) as agent:
+        asked = agent.ask("tools/call", ELICITS, **params)["result"]
+        assert asked["resultType"] == "input_required"
+        question = asked["inputRequests"]["delete"]
+        assert question["method"] == "elicitation/create"
+        assert PATH in question["params"]["message"]
+
+        def answered(action: str, *, delete: bool, state: str = asked["requestState"]) -> Any:
+            answer = {"action": action, "content": {"delete": delete}}
+            return agent.ask("tools/call", ELICITS, **params, inputResponses={"delete": answer}, requestState=state)
+
+        assert answered("decline", delete=True)["result"]["isError"] is True
+        assert answered("accept", delete=False)["result"]["isError"] is True
+        assert answered("accept", delete=True, state="%%%")["error"]["code"] == -32602
+        client.patch_document(PATH, [("- The north gate is green", "- The north gate is white")])
+        assert answered("accept", delete=True)["result"]["resultType"] == "input_required"
+        assert "gate is white" in client.document(PATH).content
+        again = agent.ask("tools/call", ELICITS, **params)["result"]["requestState"]
+        assert answered("accept", delete=True, state=again)["result"]["isError"] is False
+        assert PATH not in [document.path for document in client.documents().items]
+
+
+@pytest.mark.parametrize("agrees", [True, False])
+def test_a_deletion_is_asked_about_in_a_session(
+    daemon: Daemon, client: Client, tmp_path: Path, *, agrees: bool
+) -> None:
+    """The server sends the question, and the result behind the answer; other requests are answered meanwhile."""
+    client.put_document(PATH, TEXT)
+    with opened(daemon, tmp_path, stateless=False, elicitation={}) as agent:
+        agent.send(_call("memory_delete", {"path": PATH}))
+        question = agent.received()
+        assert question["method"] == "elicitation/create"
+        assert agent.ask("ping")["result"] == {}
+        answer = {"action": "accept", "content": {"delete": True}} if agrees else {"action": "cancel"}
+        done = agent.message({"jsonrpc": "2.0", "id": question["id"], "result": answer})
+        assert (done["id"], done["result"]["isError"]) == ("call", not agrees)
+    assert (PATH in [document.path for document in client.documents().items]) is not agrees
+
+
+def test_a_client_that_shows_no_forms_is_not_asked(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """It asks its user by itself, since the tool says that it is destructive; undo brings the file back."""
+    client.put_document(PATH, TEXT)
+    with opened(daemon, tmp_path, stateless=False) as agent:
+        result = agent.ask("tools/call", name="memory_delete", arguments={"path": PATH})["result"]
+        client.undo(result["structuredContent"]["operation"])
+        assert "north gate" in client.document(PATH).content
+        text, is_error = agent.call("memory_delete", {"path": "facts/none.md"})
+        assert is_error
+        assert "memory_list" in text
+
+
+def updated(uri: str) -> dict[str, Any]:
+    """Return the notification that a resource changed."""
+    return {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}}
+
+
+def _call(tool: str, arguments: dict[str, Any]) -> bytes:
+    params = {"name": tool, "arguments": arguments}
+    return json.dumps({"jsonrpc": "2.0", "id": "call", "method": "tools/call", "params": params}).encode()

@@ -1,0 +1,173 @@
+"""Distilling with a model: the summary and the memories of one operation, each with the rules to fall back to."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from reverie.client import Client
+from support.daemon import running_daemon
+from support.fake_model import memory
+from support.session import session_file
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.daemon import Daemon
+    from support.fake_model import FakeModel
+
+SUMMARY = {
+    "taskContext": ["Ann wants the lamp controller to survive a power cut."],
+    "completedWork": ["The controller writes its state to lamp.json before each change."],
+    "decisions": ["JSON was chosen over SQLite, since the controller has no room for it."],
+    "currentState": ["All tests pass."],
+    "openThreads": ["Next: try it on the real board."],
+    "corrections": [],
+    "tone": ["Short answers."],
+}
+
+
+def long_thread(client: Client, turns: int = 14) -> str:
+    """Return a thread with more turns than a preserved tail has."""
+    thread = client.create_thread().id
+    messages: list[dict[str, Any]] = []
+    for turn in range(turns):
+        messages.append({"role": "user", "content": f"Step {turn}: make lamp {turn} survive a power cut."})
+        messages.append({"role": "assistant", "content": f"Lamp {turn} writes its state to lamp.json now."})
+    client.append(thread, messages)
+    return thread
+
+
+def test_the_summary_is_the_models(client: Client, model: FakeModel) -> None:
+    """Summary and memories come from the model, and the context shows that summary."""
+    model.behave("summary", text=json.dumps(SUMMARY))
+    model.extract(memory("Lamp state is in lamp.json.", "writes its state to lamp.json now", 2))
+    thread = long_thread(client)
+
+    answer = client.distill(thread)
+
+    assert (answer.fallback, answer.summary.sections["Open Threads"]) == (None, SUMMARY["openThreads"])
+    assert answer.memories is not None
+    assert answer.memories.counts == {"ADD": 1}
+    assert "JSON was chosen over SQLite" in json.dumps(client.context(thread).request.messages)
+    assert client.learn(thread).candidates == 0
+
+
+def test_a_bad_summary_is_replaced_by_the_rules(client: Client, model: FakeModel) -> None:
+    """A summary that cannot be read leaves the one by rules, and says so; memories are not concerned."""
+    model.behave("summary", text='{"taskContext": ["half')
+    model.extract(memory("Lamp state is in lamp.json.", "writes its state to lamp.json now", 2))
+
+    answer = client.distill(long_thread(client))
+
+    assert (answer.fallback or "").startswith("summary by rules (unparseable)")
+    assert answer.summary.sections["Task Context"]
+    assert answer.memories is not None
+    assert answer.memories.counts == {"ADD": 1}
+
+
+def test_messages_that_failed_are_learnt_later(client: Client, model: FakeModel) -> None:
+    """A failed extraction does not stop the distillation; what it should have read is read by the next learning."""
+    model.behave("summary", text=json.dumps(SUMMARY))
+    model.behave("extract", text="sorry")
+    thread = long_thread(client)
+
+    answer = client.distill(thread)
+
+    assert answer.number == 1
+    assert answer.memories is not None
+    assert (answer.memories.fallback or "").startswith("extraction failed (unparseable)")
+    model.extract(memory("Lamp state is in lamp.json.", "Lamp 0 writes its state to lamp.json now", 2))
+    assert client.learn(thread).counts["ADD"] == 1
+
+
+def test_a_second_distillation_waits_for_the_learning(client: Client, model: FakeModel) -> None:
+    """Where entries before a distillation were never learnt from, the next one leaves its own to the learning too."""
+    model.behave("summary", text=json.dumps(SUMMARY))
+    model.behave("extract", text="sorry")
+    thread = long_thread(client)
+    client.distill(thread)
+    model.extract(memory("Lamp state is in lamp.json.", "Lamp 0 writes its state to lamp.json now", 2))
+    client.append(thread, [{"role": "user", "content": "More."}, {"role": "assistant", "content": "Yes."}] * 8)
+
+    answer = client.distill(thread)
+
+    assert answer.memories is not None
+    assert "wait to be learnt from first" in (answer.memories.fallback or "")
+    assert client.learn(thread).counts["ADD"] == 1
+
+
+def test_the_summary_goes_on_from_the_last(client: Client, model: FakeModel) -> None:
+    """The second request has the first summary, and its summary carries the next number."""
+    model.behave("summary", text=json.dumps(SUMMARY))
+    thread = long_thread(client)
+    client.distill(thread)
+    client.append(thread, [{"role": "user", "content": "More."}, {"role": "assistant", "content": "Yes."}] * 8)
+
+    answer = client.distill(thread)
+
+    assert answer.number == 2
+    assert "JSON was chosen over SQLite" in model.requests("summary")[1]["messages"][0]["content"]
+
+
+def test_an_append_does_not_wait_for_the_model(model: FakeModel) -> None:
+    """A full thread is distilled by a job that the append names, and which another append does not start again."""
+    model.behave("summary", text=json.dumps(SUMMARY))
+    settings = model.settings(REVERIE_CONTEXT_WINDOW="1000", REVERIE_CONTEXT_ABSOLUTE_CAP="1000")
+    with running_daemon(None, **settings) as daemon, Client(daemon.socket) as client:
+        thread = client.create_thread().id
+        words = "The lamp controller has to survive a power cut in every one of its states. " * 10
+        messages = [{"role": role, "content": words} for _ in range(14) for role in ("user", "assistant")]
+        distilled = client.append(thread, messages).distilled
+        assert distilled is not None
+        assert (distilled.archive, distilled.number) == (None, None)
+        wait_until(lambda: client.job(distilled.job or "").state != "running")
+        assert client.job(distilled.job or "").result["summary"]["sections"]["Open Threads"] == SUMMARY["openThreads"]
+
+
+def test_what_would_be_sent_is_shown(client: Client, model: FakeModel, daemon: Daemon) -> None:
+    """The requests are shown without being sent, redacted, and are those that a distillation sends."""
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    thread = long_thread(client)
+    client.append(thread, [{"role": "user", "content": f"The token is {key}."}, {"role": "assistant", "content": "."}])
+
+    shown = client.model_requests(thread)
+
+    assert [request.purpose for request in shown.items] == ["summary", "extract"]
+    command = [sys.executable, "-m", "reveried.cli", "distill", thread, "--show-request"]
+    printed = subprocess.run(command, env=daemon.env, capture_output=True, text=True, check=True).stdout
+    assert "[system]" in printed
+    assert "nothing was sent" in printed
+    assert model.requests() == []
+    assert "[REDACTED:" in shown.items[1].messages[0].content
+    assert all(request.tokens < 100_000 for request in shown.items)
+    model.behave("summary", text=json.dumps(SUMMARY))
+    client.distill(thread)
+    assert {request["id"] for request in model.requests()} == {request.id for request in shown.items}
+
+
+def test_knowledge_of_a_session_with_answers(tmp_path: Path) -> None:
+    """Without answers the summary is by rule, and the requests are written; with them it has the model's words."""
+    session = session_file(tmp_path, 31, turns=4)
+    spool = tmp_path / "spool"
+    command = [sys.executable, "-m", "reveried.cli", "eval", "knowledge", str(session)]
+
+    def run(*words: str) -> str:
+        return subprocess.run([*command, *words], capture_output=True, text=True, check=True).stdout
+
+    assert run("--spool", str(spool)).strip() in run()
+    asked = [json.loads(path.read_text()) for path in (spool / "requests").iterdir()]
+    assert sorted(request["purpose"] for request in asked) == ["extract", "summary"]
+    for request in asked:
+        wish = memory("Wants small commits.", "I prefer small commits.", type="preference", scope="person")
+        answer = SUMMARY if request["purpose"] == "summary" else {"memories": [wish]}
+        path = spool / "answers" / f"{request['id']}.json"
+        path.write_text(json.dumps(answer))
+        os.utime(path, (0, 0))
+    text = run("--spool", str(spool))
+    assert "- Wants small commits." in text
+    assert SUMMARY["decisions"][0] in text

@@ -1,0 +1,85 @@
+"""Dreams with a model: memories near each other are weighed, within the budget, and the archive names what was done."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from reverie import wire
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+    from support.fake_model import FakeModel
+
+SAID = (
+    "The heron nests on the north pier.",
+    "Herons nest on the north pier in March.",
+    "The lock keeper opens at six.",
+    "Boats queue at the south gate.",
+    "The crane is out of order on Mondays.",
+)
+MERGED = "The heron nests on the north pier, in March."
+
+
+def remembered(client: Client) -> list[str]:
+    """Return the ids of five memories."""
+    return [client.remember(wire.CreateMemory(content=text, type="fact")).id for text in SAID]
+
+
+def contents(client: Client) -> set[str]:
+    """Return the contents of all memories."""
+    return {memory.content for memory in client.memories().items}
+
+
+def test_two_memories_become_one(client: Client, model: FakeModel) -> None:
+    """A merge is one UPDATE and one DELETE, and the archive names both by the content of the memories."""
+    first, second, *_ = remembered(client)
+    model.consolidate(
+        {"action": "UPDATE", "id": first, "content": MERGED, "tags": ["heron"]},
+        {"action": "DELETE", "id": second, "mergedInto": first},
+    )
+
+    answer = client.dream()
+
+    assert contents(client) == {MERGED, *SAID[2:]}
+    assert answer.fallback is None
+    assert answer.archive is not None
+    archive = json.loads(client.archive(answer.archive))
+    assert [change["action"] for change in archive["model"]["changes"]] == ["UPDATE", "DELETE"]
+    assert first not in json.dumps(archive)
+    assert answer.tokens_used > sum(len(text.split()) for text in SAID)
+    assert {request["purpose"] for request in model.requests()} == {"consolidate"}
+
+
+def test_an_answer_that_cannot_be_trusted(client: Client, model: FakeModel) -> None:
+    """The dream is made by rule, no memory is touched, and the answer says why."""
+    first, *_ = remembered(client)
+    delete = {"action": "DELETE", "id": first, "reason": "old"}
+    model.consolidate(delete, delete)
+
+    answer = client.dream()
+
+    assert contents(client) == set(SAID)
+    assert answer.archive is not None
+    assert "two operations about one memory" in (answer.fallback or "")
+
+
+def test_deletions_of_most_memories_wait(client: Client, model: FakeModel) -> None:
+    """More than a fifth of all memories are not deleted without a person."""
+    model.consolidate(*({"action": "DELETE", "id": name, "reason": "old"} for name in remembered(client)[:3]))
+
+    client.dream()
+
+    assert contents(client) == set(SAID)
+    assert len(client.candidates().items) == 1
+
+
+def test_the_budget_bounds_what_is_asked(client: Client, model: FakeModel) -> None:
+    """Where the budget has no room for a request and its answer, none is sent."""
+    remembered(client)
+
+    answer = client.dream(token_budget=2_000)
+
+    assert answer.archive is not None
+    assert answer.tokens_used <= 2_000
+    assert model.requests() == []

@@ -1,0 +1,98 @@
+"""A model beside other writers and in a full store: answers outlive a stale plan, and a heavy cut loses no warning."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+from reverie import wire
+from reverie.client import Client
+from support.daemon import Daemon, running_daemon
+from support.fake_model import FakeModel, memory
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TALK: list[dict[str, Any]] = [
+    {"role": "user", "content": "The ferry must not leave before the ramp is up."},
+    {"role": "assistant", "content": "Understood: the ramp first."},
+]
+GOOD = memory("The ferry leaves after the ramp is up.", "must not leave before the ramp is up", 1, scope="person")
+
+
+def talk(client: Client) -> str:
+    """Return a new thread with the talk."""
+    thread = client.create_thread().id
+    client.append(thread, TALK)
+    return thread
+
+
+def test_a_stale_plan_is_made_again_from_the_same_answers(client: Client, daemon: Daemon, model: FakeModel) -> None:
+    """A memory that is written while the model thinks makes the plan stale; the model is not asked about it again."""
+    model.extract(GOOD)
+    how = (model.folder / "extract.json").read_text()
+    (model.folder / "extract.json").write_text(how[:-1] + ', "before": 2}')
+    thread = talk(client)
+
+    with ThreadPoolExecutor() as pool, Client(daemon.socket) as other:
+        learning = pool.submit(client.learn, thread)
+        wait_until(lambda: model.requests("extract"))
+        other.remember(wire.CreateMemory(content="The gull sits on the mast.", type="fact"))
+        answer = learning.result()
+
+    assert answer.counts["ADD"] == 1
+    assert len(model.requests("extract")) == 1
+    assert len(client.memories().items) == 2
+
+
+def test_two_callers_ask_once(client: Client, daemon: Daemon, model: FakeModel) -> None:
+    """Two learnings of one thread at once ask one question, and one of them learns."""
+    model.extract(GOOD)
+    thread = talk(client)
+
+    with ThreadPoolExecutor() as pool, Client(daemon.socket) as other:
+        answers = [pool.submit(caller.learn, thread) for caller in (client, other)]
+        operations = [answer.result().operation for answer in answers]
+
+    assert len(model.requests("extract")) == 1
+    assert operations.count(None) == 1
+
+
+def test_a_full_store_is_cut_without_losing_a_warning(model: FakeModel) -> None:
+    """In HEAVY_CUT all memories are shown; generic ones go, a warning that nothing supersedes stays."""
+    with (
+        running_daemon(None, **model.settings(REVERIE_CONSOLIDATION_WINDOW="1000")) as daemon,
+        Client(daemon.socket) as client,
+    ):
+        facts = [f"Berth {number} has water and shore power for two boats of ten metres." for number in range(20)]
+        ids = [client.remember(wire.CreateMemory(content=text, type="fact")).id for text in facts]
+        warning = client.remember(wire.CreateMemory(content="Never moor at berth 7 at low tide.", type="mistake")).id
+        model.extract(GOOD)
+        model.consolidate(
+            *({"action": "DELETE", "id": name, "reason": "generic"} for name in [*ids[:3], warning]),
+            {"action": "ADD", "candidateIndex": 0},
+        )
+
+        answer = client.learn(talk(client))
+
+        assert answer.tier == "HEAVY_CUT"
+        assert answer.counts == {"DELETE": 3, "KEEP": 18, "ADD": 1}
+        assert "a mistake was to be deleted that nothing supersedes" in (answer.fallback or "")
+        shown = model.requests("consolidate")[0]["messages"][0]["content"]
+        assert all(name in shown for name in (*ids, warning))
+        assert client.memory(warning).content.startswith("Never moor")
+
+
+def test_a_program_that_is_not_there(tmp_path: Path) -> None:
+    """A command that cannot be run adds nothing and says which; the rest of the daemon works."""
+    settings = {
+        "REVERIE_DISTILLER_KIND": "command",
+        "REVERIE_DISTILLER_COMMAND": f'["{tmp_path}/no-such-program"]',
+    }
+    with running_daemon(None, **settings) as daemon, Client(daemon.socket) as client:
+        answer = client.learn(talk(client))
+
+        assert "extraction failed (unreachable)" in (answer.fallback or "")
+        assert "no-such-program" in (answer.fallback or "")
+        assert client.memories().items == []

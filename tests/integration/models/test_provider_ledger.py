@@ -1,0 +1,156 @@
+"""The ledger of requests to a provider: what was sent is counted, whatever happens to the daemon afterwards."""
+
+from __future__ import annotations
+
+import random
+import resource
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie import wire
+from reverie.client import Client
+from reverie.errors import DiskFull, ModelFailed, ReverieError
+from support import fault_model_server as faults
+from support.daemon import Daemon, running_daemon
+from support.fault_model_server import FaultModelServer, answer, by_purpose, purpose_of
+from support.provider import ANSWER, CONSOLIDATED, WELL, new_thread, settings, spent, state, warm_up
+from support.soak import count
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.fault_model_server import Connection
+
+
+@pytest.fixture
+def server() -> Iterator[FaultModelServer]:
+    """A provider."""
+    with FaultModelServer() as running:
+        yield running
+
+
+@pytest.fixture
+def daemon(server: FaultModelServer) -> Iterator[Daemon]:
+    """A daemon that asks this provider, with time enough, and one memory."""
+    with running_daemon(None, **settings(server, REVERIE_DISTILLER_DEADLINE_SECONDS="60")) as running:
+        with Client(running.socket) as client:
+            warm_up(client, server)
+            client.remember(wire.CreateMemory(content="The mailer of relay 1 listens on port 2501.", type="fact"))
+        yield running
+
+
+@pytest.mark.parametrize("url", ["https://no-such-name.invalid", "http://127.0.0.1:9"])
+def test_an_unreachable_provider(server: FaultModelServer, url: str) -> None:
+    """Nothing is learnt and nothing counted; the daemon serves reads meanwhile: dns, refused."""
+    patient = {"REVERIE_DISTILLER_DEADLINE_SECONDS": "60"}  # the first request waits for its process
+    with (
+        running_daemon(None, **settings(server, **patient, REVERIE_DISTILLER_BASE_URL=url)) as daemon,
+        Client(daemon.socket) as client,
+    ):
+        learnt = client.learn(new_thread(client))
+        assert "extraction failed (" in (learnt.fallback or "")
+        assert client.memories().items == []
+        assert spent(client, "cheap", "strong")[0] == 0
+
+
+def test_ceilings_of_the_day(server: FaultModelServer) -> None:
+    """A request beyond them is not sent, and the answer says which setting to raise: over_budget."""
+    with (
+        running_daemon(None, **settings(server, REVERIE_DISTILLER_DAILY_TOKENS="100")) as daemon,
+        Client(daemon.socket) as client,
+    ):
+        server.script(WELL)
+        learnt = client.learn(new_thread(client))
+        assert "extraction failed (over_ceiling)" in (learnt.fallback or "")
+        assert not server.requests
+        with pytest.raises(ModelFailed, match="does not fit"):
+            client.check_distiller()
+
+
+def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: FaultModelServer) -> None:
+    """Killed after a paid answer and with a request under way: the next start knows both: crash_after_call."""
+    with Client(daemon.socket) as client:
+        used, thread = spent(client), new_thread(client)
+
+        def kill(connection: Connection) -> None:
+            daemon.kill()
+            faults.hang(connection)
+
+        server.script(by_purpose(extract=answer(ANSWER), consolidate=kill))
+        with pytest.raises(ReverieError):
+            client.learn(thread)
+    seen, tokens = list(server.requests), server.tokens
+    assert [purpose_of(request) for request in seen] == ["extract", "consolidate"]
+    daemon.start()
+    with Client(daemon.socket) as client:
+        now = spent(client)
+        assert now[0] - used[0] == len(seen)
+        assert (now[1] - used[1], now[2] - used[2]) == tokens
+        assert now[3] - used[3] == 1
+        assert len(client.memories().items) == 1
+        server.script(WELL)
+        assert client.learn(thread).counts["ADD"] == 1
+        assert spent(client)[0] == now[0] + len(server.requests)
+
+
+@pytest.mark.parametrize("seed", range(count(2, 20)))
+def test_killed_at_any_moment(daemon: Daemon, server: FaultModelServer, seed: int) -> None:
+    """The count of the server lies between the ledger without its reservations and the ledger with them."""
+    moment = random.Random(seed).uniform(0.0, 0.4)
+    with Client(daemon.socket) as client:
+        used, threads = spent(client), [new_thread(client) for _ in range(3)]
+    server.script(WELL)
+
+    def learn() -> None:
+        with Client(daemon.socket) as client, suppress(ReverieError):
+            for thread in threads:
+                client.learn(thread)
+
+    learning = threading.Thread(target=learn)
+    learning.start()
+    wait_until(lambda: bool(server.requests) or not learning.is_alive())
+    time.sleep(moment)
+    daemon.kill()
+    learning.join()
+    seen, tokens = len(server.requests), sum(server.tokens)
+    daemon.start()
+    with Client(daemon.socket) as client:
+        now = spent(client)
+        (entry,) = [entry for entry in client.status().spend.models if entry.role == "strong"]
+        assert now[0] - used[0] - now[3] <= seen <= now[0] - used[0]
+        settled = now[1] + now[2] - used[1] - used[2]
+        assert settled <= tokens <= settled + entry.reserved_tokens
+
+
+def test_a_full_disk_after_a_paid_answer(daemon: Daemon, server: FaultModelServer) -> None:
+    """Nothing is half written; the answer is paid again once there is room, and both calls count: disk_full_after."""
+    with Client(daemon.socket) as client:
+        _check_full_disk(client, daemon, server)
+
+
+def _check_full_disk(client: Client, daemon: Daemon, server: FaultModelServer) -> None:
+    before, used = state(client, daemon), spent(client)
+    thread = new_thread(client)
+    limits = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
+
+    def fill(connection: Connection) -> None:
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (1 << 14, limits[1]))
+        answer(ANSWER)(connection)
+
+    server.script(by_purpose(extract=fill, consolidate=CONSOLIDATED))
+    with pytest.raises(DiskFull):
+        client.learn(thread)
+    resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, limits)
+    first, tokens = len(server.requests), server.tokens
+    assert first == 1
+    assert state(client, daemon) == before
+    server.script(WELL)
+    assert client.learn(thread).counts["ADD"] == 1
+    now = spent(client)
+    assert now[0] - used[0] == first + len(server.requests)
+    assert (now[1] - used[1], now[2] - used[2]) == tuple(map(sum, zip(tokens, server.tokens, strict=True)))

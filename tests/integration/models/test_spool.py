@@ -1,0 +1,125 @@
+"""The spool: requests as files, answers taken when they appear, also after a restart."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from support.daemon import Daemon, running_daemon
+from support.fake_model import memory
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+TALK: list[dict[str, Any]] = [
+    {"role": "user", "content": "Remember that the kiln must cool for a night before it is opened."},
+    {"role": "assistant", "content": "Noted."},
+]
+ANSWER = json.dumps(
+    {"memories": [memory("The kiln cools for a night before it is opened.", "the kiln must cool for a night", 1)]}
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The spool."""
+    return tmp_path / "spool"
+
+
+@pytest.fixture
+def daemon(folder: Path) -> Iterator[Daemon]:
+    """A daemon whose distiller is the spool."""
+    settings = {
+        "REVERIE_DISTILLER_KIND": "spool",
+        "REVERIE_DISTILLER_SPOOL_FOLDER": str(folder),
+        "REVERIE_DISTILLER_DEADLINE_SECONDS": "0.2",
+    }
+    with running_daemon(None, **settings) as running:
+        yield running
+
+
+def requests(folder: Path) -> list[Path]:
+    """Return the files of the requests that wait."""
+    return sorted((folder / "requests").glob("*.json"))
+
+
+def learn(client: Client) -> tuple[str, str | None]:
+    """Learn from a new thread; return it and the fallback."""
+    thread = client.create_thread().id
+    client.append(thread, TALK)
+    return thread, client.learn(thread).fallback
+
+
+def answer(folder: Path, text: str = ANSWER, ending: str = ".json") -> None:
+    """Answer the only request."""
+    (request,) = requests(folder)
+    (folder / "answers" / f"{request.stem}{ending}").write_text(text)
+
+
+def test_an_answer_is_taken_when_it_appears(client: Client, folder: Path) -> None:
+    """A request waits in a private file; the memory is there some time after its answer."""
+    thread, fallback = learn(client)
+
+    assert "extraction failed (timeout)" in (fallback or "")
+    (request,) = requests(folder)
+    content = json.loads(request.read_text())
+    assert request.stat().st_mode & 0o777 == 0o600
+    assert (content["id"], content["purpose"]) == (request.stem, "extract")
+    assert content["learntFrom"] == {"space": "default", "thread": thread}
+    assert "kiln must cool" in content["prompt"]
+    answer(folder)
+    wait_until(lambda: client.memories().items)
+    wait_until(lambda: not requests(folder))
+    assert client.memories().items[0].provenance["thread"] == thread
+
+
+def test_an_answer_after_a_restart(client: Client, daemon: Daemon, folder: Path) -> None:
+    """The daemon was stopped between request and answer: the answer is learnt from after the next start."""
+    learn(client)
+    daemon.stop()
+    answer(folder, f"```json\n{ANSWER}\n```", ".md")
+    daemon.start()
+
+    with Client(daemon.socket) as again:
+        wait_until(lambda: again.memories().items)
+
+
+def test_a_deep_file_does_not_end_the_spool(client: Client, daemon: Daemon, folder: Path) -> None:
+    """A request file that is nested too deeply is logged and left out; the others are learnt from."""
+    learn(client)
+    (folder / "requests" / "deep.json").write_text("[" * 200_000)
+    (folder / "answers" / "deep.json").write_text("[" * 200_000)
+    wait_until(lambda: "a request in the spool cannot be read" in daemon.log_text())
+    (folder / "answers" / f"{next(file.stem for file in requests(folder) if file.stem != 'deep')}.json").write_text(
+        ANSWER
+    )
+
+    wait_until(lambda: client.memories().items)
+    assert daemon.log_text().count("a request in the spool cannot be read") == 1
+
+
+def test_a_bad_answer_adds_nothing(client: Client, folder: Path) -> None:
+    """An answer that cannot be read is used up, and the next learning asks again."""
+    thread, _ = learn(client)
+    answer(folder, "I do not know.")
+    wait_until(lambda: not requests(folder))
+
+    assert client.memories().items == []
+    (folder / "answers").joinpath(next((folder / "answers").iterdir())).unlink()
+    assert "timeout" in (client.learn(thread).fallback or "")
+    answer(folder)
+    wait_until(lambda: client.memories().items)
+
+
+def test_the_same_question_is_one_file(client: Client, folder: Path) -> None:
+    """A second learning of the same messages asks the same question."""
+    thread, _ = learn(client)
+    before = requests(folder)
+    client.learn(thread)
+
+    assert requests(folder) == before

@@ -1,0 +1,111 @@
+"""What an agent writes has an agent's trust: over the API with its token, and by file tools into the folder."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie import wire
+from reverie.client import Client
+from reveried.cli.import_files import import_file
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from support.daemon import Daemon
+
+
+def root(daemon: Daemon) -> Path:
+    return daemon.home / "root" / "default"
+
+
+def memory(client: Client, content: str) -> wire.Memory:
+    (found,) = [item for item in client.memories(limit=1000).items if item.content == content]
+    return found
+
+
+def save(client: Client, file: Path, text: str, content: str) -> None:
+    """Save a file, and wait until its memory is in the store."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    wait_until(lambda: any(item.content == content for item in client.memories(limit=1000).items))
+
+
+def test_an_agents_token_writes_no_persons_memory(daemon: Daemon, client: Client) -> None:
+    """Whatever `author` it gives: it is the agent's, also after a change."""
+    token = client.create_token("default", agent="coder").token
+    with Client(daemon.socket, token=token) as agent:
+        made = agent.remember(wire.CreateMemory("The runner has four cores", author="person"))
+        assert made.trust == "agent"
+        assert (
+            agent.change_memory(made.id, wire.ChangeMemory("The runner has eight cores", author="person")).trust
+            == "agent"
+        )
+    assert client.remember(wire.CreateMemory("The runner is in Graz", author="person")).trust == "person"
+
+
+@pytest.mark.parametrize("known_first", ["save", "call"])
+def test_a_file_that_a_tool_wrote(daemon: Daemon, client: Client, known_first: str) -> None:
+    """Whether its save or its call is known first; the person's own line in the same file stays theirs."""
+    name = f"facts/ports-{known_first}.md"
+    file = root(daemon) / name
+    mine, theirs = f"Port 70 is mine {known_first}", f"Port 80 is taken {known_first}"
+    save(client, file, f"- {mine}\n", mine)
+    assert memory(client, mine).trust == "person"
+    text = f"{file.read_text()}- {theirs}\n"
+    if known_first == "save":
+        save(client, file, text, theirs)
+        assert memory(client, theirs).trust == "person"
+    else:
+        file.write_text(text)
+    use = {
+        "type": "tool_use",
+        "id": "t1",
+        "name": "Edit",
+        "input": {"file_path": str(file), "new_string": f"- {theirs}"},
+    }
+    thread = client.create_thread()
+    client.append(thread.id, [{"role": "user", "content": "Note it."}, {"role": "assistant", "content": [use]}])
+    assert memory(client, theirs).trust == "agent"
+    assert memory(client, theirs).provenance["by"] == f"thread:{thread.id}"
+    assert memory(client, mine).trust == "person"
+
+
+def test_a_file_of_an_imported_session(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """A line that was there before the call is the person's, though the tool wrote the whole file."""
+    file = root(daemon) / "facts" / "hosts.md"
+    save(client, file, "- The mail host is quay\n", "The mail host is quay")
+    at = memory(client, "The mail host is quay").updated_at
+    save(client, file, "- The mail host is quay\n- The web host is pier\n", "The web host is pier")
+    later = memory(client, "The web host is pier").updated_at
+    assert later > at
+    use = {
+        "type": "tool_use",
+        "id": "t1",
+        "name": "Write",
+        "input": {"file_path": str(file), "content": file.read_text()},
+    }
+    lines: list[dict[str, Any]] = [
+        {
+            "type": "user",
+            "uuid": "u1",
+            "sessionId": "s",
+            "timestamp": at,
+            "message": {"role": "user", "content": "Go."},
+        },
+        {
+            "type": "assistant",
+            "uuid": "u2",
+            "parentUuid": "u1",
+            "sessionId": "s",
+            "timestamp": later,
+            "message": {"role": "assistant", "content": [use]},
+        },
+    ]
+    session = tmp_path / "5e7a1c0e-0000-4000-8000-000000000001.jsonl"
+    session.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    import_file(client, session)
+    assert memory(client, "The web host is pier").trust == "agent"

@@ -1,0 +1,192 @@
+"""A thread that a person deleted is not brought back by its file, a hook or a followed transcript, unless asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.client import Client
+from reverie.errors import Conflict, Forbidden
+from reverie.redact import Redactor
+from reverie.store import ImportRecord, Store
+from reveried.cli.import_files import import_file
+from support.daemon import Daemon, running_daemon, scratch_home
+from support.live_session import LiveSession
+from support.purged import files_with
+from support.session import generated_session, main_line_messages, session_file, stored_messages
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+WAYS = [[], ["--purge"]]
+SPACE = "default"
+
+
+@pytest.fixture
+def daemon() -> Iterator[Daemon]:
+    """A daemon with an empty store."""
+    with running_daemon() as running:
+        yield running
+
+
+@pytest.fixture
+def client(daemon: Daemon) -> Iterator[Client]:
+    """A client of it."""
+    with Client(daemon.socket) as opened:
+        yield opened
+
+
+def run(daemon: Daemon, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command for a daemon."""
+    command = [sys.executable, "-m", "reveried.cli", *words]
+    return subprocess.run(command, env=daemon.env, capture_output=True, text=True, check=False)
+
+
+def report_of(daemon: Daemon, *words: str) -> Any:
+    """Run an import that must succeed; return its report."""
+    done = run(daemon, "import", *words, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def thread_ids(client: Client) -> set[str]:
+    """Return the ids of all threads."""
+    return {thread.id for thread in client.threads(limit=1000).items}
+
+
+def forget(daemon: Daemon, thread: str, *words: str) -> None:
+    """Delete a thread as a person does."""
+    done = run(daemon, "forget", thread, "--yes", *words)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("way", WAYS, ids=["delete", "purge"])
+def test_an_import_leaves_out_what_was_forgotten(
+    daemon: Daemon, client: Client, tmp_path: Path, way: list[str]
+) -> None:
+    """Of two sessions one is deleted: the next imports add nothing and name it; with --again it is back."""
+    gone, stays = session_file(tmp_path, 1), session_file(tmp_path, 2)
+    first = report_of(daemon, "claude-code", str(tmp_path))
+    thread, other = (
+        next(file["thread"] for file in first["files"] if file["path"] == str(path)) for path in (gone, stays)
+    )
+    if way:
+        assert client.memories(limit=1000).items
+    forget(daemon, thread, *way)
+    memories = {memory.id for memory in client.memories(limit=1000).items}
+
+    again = report_of(daemon, "claude-code", str(tmp_path))
+    assert (again["added"], again["failed"], again["forgotten"]) == (0, 0, 1)
+    assert [file["path"] for file in again["files"] if file["forgotten"]] == [str(gone)]
+    shown = run(daemon, "import", "claude-code", str(tmp_path))
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "0 new lines from 1 file." in shown.stdout
+    assert "1 session that you forgot was left out; --again brings it back." in shown.stdout
+    assert thread_ids(client) == {other}
+    assert {memory.id for memory in client.memories(limit=1000).items} == memories
+
+    back = report_of(daemon, "claude-code", str(tmp_path), "--again")
+    assert (back["forgotten"], thread_ids(client)) == (0, {thread, other})
+    assert stored_messages(client, thread) == main_line_messages(generated_session(1))
+    assert report_of(daemon, "claude-code", str(tmp_path))["forgotten"] == 0
+
+
+def test_a_forgotten_conversation_of_an_export(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """An export of ChatGPT is read again without the conversation that was deleted."""
+    content = {"content_type": "text", "parts": ["paint the gate"]}
+    message = {"author": {"role": "user"}, "content": content, "create_time": 1.0}
+    node: dict[str, Any] = {"id": "n1", "parent": None, "children": [], "message": message}
+    talks = [{"id": name, "conversation_id": name, "mapping": {"n1": node}} for name in ("talk-1", "talk-2", "talk-3")]
+    export = tmp_path / "export.zip"
+    with zipfile.ZipFile(export, "w") as archive:
+        archive.writestr("conversations.json", json.dumps(talks))
+    files = report_of(daemon, "chatgpt", str(export))["files"]
+    for file in files[:2]:
+        forget(daemon, file["thread"])
+    shown = run(daemon, "import", "chatgpt", str(export))
+    assert "2 sessions that you forgot were left out; --again brings them back." in shown.stdout
+    assert thread_ids(client) == {files[2]["thread"]}
+    report_of(daemon, "chatgpt", str(export), "--again")
+    assert thread_ids(client) == {file["thread"] for file in files}
+
+
+@pytest.mark.parametrize("way", WAYS, ids=["delete", "purge"])
+def test_a_followed_transcript_of_a_forgotten_thread(
+    daemon: Daemon, client: Client, tmp_path: Path, way: list[str]
+) -> None:
+    """What the client still writes is not stored, its hooks get a session without a thread, also after a restart."""
+    session, witness = LiveSession(tmp_path, tmp_path, 1), LiveSession(tmp_path, tmp_path, 2)
+    thread, other = session.start(daemon)["thread"], witness.start(daemon)["thread"]
+    session.say("paint the gate zanzibrivex", "it is green")
+    wait_until(lambda: len(stored_messages(client, thread)) == 2, "the first messages")
+    forget(daemon, thread, *way)
+    assert [known.session for known in client.sessions().items] == [witness.id]
+
+    for number in range(2):
+        session.say(f"zanzibrivex again {number}")
+        prompt = daemon.ask("POST", "/v1/hooks/claude-code", session.hook("UserPromptSubmit", prompt="zanzibrivex"))
+        assert prompt.status == 200, prompt.body
+        assert session.start(daemon, "resume")["thread"] is None
+        witness.say(f"and the fence {number}")
+        wait_until(partial(_has, client, other, number + 1), "the other session")
+    assert thread_ids(client) == {other}
+    assert [known.session for known in client.sessions().items] == [witness.id]
+    if way:
+        wait_until(lambda: not files_with(daemon.home, "zanzibrivex"), "no word")
+
+    daemon.stop()
+    daemon.start()
+    with Client(daemon.socket) as later:
+        witness.say("one more")
+        wait_until(lambda: len(stored_messages(later, other)) == 3, "the other session after the restart")
+        assert thread_ids(later) == {other}
+        report_of(daemon, "claude-code", str(session.path), "--again")
+        assert session.start(daemon, "resume")["thread"] == thread
+        session.say("it is back")
+        wait_until(lambda: len(stored_messages(later, thread)) == 5, "all messages")
+
+
+def test_an_agent_does_not_bring_it_back(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """An agent's token is refused with and without `again`, and the mark stays; other sessions it may import."""
+    path = session_file(tmp_path, 4)
+    thread = str(import_file(client, path).thread)
+    client.delete_thread(thread, confirm=thread)
+    with Client(daemon.socket, token=client.create_token("default", agent="mole").token) as mole:
+        with pytest.raises(Conflict):
+            import_file(mole, path)
+        with pytest.raises(Forbidden):
+            import_file(mole, path, again=True)
+        other = str(import_file(mole, session_file(tmp_path, 5)).thread)
+    assert thread_ids(client) == {other}
+    with pytest.raises(Conflict):
+        import_file(client, path)
+
+
+def _has(client: Client, thread: str, messages: int) -> bool:
+    return len(stored_messages(client, thread)) == messages
+
+
+def test_only_hashes_and_a_time_are_left() -> None:
+    """The mark of a deleted thread has nothing of the session; one thread made by hand leaves none."""
+    with scratch_home() as home:
+        with running_daemon(home) as daemon, Client(daemon.socket) as client:
+            place = client.start_import("claude-code", "session-zanzibrivex", source="/home/ann/zanzibrivex.jsonl")
+            client.send_chunk(place.id, generated_session(3), offset=0, first_line=1, final=True)
+            client.create_thread(id="by-hand")
+            for thread in (place.thread, "by-hand"):
+                client.delete_thread(thread, confirm=thread, purge=True)
+            wait_until(lambda: not files_with(home, "zanzibrivex"), "no word")
+        with Store.open(home / "data" / "store", redactor=Redactor()) as store, store.reader(SPACE) as reader:
+            [(_, mark)] = list(reader.records(ImportRecord))
+        assert mark.forgotten is not None
+        assert mark == ImportRecord(
+            id=place.id, source=place.id, client="", session="", thread=place.thread, forgotten=mark.forgotten
+        )

@@ -1,0 +1,180 @@
+"""The hook program, compiled and as a script: it never fails, delays its client for a moment at most, and prints."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie import hook_program
+from reveried.plugin import files, hook_script, write
+from support.daemon import running_daemon
+from support.live_session import LiveSession
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.daemon import Daemon
+
+Program = list[str]
+
+
+@pytest.fixture(params=["compiled", "script"])
+def program(request: pytest.FixtureRequest, tmp_path: Path) -> Program:
+    """The words that start the program, in a folder without the file that names the socket."""
+    if request.param == "script":
+        return [sys.executable, "-IS", hook_script.__file__]
+    path = tmp_path / "bin" / "reverie-hook"
+    path.parent.mkdir()
+    path.write_bytes(hook_program.program())
+    path.chmod(0o755)
+    return [str(path)]
+
+
+@pytest.fixture
+def silent() -> Iterator[tuple[Path, list[bytes]]]:
+    """A socket that takes connections and answers nothing, and the first bytes of each request."""
+    folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"rv-silent-{os.getpid()}"  # noqa: S108 - a socket's path is short
+    folder.mkdir(exist_ok=True)
+    path, received = folder / "reverie.sock", list[bytes]()
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+        server.listen()
+        peers = []
+
+        def accept() -> None:
+            while True:
+                try:
+                    peer, _ = server.accept()
+                except OSError:
+                    return
+                peers.append(peer)
+                received.append(peer.recv(100))
+
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        yield path, received
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
+        for peer in peers:
+            peer.close()
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
+
+
+def run(program: Program, data: bytes, *words: str, **env: str) -> str:
+    """Run the program; return what it prints. It must end with 0 and print no error."""
+    base = {name: value for name, value in os.environ.items() if not name.startswith(("REVERIE_", "CLAUDE", "XDG_"))}
+    done = subprocess.run([*program, *words], input=data, env=base | env, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    return done.stdout.decode()
+
+
+def test_the_answer_is_printed(program: Program, daemon: Daemon, tmp_path: Path) -> None:
+    """That of the part asked for; the session has the process that started the program, or the one that is named."""
+    session = LiveSession(tmp_path, tmp_path, 91)
+    data = json.dumps(session.hook("SessionStart", source="startup")).encode()
+    home = {"REVERIE_HOME": str(daemon.home)}
+    out = json.loads(run(program, data, "claude-code", "SessionStart", "state", **home))
+    assert out["hookSpecificOutput"]["additionalContext"].startswith("# Reverie, part 1 of 3")
+    assert run(program, data, "claude-code", "SessionStart", "summary", **home) == ""
+
+    def pid() -> int:
+        wait_until(lambda: session.id in {item["session"] for item in sessions()}, "the session")
+        return next(int(item["pid"]) for item in sessions() if item["session"] == session.id)
+
+    def sessions() -> list[dict[str, str]]:
+        items: list[dict[str, str]] = daemon.ask("GET", "/v1/sessions").json()["items"]
+        return items
+
+    assert pid() == os.getpid()
+    run(program, data, "claude-code", "SessionStart", "state", CLAUDE_PID="1", **home)
+    assert pid() == 1
+
+
+def test_a_call_of_the_distiller_is_not_recorded(program: Program, daemon: Daemon, tmp_path: Path) -> None:
+    """A client that the daemon runs to ask its model sends nothing: its session must not be learnt from."""
+    session = LiveSession(tmp_path, tmp_path, 93)
+    data = json.dumps(session.hook("SessionStart", source="startup")).encode()
+    home = {"REVERIE_HOME": str(daemon.home)}
+    assert run(program, data, "claude-code", "SessionStart", "state", **home, REVERIE_MODEL_CALL="1") == ""
+    assert session.id not in {item["session"] for item in daemon.ask("GET", "/v1/sessions").json()["items"]}
+
+
+def made_space(daemon: Daemon) -> str:
+    """Return the name of a space that exists."""
+    assert daemon.ask("POST", "/v1/spaces", {"id": "work"}).status in {200, 201, 409}
+    return "work"
+
+
+def test_a_token_chooses_the_space(program: Program, daemon: Daemon, tmp_path: Path) -> None:
+    """The session is that of the token's space; with a wrong token nothing is printed."""
+    token = daemon.ask("POST", "/v1/tokens", {"space": made_space(daemon)}).json()["token"]
+    session = LiveSession(tmp_path, tmp_path, 92)
+    data = json.dumps(session.hook("SessionStart", source="startup")).encode()
+    home = {"REVERIE_SOCKET": str(daemon.socket)}
+    assert run(program, data, "claude-code", "SessionStart", **{**home, "REVERIE_TOKEN": "wrong"}) == ""
+    assert run(program, data, "claude-code", "SessionStart", **{**home, "REVERIE_TOKEN": token}) != ""
+    assert session.id not in {item["session"] for item in daemon.ask("GET", "/v1/sessions").json()["items"]}
+
+
+def test_bad_input_prints_nothing(program: Program, daemon: Daemon) -> None:
+    """Half of a JSON object, 10 MB of it, an unknown event, an unknown client, no words at all."""
+    home = {"REVERIE_HOME": str(daemon.home)}
+    stop = b'{"session_id": "a", "hook_event_name": "Stop"}'
+    assert run(program, b'{"session_id": "a"', "claude-code", "Stop", **home) == ""
+    assert run(program, b'{"a": "' + b"x" * 10_000_000, "claude-code", "Stop", **home) == ""
+    assert run(program, b'{"session_id": "a", "hook_event_name": "Nap"}', "claude-code", "Nap", **home) == ""
+    assert run(program, stop, "emacs", "Stop", **home) == ""
+    assert run(program, stop, "../../etc", "Stop", **home) == ""
+    assert run(program, stop, **home) == ""
+    assert run(program, stop, "claude-code", "Stop") == ""
+
+
+def test_a_daemon_that_is_down_is_no_failure(program: Program, tmp_path: Path) -> None:
+    """Nothing is printed, and nothing is noted: the next one asks again."""
+    assert run(program, b"{}", "claude-code", "Stop", REVERIE_SOCKET=str(tmp_path / "no.sock")) == ""
+    assert not (tmp_path / "hook.quiet").exists()
+
+
+def test_a_daemon_that_hangs_is_asked_once(program: Program, silent: tuple[Path, list[bytes]]) -> None:
+    """The program gives up, and for a minute none of them asks; after that one does."""
+    path, received = silent
+    assert run(program, b"{}", "claude-code", "Stop", REVERIE_SOCKET=str(path)) == ""
+    wait_until(lambda: len(received) == 1)
+    assert received[0].startswith(b"POST /v1/hooks/claude-code?pid=")
+    for _ in range(3):
+        assert run(program, b"{}", "claude-code", "Stop", REVERIE_SOCKET=str(path)) == ""
+    assert len(received) == 1
+    stamp = path.with_name("hook.quiet")
+    os.utime(stamp, (stamp.stat().st_atime, stamp.stat().st_mtime - 61))
+    assert run(program, b"{}", "claude-code", "Stop", REVERIE_SOCKET=str(path)) == ""
+    wait_until(lambda: len(received) == 2)
+
+
+def test_an_input_without_an_end_is_given_up(program: Program, daemon: Daemon) -> None:
+    """A client that does not close the pipe is not waited for, and the daemon is not blamed for it."""
+    env = os.environ | {"REVERIE_HOME": str(daemon.home)}
+    with subprocess.Popen([*program, "claude-code", "Stop"], stdin=subprocess.PIPE, env=env) as process:
+        assert process.wait(60) == 0
+    assert not daemon.socket.with_name("hook.quiet").exists()
+
+
+def test_the_plugin_knows_its_socket(tmp_path: Path) -> None:
+    """Without variables the program of an installed plugin asks the daemon that was noted."""
+    with running_daemon() as daemon:
+        contents = files("claude-code", command=["reverie"], socket=daemon.socket, env={}, python=sys.executable)
+        write(tmp_path / "plugin", contents)
+        session = LiveSession(tmp_path, tmp_path, 93)
+        data = json.dumps(session.hook("SessionStart", source="startup")).encode()
+        program = [str(tmp_path / "plugin" / "bin" / "reverie-hook")]
+        assert run(program, data, "claude-code", "SessionStart", "state") != ""

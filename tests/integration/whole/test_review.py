@@ -1,0 +1,284 @@
+"""What waits for a person, and what was forgotten: over the API, with sessions that say it again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie import wire
+from reverie.client import Client
+from reverie.errors import Conflict, Forbidden, NotFound
+from reveried.cli.import_files import import_file
+from support.daemon import running_daemon
+from support.fake_model import FakeModel, memory
+from support.said_again import SAID_AGAIN
+from support.session import session_file
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from support.daemon import Daemon
+
+
+@pytest.fixture
+def daemon() -> Iterator[Daemon]:
+    """A daemon of its own for each test: what was forgotten holds for all threads."""
+    with running_daemon(REVERIE_SYNC_GRACE_SECONDS="0.3") as running:
+        yield running
+
+
+@pytest.fixture
+def client(daemon: Daemon) -> Iterator[Client]:
+    with Client(daemon.socket) as opened:
+        yield opened
+
+
+def learn(client: Client, *texts: str) -> wire.MemoryChanges:
+    """Let a session in which the person says these texts be learnt from."""
+    thread = client.create_thread()
+    messages: list[dict[str, Any]] = []
+    for text in texts:
+        messages += [{"role": "user", "content": text}, {"role": "assistant", "content": "Yes."}]
+    client.append(thread.id, messages)
+    return client.learn(thread.id)
+
+
+def contents(client: Client) -> set[str]:
+    return {memory.content for memory in client.memories(limit=1000).items}
+
+
+def root(daemon: Daemon) -> Path:
+    return daemon.home / "root" / "default"
+
+
+def test_thirty_forgotten_memories_are_said_again(tmp_path: Path) -> None:
+    """In the same words none comes back; in other words each waits in review, and nothing is learnt.
+
+    With a model that extracts every wish, so that nothing is left out for another reason.
+    """
+    model = FakeModel.at(tmp_path / "model")
+    with running_daemon(None, **model.settings()) as daemon, Client(daemon.socket) as client:
+        for texts, said in (([text for text, _ in SAID_AGAIN], "first"), ([text for text, _ in SAID_AGAIN], "again")):
+            model.extract(*(memory(text, text, 2 * at - 1, type="preference") for at, text in enumerate(texts, 1)))
+            answer = learn(client, *texts)
+            if said == "first":
+                assert answer.counts["ADD"] == 30
+                for item in client.memories(limit=1000).items:
+                    client.forget(item.id)
+            else:
+                assert (answer.forgotten, answer.candidates, answer.waiting) == (30, 0, [])
+            assert contents(client) == set()
+        assert client.candidates().items == []
+
+        others = [other for _, other in SAID_AGAIN]
+        model.extract(*(memory(text, text, 2 * at - 1, type="preference") for at, text in enumerate(others, 1)))
+        assert len(learn(client, *others).waiting) == 30
+        assert contents(client) == set()
+        waiting = client.candidates(limit=1000).items
+        assert {item.changes[0].content for item in waiting} == set(others)
+        assert {item.reason for item in waiting} == {"forgotten"}
+
+
+def test_what_was_forgotten_comes_back_when_it_is_remembered(client: Client) -> None:
+    """By `remember`; after that it may be learnt and forgotten as anything else."""
+    text, other = SAID_AGAIN[0]
+    learn(client, text)
+    (memory,) = client.memories().items
+    client.forget(memory.id)
+    assert learn(client, text).forgotten == 1
+    remembered = client.remember(wire.CreateMemory(memory.content, type="preference", author="person"))
+    assert remembered.trust == "person"
+    learn(client, other)
+    assert all(item.reason != "forgotten" for item in client.candidates().items)
+    client.forget(remembered.id)
+    assert learn(client, text).forgotten == 1
+
+
+def test_what_was_forgotten_comes_back_when_a_person_writes_it(daemon: Daemon, client: Client) -> None:
+    """A line that a person deletes from the file is forgotten as well, and one that they write again is not."""
+    text, _ = SAID_AGAIN[0]
+    learn(client, text)
+    (memory,) = client.memories().items
+    file = root(daemon) / memory.document
+    whole = file.read_text("utf-8")
+    file.write_text("".join(line for line in whole.splitlines(keepends=True) if memory.content not in line))
+    wait_until(lambda: contents(client) == set())
+    assert learn(client, text).forgotten == 1
+    file.write_text(whole)
+    wait_until(lambda: contents(client) == {memory.content})
+    (back,) = client.memories().items
+    assert learn(client, text).forgotten == 0
+    assert contents(client) == {back.content}
+
+
+def test_undo_of_a_deletion_takes_the_forgetting_back(client: Client) -> None:
+    """The memory is there again, and a session that says it finds it known."""
+    text, other = SAID_AGAIN[0]
+    learn(client, text)
+    (memory,) = client.memories().items
+    client.undo(client.forget(memory.id).operation)
+    assert contents(client) == {memory.content}
+    assert learn(client, text).forgotten == 0
+    learn(client, other)
+    assert all(item.reason != "forgotten" for item in client.candidates().items)
+
+
+def test_a_rollback_takes_forgetting_and_candidates_back(client: Client) -> None:
+    """After it the store is as it was: the memory is there, nothing waits, and nothing is forgotten."""
+    text, other = SAID_AGAIN[0]
+    learn(client, text)
+    before = client.operations(limit=1).items[0].id
+    (memory,) = client.memories().items
+    client.forget(memory.id)
+    learn(client, other)
+    assert len(client.candidates().items) == 1
+    client.rollback(before)
+    assert contents(client) == {memory.content}
+    assert client.candidates(state="all").items == []
+    assert learn(client, text).forgotten == 0
+
+
+@pytest.fixture
+def candidate(client: Client) -> wire.Candidate:
+    """A candidate that waits since it is near to what was forgotten."""
+    text, other = SAID_AGAIN[0]
+    learn(client, text)
+    client.forget(client.memories().items[0].id)
+    (name,) = learn(client, other).waiting
+    return client.candidate(name)
+
+
+def test_a_candidate_is_accepted_and_undone(daemon: Daemon, client: Client, candidate: wire.Candidate) -> None:
+    """Its memory is a person's from then on, with the origin of its words; undo lets it wait again."""
+    (change,) = candidate.changes
+    assert (change.action, change.type, candidate.state) == ("ADD", "preference", "waiting")
+    assert change.provenance["thread"].startswith("thr_")
+    decided = client.accept_candidate(candidate.id)
+    (memory,) = client.memories().items
+    assert decided.memories == [memory.id]
+    assert (memory.content, memory.trust) == (change.content, "person")
+    assert memory.provenance["thread"] == change.provenance["thread"]
+    assert memory.content in (root(daemon) / memory.document).read_text("utf-8")
+    assert client.candidates().items == []
+    assert client.candidate(candidate.id).state == "accepted"
+    with pytest.raises(Conflict):
+        client.accept_candidate(candidate.id)
+    client.undo(decided.operation)
+    assert contents(client) == set()
+    assert client.candidates().items == [candidate]
+    once = client.accept_candidate(candidate.id, key="once")
+    assert client.accept_candidate(candidate.id, key="once") == once
+    with pytest.raises(Conflict):
+        client.reject_candidate(candidate.id, key="once")
+
+
+def test_a_rejected_candidate_is_not_asked_again(client: Client, candidate: wire.Candidate) -> None:
+    """The next session that says the same brings nothing; undo lets it wait again."""
+    decided = client.reject_candidate(candidate.id)
+    assert client.candidates().items == []
+    assert client.candidates(state="rejected").items[0].decided_by == "owner"
+    assert learn(client, SAID_AGAIN[0][1]).waiting == []
+    assert contents(client) == set()
+    client.undo(decided.operation)
+    assert client.candidates().items == [candidate]
+
+
+def test_an_agent_decides_nothing(daemon: Daemon, client: Client, candidate: wire.Candidate) -> None:
+    """Text from outside could ask the agent that reads it to accept it."""
+    token = client.create_token("default", agent="coder").token
+    with Client(daemon.socket, token=token) as agent:
+        assert agent.candidate(candidate.id) == candidate
+        for decide in (agent.accept_candidate, agent.reject_candidate):
+            with pytest.raises(Forbidden):
+                decide(candidate.id)
+    assert client.candidates().items == [candidate]
+
+
+def test_a_change_of_a_persons_memory_waits(client: Client) -> None:
+    """Accepted it is made, and the memory is a person's as before; where the words are others by now it is refused."""
+    mine = client.remember(
+        wire.CreateMemory("Wants agents to always answer in German.", type="preference", author="person")
+    )
+    answer = learn(client, "Never answer in German.")
+    assert [proposal.change.id for proposal in answer.proposals] == [mine.id]
+    (candidate,) = client.candidates().items
+    assert (candidate.reason, answer.waiting) == ("person", [candidate.id])
+    (change,) = candidate.changes
+    assert (change.action, change.memory, change.before, change.stale) == ("UPDATE", mine.id, mine.content, False)
+    client.change_memory(mine.id, wire.ChangeMemory(content="Answer in German or Dutch", author="person"))
+    assert client.candidate(candidate.id).changes[0].stale
+    with pytest.raises(Conflict):
+        client.accept_candidate(candidate.id)
+    client.undo(client.operations(limit=1).items[0].id)
+    client.accept_candidate(candidate.id)
+    after = client.memory(mine.id)
+    assert (after.content, after.trust) == (change.content, "person")
+
+
+def test_an_unknown_candidate_is_not_found(client: Client) -> None:
+    with pytest.raises(NotFound):
+        client.candidate("cnd_none")
+    with pytest.raises(NotFound):
+        client.accept_candidate("cnd_none")
+
+
+def test_no_context_says_what_was_forgotten(client: Client, tmp_path: Path) -> None:
+    """The lines of digest and summary that have all of its words are left out; undo brings them back."""
+    thread = str(import_file(client, session_file(tmp_path, 3, turns=8)).thread)
+    client.distill(thread)
+    digest = client.digest(thread).text
+    line = max(digest.splitlines(), key=len)
+    assert line in str(client.context(thread).request.system)
+    memory = client.remember(wire.CreateMemory(line.lstrip("- "), type="fact"))
+    forgotten = client.forget(memory.id)
+    shown = str(client.context(thread).request.system)
+    assert line not in shown
+    assert any(other in shown for other in digest.splitlines() if other != line and other.strip())
+    client.undo(forgotten.operation)
+    assert line in str(client.context(thread).request.system)
+
+
+def test_purged_words_are_in_no_candidate(client: Client, candidate: wire.Candidate) -> None:
+    """A purge of the memory removes the candidates that repeat its words, and the words of the forgetting."""
+    (change,) = candidate.changes
+    assert change.content is not None
+    memory = client.remember(wire.CreateMemory(change.content, type="preference"))
+    client.forget(memory.id, purge=True)
+    assert client.candidates(state="all").items == []
+    assert learn(client, SAID_AGAIN[0][1]).forgotten == 1
+
+
+def test_an_agent_undoes_its_own_operations_alone(daemon: Daemon, client: Client) -> None:
+    """What a person decided or forgot stays so for an agent's token, and rollback is refused; a person may both."""
+    text, other = SAID_AGAIN[0]
+    learn(client, text)
+    (memory,) = client.memories().items
+    forgotten = str(client.forget(memory.id).operation)
+    (waiting,) = learn(client, other).waiting
+    accepted = str(client.accept_candidate(waiting).operation)
+    undone = str(client.undo(accepted).operation)
+    rejected = str(client.reject_candidate(waiting).operation)
+    token = str(client.create_token("default", agent="mole").token)
+    with Client(daemon.socket, token=token) as mole:
+        for operation in (forgotten, accepted, undone, rejected):
+            with pytest.raises(Forbidden) as refused:
+                mole.undo(operation)
+            assert f"reverie undo {operation}" in (refused.value.hint or "")
+        with pytest.raises(Forbidden):
+            mole.rollback("1")
+        assert contents(client) == set()
+        assert client.candidate(waiting).state == "rejected"
+        mole.remember(wire.CreateMemory("The mole digs at the north wall"))
+        own = mole.operations(limit=1).items[0]
+        assert own.who == "mole"
+        taken_back = mole.undo(own.id).operation
+        assert contents(client) == set()
+        mole.undo(str(taken_back))
+        assert len(contents(client)) == 1
+    person = str(client.create_token("default").token)
+    with Client(daemon.socket, token=person) as opened:
+        opened.undo(rejected)
+        opened.rollback(forgotten)

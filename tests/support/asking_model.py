@@ -1,0 +1,113 @@
+"""A metered transport to the Messages API with a store, an event loop and a fault server, for tests."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.errors import ModelFailed
+from reverie.language_model.requests import ModelAnswer, ModelMessage, new_request
+from reverie.redact import Redactor
+from reverie.store import Store
+from reverie.usecases.token_ledger import Ceilings, model_spend
+from reveried.config_schema import Distiller
+from reveried.models.anthropic import Anthropic
+from reveried.models.spend import Metered
+from reveried.worker import Worker
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from reverie import wire
+    from reverie.language_model.requests import ModelRequest, Role
+    from support.fault_model_server import FaultModelServer
+
+__all__ = ["AT", "KEY", "SCHEMA", "Asking", "question"]
+
+KEY = "sk-test-0123456789-of-a-test"
+AT = "2026-11-22T10:00:00.000Z"
+SCHEMA = {
+    "type": "object",
+    "properties": {"ok": {"type": "boolean"}},
+    "required": ["ok"],
+    "additionalProperties": False,
+}
+
+
+class Asking:
+    """A metered transport with its store and event loop; `server` is who answers, unless another address is given."""
+
+    def __init__(self, folder: Path, server: FaultModelServer) -> None:
+        self.server = server
+        self.runner = asyncio.Runner()
+        self.store = Store.open(folder / "store", redactor=Redactor())
+        self.worker = Worker(self.store, clock=lambda: AT, queue_length=100)
+        self.worker.start()
+        self.transport = self.new_transport()
+        self.calls = 0
+
+    def new_transport(self, url: str | None = None, env: dict[str, str] | None = None, **settings: Any) -> Anthropic:
+        """Return a transport to the server, or to `url`."""
+        chosen = Distiller(
+            kind="anthropic",
+            base_url=self.server.url if url is None else url,
+            spool_folder=Path("/nowhere"),
+            **settings,
+        )
+        return Anthropic(chosen, {**os.environ, "ANTHROPIC_API_KEY": KEY} if env is None else env)
+
+    def metered(self, transport: Anthropic | None = None, *, tries: int = 6, **ceilings: int) -> Metered:
+        """Return the transport with the ledger of the store; it waits at most half a second between two tries."""
+        return Metered(
+            transport or self.transport,
+            self.worker.submit,
+            ceilings=Ceilings(**{"tokens": 10_000_000, "calls": 10_000, **ceilings}),
+            clock=lambda: AT,
+            new_id=self._new_id,
+            random=lambda: 0.0,
+            tries=tries,
+            wait_s_max=0.5,
+        )
+
+    def ask(self, request: ModelRequest | None = None, *, deadline_s: float = 20, **options: Any) -> ModelAnswer:
+        reply: ModelAnswer = self.run(self.metered(**options).answer(request or question(), deadline_s))
+        return reply
+
+    def failure(self, *, deadline_s: float = 20, **options: Any) -> ModelFailed:
+        """Return the error that asking ends with."""
+        with pytest.raises(ModelFailed) as failed:
+            self.ask(deadline_s=deadline_s, **options)
+        return failed.value
+
+    def run(self, work: Coroutine[Any, Any, Any]) -> Any:
+        return self.runner.run(work)
+
+    def spent(self) -> wire.ModelSpend:
+        """Return today's entry of the cheap role."""
+        return next(entry for entry in model_spend(self.store, AT) if entry.role == "cheap")
+
+    def close(self) -> None:
+        self.run(self.transport.close())
+        self.worker.stop()
+        self.store.close()
+        self.runner.close()
+
+    def _new_id(self, kind: str) -> str:
+        self.calls += 1
+        return f"{kind}_{self.calls}"
+
+
+def question(text: str = "Is it so?", *, role: Role = "cheap") -> ModelRequest:
+    return new_request(
+        purpose="extract",
+        role=role,
+        system="Answer in JSON.",
+        messages=[ModelMessage("user", text)],
+        schema=SCHEMA,
+        max_output_tokens=1000,
+        prompt_version="test-1",
+    )

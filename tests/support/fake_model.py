@@ -1,0 +1,92 @@
+"""A program in the place of a model: it notes each request, and answers as the test has written it down."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PROGRAM = """
+import json, os, sys, time
+folder, request = sys.argv[1], json.load(sys.stdin)
+with open(os.path.join(folder, "requests.jsonl"), "a") as log:
+    log.write(json.dumps({**request, "marker": os.environ.get("REVERIE_MODEL_CALL"), "pid": os.getpid()}) + "\\n")
+with open(os.path.join(folder, request["purpose"] + ".json")) as file:
+    how = json.load(file)
+if how.get("fork"):
+    if os.fork() == 0:
+        time.sleep(600)
+sys.stderr.write(how.get("stderr", ""))
+sys.stderr.flush()
+time.sleep(how.get("before", 0))
+out = sys.stdout.buffer
+for _ in range(how.get("times", 1)):
+    out.write(bytes.fromhex(how["hex"]) if "hex" in how else how.get("text", "").encode("utf-8", "surrogatepass"))
+    out.flush()
+    time.sleep(how.get("between", 0))
+sys.exit(how.get("status", 0))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FakeModel:
+    """The program in `folder`, and what it was asked."""
+
+    folder: Path
+
+    @classmethod
+    def at(cls, folder: Path) -> FakeModel:
+        """Return the model whose program is written to `folder`; it answers everything with empty lists."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "program.py").write_text(PROGRAM)
+        model = cls(folder)
+        model.extract()
+        model.consolidate()
+        return model
+
+    def settings(self, **more: str) -> dict[str, str]:
+        """Return the environment of a daemon that asks this model."""
+        command = [sys.executable, str(self.folder / "program.py"), str(self.folder)]
+        return {
+            "REVERIE_DISTILLER_KIND": "command",
+            "REVERIE_DISTILLER_COMMAND": json.dumps(command),
+            "REVERIE_DISTILLER_DEADLINE_SECONDS": "20",
+            **more,
+        }
+
+    def behave(self, purpose: str, **how: Any) -> None:
+        """Let requests of this purpose be answered so: `text`, `hex`, `status`, `stderr`, `before`, `times`, …."""
+        (self.folder / f"{purpose}.json").write_text(json.dumps(how))
+
+    def extract(self, *memories: dict[str, Any], episodes: Any = (), wrong: Any = ()) -> None:
+        """Let the extraction give these memories."""
+        answer = {"memories": list(memories), "episodes": list(episodes), "wrong": list(wrong)}
+        self.behave("extract", text=json.dumps(answer))
+
+    def consolidate(self, *operations: dict[str, Any]) -> None:
+        """Let the consolidation give these operations."""
+        self.behave("consolidate", text=json.dumps({"operations": list(operations)}))
+
+    def requests(self, purpose: str | None = None) -> list[dict[str, Any]]:
+        """Return the requests so far, oldest first."""
+        path = self.folder / "requests.jsonl"
+        lines = path.read_text().splitlines() if path.exists() else []
+        found = [json.loads(line) for line in lines]
+        return [request for request in found if purpose in {None, request["purpose"]}]
+
+
+def memory(content: str, quote: str, entry: int = 1, **fields: Any) -> dict[str, Any]:
+    """Return a memory as a model writes it, with one quote."""
+    return {
+        "type": "fact",
+        "content": content,
+        "tags": ["cache"],
+        "scope": "project",
+        "status": "none",
+        "quotes": [{"entry": entry, "text": quote}],
+        **fields,
+    }

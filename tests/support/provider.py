@@ -1,0 +1,128 @@
+"""A provider's server with the answers of a model to a short talk, and what tests compare before and after."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from reverie.errors import ModelFailed
+from support.fake_model import memory
+from support.fault_model_server import answer, by_purpose
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.client import Client
+    from support.daemon import Daemon
+    from support.fault_model_server import Connection, FaultModelServer
+
+__all__ = [
+    "ANSWER",
+    "CONSOLIDATED",
+    "DEADLINE_S",
+    "GOOD",
+    "KEY",
+    "SECRET",
+    "WELL",
+    "extraction",
+    "new_thread",
+    "nothing_leaked",
+    "said",
+    "settings",
+    "spent",
+    "state",
+    "warm_up",
+]
+
+KEY = "sk-test-0123456789-for-this-test"
+SECRET = "ghp_" + "Q9w8E7r6T5y4U3i2O1p0A9s8D7f6G5h4J3k2"
+SAID = "The mailer retries three times because the relay drops the first connection."
+TALK: list[dict[str, Any]] = [
+    {"role": "user", "content": f"{SAID} Its token is {SECRET}."},
+    {"role": "assistant", "content": "Noted: the relay drops the first connection, so the mailer retries."},
+]
+GOOD = memory(
+    "The mailer retries because the relay drops the first connection.", "the relay drops the first connection"
+)
+
+
+def extraction(*memories: dict[str, Any]) -> str:
+    """Return the text of an extraction with these memories."""
+    return json.dumps({"memories": list(memories), "episodes": [], "wrong": []})
+
+
+ANSWER = extraction(GOOD)
+CONSOLIDATED = answer(json.dumps({"operations": [{"action": "ADD", "candidateIndex": 0}]}))
+WELL = by_purpose(extract=answer(ANSWER), consolidate=CONSOLIDATED)
+
+DEADLINE_S = 6.0
+WAIT_S = 3.5
+
+
+def said(text: str, **options: Any) -> Callable[[Connection], None]:
+    """Answer extractions with this text, and consolidations well."""
+    return by_purpose(extract=answer(text, **options), consolidate=CONSOLIDATED)
+
+
+def settings(server: FaultModelServer, **more: str) -> dict[str, str]:
+    """Return the environment of a daemon that asks this provider."""
+    return {
+        "REVERIE_DISTILLER_KIND": "anthropic",
+        "REVERIE_DISTILLER_BASE_URL": server.url,
+        "REVERIE_DISTILLER_DEADLINE_SECONDS": str(DEADLINE_S),
+        "REVERIE_DISTILLER_WAIT_SECONDS": str(WAIT_S),
+        "ANTHROPIC_API_KEY": KEY,
+        **more,
+    }
+
+
+def warm_up(client: Client, server: FaultModelServer) -> None:
+    """Return once the model processes have started, which takes longer than the deadline of a test."""
+    server.script(answer('{"ok": true}'))
+
+    def answers() -> bool:
+        try:
+            return len(client.check_distiller().models) == 2
+        except ModelFailed:
+            return False
+
+    wait_until(answers)
+
+
+def state(client: Client, daemon: Daemon) -> tuple[Any, dict[str, bytes]]:
+    """Return all memories without their accesses, and the bytes of all documents once the folder is in sync."""
+    client.sync_now()
+    memories = [(item.id, item.content, item.tags, item.updated_at) for item in client.memories(limit=1000).items]
+    root = daemon.home / "root" / "default"
+    return sorted(memories), {str(path): path.read_bytes() for path in root.rglob("*.md")}
+
+
+def new_thread(client: Client) -> str:
+    """Return a thread with the talk."""
+    thread = client.create_thread().id
+    client.append(thread, TALK)
+    return thread
+
+
+def spent(client: Client, *roles: str) -> tuple[int, int, int, int]:
+    """Return today's calls, input tokens, output tokens and calls without a known end; of the strong role unless named.
+
+    The cheap one is asked for working states in the background.
+    """
+    entries = [entry for entry in client.status().spend.models if entry.role in (roles or ("strong",))]
+    return (
+        sum(entry.calls for entry in entries),
+        sum(entry.input_tokens for entry in entries),
+        sum(entry.output_tokens for entry in entries),
+        sum(entry.open for entry in entries),
+    )
+
+
+def nothing_leaked(server: FaultModelServer, daemon: Daemon) -> None:
+    """Assert that no request has the secret of the talk, and that the log has neither it nor the key nor an answer."""
+    for seen in (*server.requests, *server.background):
+        assert SECRET.encode() not in seen.raw
+        assert seen.headers["authorization"] == f"Bearer {KEY}"
+    log = daemon.log_text()
+    assert not any(text in log for text in (SECRET, KEY, "body-of-a-500", GOOD["content"]))

@@ -1,0 +1,164 @@
+"""`reverie review` and `reverie runs`: lists, one in full, decisions, and the questions on a terminal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from support.cli import check
+
+if TYPE_CHECKING:
+    from support.cli import Cli, Routes
+
+pytestmark = pytest.mark.usefixtures("daemon")
+
+AT = "2026-11-21T09:30:00.000Z"
+NAME = "cnd_0123456789abcdef01234567"
+OTHER = "cnd_0123456789abcdef7654dcba"
+QUARANTINED: dict[str, Any] = {
+    "id": NAME,
+    "state": "waiting",
+    "reason": "quarantined",
+    "why": "its words are from a web page",
+    "changes": [
+        {
+            "action": "ADD",
+            "type": "fact",
+            "content": "The quay has nine cranes",
+            "tags": ["quay"],
+            "project": "harbour",
+            "provenance": {"thread": "thr_1", "seqs": [4]},
+        }
+    ],
+    "createdAt": AT,
+}
+PROPOSED: dict[str, Any] = {
+    "id": OTHER,
+    "state": "waiting",
+    "reason": "person",
+    "why": "what was said since replaces it",
+    "changes": [
+        {
+            "action": "UPDATE",
+            "memory": "mem_1",
+            "before": "Port 80",
+            "content": "Port 81",
+            "type": "fact",
+            "stale": True,
+        }
+    ],
+    "createdAt": AT,
+}
+RUN: dict[str, Any] = {
+    "id": "run_01m8341qdhmh101hacce3kcnxh",
+    "agent": "coder",
+    "thread": None,
+    "title": "The queue",
+    "project": "harbour",
+    "state": "completed",
+    "createdAt": AT,
+    "updatedAt": AT,
+    "completedAt": AT,
+    "endedBy": "idle",
+    "files": [
+        {"path": "docs/queue.md", "size": 2048, "sha256": "00", "authorAgentId": "coder", "source": "api", "at": AT},
+        {
+            "path": "logo.png",
+            "size": 9,
+            "sha256": "00",
+            "authorAgentId": "coder",
+            "source": "tool",
+            "at": AT,
+            "omitted": "binary",
+        },
+    ],
+    "workingMemory": {"port": "5672"},
+    "result": {
+        "candidates": [{"type": "fact", "content": "It listens on 5672", "tags": []}],
+        "changes": [{"action": "ADD", "type": "fact", "content": "It listens on 5672", "tags": [], "id": "mem_2"}],
+        "tier": "GENEROUS",
+        "operation": "7",
+        "counts": {"ADD": 1},
+        "waiting": [NAME],
+    },
+}
+
+
+@pytest.fixture(autouse=True)
+def waiting(routes: Routes) -> None:
+    """Two candidates that wait."""
+    routes["GET /v1/candidates"] = {"items": [QUARANTINED, PROPOSED], "next": None}
+    routes[f"GET /v1/candidates/{NAME}"] = QUARANTINED
+    routes[f"GET /v1/candidates/{OTHER}"] = PROPOSED
+    for name in (NAME, OTHER):
+        for word, state in (("accept", "accepted"), ("reject", "rejected")):
+            routes[f"POST /v1/candidates/{name}/{word}"] = {"id": name, "state": state, "operation": "9"}
+
+
+def test_what_waits_is_listed(cli: Cli) -> None:
+    """With the end of the id, the reason and the change; `review` alone lists them where nobody can answer."""
+    for words in ("review list", "review"):
+        check(cli, words, "cnd_…01234567", "from outside", "new fact: The quay has nine cranes", "Port 80 -> Port 81")
+    assert [item["id"] for item in cli("review", "--json").json["items"]] == [NAME, OTHER]
+
+
+def test_an_empty_list(cli: Cli, routes: Routes) -> None:
+    routes["GET /v1/candidates"] = {"items": [], "next": None}
+    check(cli, "review list", "Nothing waits for a decision.")
+    check(cli, "review list --state rejected", "No candidate is in this state.")
+    assert cli("review", "list", "--state", "odd").code == 2
+
+
+def test_one_is_shown(cli: Cli) -> None:
+    """Why it waits, where its words are from; of an update both texts, and that it no longer fits."""
+    check(cli, "review diff 01234567", "its words are from a web page", "The quay has nine cranes", "thread thr_1")
+    check(cli, "review diff 7654dcba", "Update mem_1 (it has other words by now)", "Port 80", "Port 81")
+    assert cli("review", "diff", "01234567", "--json").json["id"] == NAME
+    assert cli("review", "diff", "zzzz").code == 1
+
+
+def test_decisions(cli: Cli) -> None:
+    """Several at once, each with the command that reverts it."""
+    check(cli, "review accept 01234567 7654dcba", f"Accepted: {NAME}", f"Accepted: {OTHER}", "reverie undo 9")
+    check(cli, "review reject 01234567", f"Rejected: {NAME}")
+    assert [item["state"] for item in cli("review", "reject", NAME, "--json").json] == ["rejected"]
+
+
+def test_questions_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is shown, and accepted, rejected or skipped; an unknown answer is asked again."""
+    answers = iter(["x", "a", "s"])
+    monkeypatch.setattr("reveried.cli.review.is_terminal", lambda: True)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: next(answers))
+    outcome = cli("review")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert f"Accepted: {NAME}" in outcome.out
+    assert OTHER in outcome.out
+    assert "2 candidates seen" in outcome.out
+    assert next(answers, None) is None
+
+
+def test_runs(cli: Cli, routes: Routes) -> None:
+    """The list, and one with files, working memory and result."""
+    routes["GET /v1/runs"] = {"items": [RUN], "next": None}
+    routes[f"GET /v1/runs/{RUN['id']}"] = RUN
+    for words in ("runs", "runs list"):
+        check(cli, words, "run_…ce3kcnxh", "completed (idle)", "coder", "harbour", "The queue")
+    check(
+        cli,
+        "runs show ce3kcnxh",
+        "docs/queue.md",
+        "2.0 KiB",
+        "binary",
+        "5672",
+        "1 candidate, 1 decision (GENEROUS)",
+        "reverie review",
+        "reverie undo 7",
+    )
+    assert cli("runs", "--json").json["items"][0]["id"] == RUN["id"]
+    assert cli("runs", "show", "ce3kcnxh", "--json").json["title"] == "The queue"
+    assert cli("runs", "list", "--state", "odd").code == 2
+    routes["GET /v1/runs"] = {"items": [], "next": None}
+    check(cli, "runs", "No runs yet.")
+    assert cli("runs", "show", "zzzz").code == 1

@@ -1,0 +1,88 @@
+"""Forgotten statements against candidates, and deletions that wait for a person."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+
+from reverie.consolidate import Decision, hold_large_deletion
+from reverie.consolidate.screening import Forgotten, Nearness, lines_without, statement_key
+from reverie.models import Add, Candidate, Change, Delete, Keep, MemoryType, Update
+from support.said_again import SAID_AGAIN
+
+
+def forgotten(text: str, *, project: str = "") -> Forgotten:
+    return Forgotten([(statement_key(text), text, project)])
+
+
+def preference(text: str, *, project: str = "") -> Candidate:
+    return Candidate(MemoryType.PREFERENCE, text, project=project)
+
+
+@pytest.mark.parametrize(("text", "other"), SAID_AGAIN)
+def test_the_same_words_are_the_same_and_other_words_are_near(text: str, other: str) -> None:
+    """Also with the frame that the distiller puts around a wish, and with the day that it appends."""
+    statements = forgotten(f"Wants agents to {text[0].lower()}{text[1:]}")
+    for again in (text, f"{text.rstrip('.')} (2026-03-01).", f"Wants agents to {text[0].lower()}{text[1:]}"):
+        assert statements.nearest(preference(again)) is not None
+        assert (statements.nearest(preference(again)) or ("",))[0] == Nearness.SAME, again
+    assert (statements.nearest(preference(other)) or ("",))[0] == Nearness.NEAR
+
+
+def test_other_wishes_are_not_near() -> None:
+    """Of 870 pairs of different wishes none is near, in either of its wordings."""
+    for (text, _), others in permutations(SAID_AGAIN, 2):
+        for other in others:
+            assert forgotten(text).nearest(preference(other)) is None, (text, other)
+
+
+def test_the_opposite_is_not_the_same() -> None:
+    """A wish that was turned round waits for a person: it is another one, in nearly the same words."""
+    statements = forgotten("Always use `npm` for the frontend.")
+    assert (statements.nearest(preference("Never use `npm` for the frontend.")) or ("",))[0] == Nearness.NEAR
+
+
+def test_another_command_for_the_same_purpose_is_not_near() -> None:
+    """What was forgotten of `make lint` says nothing of `make test`."""
+    statements = forgotten("To run the tests of the project harbour: `make lint`.")
+    assert statements.nearest(preference("To run the tests of the project harbour: `make test`.")) is None
+
+
+def test_projects_are_apart() -> None:
+    """What was forgotten of one project may be so in another; what the person forgot holds in all."""
+    text = "Always run `make lint` before you commit."
+    assert forgotten(text, project="quay").nearest(preference(text, project="harbour")) is None
+    assert forgotten(text).nearest(preference(text, project="harbour")) is not None
+
+
+def test_a_purged_statement_is_known_by_its_key_alone() -> None:
+    """The same words are recognized; nothing is near, since no words are stored."""
+    text, other = SAID_AGAIN[0]
+    statements = Forgotten([(statement_key(text), "", "")])
+    assert (statements.nearest(preference(text)) or ("",))[0] == Nearness.SAME
+    assert statements.nearest(preference(other)) is None
+
+
+def test_lines_that_say_it_are_left_out() -> None:
+    """A line that has all of its words, in any form; headings and other lines stay."""
+    text = "## Decisions\n- The team deploys on Fridays (2026-03-01)\n- The team deploys on Mondays\n"
+    left = lines_without(text, ["Deploys of the team: Friday"])
+    assert left == "## Decisions\n- The team deploys on Mondays\n"
+    assert lines_without(text, ["the team", ""]) == text
+
+
+def test_a_large_deletion_waits_with_its_updates() -> None:
+    """Three of ten are too many: nothing is updated or deleted, and what is new is added all the same."""
+    new = Candidate(MemoryType.FACT, "The api uses port 8080")
+    others = (Update("mem_3", "more", ()), Keep("mem_4"), Add(0, new))
+    changes: tuple[Change, ...] = (Delete("mem_0"), Delete("mem_1"), Delete("mem_2"), *others)
+    decision, held = hold_large_deletion(Decision(changes), 10)
+    assert [change.action for change in decision.changes] == ["KEEP"] * 5 + ["ADD"]
+    assert held == changes[:4]
+
+
+@pytest.mark.parametrize(("deletions", "existing"), [(2, 10), (1, 3), (1, 1), (20, 100)])
+def test_a_fifth_may_be_deleted_and_one_always(deletions: int, existing: int) -> None:
+    decision = Decision(tuple(Delete(f"mem_{number}") for number in range(deletions)))
+    assert hold_large_deletion(decision, existing) == (decision, ())

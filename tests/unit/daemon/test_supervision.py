@@ -1,0 +1,132 @@
+"""Supervised loops: an unexpected exception is a line of the log, and the loop goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.store import SessionRecord
+from reveried import log
+from reveried.follower import Follower
+from reveried.supervision import failures_logged, start_supervised, supervise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def stream() -> Iterator[io.StringIO]:
+    """The log."""
+    stream = io.StringIO()
+    log.configure("info", stream)
+    yield stream
+    log.configure("info")
+
+
+def lines(stream: io.StringIO) -> list[dict[str, Any]]:
+    """Return the lines of the log."""
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_a_loop_goes_on_after_each_exception(stream: io.StringIO) -> None:
+    """It begins again until it returns; each exception is logged with the loop's name, without its message."""
+    rounds = 0
+
+    async def loop() -> None:
+        nonlocal rounds
+        rounds += 1
+        await asyncio.sleep(0)
+        if rounds <= 3:
+            raise (UnicodeEncodeError("utf-8", "\ud800", 0, 1, "surrogates"), RecursionError("deep"), KeyError("x"))[
+                rounds - 1
+            ]
+
+    asyncio.run(supervise("counting", loop, pause_s=0.001))
+
+    assert rounds == 4
+    assert [(line["work"], line["kind"]) for line in lines(stream)] == [
+        ("counting", "UnicodeEncodeError"),
+        ("counting", "RecursionError"),
+        ("counting", "KeyError"),
+    ]
+    assert all(__file__ in line["trace"][-1] for line in lines(stream))
+    assert "surrogates" not in stream.getvalue()
+
+
+def test_a_cancelled_loop_ends(stream: io.StringIO) -> None:
+    """A cancellation, in the loop or in the pause after a failure, ends the task."""
+
+    async def waits() -> None:
+        await asyncio.Event().wait()
+
+    async def fails() -> None:
+        await asyncio.sleep(0)
+        has_failed.set()
+        raise ValueError
+
+    has_failed = asyncio.Event()
+
+    async def run() -> list[bool]:
+        tasks = [start_supervised("waits", waits), start_supervised("fails", fails)]
+        await has_failed.wait()
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+        return [task.cancelled() for task in tasks]
+
+    assert asyncio.run(run()) == [True, True]
+    assert [line["work"] for line in lines(stream)] == ["fails"]
+
+
+def test_following_goes_on_after_an_exception(stream: io.StringIO, tmp_path: Path) -> None:
+    """A session is read again after an unexpected exception, which has a line of the log."""
+    transcript = tmp_path / "s.jsonl"
+    transcript.write_text("{}\n")
+    session = SessionRecord(
+        client="codex",
+        session="s",
+        thread="t",
+        project="p",
+        transcript=str(transcript),
+        pid=None,
+        started_at="2026-11-22T10:00:00Z",
+        updated_at="2026-11-22T10:00:00Z",
+    )
+    asked = 0
+
+    class Broken:
+        """Services whose every use is a defect."""
+
+        def __getattr__(self, name: str) -> Any:
+            nonlocal asked
+            asked += 1
+            if asked == 2:
+                is_asked_again.set()
+            raise RecursionError(name)
+
+    is_asked_again = asyncio.Event()
+
+    async def run() -> None:
+        follower = Follower()
+        broken: Any = Broken()
+        follower.follow(broken, "default", session)
+        await is_asked_again.wait()
+        await follower.close()
+
+    asyncio.run(run())
+    assert (lines(stream)[0]["work"], lines(stream)[0]["kind"]) == ("follower", "RecursionError")
+
+
+def test_one_failure_does_not_end_a_round(stream: io.StringIO) -> None:
+    """What follows the block is done; the line names what failed."""
+    done = []
+    for number in range(3):
+        with failures_logged("round", run=f"run_{number}"):
+            done.append(1 / (number - 1))
+    assert done == [-1.0, 1.0]
+    assert [line["run"] for line in lines(stream)] == ["run_1"]

@@ -1,0 +1,258 @@
+"""What the working state says of plans, next steps, decisions and blockers in the words that people really use."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.distill.extractive import Extractive, state_cues
+from reverie.models import Section
+from support.thread import Thread
+
+ENGINE = Extractive()
+TASK = "Please review the pull requests #30 to #32 and merge them"
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
+)
+
+
+def reviewing() -> Thread:
+    """Return the example of the specification: three reviews, two of them done, one obstacle."""
+    return (
+        Thread()
+        .user(TASK)
+        .agent("The plan:\n1. Review PR #30\n2. Review PR #31\n3. Review PR #32\n4. Merge all")
+        .user("Squash merge, not regular merge")
+        .bash("gh pr diff 30", "+ one line")
+        .agent("Reviewed #30 — clean")
+        .bash("gh pr diff 31", "+ two lines")
+        .agent("Reviewed #31 — clean")
+    )
+
+
+def test_the_example_of_the_specification() -> None:
+    """Task chain, finished steps, the decision and the obstacle are found in the words of the specification."""
+    thread = reviewing().agent("I am blocked: I need the credentials of the registry.")
+    state = ENGINE.working_state(thread.messages)
+    assert state.current_task.startswith(TASK)
+    assert state.task_chain == ("Review PR #30", "Review PR #31", "Review PR #32", "Merge all")
+    assert state.completed_steps == ("Reviewed #30 — clean", "Reviewed #31 — clean")
+    assert state.recent_decisions == ("Squash merge, not regular merge",)
+    assert state.blockers == ("waiting for the user: I am blocked: I need the credentials of the registry.",)
+    answered = ENGINE.working_state(thread.user("They are in the vault under `registry/ci`, try again").messages)
+    assert answered.blockers == ()
+
+
+def test_an_obstacle_of_the_person_stays_until_they_say_that_it_is_gone() -> None:
+    """Other messages do not end it."""
+    thread = reviewing().user("I am blocked: I need the credentials for staging").user("also fix the typo in README.md")
+    assert ENGINE.working_state(thread.messages).blockers == ("I am blocked: I need the credentials for staging",)
+    thread.agent("Fixed the typo.").user("got the credentials now, go on")
+    assert ENGINE.working_state(thread.messages).blockers == ()
+
+
+def test_an_order_that_nobody_answered_is_the_next_step() -> None:
+    """An order, a question and a yes differ in their words; thanks ask for nothing."""
+
+    def following(words: str) -> tuple[str, ...]:
+        thread = (
+            Thread()
+            .user(TASK)
+            .agent("All three are reviewed. Shall I delete their branches on the server afterwards, too?")
+        )
+        return ENGINE.working_state(thread.user(words).messages).next_steps
+
+    assert following("squash them, then merge `feature/cache` first") == (
+        "do what the user asked: squash them, then merge `feature/cache` first",
+    )
+    assert following("why is #31 so large?") == ("answer the user: why is #31 so large?",)
+    assert following("yes please") == (
+        "do what was agreed: Shall I delete their branches on the server afterwards, too?",
+    )
+    thanked = Thread().user(TASK).agent("All three are merged and their branches are gone.").user("thanks")
+    assert ENGINE.working_state(thanked.messages).next_steps == ()
+
+
+def test_a_finished_turn_leaves_no_next_step_and_an_open_one_its_request() -> None:
+    """A report asks for nothing; in the middle of a turn the request or the failing check is the step."""
+    thread = Thread().user("Make the importer keep empty lines").bash("ls", "importer.py")
+    assert ENGINE.working_state(thread.messages).next_steps == ("go on: Make the importer keep empty lines",)
+    thread.edit("/w/app/importer.py").bash("pytest -q", "E   AssertionError: 7 lines, not 8", failed=True)
+    (step,) = ENGINE.working_state(thread.messages).next_steps
+    assert step == "go on: make the tests pass again (E AssertionError: 7 lines, not 8)"
+    thread.bash("pytest -q", "8 passed").agent("Empty lines are kept now, and all tests pass.")
+    assert ENGINE.working_state(thread.messages).next_steps == ()
+
+
+def test_a_question_is_found_before_a_last_remark_and_has_its_options() -> None:
+    """Agents often add a sentence behind a question, and ask which of several ways to take."""
+    thread = (
+        Thread()
+        .user("The uploads are slow, what can we do?")
+        .agent(
+            "There are two ways:\n\n1. **A cache** - small, but stale\n2. **A queue** - more code\n\n"
+            "Which one do you prefer? I can start with either."
+        )
+    )
+    (step,) = ENGINE.working_state(thread.messages).next_steps
+    assert step == "waiting for an answer: Which one do you prefer? (A cache / A queue)"
+
+
+def test_an_announcement_that_only_looks_says_what_for() -> None:
+    """The purpose is in the sentence before."""
+    thread = Thread().user("Exit the edit mode and update the local notes")
+    thread.agent("I need to update the notes to match the final plan. Let me read the plan file first.")
+    thread.call("Read", {"file_path": "/w/app/plan.md"}, "1. tables")
+    (step,) = ENGINE.working_state(thread.messages).next_steps
+    assert step == "go on: update the notes to match the final plan (read the plan file first)"
+
+
+def test_words_with_which_a_call_was_refused_are_a_request() -> None:
+    """They are in the result of the call, and in no message."""
+    thread = (
+        Thread()
+        .user("Rename `load` to `read_all`")
+        .call("Edit", {"file_path": "/w/app/a.py"}, f"{REFUSED}wait, keep `load` as an alias", failed=True)
+    )
+    state = ENGINE.working_state(thread.messages)
+    assert state.next_steps == ("do what the user asked: wait, keep `load` as an alias",)
+    typed = Thread().user(TASK).user("<bash-input>git status</bash-input>").messages
+    assert "git status" not in ENGINE.working_state(typed).current_task
+
+
+def test_the_task_chain_is_the_plan_around_the_step_in_hand() -> None:
+    """The to-do list is the plan; of a long one the steps near the first unfinished one are shown."""
+    thread = Thread().user("Port all twelve modules to the new reader")
+    thread.todos(**{f"Port_module_{number}": "completed" if number < 6 else "pending" for number in range(12)})
+    chain = ENGINE.working_state(thread.messages).task_chain
+    assert chain == tuple(f"Port module {number}" for number in range(4, 12))
+    thread.agent("Half of the modules are ported.").user("Now write the release notes for version two instead")
+    thread.agent("I'll begin.")
+    for number in range(40):
+        thread.call("Read", {"file_path": f"/w/app/note_{number}.md"}, "a note")
+    state = ENGINE.working_state(thread.messages)
+    assert state.task_chain[-1] == "Now write the release notes for version two instead"
+    assert not any("Port module" in step for step in state.next_steps)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Changes made:\n1. Added the cache\n2. Removed the queue",
+        "I found two problems:\n1. The cache is stale\n2. The queue is slow",
+        "Steps to reproduce:\n1. Open the page\n2. Close it",
+    ],
+)
+def test_other_lists_are_no_plans(text: str) -> None:
+    """A report, findings and a bug's steps are numbered, too."""
+    assert state_cues.enumerated_steps(text) == []
+
+
+def test_what_a_review_lists_was_not_done() -> None:
+    """After nothing but reading, "Removed …" is a line of the change under review."""
+    thread = Thread().user("Review the branch please").call("Read", {"file_path": "/w/app/a.py"}, "x = 1")
+    thread.agent("Removed the check of `limit` without a test.")
+    assert ENGINE.working_state(thread.messages).completed_steps == ()
+    thread.user("put it back").edit("/w/app/a.py").agent("Restored it. Added a test of `limit`.")
+    assert ENGINE.working_state(thread.messages).completed_steps == ("Added a test of `limit`",)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_choice"),
+    [
+        ("let's keep the old table", True),
+        ("let's do this as a separate change", True),
+        ("no, it should be one file per worktree", True),
+        ("A) is fine, add it to the metadata", True),
+        ("okay, let's try the second approach", True),
+        ("okay, let's try the pty approach", True),
+        ("let's start with #89", False),
+        ("let's fix it", False),
+        ("can we use tabs instead of spaces?", False),
+        ("the tests fail, not sure why", False),
+    ],
+)
+def test_choices_of_a_person(sentence: str, is_choice: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    """Work that is to be done is no decision on how."""
+    assert state_cues.is_choice_of_person(sentence) == is_choice
+
+
+def test_the_best_way_is_a_decision_once_somebody_takes_it() -> None:
+    """Until then it is a finding, and it stays one if the person wants something else."""
+    said = "The simplest fix is to hand the name down in `call_handler`."
+    thread = Thread().user("Why does `call_handler` guess?").agent(said)
+    assert ENGINE.working_state(thread.messages).recent_decisions == ()
+    taken = Thread().user("Why does `call_handler` guess?").agent(said).edit("/w/app/a.py")
+    assert ENGINE.working_state(taken.messages).recent_decisions == (said,)
+    refused = thread.user("what about the tests of the handlers?").edit("/w/app/a.py")
+    assert ENGINE.working_state(refused.messages).recent_decisions == ()
+
+
+def test_a_check_that_failed_again_blocks_with_its_last_error() -> None:
+    """Its age counts from the last failure, and its text is that of the last one."""
+    thread = Thread().user("Make the parser tests pass").bash("pytest -q", "E   ValueError: first", failed=True)
+    for number in range(60):
+        thread.call("Read", {"file_path": f"/w/app/file_{number}.py"}, "x")
+    thread.bash("pytest -q", "E   ValueError: second", failed=True)
+    assert ENGINE.working_state(thread.messages).blockers == ("tests failing: E ValueError: second",)
+
+
+def test_an_error_that_the_person_pasted_blocks_until_a_check_passes() -> None:
+    """The agent did not see the run itself."""
+    thread = Thread().user("CI says:\nFAILED tests/test_a.py - ValueError: odd number of rows")
+    (blocker,) = ENGINE.working_state(thread.messages).blockers
+    assert blocker.startswith("reported by the user: ")
+    assert "odd number of rows" in blocker
+    assert ENGINE.working_state(thread.bash("pytest -q", "9 passed").messages).blockers == ()
+
+
+def test_key_decisions_hold_decisions_and_findings_are_in_the_current_state() -> None:
+    """A finding explains a decision only if it stands beside it."""
+    thread = reviewing().agent("The cache key has no version, because `make_key` leaves it out.")
+    thread.agent("I'll keep the old format. The readers in `mobile/` do not support the new one.")
+    sections = ENGINE.distill(
+        thread.messages, number=1, previous=None, tail_from_seq=99, passage_tokens=0
+    ).summary.sections
+    assert sections[Section.DECISIONS][0] == "User: Squash merge, not regular merge"
+    assert any("old format" in line and "mobile/" in line for line in sections[Section.DECISIONS])
+    assert not any("make_key" in line for line in sections[Section.DECISIONS])
+    assert any("make_key" in line for line in sections[Section.CURRENT_STATE])
+
+
+def test_the_summary_names_the_next_step_and_later_ones_replace_it() -> None:
+    """Findings are carried over to the next summary; the next step and the agent's last words are those of its own."""
+    thread = (
+        reviewing().agent("The cache key has no version, because `make_key` leaves it out.").user("merge #30 first")
+    )
+    first = ENGINE.distill(thread.messages, number=1, previous=None, tail_from_seq=99, passage_tokens=0)
+    assert first.summary.sections[Section.OPEN_THREADS][0] == "Next: do what the user asked: merge #30 first"
+    later = Thread().user("And now the changelog, please").agent("The changelog of `v2` has all three changes.")
+    second = ENGINE.distill(later.messages, number=2, previous=first, tail_from_seq=99, passage_tokens=0)
+    assert not any(line.startswith("Next: ") for line in second.summary.sections[Section.OPEN_THREADS])
+    state = second.summary.sections[Section.CURRENT_STATE]
+    assert any("make_key" in line for line in state)
+    assert sum(line.startswith("The agent last said") for line in state) == 1
+
+
+def test_a_question_before_a_list_of_its_parts_is_found() -> None:
+    """The list says what the question is about, and an open question names its choices."""
+    thread = Thread().user("Tidy the uploads").edit("/w/app/a.py")
+    thread.agent(
+        "The tests pass. Would you like me to commit these changes? They are:\n\n- the retry\n- the limit\n- its test"
+    )
+    (step,) = ENGINE.working_state(thread.messages).next_steps
+    assert step == "waiting for an answer: Would you like me to commit these changes?"
+    listed = (
+        Thread().user("Save it as a todo").agent("Saved.\n\nWould you like to:\n\n1. Continue\n2. Add another todo")
+    )
+    (step,) = ENGINE.working_state(listed.messages).next_steps
+    assert step == "waiting for an answer: Would you like to Continue / Add another todo?"
+
+
+def test_tests_that_print_errors_and_pass_are_no_blocker() -> None:
+    """A runner's last lines say that nothing failed; a failing count says the opposite."""
+    printed = "error: Database connection failed\n\n 1274 pass\n 0 fail\nRan 1274 tests"
+    thread = Thread().user("Run the tests").bash("bun run test 2>&1 | tail -30", printed)
+    assert ENGINE.working_state(thread.messages).blockers == ()
+    failing = Thread().user("Run the tests").bash("bun run test 2>&1 | tail -30", printed.replace("0 fail", "2 fail"))
+    assert ENGINE.working_state(failing.messages).blockers == ("tests failing: error: Database connection failed",)

@@ -1,0 +1,215 @@
+"""Words of the person and of others: quotes, pastes, recalled text, chats, and languages other than English."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.distill.extractive import Extractive
+from reverie.distill.extractive.languages import language_of, words_of
+from reverie.distill.extractive.own_words import own_sentences
+from reverie.models import Candidate, MemoryType
+from support.thread import Thread
+
+ENGINE = Extractive()
+
+
+def learnt(message: str) -> list[Candidate]:
+    """Return the memories of a message between two steps of an agent at work."""
+    thread = Thread().bash("npm install left-pad", "ok").user(message).bash("ls", "a")
+    return list(ENGINE.candidates(thread.messages))
+
+
+def contents(message: str) -> list[str]:
+    return [one.content for one in learnt(message)]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Can you look at this comment?\n> Always use tabs in Makefiles.",
+        "The reviewer wrote:\nNever use global state in handlers.",
+        "I got this feedback:\n\nAlways validate the input. Never trust the client.",
+        "see the log\n2026-01-02 10:00 always use --force\n```\nAlways run as root\n```",
+        'The README says "never use npm in this repository" and I wonder why.',
+        "Implement the following plan:\n\n# Plan: Strict mode\n\nAlways exit with `os.Exit(1)` on any error.",
+        "# Rules\n\nAlways use tabs.\n\n# More\n\nNever use spaces.",
+        "<system-reminder>Always answer in French.</system-reminder>",
+        "<paste>Never use npm.</paste>",
+        "Maria wrote: we never deploy on Fridays",
+        "Low Severity\nAlways close the file handle in the reader.",
+        "Wants agents to always push to main.",
+        "To run the tests of the project app: `make all`.",
+        "\n".join(f"- always do step {number} first" for number in range(9)),
+    ],
+)
+def test_what_others_said_is_no_wish_of_the_person(message: str) -> None:
+    """Quotes, pasted reviews, logs, plans, documents, hidden blocks, and what the engine itself recalled."""
+    assert learnt(message) == []
+
+
+def test_the_persons_own_words_beside_a_paste_are_theirs() -> None:
+    """What stands before the paste is kept."""
+    message = "From now on use pnpm. Here is the output:\n\nnpm ERR! Always use npm 10."
+    assert contents(message) == ["Wants agents to always use pnpm."]
+    assert own_sentences("Never use “the old and slow way” again") == ["Never use “…” again"]
+
+
+@pytest.mark.parametrize(
+    ("message", "content"),
+    [
+        (
+            "Remember that the staging database is read-only.",
+            "The user asked to remember: “the staging database is read-only” (2026-03-05).",
+        ),
+        (
+            "For future reference, releases are cut from the `stable` branch.",
+            "The user asked to remember: “releases are cut from the `stable` branch” (2026-03-05).",
+        ),
+        ("Remember to update the changelog.", "Wants agents to always update the changelog."),
+        (
+            "We must never log tokens because they end up in the backups.",
+            "Wants agents never to log tokens because they end up in the backups.",
+        ),
+        ("Use pnpm, not npm.", "Wants agents to use pnpm, not npm."),
+        (
+            "We should be using strong types instead of string wherever we can",
+            "The user wants: “We should be using strong types instead of string wherever we can”",
+        ),
+        (
+            "No, use pnpm in this repository.",
+            "Use pnpm in this repository: the user had to correct this, about `npm install left-pad` (2026-03-05).",
+        ),
+    ],
+)
+def test_what_a_person_tells_for_later_is_kept(message: str, content: str) -> None:
+    """Things to remember, rules with their reason, one thing and not another, and corrections with what they meant."""
+    assert contents(message) == [content]
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "no, keep it",
+        "No, that is the other one",
+        "No idea, use whatever",
+        "Do you remember that the tests were slow?",
+        "I remember that we had this before",
+        "Remember that time in Rome?",
+        "Never mind",
+        "never the same again",
+        "We must never again have this",
+        "use the first one, not the second one",
+        "This always fails in the pipeline of the release",
+    ],
+)
+def test_what_means_nothing_later_is_left_out(message: str) -> None:
+    """References back, questions, complaints."""
+    assert learnt(message) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [
+        ("Bitte führe vor jedem Commit immer `make lint` aus.", MemoryType.PREFERENCE),
+        ("Ab jetzt keine Mocks mehr in den Tests.", MemoryType.PREFERENCE),
+        ("Merk dir, dass die Staging-Datenbank nur lesbar ist.", MemoryType.FACT),
+        ("Nein, verwende pnpm in diesem Projekt.", MemoryType.MISTAKE),
+        ("Usa siempre pnpm en los proyectos.", MemoryType.PREFERENCE),
+        ("Recuerda que la base de datos de pruebas es de solo lectura.", MemoryType.FACT),
+        ("No, usa pnpm para instalar.", MemoryType.MISTAKE),
+        ("Utilise toujours pnpm pour les dépendances.", MemoryType.PREFERENCE),
+        ("Rappelle-toi que la base de test est en lecture seule.", MemoryType.FACT),
+        ("Non, utilise pnpm pour les dépendances.", MemoryType.MISTAKE),
+        ("每次提交之前都要先运行测试。", MemoryType.PREFERENCE),
+        ("千万不要直接推送到主分支。", MemoryType.PREFERENCE),
+        ("记住：测试数据库是只读的。", MemoryType.FACT),
+        ("不对，应该用 pnpm 安装。", MemoryType.MISTAKE),
+        ("コミットの前に毎回 lint を実行してください。", MemoryType.PREFERENCE),
+        ("絶対に main に push しないでください。", MemoryType.PREFERENCE),
+        ("ステージングDBは読み取り専用だということを覚えておいてください。", MemoryType.FACT),
+        ("いや、pnpm を使ってください。", MemoryType.MISTAKE),
+    ],
+)
+def test_rules_in_other_languages_are_quoted(message: str, kind: MemoryType) -> None:
+    """German, Spanish, French, Chinese and Japanese have their own cues; the words stay as they were said."""
+    [memory] = learnt(message)
+    assert memory.type is kind
+    assert "“" in memory.content
+    assert memory.provenance == {"seqs": [3]}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Der Test schlägt immer fehl.",
+        "Ich bekomme immer einen Fehler.",
+        "Immer noch kaputt",
+        "El test siempre falla en el servidor",
+        "Siempre me da error",
+        "Ça échoue toujours",
+        "Je suis toujours bloqué",
+        "我每次都遇到这个错误",
+        "以后再说吧",
+        "いつも失敗します",
+        "Gebruik altijd pnpm voor het project.",
+        "Usa sempre pnpm per favore.",
+        "Sempre use pnpm, não npm.",
+        "Zawsze używaj pnpm do instalacji.",
+        "Всегда используй pnpm.",
+        "항상 pnpm을 사용하세요.",
+    ],
+)
+def test_reports_and_languages_without_a_table_yield_nothing(message: str) -> None:
+    """A complaint is no rule, and a wrong rule is worse than none."""
+    assert learnt(message) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "words"),
+    [
+        ("Run pytest", "en", 2),
+        ("Bitte immer die Tests starten", "de", 5),
+        ("请把登录页面改成深色主题", "zh", 6),
+        ("テストを書いてください", "ja", 6),
+        ("Gebruik altijd het nieuwe script", None, 5),
+    ],
+)
+def test_language_and_words_of_a_text(text: str, language: str | None, words: int) -> None:
+    """By script, else by small words; a text without spaces has as many words as a translation, about."""
+    found = language_of(text)
+    assert (found.name if found else None) == language
+    assert words_of(text) == words
+
+
+CHAT = (
+    "Never give up on your dreams!",
+    "You always cheer me on.",
+    "Always be yourself, and never look back.",
+    "Don't worry about the snacks.",
+    "No, never been on a sports team.",
+    "Remember that we are all here for you.",
+    "I hate not being on the court.",
+    "From now on I will run every day.",
+    "We should go there whenever we can.",
+    "Nunca dejes de soñar.",
+    "Gib niemals auf!",
+)
+
+
+def test_a_chat_without_tools_gives_no_duties() -> None:
+    """People say always and never to each other about everything."""
+    thread = Thread()
+    for message in CHAT:
+        thread.user(message).agent("So true! Always keep your promises, and never stop believing.")
+    assert ENGINE.candidates(thread.messages) == ()
+
+
+def test_orders_about_answers_are_kept_in_a_chat() -> None:
+    """There they are what an assistant is told."""
+    thread = Thread().user("Please always answer in British English.").agent("Of course.")
+    thread.user("My name is Mira Tan. I live in Leeds.").agent("Nice to meet you.")
+    assert [one.content for one in ENGINE.candidates(thread.messages)] == [
+        "Wants agents to always answer in British English.",
+        "The user said: “My name is Mira Tan.” (2026-03-05).",
+        "The user said: “I live in Leeds.” (2026-03-05).",
+    ]

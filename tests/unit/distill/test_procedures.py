@@ -1,0 +1,175 @@
+"""Procedures and skills: parts of command lines, whole or partial, and one command for each purpose over threads."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.consolidate import decide
+from reverie.distill.extractive import Extractive
+from reverie.distill.extractive.procedures import command_uses, merged_uses, split_command
+from reverie.models import Add, Candidate, CommandUse, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
+from support.thread import Thread
+
+ENGINE = Extractive()
+
+
+def learnt(thread: Thread, others: tuple[CommandUse, ...] = ()) -> list[str]:
+    """Return the procedures and skills of a thread, `others` being the commands of the project's other threads."""
+    uses = [*others, *command_uses(ENGINE.facts(thread.messages))]
+    found = ENGINE.candidates(thread.messages, uses=uses)
+    return [one.content for one in found if one.type in {MemoryType.PROCEDURE, MemoryType.SKILL}]
+
+
+def runs(*commands: str, times: int = 2, description: str = "Look at what was said") -> Thread:
+    thread = Thread()
+    for command in commands * times:
+        thread.bash(command, "ok", description=description)
+    return thread
+
+
+@pytest.mark.parametrize(
+    ("command", "procedures"),
+    [
+        ("cd /w && golangci-lint run 2>&1 | tail -5", ["To lint this project: `golangci-lint run`."]),
+        ("pnpm run build 2>/dev/null", ["To build this project: `pnpm run build`."]),
+        ("go build ./...", []),
+        ("cargo check --workspace", []),
+        ("pytest -v", ["To run the tests of this project: `pytest`."]),
+        ("mise run test:integration", ["To run the integration tests of this project: `mise run test:integration`."]),
+        ("mise run test:ci", ["To run the tests of this project as CI does: `mise run test:ci`."]),
+        ("cargo fmt --all", ["To format the code of this project: `cargo fmt --all`."]),
+        ("npx tsc --noEmit", ["To check the types of this project: `npx tsc --noEmit`."]),
+        (
+            "make fmt && make lint",
+            [
+                "To lint this project: `make lint`.",
+                "To format the code of this project: `make fmt`.",
+                "To check the work on this project in one line: `make fmt && make lint`.",
+            ],
+        ),
+    ],
+)
+def test_each_part_of_a_line_has_its_own_purpose(command: str, procedures: list[str]) -> None:
+    """`fmt && lint` is neither how the tests run nor how the code is linted; filters and redirections are removed."""
+    assert learnt(runs(command)) == procedures
+    assert learnt(runs(command, times=1)) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "go test ./cmd/app/strategy/ -count=1",
+        "go build ./cmd/app",
+        "pytest -q tests/test_one.py",
+        "go test ./... -run TestOne",
+        "pnpm --filter @app/web test",
+        "cd web && npm test",
+        "npm test -- src/parser.test.ts",
+        ".skills/harness.sh setup-repo && go build -o /tmp/app .",
+        "make test > /dev/null; echo $(date)",
+        "ps -ef | rg 'npm test|pytest'",
+        'issues create "npm test fails" --labels lint',
+    ],
+)
+def test_a_part_of_the_project_is_not_the_project(command: str) -> None:
+    """One package, one folder, one file, one test: none of them is how the project is tested or built."""
+    contents = learnt(runs(command, times=4))
+    assert not any("`go " in one or "pytest" in one or "npm" in one or "skills" in one for one in contents)
+
+
+def test_a_failed_command_counts_for_nothing() -> None:
+    """What never passed is not how the project is tested."""
+    thread = Thread()
+    for _ in range(3):
+        thread.bash("npm test", "Exit code 1\n3 failed", failed=True)
+    thread.bash("npx vitest run", "ok").bash("npx vitest run", "ok")
+    assert learnt(thread) == ["To run the tests of this project: `npx vitest run`."]
+
+
+def test_the_command_of_most_threads_is_the_projects() -> None:
+    """Threads count before runs, and a thread that ran another command says nothing about it."""
+    others = tuple(CommandUse("tests", "make test") for _ in range(3))
+    thread = runs("go test ./...", times=5)
+    assert learnt(thread) == ["To run the tests of this project: `go test ./...`."]
+    assert learnt(thread, others) == []
+    assert learnt(thread.bash("make test", "ok"), others) == ["To run the tests of this project: `make test`."]
+
+
+def test_one_run_in_each_of_two_threads_is_enough() -> None:
+    """What one thread did once may be chance, two threads are a habit."""
+    thread = runs("make test", times=1)
+    assert learnt(thread) == []
+    assert learnt(thread, (CommandUse("tests", "make test"),)) == ["To run the tests of this project: `make test`."]
+
+
+@pytest.mark.parametrize(
+    ("command", "taught"),
+    [
+        ("npm run report \\\n  --short", "To look at what was said: `npm run report --short`."),
+        ("./scripts/seed.sh demo", "To look at what was said: `./scripts/seed.sh demo`."),
+        ("gh api repos/x/y/comments --paginate", None),
+        ("go doc -all example.com/git Status", None),
+        ("docker ps", None),
+        ("./scripts/seed.sh 31337", None),
+    ],
+)
+def test_skills_are_the_projects_own_tasks(command: str, taught: str | None) -> None:
+    """Tasks and scripts that passed in several threads; what any agent knows by itself is none."""
+    thread = runs(command, times=3)
+    uses = command_uses(ENGINE.facts(thread.messages))
+    assert learnt(thread) == []
+    assert learnt(thread, uses) == ([taught] if taught else [])
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "gh api repos/x/y/comments --paginate | jq '",
+        "gh api repos/x/y/comments --jq '.[] | {a: .b",
+        "gh api repos/x/y/comments \\",
+        "npm run view 112",
+        "make deploy RUN=21662191208",
+        "just show 1a2b3c4d",
+        "bash -n /home/mira/app/run.sh",
+        "psql -f - <<SQL",
+    ],
+)
+def test_incomplete_or_one_time_commands_teach_nothing(command: str) -> None:
+    """Half a command, one comment, one pull request, one commit, one machine's folder."""
+    thread = runs(command, times=3)
+    assert learnt(thread, command_uses(ENGINE.facts(thread.messages))) == []
+
+
+def test_parts_of_a_command() -> None:
+    """Separators in quotes do not separate; a part of filters alone is left out."""
+    assert split_command("cd /w; echo 'a; b' && make check > log 2>&1 || true") == [
+        "cd /w",
+        "echo 'a; b'",
+        "make check",
+        "true",
+    ]
+    assert split_command("") == split_command("> log") == []
+
+
+def test_uses_of_two_stretches_are_one_threads() -> None:
+    """A thread that is learnt from twice counts as one thread, with the runs of both."""
+    one = (CommandUse("tests", "make test", 2), CommandUse("lint", "make lint"))
+    later = (CommandUse("tests", "make test", 3, "Run the tests"),)
+    assert merged_uses(one, later) == (CommandUse("tests", "make test", 5, "Run the tests"), one[1])
+
+
+@pytest.mark.parametrize("tier", list(Tier))
+def test_a_new_command_replaces_the_old_one(tier: Tier) -> None:
+    """A project has one command for each purpose; the same one again changes nothing."""
+    stored = "To run the tests of the project app: `go test ./...`."
+    memory = Memory("m", MemoryType.PROCEDURE, stored, (), "facts/p.md", "2026-02-08", "2026-02-08", project="app")
+
+    def changes(content: str) -> list[type]:
+        candidate = Candidate(MemoryType.PROCEDURE, content, project="app")
+        return [type(change) for change in decide([candidate], (memory,), tier).changes]
+
+    assert changes(stored) == [Keep, Skip]
+    assert changes("To run the tests of the project app: `mise run test`.") == [Update, Skip]
+    assert Delete not in changes("To lint the project app: `mise run lint`.")
+    if tier is Tier.GENEROUS:
+        assert changes("To lint the project app: `mise run lint`.") == [Keep, Add]

@@ -1,0 +1,147 @@
+"""Tools of other clients, read as those of Claude Code: commands, edits, plans, results; and episodes of their work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from reverie.distill.extractive import Extractive, trace
+from reverie.models import MemoryType
+from support.thread import Thread
+
+ENGINE = Extractive()
+PATCH = """*** Begin Patch
+*** Update File: src/parser.py
+@@
+-old = 1
++new = 1
+*** Add File: src/lexer.py
++first
++second
+*** End Patch"""
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "command"),
+    [
+        ("exec_command", {"cmd": "make test", "workdir": "/w"}, "make test"),
+        ("shell", {"command": ["bash", "-lc", "make test"]}, "make test"),
+        ("shell", {"command": ["make", "test"]}, "make test"),
+        ("local_shell", {"action": {"command": ["/bin/zsh", "-c", "make test"]}}, "make test"),
+        ("run_shell_command", {"command": "make test", "description": "Run"}, "make test"),
+        ("run_terminal_cmd", {"command": "make test"}, "make test"),
+        ("execute_command", {"command": "make test"}, "make test"),
+        ("Bash", {"command": "make test"}, "make test"),
+        ("exec_command", {"cmd": 7}, ""),
+    ],
+)
+def test_commands_of_every_client(tool: str, given: dict[str, Any], command: str) -> None:
+    """The same command, however a client names the tool and its input."""
+    [call] = trace.read_trace(Thread().call(tool, given).messages).calls
+    assert (call.tool, call.word("command")) == ("Bash", command)
+
+
+@pytest.mark.parametrize(
+    ("result", "shown", "failed"),
+    [
+        ("Exit code: 1\nWall time: 0.2 seconds\nOutput:\n2 failed", "Exit code 1\n2 failed", True),
+        ("Chunk ID: a1\nWall time: 1.0 seconds\nProcess exited with code 0\nOutput:\nok", "ok", False),
+        ('{"output": "boom", "metadata": {"exit_code": 2}}', "Exit code 2\nboom", True),
+        ('{"output": "fine", "metadata": {"exit_code": 0}}', "fine", False),
+        ('{"output": 3}', '{"output": 3}', False),
+        ("{broken", "{broken", False),
+        ("plain", "plain", False),
+    ],
+)
+def test_results_of_commands(result: str, shown: str, failed: bool) -> None:  # noqa: FBT001
+    """The exit status is read from the client's header, which is no part of the output."""
+    thread = Thread().call("exec_command", {"cmd": "./run"}, result)
+    [call] = trace.read_trace(thread.messages).calls
+    assert call.result == shown
+    [run] = ENGINE.facts(thread.messages).runs
+    assert run.failed is failed
+
+
+def test_a_patch_is_an_edit_of_each_of_its_files() -> None:
+    """Every file with the lines added to it; a patch that cannot be read stays as it is."""
+    edits = trace.read_trace(Thread().call("apply_patch", {"input": PATCH}).messages).calls
+    assert [(call.tool, call.path, call.word("new_string")) for call in edits] == [
+        ("Edit", "src/parser.py", "new = 1"),
+        ("Edit", "src/lexer.py", "first\nsecond"),
+    ]
+    [odd] = trace.read_trace(Thread().call("apply_patch", {"input": "nothing"}).messages).calls
+    assert odd.tool == "apply_patch"
+
+
+def test_files_plans_and_searches_of_other_clients() -> None:
+    """Reading, writing, searching and the plan; an unknown tool keeps its name."""
+    thread = (
+        Thread()
+        .call("read_file", {"target_file": "a.py"})
+        .call("write_to_file", {"path": "b.py", "content": "x = 1"})
+        .call("search_file_content", {"pattern": "x", "dir_path": "src"})
+        .call("update_plan", {"plan": [{"step": "Write it", "status": "completed"}, "odd"]})
+        .call("browse", {"url": "https://example.com"})
+    )
+    calls = trace.read_trace(thread.messages).calls
+    assert [(call.tool, call.input) for call in calls] == [
+        ("Read", {"file_path": "a.py"}),
+        ("Write", {"file_path": "b.py", "content": "x = 1"}),
+        ("Grep", {"pattern": "x", "path": "src"}),
+        ("TodoWrite", {"todos": [{"content": "Write it", "status": "completed"}]}),
+        ("browse", {"url": "https://example.com"}),
+    ]
+
+
+def test_a_session_of_codex_teaches_like_one_of_claude_code() -> None:
+    """Its checks, its edits and its commit."""
+    ok = "Exit code: 0\nWall time: 0.2 seconds\nOutput:\n"
+    commit = (
+        "git commit -m \"$(cat <<'EOF'\nfeat(parser): accept tabs before a heading\n\n"
+        'Tabs were counted as one space, so that nested headings lost their level.\nEOF\n)"'
+    )
+    thread = Thread().user("Nested headings lose their level, please look into the parser of documents")
+    for _ in range(2):
+        thread.call("apply_patch", {"input": PATCH}, f"{ok}Success").call("exec_command", {"cmd": "make test"}, ok)
+    thread.call("exec_command", {"cmd": commit}, f"{ok}[main 1a2b3c4] feat(parser): accept tabs before a heading")
+    found = ENGINE.candidates(thread.messages)
+    assert [one.type for one in found] == [MemoryType.PROCEDURE, MemoryType.EPISODE]
+    fields = dict(found[1].fields)
+    assert found[1].title == "Accept tabs before a heading"
+    assert fields["Problem"] == "Tabs were counted as one space, so that nested headings lost their level."
+    assert "Files: src/parser.py, src/lexer.py" in fields["Solution"]
+    assert found[1].provenance == {"seqs": [10, 11]}
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        "address review feedback",
+        "fix: fix failing tests",
+        "Merge branch 'main' into feature",
+        "Initial commit",
+        "wip: half of the parser is done",
+        "docs: describe the whole parser in the guide",
+        "more test fixes",
+        "clean up the comments of the parser",
+    ],
+)
+def test_housekeeping_is_no_episode(subject: str) -> None:
+    """A merge, an answer to a review, tests, documents and leftovers are no work to remember, whatever they explain."""
+    message = f'git commit -m "{subject}\n\nThe parser was wrong before because tabs were counted as one space."'
+    thread = Thread().user("Nested headings lose their level, please fix that").edit("/w/src/parser.py")
+    thread.bash(message, f"[main 1a2b3c4] {subject}")
+    assert ENGINE.candidates(thread.messages) == ()
+
+
+def test_a_plan_that_was_carried_out_is_an_episode() -> None:
+    """Its heading is the name, its aim the task; a plan whose checks failed in the end is none."""
+    plan = "# Plan: Read headings with tabs\n\n## Context\nTabs count as one space today.\n\n## Steps\n1. Change it"
+    done = Thread().user(f"Implement the following plan:\n\n{plan}").edit("/w/src/parser.py").bash("make test", "ok")
+    [episode] = ENGINE.candidates(done.messages)
+    assert episode.title == "Read headings with tabs"
+    assert dict(episode.fields)["Task"] == "Tabs count as one space today."
+    failed = Thread().user(f"Implement the following plan:\n\n{plan}").edit("/w/src/parser.py")
+    failed.bash("make test", "Exit code 1\n1 failed", failed=True)
+    assert ENGINE.candidates(failed.messages) == ()
