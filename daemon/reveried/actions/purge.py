@@ -24,6 +24,7 @@ from reveried.daemon_records import spaces_of
 from reveried.execution import read
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
+from reveried.models import spool
 
 if TYPE_CHECKING:
     from reverie.store import PendingPurge, Reader, Write
@@ -104,6 +105,7 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
         await _erase(services, space, found, who)
         await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
         await asyncio.to_thread(services.messages.rewrite, space)  # and this one those of messages and documents
+        await asyncio.to_thread(_clear_spool, services, space, found, findings)
         await services.submit(purge_steps.needs_compaction(services.clock()))
         operation = (await services.submit(purge_steps.finish(space, who, target))).value
     await services.sync_service.write_all(space)
@@ -152,6 +154,17 @@ async def _erase(services: Services, space: str, found: Sources, who: str) -> No
             await services.submit(threads.delete_step(space, who, found.thread))
     for write in purge_steps.erase(space, who, found):
         await _repeat(services, write)
+
+
+def _clear_spool(services: Services, space: str, found: Sources, findings: Findings) -> None:
+    """Remove the requests to a model, and its answers, that have the words; one that cannot be removed is logged."""
+    folder = services.config.distiller.spool_folder
+    try:
+        spool.remove_files_with(folder, findings.wide.holds, space=space, thread=found.thread)
+    except OSError as error:
+        logger("reveried.purge").error(
+            "the spool of requests to a model still has purged words", folder=str(folder), problem=str(error)
+        )
 
 
 async def _exists(services: Services, space: str, thread_id: str) -> bool:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests import ModelAnswer, ModelRequest
 
-__all__ = ["LEARNT_FROM", "SpoolTransport", "answer_to", "learn_from_answers", "write_request"]
+__all__ = ["LEARNT_FROM", "SpoolTransport", "answer_to", "learn_from_answers", "remove_files_with", "write_request"]
 
 LEARNT_FROM: ContextVar[tuple[str, str] | None] = ContextVar("learnt_from", default=None)
 """Space and thread that are being learnt from; they go into the request file, which is the transport's alone."""
@@ -133,6 +133,35 @@ async def learn_from_answers(folder: Path, learn: Callable[[str, str], Awaitable
                     logger("reveried.models").warning("an answer in the spool was not learnt from", code=error.code)
             if path.exists():
                 failed.add(path)
+
+
+def remove_files_with(folder: Path, holds: Callable[[str], bool], *, space: str, thread: str | None) -> int:
+    """Remove the requests and answers that have words of a purge, or learn from its thread; return how many files.
+
+    `holds` says of a text whether it has such words. Of a request only the messages are looked at: its instructions
+    are the same in all. Raises OSError for a file that cannot be read or removed.
+    """
+    doomed = {path.stem for path in (folder / "requests").glob("*") if _request_has(path, holds, space, thread)}
+    files = [path for name in ("requests", "answers") for path in (folder / name).glob("*") if path.is_file()]
+    gone = 0
+    for path in files:
+        is_answer = path.parent.name == "answers"
+        if path.stem in doomed or (is_answer and holds(path.read_text("utf-8", "replace"))):
+            path.unlink(missing_ok=True)
+            gone += 1
+    return gone
+
+
+def _request_has(path: Path, holds: Callable[[str], bool], space: str, thread: str | None) -> bool:
+    """Return True if a request learns from a thread, or has words of a purge; all of a damaged file is looked at."""
+    text = path.read_text("utf-8", "replace")
+    try:
+        content = json.loads(text)
+        said = "\n".join(message["content"] for message in content["messages"])
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return holds(text)
+    origin = content.get("learntFrom")
+    return holds(said) or (thread is not None and origin == {"space": space, "thread": thread})
 
 
 def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str]]:

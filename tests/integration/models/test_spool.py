@@ -123,3 +123,23 @@ def test_the_same_question_is_one_file(client: Client, folder: Path) -> None:
     client.learn(thread)
 
     assert requests(folder) == before
+
+
+@pytest.mark.parametrize("ending", [".json", ".txt"])
+def test_a_purged_thread_leaves_the_spool(client: Client, folder: Path, ending: str) -> None:
+    """Its request and the answers with its words are gone; those of another thread stay."""
+    thread, _ = learn(client)
+    (asked,) = requests(folder)
+    (folder / "answers" / f"{'0' * 32}{ending}").write_text("The kiln cools for a night.")
+    (folder / "answers" / f"{'1' * 32}{ending}").write_text("Boats are tied up at noon.")
+    other = client.create_thread().id
+    client.append(other, [{"role": "user", "content": "Remember that boats are tied up at noon."}])
+    client.learn(other)
+    assert len(requests(folder)) == 2
+
+    client.delete_thread(thread, confirm=thread, purge=True)
+
+    assert [path for path in requests(folder) if path == asked] == []
+    assert len(requests(folder)) == 1
+    assert [path.stem for path in (folder / "answers").iterdir()] == ["1" * 32]
+    assert not [path for path in folder.rglob("*") if path.is_file() and "kiln" in path.read_text()]
