@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from reverie import wire
-from reverie.errors import Conflict, NotFound
+from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store import SYSTEM_SPACE, Kind, SpaceRecord, TokenRecord, Write
 
 if TYPE_CHECKING:
@@ -17,6 +17,14 @@ __all__ = ["DEFAULT_SPACE", "create_space", "create_token", "revoke_token", "spa
 
 DEFAULT_SPACE: Final = "default"
 """The space of callers without a token. It is always there, and has no record."""
+
+_OWN_AUTHORS: Final = frozenset(
+    {
+        *("backup", "distiller", "follower", "index", "owner", "person", "purge"),
+        *("recall", "redaction", "retention", "reveried", "schedule", "sync"),
+    }
+)
+"""Authors of operations that are no agents. An agent of such a name could undo what they did, as if it were its own."""
 
 _ID_PREFIX: Final = "tok_"
 _ID_HASH_CHARS: Final = 16
@@ -48,8 +56,15 @@ def create_token(
 ) -> Write[wire.Token]:
     """Return the write that makes a token valid; its value has no secret, since values may be stored for a repetition.
 
-    Raises NotFound where there is no such space.
+    Raises:
+        NotFound: there is no such space.
+        ValidationError: the agent's name is that of an author that is no agent, such as `owner`.
     """
+    if agent is not None and agent.casefold() in _OWN_AUTHORS:
+        raise ValidationError(
+            f"no agent can be called {agent}: that name is in the history for what is done by Reverie or its owner",
+            hint="choose another name, such as the program's",
+        )
 
     def body(writer: Writer) -> wire.Token:
         if not _exists(writer, space):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from support.daemon import Daemon, environment, scratch_home
 from support.http_checks import add_token, check_serving
 from support.openapi_cases import cases, mistakes_of
 from support.soak import count
+from support.tcp import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,9 +77,7 @@ def tool(name: str) -> str:
 @pytest.fixture
 def over_tcp() -> Iterator[tuple[Daemon, str]]:
     """Yield a daemon with a listener on loopback for the token `tok`, and its URL."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     with scratch_home() as home:
         daemon = Daemon(home, environment(home, REVERIE_DAEMON_TCP=f"127.0.0.1:{port}")).start()
         try:

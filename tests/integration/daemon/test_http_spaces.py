@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import http.client
-import socket
 
 import pytest
 
 from support.daemon import Answer, running_daemon, scratch_home
 from support.http_checks import add_token, bearer, check_refused, check_serving
+from support.tcp import free_port
 
 
 def test_space_comes_from_the_credential() -> None:
@@ -56,7 +56,7 @@ def test_idempotency_key_survives_a_kill() -> None:
 
 def test_tcp_refuses_browsers() -> None:
     """The loopback port is off by default; if on, every request needs a token, and browser origins are refused."""
-    port = _free_port()
+    port = free_port()
     with scratch_home() as home:
         (home / "data").mkdir(mode=0o700)
         add_token(home, "tick", "blue", "mole")
@@ -82,9 +82,3 @@ def ask_tcp(port: int, headers: dict[str, str], host: str | None = None) -> Answ
         return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read())
     finally:
         connection.close()
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.client import Client
-from reverie.errors import Forbidden
+from reverie.errors import Forbidden, ValidationError
 from support.daemon import Wire, request, running_daemon
 from support.http_checks import bearer, check_refused
 from support.purged import files_with
@@ -44,6 +44,14 @@ def new_token(owner: Client, space: str, agent: str | None = None) -> tuple[str,
     token = owner.create_token(space, agent=agent)
     assert token.token is not None
     return token.id, token.token
+
+
+@pytest.mark.parametrize("name", ["owner", "sync", "Purge"])
+def test_an_agent_has_no_name_of_reveries_own(owner: Client, name: str) -> None:
+    """It could undo, as its own, what the owner or a save of a file has done."""
+    with pytest.raises(ValidationError, match="no agent can be called"):
+        owner.create_token("default", agent=name)
+    assert name not in {token.agent for token in owner.tokens().items}
 
 
 def test_a_space_is_made_and_listed_with_its_folder(daemon: Daemon, owner: Client) -> None:

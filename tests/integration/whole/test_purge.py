@@ -74,7 +74,7 @@ def test_a_purged_memory_is_nowhere(daemon: Daemon, client: Client, word: str) -
     assert answer.purged.archives == 1
     assert [file.path for file in answer.purged.backups] == [str(backup)]
     backup.unlink()
-    wait_until(lambda: not files_with(daemon.home, word), f"no {word}", 20)
+    wait_until(lambda: not files_with(daemon.home, word), f"no {word}")
     assert {item.id for item in client.memories().items} >= {neighbour.id, later.id}
     with pytest.raises(NotFound):
         client.memory_history(memory.id)
@@ -157,7 +157,7 @@ def test_a_purged_thread_is_nowhere(daemon: Daemon, client: Client, word: str) -
 
     assert answer.purged is not None
     assert answer.messages == 28
-    wait_until(lambda: not files_with(daemon.home, word), f"no {word}", 20)
+    wait_until(lambda: not files_with(daemon.home, word), f"no {word}")
     assert client.memory(stays.id).content == "Invoices are filed in the marble cabinet"
     assert client.thread(heir.id).id == heir.id
     assert client.notes(heir.id).items == []
@@ -176,7 +176,7 @@ def test_a_plain_deletion_takes_the_archives_of_the_thread(daemon: Daemon, clien
     wait_until(lambda: not (root(daemon) / "archives" / f"{address}.json").exists(), "the removal of its file")
     assert any(word in item.content for item in client.memories().items)
     client.delete_thread(thread, confirm=thread, purge=True)
-    wait_until(lambda: not files_with(daemon.home, word), f"no {word}", 20)
+    wait_until(lambda: not files_with(daemon.home, word), f"no {word}")
 
 
 def test_memories_may_stay(client: Client, word: str) -> None:
@@ -208,7 +208,7 @@ def test_a_purged_document_is_nowhere(daemon: Daemon, client: Client, word: str)
 
     assert answer.purged is not None
     assert answer.purged.documents >= 1
-    wait_until(lambda: not files_with(daemon.home, word), f"no {word}", 20)
+    wait_until(lambda: not files_with(daemon.home, word), f"no {word}")
     assert {item.path for item in client.documents().items} >= {"notes/other.md"}
 
 
@@ -263,7 +263,7 @@ def test_a_killed_purge_is_finished_by_the_next_start() -> None:
                     assert client.thread(thread).message_count == 28
                     client.delete_thread(thread, confirm=thread, purge=True)
                 assert client.memory(stays.id).content == stays.content
-            wait_until(partial(_is_gone, home, word), f"no {word}", 20)
+            wait_until(partial(_is_gone, home, word), f"no {word}")
         assert daemon.stop() == 0
         assert run_check(home / "data" / "store").ok
 

@@ -129,7 +129,7 @@ def test_purge_by_a_person_and_not_by_an_agent(daemon: Daemon, work: Client, def
     with Client(daemon.socket, token=agent) as mole, pytest.raises(Forbidden):
         mole.forget(memory.id, purge=True)
     assert work.forget(memory.id, purge=True).purged is not None
-    wait_until(lambda: not files_with(daemon.home, "Zanzilomquok"), "no trace", 20)
+    wait_until(lambda: not files_with(daemon.home, "Zanzilomquok"), "no trace")
 
 
 def test_a_backup_brings_the_space_its_token_and_its_folder_back() -> None:

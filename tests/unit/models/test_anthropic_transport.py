@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 import ssl
 import subprocess
 from pathlib import Path
@@ -18,6 +17,7 @@ from reverie.usecases.token_ledger import model_spend
 from support import fault_model_server as faults
 from support.asking_model import AT, KEY, SCHEMA, Asking, question
 from support.fault_model_server import FaultModelServer, answer, status
+from support.tcp import free_port
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -220,9 +220,7 @@ def test_blocks_that_are_no_text_are_left_out(asking: Asking) -> None:
 def test_an_unreachable_provider_costs_nothing(asking: Asking) -> None:
     """A name that does not resolve, and a port where nobody listens: no call is counted."""
     before = _spent_before(asking)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    for url in ("https://no-such-name.invalid", f"http://127.0.0.1:{port}"):
+    for url in ("https://no-such-name.invalid", f"http://127.0.0.1:{free_port()}"):
         transport = asking.new_transport(url)
         failure = asking.failure(transport=transport, tries=2)
         asking.run(transport.close())
