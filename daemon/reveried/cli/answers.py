@@ -192,6 +192,7 @@ def print_remembered(memory: wire.Memory, text: str, *, is_new: bool, sync: wire
         say(f"To remove it: reverie forget {memory.id[-ID_END:]}")
         return
     say(f"Added to {memory.document}. To remove it: reverie forget {memory.id[-ID_END:]}")
+    say(f"It is recalled in {memory.project or 'all projects; with --project . only in that of this folder'}.")
     if _REDACTED in memory.content and _REDACTED not in text:
         say(f"It contained a secret, which was not stored: {clip(memory.content, _REDACTED_CHARS)}")
     if sync is not None and file_pending(sync, memory.document):

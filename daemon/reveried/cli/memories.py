@@ -20,7 +20,7 @@ from reveried.cli.answers import (
 from reveried.cli.daemon_handle import all_items
 from reveried.cli.options import Json, Limit, joined_text
 from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when
-from reveried.cli.projects import AllProjects, ProjectOption, given_project
+from reveried.cli.projects import AllProjects, ProjectOption, check_is_known, given_project
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -159,6 +159,7 @@ def remember(
     }
     body = wire.parse(wire.CreateMemory, {name: value for name, value in fields.items() if value is not None})
     with daemon_handle.client() as client:
+        check_is_known(client, fields["project"])
         memory = client.remember(body)
         sync = client.sync_status() if not memory.existed and not json else None
     if json:

@@ -1,16 +1,21 @@
 """The command projects, and the project that a command takes: the one given, or that of the current folder."""
 
+import difflib
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reverie import wire
+from reverie.errors import ValidationError
 from reveried.cli import daemon_handle
 from reveried.cli.options import Json
-from reveried.cli.output import counted, print_json, print_table, say
+from reveried.cli.output import clip, counted, print_json, print_table, say
 
-__all__ = ["AllProjects", "ProjectOption", "given_project", "projects"]
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+__all__ = ["AllProjects", "ProjectOption", "check_is_known", "given_project", "projects"]
 
 ProjectOption = Annotated[
     str | None, typer.Option("--project", metavar="NAME|PATH", help="Only this project's, by its name or a folder.")
@@ -72,3 +77,19 @@ def given_project(text: str | None) -> str | None:
     if text is None or not (text.startswith((".", "~")) or "/" in text):
         return text
     return str(Path(text).expanduser().absolute())
+
+
+def check_is_known(client: "Client", project: str | None) -> None:
+    """Refuse the name of a project that is none yet, which is a slip of the fingers; a folder may be a new one.
+
+    Raises:
+        ValidationError: names the project that is meant, where one has nearly the name.
+    """
+    if project is None or project.startswith("/"):
+        return
+    names = [item.name for item in daemon_handle.all_items(lambda after: client.projects(after=after))]
+    if project.casefold() in (name.casefold() for name in names):
+        return
+    near = difflib.get_close_matches(project, names, n=1)
+    ask = f"did you mean {near[0]}?" if near else "reverie projects lists them;"
+    raise ValidationError(f"there is no project {clip(project, 40)}", hint=f"{ask} --project . is the folder here")

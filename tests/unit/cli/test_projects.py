@@ -90,10 +90,21 @@ def test_a_folder_that_was_removed_is_no_error(
 
 def test_a_memory_is_remembered_for_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
     """A path is sent as an absolute one, a name as it is."""
+    routes["GET /v1/projects"] = page(HARBOUR)
     routes["POST /v1/memories"] = {**MEMORY, "existed": True}
     for given, sent in ((".", str(Path.cwd())), ("Harbour", "Harbour")):
         assert cli("remember", "The crane is red.", "--project", given).code == 0
         assert daemon.requests[-1].json["project"] == sent
+
+
+@pytest.mark.parametrize(("given", "hint"), [("harbor", "did you mean harbour?"), ("quay", "reverie projects")])
+def test_an_unknown_project_is_refused(cli: Cli, routes: Routes, daemon: FakeDaemon, given: str, hint: str) -> None:
+    """A slip of the fingers makes no project; nothing is sent."""
+    routes["GET /v1/projects"] = page(HARBOUR)
+    said = cli("remember", "The crane is red.", "--project", given)
+    assert said.code == 2
+    assert hint in said.err
+    assert {request.method for request in daemon.requests} == {"GET"}
 
 
 def test_threads_of_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
