@@ -10,7 +10,7 @@ RUST   := $(shell find rust -name '*.rs' -o -name 'Cargo.toml' -o -path 'rust/co
 export CARGO_TERM_PROGRESS_WHEN = never
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 
-.PHONY: run test lint types rust bench coverage soak fuzz clean lock format setup
+.PHONY: run test lint types rust suite bench coverage soak fuzz clean lock format setup
 .DEFAULT_GOAL := test
 
 setup: $(NATIVE)
@@ -33,7 +33,9 @@ $(NATIVE): $(READY) Cargo.toml Cargo.lock pyproject.toml daemon/pyproject.toml $
 run: setup
 	$(BIN)/reverie demo $(SESSION) $(ARGS)
 
-test: setup lint rust coverage
+# `make test SUITE=coverage`, as .ci/run does, counts the lines that the suite runs, which takes half as long again.
+SUITE ?= suite
+test: setup lint rust $(SUITE)
 
 lint: setup
 	$(BIN)/ruff format --check python daemon tests
@@ -46,12 +48,17 @@ lint: setup
 rust: setup
 	cargo test --locked --quiet --workspace
 
-# The suite, with its lines counted in this process and in every process that it starts. Files go to the workers in their
-# order, integration tests first: sorted by how many tests they have, the few long ones of one test would come last, and
-# one worker would wait for the other.
+# Files go to the workers in their order, integration tests first: sorted by how many tests they have, the few long ones
+# of one test would come last, and one worker would wait for the other.
+PYTEST := pytest -n 2 --dist loadfile --no-loadscope-reorder
+
+suite: setup
+	$(BIN)/$(PYTEST) $(ARGS)
+
+# The suite, with its lines counted in this process and in every process that it starts.
 coverage: setup
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/coverage run -m $(PYTEST) $(ARGS)
 	@$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
