@@ -19,6 +19,7 @@ __all__ = [
     "label_of",
     "normalize",
     "opening_phrase",
+    "singular",
     "strip_markers",
     "subject_of",
 ]
@@ -44,7 +45,10 @@ _GENERIC_LABELS_TEXT = (
     "preference problem procedure question reason result resolved rule see skill solution step summary task tip "
     "update warning why"
 )
-_GENERIC_LABELS = frozenset(_GENERIC_LABELS_TEXT.split())
+# Nor do those that the extractive distiller puts before what was said.
+_GENERIC_LABELS = frozenset(
+    {*_GENERIC_LABELS_TEXT.split(), "the user wants", "the user said", "the user asked to remember"}
+)
 
 _STOP_TEXT = (
     "; a about after all also always am an and any are as at be been before being but by can could did do does "
@@ -183,10 +187,10 @@ def _classify(written: str) -> tuple[str, str, bool]:
         return word, "", False
     # Most words are plain lower-case letters, which are never distinctive: the regular expression is not needed.
     plain = written.isalpha() and written.islower()
-    return word, _singular(word), not plain and _DISTINCTIVE.search(written) is not None
+    return word, singular(word), not plain and _DISTINCTIVE.search(written) is not None
 
 
-def _singular(word: str) -> str:
+def singular(word: str) -> str:
     """Return the singular of a regular plural: `tests` -> `test`; `class`, `status`, `analysis` stay."""
     if len(word) > 3 and word.endswith("s") and word.isalpha() and not word.endswith(("ss", "us", "is")):
         return word[:-1]

@@ -37,6 +37,7 @@ _REASONS = {
     "quarantined": "from outside",
     "forgotten": "was forgotten",
     "person": "your words",
+    "contradiction": "may be over",
     "large_deletion": "deletes much",
 }
 _ASK = "accept, reject, skip or quit? [a/r/S/q]"

@@ -1,8 +1,9 @@
 """The decision about candidates and existing memories: ADD, UPDATE, DELETE, KEEP or SKIP (seed 003).
 
 Deterministic rules, no model. A candidate that says nothing new is skipped; one that says more, or something newer,
-about the same thing updates the memory; one that says that a mistake is over deletes it. For candidates that are only
-similar to a memory the tier decides:
+about the same thing updates the memory; so does a wish that excludes an older one ("use spaces, not tabs"), or it
+becomes a proposal where that is not certain; one that says that a mistake is over deletes it. For candidates that are
+only similar to a memory the tier decides:
 
 * GENEROUS adds them;
 * SELECTIVE skips a candidate without a new word, merges one that is close, and adds only what is specific;
@@ -17,10 +18,11 @@ Episodes are added once and never updated or deleted: what happened does not cha
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from reverie.consolidate import capacity
-from reverie.consolidate.apply import happened_on
+from reverie.consolidate.episodes import decide_episodes
+from reverie.consolidate.opposites import Opposition, opposition, parse_wish
 from reverie.consolidate.statements import (
     Relation,
     Statement,
@@ -32,15 +34,15 @@ from reverie.consolidate.statements import (
     resolves,
     says_resolved,
 )
-from reverie.consolidate.working_set import Item, WorkingSet, scope_of, scopes_of
-from reverie.documents.project_folder import memory_project
+from reverie.consolidate.working_set import WISHES, Item, WorkingSet, scope_of, scopes_of
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
 __all__ = ["Decision", "Proposal", "decide"]
 
+_SHOWN_CHARS = 160  # of a wish that a proposal quotes
 _PASSES_MAX = 32  # passes over all candidates; real ones need two or three, the rest guards against an endless run
 # Types in which `Subject: value` replaces another value; of a procedure "To run the tests of the project app: `make`".
 _KEYED = frozenset({MemoryType.FACT, MemoryType.PREFERENCE, MemoryType.PROCEDURE})
@@ -50,18 +52,17 @@ _KEYED = frozenset({MemoryType.FACT, MemoryType.PREFERENCE, MemoryType.PROCEDURE
 _SKIP_OVERLAP = {Tier.GENEROUS: 0.85, Tier.SELECTIVE: 0.6, Tier.HEAVY_CUT: 0.45}
 _MERGE_OVERLAP = {Tier.GENEROUS: 2.0, Tier.SELECTIVE: 0.6, Tier.HEAVY_CUT: 0.25}
 
-# Overlap of title and summary from which two episodes are one. On one day fewer common words are enough: most likely it
-# is the same work, described twice.
-_SAME_EPISODE = 0.85
-_SAME_DAY_EPISODE = 0.6
-
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change that only a person may make, because a person wrote the memory last; `why` is shown to them."""
+    """A change that only a person may make; `why` is shown to them.
+
+    `reason`: `person` where a person wrote the memory last, `contradiction` where what was said since may exclude it.
+    """
 
     change: Update | Delete
     why: str
+    reason: Literal["person", "contradiction"] = "person"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def decide(candidates: Sequence[Candidate], existing: Sequence[Memory], tier: Ti
     statements = tuple(parse_statement(candidate.content) for candidate in candidates)
     run = _Consolidation(tuple(candidates), WorkingSet.of_memories(existing), tier, statements)
     run.run()
-    episodes = _decide_episodes(candidates, existing)
+    episodes = decide_episodes(candidates, existing)
     items = run.working.items
     by_id = {item.memory.id: item for item in items if item.memory is not None}
     added = {item.index: item for item in items if item.alive and item.candidate is not None}
@@ -86,7 +87,9 @@ def decide(candidates: Sequence[Candidate], existing: Sequence[Memory], tier: Ti
         episodes[index] if index in episodes else run.change_of_candidate(index, added.get(index))
         for index in range(len(candidates))
     ]
-    return Decision((*of_memories, *of_candidates), tuple(run.proposals[key] for key in sorted(run.proposals)))
+    kept = {change.id for change in of_memories if isinstance(change, Keep)}
+    proposals = [run.proposals[key] for key in sorted(run.proposals) if key in kept]
+    return Decision((*of_memories, *of_candidates), tuple(proposals))
 
 
 def _change_of(memory: Memory, item: Item | None) -> Change:
@@ -185,6 +188,8 @@ class _Consolidation:
         scope = scope_of(candidate.type, user=candidate.subject == "user", project=candidate.project)
         if not statement.normalized or self._resolve(index, candidate, statement):
             return
+        if candidate.type in WISHES and self._oppose(index, candidate, statement, scope):
+            return
         position = self.working.identical(statement, candidate.project)
         if position is not None:
             self._cover(index, position)
@@ -213,6 +218,43 @@ class _Consolidation:
         older = _older(candidate.at, item.stated_at) or self._is_stated_later(index, item)
         if relation is Relation.EXTENDS or (relation is Relation.REPLACES and not older):
             self._write(index, candidate, statement, position, f"{relation.value} it")
+
+    def _oppose(self, index: int, candidate: Candidate, statement: Statement, scope: str) -> bool:
+        """Write a wish over an older one that it excludes, drop others of this kind; return True where it is placed.
+
+        A newer wish that excludes this one stands. Where it is not certain that both cannot hold, the older one stays,
+        and a person is asked.
+        """
+        wish = parse_wish(candidate.content)
+        placed = -1
+        scopes = {scope, *(scope_of(kind, user=False, project=candidate.project) for kind in WISHES)}
+        near = self.working.opposed(wish, scopes) if wish is not None else []
+        for position in near:
+            item = self.working.items[position]
+            found = opposition(wish, item.wish) if wish is not None and item.wish is not None else None
+            older = _older(candidate.at, item.stated_at) or self._is_stated_later(index, item)
+            certain = found is Opposition.CERTAIN and candidate.type is item.type is MemoryType.PREFERENCE
+            if found is None or (older and not certain):
+                continue
+            if older:
+                self._cover(index, position)
+                return True
+            if not certain:
+                self._ask(item, candidate)
+            elif item.owned_by_person or not self._is_said(statement, scope, apart_from={*near} - {placed}):
+                self._cover(index, position)
+                self._write(index, candidate, statement, position, "excludes it")
+                placed = position
+            else:
+                self._drop(position, "what was said since excludes it")
+        return placed >= 0
+
+    def _ask(self, item: Item, candidate: Candidate) -> None:
+        """Propose to delete a memory that a newer wish may exclude."""
+        if item.memory is not None:
+            why = f"since then this was said, which may exclude it: “{candidate.content[:_SHOWN_CHARS]}”"
+            proposal = Proposal(Delete(item.memory.id), why, "contradiction")
+            self.proposals.setdefault(item.memory.id, proposal)
 
     def _is_stated_later(self, index: int, item: Item) -> bool:
         """Return True if a later candidate has the item's content, and so would only take back what is written here."""
@@ -256,14 +298,15 @@ class _Consolidation:
                     self._cover(index, position)
                     self._write(index, candidate, statement, position, "says that it is over")
                 else:
-                    self._drop(position)
+                    self._drop(position, "what was said since says that it is over")
         return candidate.type is MemoryType.MISTAKE and self._is_over(index, candidate, statement)
 
-    def _is_said(self, statement: Statement, scope: str) -> bool:
-        """Return True if an item says everything that a statement says."""
+    def _is_said(self, statement: Statement, scope: str, *, apart_from: Collection[int] = ()) -> bool:
+        """Return True if an item, other than those at `apart_from`, says everything that a statement says."""
         return self.working.identical(statement, scope.partition("@")[2]) is not None or any(
             relate(statement, self.working.items[position].statement, keyed=False) in {Relation.SAME, Relation.COVERED}
             for position in self.working.similar(statement, scope)
+            if position not in apart_from
         )
 
     def _is_over(self, index: int, candidate: Candidate, statement: Statement) -> bool:
@@ -302,14 +345,12 @@ class _Consolidation:
         self.working.rewrite(position, statement)
         item.write(candidate.tags, index, candidate.at)
 
-    def _drop(self, position: int) -> None:
+    def _drop(self, position: int, why: str) -> None:
         """Drop an item; for a person's item, make it a proposal."""
         item = self.working.items[position]
         if item.owned_by_person:
             assert item.memory is not None
-            self.proposals[item.memory.id] = Proposal(
-                Delete(item.memory.id), "what was said since says that it is over"
-            )
+            self.proposals[item.memory.id] = Proposal(Delete(item.memory.id), why)
             return
         item.alive = False
 
@@ -317,51 +358,3 @@ class _Consolidation:
 def _older(one: str | None, other: str | None) -> bool:
     """Return True if `one` is an earlier time than `other`; an unknown time is not earlier."""
     return one is not None and other is not None and one < other
-
-
-@dataclass(frozen=True, slots=True)
-class _Episode:
-    """An episode to compare: title and summary, its day, its project, and its id where it is stored."""
-
-    statement: Statement
-    day: str
-    id: str | None
-    project: str
-
-
-def _decide_episodes(candidates: Sequence[Candidate], existing: Sequence[Memory]) -> dict[int, Add | Skip]:
-    """Return one change for each candidate that is an episode, by its index: SKIP where it is known, else ADD."""
-    known = [
-        _episode(memory, memory.provenance.get("at"), memory.id, memory_project(memory))
-        for memory in existing
-        if memory.type is MemoryType.EPISODE
-    ]
-    changes: dict[int, Add | Skip] = {}
-    for index, candidate in enumerate(candidates):
-        if candidate.type is not MemoryType.EPISODE:
-            continue
-        episode = _episode(candidate, candidate.at, None, candidate.project)
-        same = next((other for other in known if _same_episode(episode, other)), None)
-        if same is None:
-            known.append(episode)
-            changes[index] = Add(index, candidate)
-        else:
-            changes[index] = Skip(index, same.id)
-    return changes
-
-
-def _episode(source: Memory | Candidate, at: str | None, memory_id: str | None, project: str) -> _Episode:
-    """Return an episode to compare: its title with its `Summary` field, or without one its content."""
-    summary = next((value for key, value in source.fields if key == "Summary"), source.content)
-    statement = parse_statement(f"{source.title or ''}\n{summary}")
-    return _Episode(statement, happened_on(source.fields, at), memory_id, project)
-
-
-def _same_episode(one: _Episode, other: _Episode) -> bool:
-    """Return True if two episodes of one project are about the same work."""
-    if one.project != other.project:
-        return False
-    if one.statement.normalized == other.statement.normalized:
-        return True
-    score = overlap(one.statement, other.statement)
-    return score >= (_SAME_DAY_EPISODE if one.day == other.day else _SAME_EPISODE)

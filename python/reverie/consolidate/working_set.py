@@ -6,17 +6,19 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from reverie.consolidate.opposites import Wish, parse_wish
 from reverie.consolidate.statements import Statement, parse_statement
 from reverie.documents.project_folder import PERSON, memory_project
 from reverie.models import Candidate, Memory, MemoryType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
-__all__ = ["Item", "WorkingSet", "scope_of", "scopes_of", "stated_at"]
+__all__ = ["WISHES", "Item", "WorkingSet", "scope_of", "scopes_of", "stated_at"]
 
 _SCOPES = (*(kind.value for kind in MemoryType if kind is not MemoryType.EPISODE), "fact:user")
 
+WISHES = frozenset({MemoryType.PREFERENCE, MemoryType.MISTAKE})  # types that say what a person wants
 _POSTINGS_MAX = 1000  # items; a word that more of them have finds too much, as a stop word does
 _SIMILAR_MAX = 64  # items that one statement is compared with, the most similar of those found
 _NOW = "9999"  # sorts after every time: a candidate without one is stated in this run
@@ -59,6 +61,11 @@ class Item:
         assert self.candidate is not None
         return self.candidate.type
 
+    @property
+    def wish(self) -> Wish | None:
+        """The content read as a wish; None for a type that holds none."""
+        return parse_wish(self.content) if self.scope.partition("@")[0] in WISHES else None
+
     def write(self, tags: Iterable[str], index: int, at: str | None) -> None:
         """Take index and time of the candidate that now gives the content, and add its tags."""
         self.tags = tuple(dict.fromkeys((*self.tags, *tags)))
@@ -76,6 +83,7 @@ class WorkingSet:
     _postings: dict[str, dict[int, None]] = field(default_factory=dict)
     _by_text: dict[str, dict[int, None]] = field(default_factory=dict)
     _by_subject: dict[tuple[str, str], dict[int, None]] = field(default_factory=dict)
+    _by_wish: dict[tuple[str, ...], dict[int, None]] = field(default_factory=dict)
     _first_with: dict[tuple[str, str], int] = field(default_factory=dict)  # scope and content at any time -> position
 
     @classmethod
@@ -116,6 +124,9 @@ class WorkingSet:
             yield self._by_subject.setdefault((item.scope, statement.subject[0]), {})
         for word in statement.words:
             yield self._postings.setdefault(word, {})
+        wish = item.wish
+        for key in wish.index_keys() if wish is not None else ():
+            yield self._by_wish.setdefault(key, {})
 
     def as_stored(self, candidates: Sequence[Candidate]) -> None:
         """Give every item the time and the tags that the store will have for it after this consolidation.
@@ -185,6 +196,12 @@ class WorkingSet:
         ]
         matches.sort(key=lambda position: (-shared[position], self.items[position].statement.normalized, position))
         return matches[:_SIMILAR_MAX]
+
+    def opposed(self, wish: Wish, scopes: Collection[str]) -> list[int]:
+        """Return positions of items of the scopes whose wish may exclude another one, in order."""
+        found = {position for key in wish.index_keys() for position in self._by_wish.get(key, ())}
+        alive = [at for at in found if self.items[at].alive and self.items[at].scope in scopes]
+        return sorted(alive)[:_SIMILAR_MAX]
 
     def fingerprint(self) -> tuple[int, int]:
         """Return count and hash sum of the items that will be stored, to tell two moments of a run apart.

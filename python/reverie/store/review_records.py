@@ -14,7 +14,7 @@ from reverie.store.typed_records import StoredRecord
 __all__ = ["CandidateRecord", "CandidateState", "ForgottenRecord", "PendingChange", "Reason"]
 
 CandidateState: TypeAlias = Literal["waiting", "accepted", "rejected"]
-Reason: TypeAlias = Literal["quarantined", "forgotten", "person", "large_deletion"]
+Reason: TypeAlias = Literal["quarantined", "forgotten", "person", "contradiction", "large_deletion"]
 
 
 class PendingChange(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
@@ -42,8 +42,9 @@ class CandidateRecord(StoredRecord, frozen=True, kw_only=True):
     """Changes that wait for a person, or did: accepted or rejected together. Key: (candidate,).
 
     `reason`: `quarantined` (from a tool's result, a web page, a paste), `forgotten` (near to a forgotten memory),
-    `person` (of a person's words), `large_deletion` (a consolidation that would have deleted too many). `why` is a
-    sentence for people. `result` are the ids of the memories that its acceptance wrote.
+    `person` (of a person's words), `contradiction` (a wish that a newer one may exclude), `large_deletion` (a
+    consolidation that would have deleted too many). `why` is a sentence for people. `result` are the ids of the
+    memories that its acceptance wrote.
     """
 
     KIND: ClassVar[Kind] = Kind.CANDIDATE

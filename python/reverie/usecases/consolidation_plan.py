@@ -149,7 +149,7 @@ def held_for_person(
     more than a fifth of all memories would be deleted, all updates and deletions wait as one candidate.
     """
     by_id = {memory.id: memory for memory in existing}
-    waiting = [review.proposal(item.change, by_id, item.why, at=at) for item in decision.proposals]
+    waiting = [review.proposal(item, by_id, at=at) for item in decision.proposals]
     decision, held = consolidate.hold_large_deletion(decision, len(existing))
     return decision, [*waiting, review.change_set(held, by_id, at=at)] if held else waiting
 

@@ -34,6 +34,7 @@ from reverie.usecases import memories
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
+    from reverie.consolidate.decide import Proposal
     from reverie.models import Memory
     from reverie.store import Reader, Writer
     from reverie.usecases.origins import Origins
@@ -100,12 +101,9 @@ def quarantined(candidate: Candidate, why: str, *, at: str) -> CandidateRecord:
     return _addition(candidate, "quarantined", why, at=at)
 
 
-def proposal(
-    change: UpdateMemory | DeleteMemory, existing: Mapping[str, Memory], why: str, *, at: str
-) -> CandidateRecord:
-    """Return the record of a change of a memory that a person wrote."""
-    changes = [_pending(change, existing)]
-    return _record("person", why, changes, at=at)
+def proposal(proposed: Proposal, existing: Mapping[str, Memory], *, at: str) -> CandidateRecord:
+    """Return the record of a change that waits for a person: of their own words, or of a wish that may be over."""
+    return _record(proposed.reason, proposed.why, [_pending(proposed.change, existing)], at=at)
 
 
 def change_set(

@@ -42,13 +42,14 @@ class Candidate(Reply):
     """Changes of memories that only a person may make; accepted or rejected together.
 
     `reason`: `quarantined` (the words of a tool's result, a web page, a paste), `forgotten` (near to what was
-    forgotten), `person` (it changes a person's words), `large_deletion` (a consolidation that would have deleted more
-    than a fifth of the memories). `memories` are those that its acceptance wrote.
+    forgotten), `person` (it changes a person's words), `contradiction` (a wish that a newer one may exclude),
+    `large_deletion` (a consolidation that would have deleted more than a fifth of the memories). `memories` are those
+    that its acceptance wrote.
     """
 
     id: str
     state: CandidateState
-    reason: Literal["quarantined", "forgotten", "person", "large_deletion"]
+    reason: Literal["quarantined", "forgotten", "person", "contradiction", "large_deletion"]
     why: str
     changes: list[PendingChange]
     created_at: str

@@ -218,6 +218,36 @@ def test_a_change_of_a_persons_memory_waits(client: Client) -> None:
     assert (after.content, after.trust) == (change.content, "person")
 
 
+def test_a_newer_wish_takes_the_place_of_its_opposite(client: Client) -> None:
+    """The memory keeps its id and history, and an undo brings the older words back."""
+    learn(client, "Please always use tabs.", "From now on reply in German.")
+    (old,) = [memory for memory in client.memories().items if "tabs" in memory.content]
+    changed = learn(client, "From now on spaces, not tabs.")
+    assert contents(client) == {"Wants agents to use spaces, not tabs.", "Wants agents to always reply in German."}
+    assert client.memory(old.id).content == "Wants agents to use spaces, not tabs."
+    versions = [version.memory.content for version in client.memory_history(old.id).items if version.memory]
+    assert set(versions) == {"Wants agents to use spaces, not tabs.", "Wants agents to always use tabs."}
+    client.undo(str(changed.operation))
+    assert client.memory(old.id).content == "Wants agents to always use tabs."
+
+
+def test_a_wish_that_may_be_over_waits(client: Client) -> None:
+    """Both are kept; accepted, the older one goes."""
+    learn(client, "Always use tabs in Makefiles.")
+    (waiting,) = learn(client, "Never use tabs.").waiting
+    assert len(contents(client)) == 2
+    candidate = client.candidate(waiting)
+    assert (candidate.reason, candidate.changes[0].action) == ("contradiction", "DELETE")
+    client.accept_candidate(waiting)
+    assert contents(client) == {"Wants agents never to use tabs."}
+
+
+def test_wishes_in_other_languages_stand_beside_each_other(client: Client) -> None:
+    """Two quoted wishes are two memories."""
+    learn(client, "Ab jetzt immer auf Deutsch antworten.", "Schreib bitte immer kurze Sätze.")
+    assert len(contents(client)) == 2
+
+
 def test_an_unknown_candidate_is_not_found(client: Client) -> None:
     with pytest.raises(NotFound):
         client.candidate("cnd_none")

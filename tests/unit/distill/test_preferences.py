@@ -156,3 +156,18 @@ def test_only_choices_between_alternatives_become_memories(question: str, answer
     )
     contents = [one.content for one in learnt(thread, MemoryType.FACT)]
     assert contents == ([] if expected is None else [f"Asked “{question}”, the user chose “{expected}” (2026-03-05)."])
+
+
+@pytest.mark.parametrize(
+    ("sentence", "preference"),
+    [
+        ("From now on spaces, not tabs.", "Wants agents to use spaces, not tabs"),
+        ("from now on, only pnpm", "Wants agents to use pnpm"),
+        ("double quotes from now on", "Wants agents to use double quotes"),
+        ("spaces, not tabs", ""),
+        ("From now on tests.", ""),
+    ],
+)
+def test_a_value_alone_is_a_wish_in_a_lasting_frame(sentence: str, preference: str) -> None:
+    """Of a few values of which only one can hold; anything else without a verb says too little."""
+    assert preference_sentence(sentence) == preference

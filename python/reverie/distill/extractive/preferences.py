@@ -99,6 +99,13 @@ _NOT = re.compile(r"^(?:don'?t|do not)\s+(?P<what>.+)$", re.IGNORECASE)
 _STOP = re.compile(r"^(?P<what>stop \w+ing\b.+)$", re.IGNORECASE)
 # "Use tabs": a wish only inside a lasting frame, else an order for the task at hand.
 _ORDER = re.compile(rf"^(?P<what>{_VERB}\b.+)$", re.IGNORECASE)
+# "Spaces, not tabs", "only pnpm": a thing alone, also a wish only inside a lasting frame.
+_BARE = re.compile(
+    r"^(?:only )?(?P<what>tabs|spaces|(?:\d|two|four) spaces|(?:single|double) quotes|npm|pnpm|yarn|bun|uv|poetry|pip"
+    r"|pytest|vitest|jest|(?:british|american) (?:english|spelling)|camelCase|snake_case)"
+    r"(?: only| everywhere)?(?:,? (?:and )?(?:not|instead of|rather than) (?P<other>[\w-]+(?: [\w-]+)?))?(?: please)?$",
+    re.IGNORECASE,
+)
 # A lasting frame at the end: "run the tests every time".
 _ENDING = re.compile(rf",?\s+(?:{_FROM_NOW}|every time|each time|at all times|always)$", re.IGNORECASE)
 
@@ -219,7 +226,12 @@ def _told(clause: str, *, chat: bool) -> str:
     if (
         _PASSING.search(clause)
         or _BROKEN.search(clause)
-        or (chat and not (_TO_AGENT.match(framed) or ABOUT_WORK.search(framed) or _PREFER.match(framed)))
+        or (
+            chat
+            and not (
+                _TO_AGENT.match(framed) or ABOUT_WORK.search(framed) or _PREFER.match(framed) or _BARE.match(framed)
+            )
+        )
     ):
         return ""
     for pattern, words in ((_PREFER, "Prefers"), (_DISLIKE, "Dislikes")):
@@ -245,6 +257,9 @@ def _ordered(text: str, *, lasting: bool) -> str:
     ended = _ENDING.sub("", text)
     lasting = lasting or ended != text
     orders = [(_NEVER, "never to"), (_NOT_AGAIN, "never to"), (_ALWAYS, "to always"), (_REMEMBER, "to always")]
+    bare = _BARE.match(ended) if lasting else None
+    if bare is not None:
+        return f"Wants agents to use {bare['what']}" + (f", not {bare['other']}" if bare["other"] else "")
     if lasting:
         orders += [(_NOT, "never to"), (_STOP, "to"), (_ORDER, "to always")]
     for pattern, words in orders:
