@@ -6,7 +6,7 @@ import http.server
 import json
 import socketserver
 import threading
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +14,21 @@ from reverie import tokens
 from support.api_rules import HEADER, TOP, violations
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     import anthropic
 
-__all__ = ["MODEL", "MessagesApi", "api_client", "send_accepted"]
+__all__ = [
+    "MODEL",
+    "MessagesApi",
+    "ScriptedApi",
+    "api_client",
+    "async_connected",
+    "connected",
+    "send_accepted",
+    "serving",
+]
 
 MODEL = "claude-opus-5-5"
 
@@ -34,7 +43,7 @@ class MessagesApi:
     def answer(self, body: dict[str, Any], betas: list[str]) -> tuple[int, dict[str, Any]]:
         """Return status and body of the answer to one request."""
         errors = violations({**{name: body.get(name) for name in TOP - {"betas"}}, "betas": betas}, self.signed)
-        errors += [f"extra inputs: {name}" for name in set(body) - TOP - {"model", "max_tokens", "tools"}]
+        errors += [f"extra inputs: {name}" for name in set(body) - TOP - {"model", "max_tokens", "tools", "thinking"}]
         if HEADER not in betas:
             errors.append("no beta header")
         if errors:
@@ -43,6 +52,29 @@ class MessagesApi:
         cleared, freed = _edited(body)
         self.cleared.append(cleared)
         return 200, _message(body, cleared, freed)
+
+
+@dataclass
+class ScriptedApi(MessagesApi):
+    """A server that answers each valid request with the next of `replies`: (stop reason, content), or a status.
+
+    `requests` are all that came in; one more than there are replies is answered with 529.
+    """
+
+    replies: list[tuple[str, list[dict[str, Any]]] | int] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+
+    def answer(self, body: dict[str, Any], betas: list[str]) -> tuple[int, dict[str, Any]]:
+        """Return status and body of the answer to one request."""
+        self.requests.append(body)
+        status, message = super().answer(body, betas)
+        if status != 200:
+            return status, message
+        reply = self.replies.pop(0) if self.replies else 529
+        if isinstance(reply, int):
+            return reply, {"type": "error", "error": {"type": "api_error", "message": "as scripted"}}
+        reason, content = reply
+        return 200, {**message, "stop_reason": reason, "content": content}
 
 
 def send_accepted(client: anthropic.Anthropic, request: Any) -> Any:
@@ -57,16 +89,38 @@ def send_accepted(client: anthropic.Anthropic, request: Any) -> Any:
 @contextmanager
 def api_client(path: Path, api: MessagesApi) -> Iterator[anthropic.Anthropic]:
     """Yield a real client whose every request goes to `api`, on the socket at `path`."""
+    with serving(path, api), connected(path) as client:
+        yield client
+
+
+@contextmanager
+def connected(path: Path) -> Iterator[anthropic.Anthropic]:
+    """Yield a real client whose every request goes to the server at `path`."""
     import anthropic
     import httpx2
 
+    with httpx2.Client(transport=httpx2.HTTPTransport(uds=str(path))) as http_client:
+        yield anthropic.Anthropic(api_key="k", base_url="http://fake", http_client=http_client, max_retries=0)
+
+
+@asynccontextmanager
+async def async_connected(path: Path) -> AsyncIterator[anthropic.AsyncAnthropic]:
+    """Yield a real asyncio client whose every request goes to the server at `path`."""
+    import anthropic
+    import httpx2
+
+    async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=str(path))) as http_client:
+        yield anthropic.AsyncAnthropic(api_key="k", base_url="http://fake", http_client=http_client, max_retries=0)
+
+
+@contextmanager
+def serving(path: Path, api: MessagesApi) -> Iterator[None]:
+    """Serve `api` on the socket at `path`."""
     server = _Server(str(path), _handler(api))
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
-    transport = httpx2.HTTPTransport(uds=str(path))
     try:
-        with httpx2.Client(transport=transport) as http_client:
-            yield anthropic.Anthropic(api_key="k", base_url="http://fake", http_client=http_client, max_retries=0)
+        yield
     finally:
         server.shutdown()
         thread.join()

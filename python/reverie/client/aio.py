@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
     from types import TracebackType
+    from typing import Unpack
+
+    import anthropic
 
     from reverie import wire
     from reverie.client.protocol import Call
+    from reverie.client.session import AsyncSession, SessionOptions
 
 __all__ = ["AsyncClient"]
 
@@ -64,6 +68,23 @@ class AsyncClient(ApiCalls, AsyncFace):
     async def send(self, call: Call[T]) -> T:
         """Send one built call and return its answer; what every method here does."""
         return await self._core.send(call)
+
+    def session(
+        self,
+        thread_id: str,
+        models: anthropic.AsyncAnthropic | None = None,
+        *,
+        model: str,
+        **options: Unpack[SessionOptions],
+    ) -> AsyncSession:
+        """Return a session of the thread with a model: append, assemble, and turns with a loop of tools.
+
+        Raises:
+            ValidationError: a tool or an option that a session cannot have.
+        """
+        from reverie.client.session import AsyncSession  # noqa: PLC0415 - most programs need none
+
+        return AsyncSession(self, thread_id, models, model=model, **options)
 
     async def events(self, after: int | None = None) -> AsyncIterator[wire.Event]:
         """Yield the events after a sequence (None: from now on), without end; a broken stream is resumed.

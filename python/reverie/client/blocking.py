@@ -8,16 +8,20 @@ import socket
 import time
 from typing import TYPE_CHECKING, Self, TypeVar
 
-from reverie.client.core import ApiCalls, BlockingFace, Core
+from reverie.client.core import ApiCalls, BlockingFace, Core, run_to_end
 from reverie.client.protocol import LINE, LINE_MAX_BYTES, REST
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
     from types import TracebackType
+    from typing import Unpack
+
+    import anthropic
 
     from reverie import wire
     from reverie.client.protocol import Call
+    from reverie.client.session import Session, SessionOptions
 
 __all__ = ["Client"]
 
@@ -68,11 +72,28 @@ class Client(ApiCalls, BlockingFace):
 
     def close(self) -> None:
         """Close the connection; the next call opens another."""
-        _run(self._core.close())
+        run_to_end(self._core.close())
 
     def send(self, call: Call[T]) -> T:
         """Send one built call and return its answer; what every method here does."""
-        return _run(self._core.send(call))
+        return run_to_end(self._core.send(call))
+
+    def session(
+        self,
+        thread_id: str,
+        models: anthropic.Anthropic | None = None,
+        *,
+        model: str,
+        **options: Unpack[SessionOptions],
+    ) -> Session:
+        """Return a session of the thread with a model: append, assemble, and turns with a loop of tools.
+
+        Raises:
+            ValidationError: a tool or an option that a session cannot have.
+        """
+        from reverie.client.session import Session  # noqa: PLC0415 - most programs need none
+
+        return Session(self, thread_id, models, model=model, **options)
 
     def events(self, after: int | None = None) -> Iterator[wire.Event]:
         """Yield the events after a sequence (None: from now on), without end; a broken stream is resumed.
@@ -84,19 +105,9 @@ class Client(ApiCalls, BlockingFace):
         stream = self._core.events(after)
         try:
             while True:
-                yield _run(anext(stream))
+                yield run_to_end(anext(stream))
         finally:
-            _run(stream.aclose())
-
-
-def _run(coroutine: Awaitable[T]) -> T:
-    """Run a coroutine that never suspends, because everything it awaits blocks instead; return its result."""
-    try:
-        next(coroutine.__await__())
-    except StopIteration as done:
-        value: T = done.value
-        return value
-    raise AssertionError("a coroutine of the blocking client suspended")
+            run_to_end(stream.aclose())
 
 
 class _Sockets:

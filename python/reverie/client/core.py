@@ -26,14 +26,14 @@ from reverie.errors import Busy, DaemonNotRunning, Forbidden, ReverieError, Star
 from reverie.layout import Layout
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from reverie import wire
     from reverie.client.protocol import Head
 
-__all__ = ["ApiCalls", "AsyncFace", "BlockingFace", "Connection", "Core", "Network"]
+__all__ = ["ApiCalls", "AsyncFace", "BlockingFace", "Connection", "Core", "Network", "run_to_end"]
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -213,6 +213,16 @@ def _connect_error(socket_path: Path, error: OSError) -> ReverieError:
     return DaemonNotRunning(
         f"the socket {socket_path} cannot be reached: {error.strerror}", hint="run `reverie doctor`"
     )
+
+
+def run_to_end(coroutine: Awaitable[T]) -> T:
+    """Run a coroutine that never suspends, because everything it awaits blocks instead; return its result."""
+    try:
+        next(coroutine.__await__())
+    except StopIteration as done:
+        value: T = done.value
+        return value
+    raise AssertionError("a coroutine of the blocking client suspended")
 
 
 class BlockingFace(Protocol):

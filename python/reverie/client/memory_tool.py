@@ -11,9 +11,13 @@ This module imports `anthropic`, which takes seconds: nothing else of the client
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
+
+from reverie.client import calls
+from reverie.client.protocol import Call
 
 if TYPE_CHECKING:
     from anthropic.types.beta import (
@@ -33,8 +37,45 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncMemoryTool", "MemoryTool"]
 
+Text = TypeVar("Text")  # a text, or one that is awaited
 
-class MemoryTool(BetaAbstractMemoryTool):
+
+class _Commands(Generic[Text]):
+    """The six commands: each sends one call with the client, whose face decides whether the text is awaited."""
+
+    _client: Client | AsyncClient
+    _thread: str | None
+
+    def view(self, command: BetaMemoryTool20250818ViewCommand) -> Text:
+        """Return a file or a folder. Raises ToolError."""
+        return self._run(command)
+
+    def create(self, command: BetaMemoryTool20250818CreateCommand) -> Text:
+        """Create a file. Raises ToolError."""
+        return self._run(command)
+
+    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> Text:
+        """Replace a text in a file. Raises ToolError."""
+        return self._run(command)
+
+    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> Text:
+        """Insert lines into a file. Raises ToolError."""
+        return self._run(command)
+
+    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> Text:
+        """Delete a file or a folder. Raises ToolError."""
+        return self._run(command)
+
+    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> Text:
+        """Rename a file or a folder. Raises ToolError."""
+        return self._run(command)
+
+    def _run(self, command: BetaMemoryTool20250818Command) -> Text:
+        given = command.model_dump(mode="json", exclude_unset=True)  # as the model gave it
+        return cast("Text", self._client.send(_text_of(calls.call_tool("memory", given, thread=self._thread))))
+
+
+class MemoryTool(_Commands[str], BetaAbstractMemoryTool):
     """The memory tool over the documents of the client's space. With a `thread`, new memories are of its project."""
 
     def __init__(
@@ -48,36 +89,9 @@ class MemoryTool(BetaAbstractMemoryTool):
         self._client = client
         self._thread = thread
 
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Return a file or a folder. Raises ToolError."""
-        return self._run(command)
 
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Create a file. Raises ToolError."""
-        return self._run(command)
-
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text in a file. Raises ToolError."""
-        return self._run(command)
-
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert lines into a file. Raises ToolError."""
-        return self._run(command)
-
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Delete a file or a folder. Raises ToolError."""
-        return self._run(command)
-
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Rename a file or a folder. Raises ToolError."""
-        return self._run(command)
-
-    def _run(self, command: BetaMemoryTool20250818Command) -> str:
-        return _text(self._client.call_tool("memory", _given(command), thread=self._thread))
-
-
-class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
-    """The memory tool over the documents of the client's space. With a `thread`, new memories are of its project."""
+class AsyncMemoryTool(_Commands[Coroutine[Any, Any, str]], BetaAsyncAbstractMemoryTool):
+    """The memory tool of an asyncio client, with the arguments of MemoryTool."""
 
     def __init__(
         self,
@@ -90,41 +104,14 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         self._client = client
         self._thread = thread
 
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Return a file or a folder. Raises ToolError."""
-        return await self._run(command)
 
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Create a file. Raises ToolError."""
-        return await self._run(command)
+def _text_of(call: Call[wire.ToolAnswer]) -> Call[str]:
+    """Return the call with the text of its answer as the result, and ToolError where the answer is an error."""
 
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text in a file. Raises ToolError."""
-        return await self._run(command)
+    def decode(body: bytes) -> str:
+        answer = call.decode(body)
+        if answer.is_error:
+            raise ToolError(answer.content)
+        return answer.content
 
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert lines into a file. Raises ToolError."""
-        return await self._run(command)
-
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Delete a file or a folder. Raises ToolError."""
-        return await self._run(command)
-
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Rename a file or a folder. Raises ToolError."""
-        return await self._run(command)
-
-    async def _run(self, command: BetaMemoryTool20250818Command) -> str:
-        return _text(await self._client.call_tool("memory", _given(command), thread=self._thread))
-
-
-def _given(command: BetaMemoryTool20250818Command) -> dict[str, Any]:
-    """Return a command as the model gave it."""
-    return command.model_dump(mode="json", exclude_unset=True)
-
-
-def _text(answer: wire.ToolAnswer) -> str:
-    """Return the text of an answer. Raises ToolError."""
-    if answer.is_error:
-        raise ToolError(answer.content)
-    return answer.content
+    return Call(call.method, call.target, decode, call.body, call.headers, call.long)

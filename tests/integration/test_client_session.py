@@ -1,0 +1,347 @@
+"""Sessions of both clients: turns with the real `anthropic` client, a real daemon, and tools."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anthropic
+import pytest
+
+from reverie.client import AsyncClient, Client
+from reverie.client.memory_tool import AsyncMemoryTool, MemoryTool
+from reverie.errors import DaemonNotRunning, ValidationError
+from support.daemon import running_daemon
+from support.messages_api import MODEL, ScriptedApi, api_client, async_connected, connected, serving
+from support.soak import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reverie.client.session import Turn
+    from support.daemon import Daemon
+
+README = Path(__file__).resolve().parents[2] / "README.md"
+TEXT = {"type": "text", "text": "Done."}
+
+
+def call(name: str, number: int = 1, **given: Any) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": given}
+
+
+def weather(city: str) -> str:
+    """Return the weather of a city.
+
+    Args:
+        city: The city's name.
+    """
+    return f"rain in {city}"
+
+
+def broken(city: str) -> str:
+    """Fail."""
+    raise OSError(f"no station in {city}")
+
+
+@dataclass
+class Sessions:
+    """A daemon and a scripted model; `ask` is one turn with the blocking or the asyncio client."""
+
+    daemon: Daemon
+    api: ScriptedApi
+    socket: Path
+    ask: Callable[..., Turn]
+
+    def thread(self) -> str:
+        with Client(self.daemon.socket) as client:
+            return client.create_thread(agent="tester").id
+
+    def said(self, thread: str) -> list[tuple[str, Any]]:
+        """Return role and content of every stored message."""
+        with Client(self.daemon.socket) as client:
+            return [(message.role, message.content) for message in client.messages(thread).items]
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    with running_daemon() as running:
+        yield running
+
+
+@pytest.fixture(params=["blocking", "asyncio"])
+def sessions(request: pytest.FixtureRequest, daemon: Daemon, tmp_path: Path) -> Iterator[Sessions]:
+    """Return the parts of a test, for each of the two faces."""
+    api, socket = ScriptedApi(), tmp_path / "api"
+
+    def blocking(thread: str, content: Any, **options: Any) -> Turn:
+        with connected(socket) as models, Client(daemon.socket) as client:
+            return client.session(thread, models, model=MODEL, **options).send(content)
+
+    def awaited(thread: str, content: Any, **options: Any) -> Turn:
+        async def run() -> Turn:
+            async with async_connected(socket) as models, AsyncClient(daemon.socket) as client:
+                return await client.session(thread, models, model=MODEL, **options).send(content)
+
+        return asyncio.run(run())
+
+    with serving(socket, api):
+        yield Sessions(daemon, api, socket, blocking if request.param == "blocking" else awaited)
+
+
+def test_a_turn_without_tools(sessions: Sessions) -> None:
+    """Both sides are appended, and the request is the context with the caller's system prompt and fields."""
+    thread = sessions.thread()
+    sessions.api.replies = [("end_turn", [TEXT])]
+    options = {"thinking": {"type": "adaptive"}, "betas": ["another-beta"]}
+
+    turn = sessions.ask(thread, "Please fix the parser.", system="You are careful.", max_tokens=99, request=options)
+
+    assert (turn.text, turn.stop_reason, turn.requests) == ("Done.", "end_turn", 1)
+    assert sessions.said(thread) == [("user", "Please fix the parser."), ("assistant", [TEXT])]
+    sent = sessions.api.requests[-1]
+    assert sent["system"][0] == {"type": "text", "text": "You are careful."}
+    assert (sent["max_tokens"], sent["thinking"]) == (99, {"type": "adaptive"})
+    assert {"note", "recall", "memory_write"} <= {tool["name"] for tool in sent["tools"]}
+
+
+def test_the_loop_runs_functions_and_own_tools(sessions: Sessions) -> None:
+    """A function, one that fails, an unknown tool and Reverie's `note`; each result is in the next request."""
+    thread = sessions.thread()
+    thought = {"type": "thinking", "thinking": "hm", "signature": "abc"}
+    calls = [
+        call("weather", 1, city="Oslo"),
+        call("broken", 2, city="Rome"),
+        call("absent", 3),
+        call("note", 4, content="Oslo is wet", category="task"),
+        call("weather", 5, town="Oslo"),
+    ]
+    sessions.api.replies = [("tool_use", [thought, *calls]), ("end_turn", [TEXT])]
+
+    turn = sessions.ask(thread, "How is Oslo?", tools=[weather, broken])
+
+    assert (turn.text, turn.requests) == ("Done.", 2)
+    _, said, (_, results), _ = sessions.said(thread)
+    assert said == ("assistant", [thought, *calls])
+    assert [result["tool_use_id"] for result in results] == [f"toolu_{number}" for number in range(1, 6)]
+    assert [result.get("is_error", False) for result in results] == [False, True, True, False, True]
+    assert results[0]["content"] == "rain in Oslo"
+    assert results[1]["content"] == "OSError: no station in Rome"
+    assert "absent" in results[2]["content"]
+    assert "town" in results[4]["content"]
+    with Client(sessions.daemon.socket) as client:
+        assert "Oslo is wet" in [note.content for note in client.notes(thread).items]
+    assert sessions.api.requests[-1]["messages"][1]["content"][0] == thought
+
+
+def test_a_turn_ends_at_its_limit_and_goes_on(sessions: Sessions) -> None:
+    """At `max_requests` the results are in the thread; `send` without content goes on with them."""
+    thread = sessions.thread()
+    sessions.api.replies = [("tool_use", [call("weather", number, city="Oslo")]) for number in range(1, 4)]
+
+    turn = sessions.ask(thread, "How is Oslo?", tools=[weather], max_requests=3)
+    assert (turn.stop_reason, turn.requests) == ("tool_use", 3)
+    assert sessions.said(thread)[-1][1][0]["content"] == "rain in Oslo"
+
+    sessions.api.replies = [("end_turn", [TEXT])]
+    assert sessions.ask(thread, None, tools=[weather]).text == "Done."
+    assert [role for role, _ in sessions.said(thread)] == ["user", *["assistant", "user"] * 3, "assistant"]
+
+
+@pytest.mark.parametrize(("reason", "requests"), [("max_tokens", 1), ("refusal", 1), ("pause_turn", 2)])
+def test_other_stop_reasons(sessions: Sessions, reason: str, requests: int) -> None:
+    """A reply that was cut off or refused ends the turn, a paused one is continued; each is kept."""
+    thread = sessions.thread()
+    part = {"type": "text", "text": "First"}
+    sessions.api.replies = [(reason, [part]), ("end_turn", [TEXT])]
+
+    turn = sessions.ask(thread, "Go.")
+
+    assert turn.requests == requests
+    assert turn.stop_reason == ("end_turn" if requests == 2 else reason)
+    assert ("assistant", [part]) in sessions.said(thread)[:2] or requests == 2
+
+
+def test_a_call_that_was_cut_off_is_not_run(sessions: Sessions) -> None:
+    """At `max_tokens` a call may lack a part of its input: it gets an error as its result, and the turn ends."""
+    thread = sessions.thread()
+    ran: list[str] = []
+
+    def delete(path: str) -> str:
+        """Delete a file."""
+        ran.append(path)
+        return "deleted"
+
+    sessions.api.replies = [("max_tokens", [call("delete", path="/")])]
+
+    turn = sessions.ask(thread, "Clean up.", tools=[delete])
+
+    assert (turn.stop_reason, ran) == ("max_tokens", [])
+    result = sessions.said(thread)[-1][1][0]
+    assert result["is_error"]
+    assert "max_tokens" in result["content"]
+
+
+def test_an_empty_reply_is_no_message(sessions: Sessions) -> None:
+    """A refusal without content ends the turn, and the thread has the question alone."""
+    thread = sessions.thread()
+    sessions.api.replies = [("refusal", [])]
+
+    assert sessions.ask(thread, "Go.").text == ""
+    assert sessions.said(thread) == [("user", "Go.")]
+
+
+def test_an_error_of_the_api_keeps_what_was_said(sessions: Sessions) -> None:
+    """The error is the `anthropic` package's own; the next `send` goes on behind the results that are there."""
+    thread = sessions.thread()
+    sessions.api.replies = [("tool_use", [call("weather", city="Oslo")]), 529]
+
+    with pytest.raises(anthropic.APIStatusError) as caught:
+        sessions.ask(thread, "How is Oslo?", tools=[weather])
+
+    assert caught.value.status_code == 529
+    assert [role for role, _ in sessions.said(thread)] == ["user", "assistant", "user"]
+    sessions.api.replies = [("end_turn", [TEXT])]
+    assert sessions.ask(thread, None).text == "Done."
+    assert [role for role, _ in sessions.said(thread)] == ["user", "assistant", "user", "assistant"]
+
+
+def test_an_interrupted_tool_leaves_no_open_call(sessions: Sessions) -> None:
+    """An interruption is passed on, and every call has a result: those that ran their own."""
+    thread = sessions.thread()
+
+    def interrupted() -> str:
+        """Wait for long."""
+        raise KeyboardInterrupt
+
+    calls = [call("weather", 1, city="Oslo"), call("interrupted", 2), call("weather", 3, city="Rome")]
+    sessions.api.replies = [("tool_use", calls)]
+
+    with pytest.raises(KeyboardInterrupt):
+        sessions.ask(thread, "Go.", tools=[weather, interrupted])
+
+    results = sessions.said(thread)[-1][1]
+    assert [result.get("is_error", False) for result in results] == [False, True, True]
+    assert "interrupted" in results[2]["content"]
+
+
+def test_a_thread_stays_valid_over_many_turns(daemon: Daemon, tmp_path: Path) -> None:
+    """Every request of a thread with tools is one that the API accepts, through distillations."""
+    turns = count(16, 120)
+    report = "pump 7 opened its valve, pressure 4.1 bar, nothing unusual\n" * 25
+    asked = [("tool_use", [call("weather", number, city=report)]) for number in range(turns)]
+    api = ScriptedApi(replies=[reply for one in asked for reply in (one, ("end_turn", [TEXT]))])
+    with api_client(tmp_path / "s", api) as models, Client(daemon.socket) as client:
+        thread = client.create_thread(context_window=8_000, model=MODEL).id
+        session = client.session(thread, models, model=MODEL, tools=[weather], own_tools=False)
+
+        for number in range(turns):
+            assert session.send(f"Look at pump {number}.").text == "Done."
+
+        assert client.thread(thread).distillations > 0
+        assert client.thread(thread).message_count == 4 * turns
+
+
+def test_tools_of_the_package_and_of_the_api() -> None:
+    """Memory tool, decorated function and a definition that the API runs; what is no tool is refused with a hint."""
+    web = {"type": "web_search_20250305", "name": "web_search"}
+
+    async def later(city: str) -> str:
+        """Return the weather, later."""
+        return city
+
+    client = Client(Path("/nowhere"))
+    tools: list[Any] = [MemoryTool(client), anthropic.beta_tool(weather), web]
+    session = client.session("t", model=MODEL, tools=tools, own_tools=False)
+    names = [tool["name"] for tool in session._loop._toolbox.definitions]
+    assert names == ["memory", "weather", "web_search"]
+    refused: list[tuple[list[Any], str]] = [([weather, weather], "two"), ([later], "asynchronous"), ([3], "no tool")]
+    for wrong, why in refused:
+        with pytest.raises(ValidationError, match=why):
+            client.session("t", model=MODEL, tools=wrong)
+    with pytest.raises(ValidationError, match="asynchronous"):
+        client.session("t", model=MODEL, tools=[AsyncMemoryTool(AsyncClient(Path("/nowhere")))])
+    with pytest.raises(ValidationError, match="max_requests"):
+        client.session("t", model=MODEL, max_requests=0)
+    with pytest.raises(ValidationError, match="messages"):
+        client.session("t", model=MODEL, request={"messages": []})
+
+
+def test_asynchronous_tools(daemon: Daemon, tmp_path: Path) -> None:
+    """An asyncio session awaits asynchronous functions, and runs the others; a cancelled one leaves no open call."""
+    api = ScriptedApi(replies=[("tool_use", [call("later", 1, city="Oslo"), call("weather", 2, city="Rome")])])
+    api.replies += [("end_turn", [TEXT]), ("tool_use", [call("forever", 3)])]
+    begun = asyncio.Event()
+
+    async def later(city: str) -> str:
+        """Return the weather, later."""
+        await asyncio.sleep(0)
+        return f"sun in {city}"
+
+    async def forever() -> str:
+        """Never return."""
+        begun.set()
+        await asyncio.Event().wait()
+        return ""
+
+    async def run() -> list[Any]:
+        async with async_connected(tmp_path / "s") as models, AsyncClient(daemon.socket) as client:
+            thread = (await client.create_thread()).id
+            session = client.session(thread, models, model=MODEL, tools=[later, weather, forever])
+            assert (await session.send("How is Oslo?")).text == "Done."
+            task = asyncio.create_task(session.send("Wait."))
+            await begun.wait()
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            return [message.content for message in (await client.messages(thread)).items]
+
+    with serving(tmp_path / "s", api):
+        said = asyncio.run(run())
+    assert [result["content"] for result in said[2]] == ["sun in Oslo", "rain in Rome"]
+    assert said[-1][0]["is_error"]
+
+
+class LeavingApi(ScriptedApi):
+    """A server before whose answer the daemon's socket disappears."""
+
+    client: Client
+
+    def answer(self, body: dict[str, Any], betas: list[str]) -> tuple[int, dict[str, Any]]:
+        self.client.close()
+        self.client.socket_path.rename(self.client.socket_path.with_name("away"))
+        return super().answer(body, betas)
+
+
+def test_a_reply_is_kept_while_the_daemon_is_away(daemon: Daemon, tmp_path: Path) -> None:
+    """A reply that the daemon could not take is appended by the next step, once and in its place."""
+    api = LeavingApi(replies=[("end_turn", [TEXT])])
+    with api_client(tmp_path / "s", api) as models, Client(daemon.socket) as api.client:
+        thread = api.client.create_thread().id
+        session = api.client.session(thread, models, model=MODEL, own_tools=False)
+
+        with pytest.raises(DaemonNotRunning):
+            session.send("Are you there?")
+        assert session.unsaved == 1
+        daemon.socket.with_name("away").rename(daemon.socket)
+        session.append([{"role": "user", "content": "Good."}])
+
+        assert session.unsaved == 0
+        assert [one.content for one in api.client.messages(thread).items] == ["Are you there?", [TEXT], "Good."]
+
+
+def test_the_example_of_the_readme(daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The README's example of a session runs as it is printed."""
+    blocks = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    example = next(block for block in blocks if "reverie.session(" in block)
+    api = ScriptedApi(replies=[("tool_use", [call("read_file", path=str(README))]), ("end_turn", [TEXT])])
+    monkeypatch.setenv("REVERIE_HOME", str(daemon.home))
+    with api_client(tmp_path / "s", api) as models:
+        monkeypatch.setattr(anthropic, "Anthropic", lambda: models)
+        exec(compile(textwrap.dedent(example), str(README), "exec"), {})  # noqa: S102 - it is the repository's own
+
+    assert [len(request["messages"]) for request in api.requests] == [1, 3]
+    assert api.requests[1]["messages"][2]["content"][0]["content"] == README.read_text()
