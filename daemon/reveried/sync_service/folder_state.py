@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from reverie.documents.document_kind import copy_name
 from reverie.paths import is_reserved
 from reverie.sync.file_status import Refusal
 from reverie.sync.plan import Plan
@@ -94,9 +95,17 @@ class Baselines:
             if baseline and (baseline.sha256 or baseline.intended or baseline.missing_since is not None)
         }
 
-    def with_sha256(self, digests: Collection[str]) -> set[str]:
-        """Return the paths whose files had one of these SHA-256 when they were last handled."""
-        return {path for path, baseline in list(self.by_path.items()) if baseline.sha256 in digests}
+    def sources(self, arrived: Mapping[str, str]) -> set[str]:
+        """Return the paths from which files may have come to new paths, given by path with their SHA-256.
+
+        Those whose files had the same bytes when they were last handled, and conflict copies of the same name.
+        """
+        digests, names = set(arrived.values()), {copy_name(path) for path in arrived} - {None}
+        return {
+            path
+            for path, baseline in list(self.by_path.items())
+            if baseline.sha256 in digests or (names and copy_name(path) in names)
+        }
 
     def missing(self) -> dict[str, int]:
         """Return the paths of missing files, each with the time (ms) of the first scan that did not find it."""

@@ -234,14 +234,14 @@ class SpaceFolder:
         return state if older is None else replace(state, older=older)
 
     def _move_sources(self, root: Root, states: list[PathState]) -> list[str]:
-        """Return the paths outside of a partial scan whose files were moved to scanned ones: missing, with their bytes.
+        """Return the paths outside of a partial scan whose files are missing and may have been moved to scanned ones.
 
         Without them a move would look like a new file now, and like a deletion in the next scan.
         """
         known = self.baselines.by_path
         digests = {state.path: sha256(state.data) for state in states if state.data and state.disk_sha256 is None}
-        arrived = {digest for path, digest in digests.items() if path not in known or known[path].sha256 != digest}
-        sources = self.baselines.with_sha256(arrived) - {state.path for state in states} if arrived else set()
+        new = {path: digest for path, digest in digests.items() if path not in known or known[path].sha256 != digest}
+        sources = self.baselines.sources(new) - {state.path for state in states} if new else set()
         there = self._scan(root, sources)
         return sorted(path for path in sources if path not in there and self._index.covering(path) is None)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "DocumentKind",
     "conflict_copy",
+    "copy_name",
     "is_conflict_copy",
     "kind_of",
     "kind_with_front_matter",
@@ -38,6 +39,7 @@ class DocumentKind(StrEnum):
 
 
 _COPY: Final = re.compile(r"\.sync-conflict-|\(conflicted copy|\.reverie-new\.", re.IGNORECASE)
+_OWN_COPY: Final = re.compile(r"\.sync-conflict-\d{8}-\d{6}-[^./]+\.[^./]+$")
 _INDEX: Final = "MEMORY.md"
 _BY_FILE_NAME: Final = {
     "preferences": MemoryType.PREFERENCE,
@@ -87,6 +89,12 @@ def conflict_copy(path: str, stamp: str, id_: str) -> str:
     end = f".sync-conflict-{stamp}-{id_}{name.suffix}"
     stem = name.name.removesuffix(name.suffix).encode()[: SEGMENT_BYTES_MAX - len(end.encode())]
     return str(name.with_name(f"{stem.decode(errors='ignore')}{end}"))
+
+
+def copy_name(path: str) -> str | None:
+    """Return the file name of a conflict copy as `conflict_copy` makes it, which no other file has; None for others."""
+    name = path.rsplit("/", 1)[-1]
+    return name if _OWN_COPY.search(name) else None
 
 
 def stem_of(path: str) -> str:

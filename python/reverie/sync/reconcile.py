@@ -18,6 +18,8 @@ from reverie.sync.merge_base import is_earlier_version
 from reverie.sync.older_files import find_older_files, put_back_plan
 from reverie.sync.plan import Plan, Stop
 from reverie.sync.rename_detection import (
+    copy_plan,
+    copy_renames,
     edited_renames,
     exact_renames,
     has_baseline_file,
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
     from reverie.sync.older_files import OlderFiles
     from reverie.sync.redaction_view import RedactionView
+    from reverie.sync.rename_detection import Rename
     from reverie.sync.state import PathState
 
 __all__ = ["reconcile"]
@@ -59,9 +62,12 @@ def reconcile(
     """
     rules, redact = rules or Rules(), cache(redact)
     ordered = sorted(states, key=lambda state: state.path)
-    exact = exact_renames(ordered)  # first, since equal bytes are certain; only what is left is compared by lines
-    edited = edited_renames(ordered, {state.path for rename in exact for state in (rename.old, rename.new)})
-    renamed_paths = {state.path for rename in (*exact, *edited) for state in (rename.old, rename.new)}
+    # What is certain comes first: a copy's name, then equal bytes; only what is left is compared by lines.
+    copies = copy_renames(ordered)
+    copied = _paths(copies)
+    exact = exact_renames([state for state in ordered if state.path not in copied])
+    edited = edited_renames(ordered, copied | _paths(exact))
+    renamed_paths = copied | _paths(exact) | _paths(edited)
     missing = [state for state in ordered if is_missing(state) and state.path not in renamed_paths]
     # The mass-deletion guard: a lost mount or a wrong checkout looks like a person who deletes everything. Edits and
     # new files of the same scan are still handled.
@@ -98,8 +104,14 @@ def reconcile(
     excluded = renamed_paths | older.stopped | older.waiting | {state.path for state in put_back}
     excluded |= {state.path for state in missing} if is_mass or rules.answer == "put_back" else set()
     plans += [move_plan(rename, redact((rename.new.data or b"").decode()).text) for rename in exact]
+    plans += [copy_plan(rename, context) for rename in copies]
     plans += [rename_plan(rename, context) for rename in edited]
     return Plan().joined(*plans, *(decide(state, context) for state in ordered if state.path not in excluded))
+
+
+def _paths(renames: Iterable[Rename]) -> set[str]:
+    """Return the paths of files that were moved, old and new."""
+    return {state.path for rename in renames for state in (rename.old, rename.new)}
 
 
 def _guarded_plan(missing: Sequence[PathState], older: OlderFiles, *, is_mass: bool) -> Plan:

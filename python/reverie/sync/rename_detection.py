@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kind import is_conflict_copy
+from reverie.documents.document_kind import copy_name, is_conflict_copy
 from reverie.sync.decide import is_unchanged_in_store
 from reverie.sync.merge_base import merge_base
 from reverie.sync.merge_plan import applied, conflict_plan, relocated, three_way_merge
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Rename",
+    "copy_plan",
+    "copy_renames",
     "edited_renames",
     "exact_renames",
     "has_baseline_file",
@@ -76,6 +78,21 @@ def is_saved_over(state: PathState, data: bytes) -> bool:
 def _is_new(state: PathState) -> bool:
     """Return True if there is a file, not empty, of which neither store nor baseline know anything."""
     return bool(state.data) and state.disk_sha256 is None and state.baseline is None and state.document is None
+
+
+def copy_renames(states: Sequence[PathState]) -> list[Rename]:
+    """Return the conflict copies whose file is gone while a new file elsewhere has their name, whatever is in it.
+
+    Their names are unique. So no baseline has to say that there was a file: where a crash forgot the record of our own
+    write, the moved copy would be a new file, and the copy would be written a second time where it was.
+    """
+    gone = {
+        name: state
+        for state in states
+        if state.data is None and state.document is not None and (name := copy_name(state.path)) is not None
+    }
+    new = [state for state in states if gone and _is_new(state) and copy_name(state.path) in gone]
+    return [Rename(gone.pop(name), state) for state in new if (name := copy_name(state.path)) in gone]
 
 
 def exact_renames(states: Sequence[PathState]) -> list[Rename]:
@@ -152,6 +169,15 @@ def move_plan(rename: Rename, text: str) -> Plan:
         removed_baselines=(rename.old.path,),
         moves=(Move(rename.old.path, rename.new.path),),
     )
+
+
+def copy_plan(rename: Rename, context: ScanContext) -> Plan:
+    """Return the plan of a moved conflict copy: as `move_plan`, merged where the store has another text since."""
+    assert rename.old.document is not None
+    text = context.redact((rename.new.data or b"").decode()).text
+    if text == rename.old.document.text or is_unchanged_in_store(rename.old):
+        return move_plan(rename, text)
+    return rename_plan(rename, context)
 
 
 def rename_plan(rename: Rename, context: ScanContext) -> Plan:

@@ -15,6 +15,7 @@ from reverie.store import Store
 from reverie.sync import swap_recovery
 from reverie.sync.swap_recovery import SwapName
 from reverie.usecases import documents
+from reverie.usecases.conflicts import open_conflicts
 from support.stores import AT
 from support.sync_without_daemon import NOW_MS, failing_submit, sync_service
 
@@ -231,3 +232,28 @@ def test_a_stopped_folder_deletes_nothing_on_an_agents_read(place: Place, *, res
         await keeper.close()
 
     asyncio.run(run())
+
+
+def test_a_copy_that_is_moved_after_a_crash_is_there_once(place: Place) -> None:
+    """A crash forgets that a conflict copy was written; then its folder is moved, and a scan sees the new paths alone.
+
+    The copy is not written again where it was.
+    """
+    place.note.write_text(TEXT)
+    asyncio.run(place.settle(place.keeper()))
+    place.agent_writes(TEXT.replace("line 3", "line three"))
+    place.note.write_text(TEXT.replace("line 3", "third line"))
+    opened = asyncio.run(place.keeper().sync("default", None, whole=True))
+    assert opened.conflicts == 1
+    place.note.parent.rename(place.root / "moved")
+    moved = {path.relative_to(place.root).as_posix() for path in (place.root / "moved").iterdir()}
+    assert len(moved) == 2
+
+    keeper = place.keeper()  # the baselines of the copy's write were never saved
+    asyncio.run(keeper.sync("default", moved))
+    asyncio.run(place.settle(keeper))
+
+    assert {path.relative_to(place.root).as_posix() for path in place.root.rglob("*.md")} == moved
+    with place.store.reader("default") as reader:
+        [conflict] = open_conflicts(reader)
+    assert {conflict.path, conflict.copy} == moved
