@@ -85,7 +85,6 @@ _DAY: Final = re.compile(r"\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
 _FRAMED: Final = re.compile(
     r"^wants agents (?:to always|never to|to)\s|: the user had to correct this$|^the user said:", re.IGNORECASE
 )
-_SPACE: Final = re.compile(r"\s+")
 # Tools by which the agent asks the person: their results are the person's answers.
 _ASKING_TOOL: Final = re.compile(r"ask_?(?:user|followup|human)|user_?input|ExitPlanMode", re.IGNORECASE)
 
@@ -270,4 +269,4 @@ def _aside(found: re.Match[str], pasted: list[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    return _SPACE.sub(" ", text).strip().casefold()
+    return " ".join(text.split()).casefold()

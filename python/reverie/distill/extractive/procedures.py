@@ -127,8 +127,8 @@ _DESCRIPTION_WORDS_MAX: Final = 5  # "Start the API server"; a longer one is of 
 def command_uses(facts: ThreadFacts) -> tuple[CommandUse, ...]:
     """Return how often each command passed that others could run again, those of most runs first, at most 40."""
     found: dict[tuple[str, str], CommandUse] = {}
-    for run in facts.runs:
-        for purpose, command in _parts(run, facts.trace.root):
+    for run, parts in _passed(facts):
+        for purpose, command in parts:
             known = found.get((purpose, command), CommandUse(purpose, command, 0))
             description = run.description or known.description
             found[purpose, command] = replace(known, times=known.times + 1, description=description)
@@ -151,9 +151,10 @@ def procedures(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -
     `uses` has an entry for each thread and command. The command that passed in most threads is chosen, then the one
     that passed most often. No count and no date is stored: the next thread's would differ, and make another memory.
     """
+    passed = _passed(facts)
     for purpose, doing in DOING.items():
         command, threads, times = _most_used(use for use in uses if use.purpose == purpose)
-        ran = [run for run in facts.runs if (purpose, command) in _parts(run, facts.trace.root)]
+        ran = [run for run, parts in passed if (purpose, command) in parts]
         if ran and max(threads, times) >= _HABIT and not _OBVIOUS.fullmatch(command):
             yield build_candidate(
                 MemoryType.PROCEDURE,
@@ -170,9 +171,10 @@ def skills(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> It
     for use in uses:
         if use.purpose == "other":
             by[use.command].append(use)
+    passed = _passed(facts) if by else []
     for command, found in sorted(by.items(), key=lambda pair: (-len(pair[1]), pair[0])):
         times = sum(use.times for use in found)
-        ran = [run for run in facts.runs if ("other", command) in _parts(run, facts.trace.root)]
+        ran = [run for run, parts in passed if ("other", command) in parts]
         if len(found) < _SKILL_THREADS or times < _SKILL_TIMES or not ran:
             continue
         said = min((_AGAIN.sub("", use.description.rstrip(".")) for use in found), key=lambda text: (len(text), text))
@@ -194,6 +196,11 @@ def _most_used(uses: Iterable[CommandUse]) -> tuple[str, int, int]:
         times[use.command] += use.times
     best = max(threads, key=lambda command: (threads[command], times[command], len(command), command), default="")
     return best, threads[best], times[best]
+
+
+def _passed(facts: ThreadFacts) -> list[tuple[Run, list[tuple[str, str]]]]:
+    """Return the runs with a part that passed, each with its parts."""
+    return [(run, parts) for run in facts.runs if (parts := _parts(run, facts.trace.root))]
 
 
 def _parts(run: Run, root: str) -> list[tuple[str, str]]:
