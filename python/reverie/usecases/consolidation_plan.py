@@ -22,6 +22,7 @@ from reverie.documents.parts import is_full, next_part, open_part, room
 from reverie.documents.project_folder import PERSON
 from reverie.errors import ValidationError
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Update
+from reverie.sentence_words import normalize
 from reverie.store.codec import to_ms
 from reverie.usecases import review
 from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot
@@ -92,6 +93,10 @@ def screened(
     """
     redacted = [_redacted(candidate, redactor, thread) for candidate in candidates]
     readable = [candidate for candidate in redacted if clean(candidate.content)]
+    if any(candidate.provenance.get("quoted") for candidate in readable):
+        # What was quoted waits for a person, who need not be asked for what is remembered already.
+        known = {normalize(record.content) for record in snapshot.memories}
+        readable = [one for one in readable if not one.provenance.get("quoted") or normalize(one.content) not in known]
     return review.screen(readable, snapshot.forgotten, Origins(messages), at=at)
 
 

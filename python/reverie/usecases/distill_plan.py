@@ -224,7 +224,7 @@ def _memories(
         unlearnt = without_recalled([message for message in messages if message.last_seq > job.learnt_through])
         plan = consolidation_plan.decide(
             job.memories,
-            Extractive().candidates(unlearnt, at=job.at, uses=[*counts.others, *counts.own]),
+            Extractive().candidates(unlearnt, at=job.at, uses=[*counts.others, *counts.own], quoted=True),
             redactor=redactor,
             at=job.at,
             random=job.random,

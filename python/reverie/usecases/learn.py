@@ -88,7 +88,7 @@ def requests(job: LearnJob) -> list[ModelRequest]:
 def decide(job: LearnJob) -> LearnPlan:
     """Return the candidates of the job's messages, consolidated with the existing memories; pure."""
     from reverie.distill.extractive import Extractive
-    from reverie.distill.extractive.memories import candidates
+    from reverie.distill.extractive.memories import candidates, quoted_wishes
     from reverie.usecases import consolidation_plan
     from reverie.usecases.origins import without_recalled
 
@@ -118,7 +118,7 @@ def decide(job: LearnJob) -> LearnPlan:
         counts=counts,
         memories=consolidation_plan.decide(
             job.memories,
-            candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]),
+            [*candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]), *quoted_wishes(facts, job.at)],
             redactor=redactor,
             at=job.at,
             random=job.random,

@@ -30,6 +30,7 @@ from reverie.store import (
     Write,
 )
 from reverie.usecases import memories
+from reverie.usecases.origins import WHY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -83,7 +84,9 @@ def screen(
     result = Screened([], [], 0)
     for candidate in candidates:
         nearest = known.nearest(candidate)
-        outside = origins.outside(candidate) if origins is not None else None
+        outside = WHY["paste"] if candidate.provenance.get("quoted") else None
+        if outside is None and origins is not None:
+            outside = origins.outside(candidate)
         if nearest is None and outside is not None:
             result.waiting.append(quarantined(candidate, outside, at=at))
         elif nearest is None:

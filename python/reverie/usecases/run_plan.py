@@ -48,7 +48,8 @@ def decide(job: RunJob) -> RunPlan:
         # Where the model has not read everything, the thread is read from there by the next run.
         read = min(worked.last_seq, last_seq) if worked.more else last_seq
         return RunPlan(job.run, job.at, job.learnt, max(read, job.learnt), written, worked.plan)
-    found = Extractive().candidates(unlearnt, _contents([*job.files, *written]), job.run.working_memory, job.at)
+    texts = _contents([*job.files, *written])
+    found = Extractive().candidates(unlearnt, texts, job.run.working_memory, job.at, quoted=True)
     memories = consolidation_plan.decide(
         job.memories,
         [_of_run(candidate, job) for candidate in found],

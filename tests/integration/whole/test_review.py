@@ -242,6 +242,17 @@ def test_a_wish_that_may_be_over_waits(client: Client) -> None:
     assert contents(client) == {"Wants agents never to use tabs."}
 
 
+def test_a_pasted_wish_waits_until_a_person_wants_it(client: Client) -> None:
+    """It is in no memory before; accepted, it is one, and quoted again it is not asked again."""
+    quoted = "Please look at this comment.\n> Always answer with a diagram."
+    (waiting,) = learn(client, quoted).waiting
+    assert contents(client) == set()
+    assert client.candidate(waiting).reason == "quarantined"
+    client.accept_candidate(waiting)
+    assert contents(client) == {"Wants agents to always answer with a diagram."}
+    assert learn(client, quoted, "Thank you.").waiting == []
+
+
 def test_wishes_in_other_languages_stand_beside_each_other(client: Client) -> None:
     """Two quoted wishes are two memories."""
     learn(client, "Ab jetzt immer auf Deutsch antworten.", "Schreib bitte immer kurze Sätze.")

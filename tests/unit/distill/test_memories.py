@@ -268,3 +268,26 @@ def test_equal_statements_give_one_memory() -> None:
     for _ in range(4):
         thread.edit("/w/src/gen/a.py").user("no, don't touch the generated files in src/gen").agent("Understood.")
     assert len(of_type(thread, MemoryType.MISTAKE)) == 1
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [
+        ("the old commands were removed on purpose", True),
+        ("no, we don't use mocks in the store tests.", True),
+        ("We no longer support Python 3.10", True),
+        ("that was removed on purpose", False),
+        ("did you do that on purpose?", False),
+        ("we don't use it", False),
+        ("we don't support Windows yet", False),
+        ("i think we don't use mocks", False),
+        ("we don't need the watch command", False),
+        ("we don't have time for this", False),
+    ],
+)
+def test_what_the_person_says_of_the_project_for_good(message: str, *, kept: bool) -> None:
+    """It is quoted as theirs; not what points at something on the screen, or holds only for now."""
+    facts = of_type(Thread().bash("ls", "a").user(message).bash("ls", "b"), MemoryType.FACT)
+    said = message.removeprefix("no, ").rstrip(".")
+    assert [fact.content.split(" (")[0] for fact in facts] == ([f"The user said: “{said}”"] if kept else [])
+    assert of_type(Thread().user(message).agent("I see."), MemoryType.FACT) == []

@@ -47,6 +47,32 @@ def test_what_others_said_is_no_wish_of_the_person(message: str) -> None:
     assert learnt(message) == []
 
 
+@pytest.mark.parametrize(
+    ("message", "wishes"),
+    [
+        ("Can you look at this?\n> Always use tabs in Makefiles.", ["Wants agents to always use tabs in Makefiles."]),
+        ("The reviewer wrote:\nNever use global state.", ["Wants agents never to use global state."]),
+        ('The README says "never use npm here at all" and I wonder why.', []),
+        ('The README says "never use npm in the web folder".', ["Wants agents never to use npm in the web folder."]),
+        ("Maria wrote: we never deploy on Fridays", ["Wants agents never to deploy on Fridays."]),
+        ("the mail:\n```\nFrom now on use pnpm.\n```", ["Wants agents to always use pnpm."]),
+        ("look\n```sh\n# always use pnpm\n```", []),
+        ("Always use pnpm.\n> Always use pnpm.", []),
+        ("<system-reminder>Always answer in French.</system-reminder>", []),
+        ("# Rules\n\nAlways use tabs.\n\n# More\n\nNever use spaces.", []),
+        ("Low Severity\nThe handle leaks.\nI prefer tea.", []),
+        ("The log:\n" + "\n".join(f"always run step {number}" for number in range(20)), []),
+        ("> Wants agents to always push to main.", []),
+    ],
+)
+def test_quoted_wishes_are_found_for_a_review(message: str, wishes: list[str]) -> None:
+    """They are marked; hidden blocks, documents, long pastes and what the engine recalled give none."""
+    thread = Thread().bash("npm install left-pad", "ok").user(message).bash("ls", "a")
+    found = [one for one in ENGINE.candidates(thread.messages, quoted=True) if one.provenance.get("quoted")]
+    assert [one.content for one in found] == wishes
+    assert {one.type for one in found} <= {MemoryType.PREFERENCE}
+
+
 def test_the_persons_own_words_beside_a_paste_are_theirs() -> None:
     """What stands before the paste is kept."""
     message = "From now on use pnpm. Here is the output:\n\nnpm ERR! Always use npm 10."

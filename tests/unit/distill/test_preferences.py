@@ -171,3 +171,30 @@ def test_only_choices_between_alternatives_become_memories(question: str, answer
 def test_a_value_alone_is_a_wish_in_a_lasting_frame(sentence: str, preference: str) -> None:
     """Of a few values of which only one can hold; anything else without a verb says too little."""
     assert preference_sentence(sentence) == preference
+
+
+@pytest.mark.parametrize(
+    ("sentence", "preference"),
+    [
+        ("we don't want special cases in the parser if we can help it", "The user wants: “{}”"),
+        ("Open points should get a ticket going forward", "The user wants: “{}”"),
+        ("use British spelling please", "Wants agents to always use British spelling"),
+        ("No emojis please", "Wants agents never to use emojis"),
+        ("please reply in German", "Wants agents to always reply in German"),
+        ("use British spelling in this file", ""),
+        ("no emojis in this commit", ""),
+        ("we don't want this", ""),
+        ("I feel like we might want to improve this in future", ""),
+        ("the tests should pass from now on?", ""),
+        ("reply in the thread", ""),
+    ],
+)
+def test_rules_in_other_forms(sentence: str, preference: str) -> None:
+    """Rules without "always" are lasting by their words or by what they are about."""
+    assert preference_sentence(sentence) == preference.format(sentence)
+
+
+def test_what_follows_dots_is_left_out() -> None:
+    """A rule with an afterthought is quoted up to it."""
+    told = preference_sentence("the overriding rule is to warn and go on...not sure about the others though")
+    assert told == "The user wants: “the overriding rule is to warn and go on”"

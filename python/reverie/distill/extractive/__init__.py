@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.distill import summary
 from reverie.distill.extractive import excerpt_lines, excerpt_ranking, trace
 from reverie.distill.extractive.digest import digest
-from reverie.distill.extractive.memories import candidates
+from reverie.distill.extractive.memories import candidates, quoted_wishes
 from reverie.distill.extractive.procedures import command_uses
 from reverie.distill.extractive.sections import summary_sections
 from reverie.distill.extractive.thread_facts import gather_facts
@@ -69,14 +69,17 @@ class Extractive:
         working_memory: Mapping[str, str] = _NONE,
         at: str | None = None,
         uses: Sequence[CommandUse] | None = None,
+        *,
+        quoted: bool = False,
     ) -> tuple[Candidate, ...]:
         """Return proposed memories from `messages`, whole `files` and `working_memory`; episodes come last.
 
         `uses` are the commands that passed in the threads of the project, this one among them; without them, those of
-        `messages`.
+        `messages`. With `quoted` the wishes in quoted and pasted text follow, which are to wait for the person.
         """
         facts = self.facts(messages)
-        return candidates(facts, files, working_memory, at, command_uses(facts) if uses is None else uses)
+        found = candidates(facts, files, working_memory, at, command_uses(facts) if uses is None else uses)
+        return (*found, *quoted_wishes(facts, at)) if quoted else found
 
     def facts(self, messages: Sequence[Message]) -> ThreadFacts:
         """Return the facts of `messages`, which candidates and command uses are drawn from."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from reverie.distill.extractive.corrections import corrections, mended_failures
 from reverie.distill.extractive.episodes import episodes
 from reverie.distill.extractive.file_knowledge import file_memories
 from reverie.distill.extractive.languages import language_of, words_of
-from reverie.distill.extractive.own_words import own_sentences
+from reverie.distill.extractive.own_words import own_sentences, quoted_sentences
 from reverie.distill.extractive.procedures import procedures, skills
 from reverie.distill.extractive.prose import clip, one_line
 from reverie.models import Candidate, MemoryType
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.thread_facts import AnsweredQuestion, ThreadFacts
     from reverie.models import CommandUse
 
-__all__ = ["candidates"]
+__all__ = ["candidates", "quoted_wishes"]
 
 # The person about themselves in English: "I'm a backend engineer", "call me Sam".
 _ABOUT_ME = re.compile(
@@ -37,6 +38,21 @@ _ABOUT_ME = re.compile(
     r"|i(?:'?m| am) an? [\w -]*(?:developer|engineer|designer|manager|scientist|student|writer|teacher|analyst)\b))"
 )
 _ABOUT_ME_MAX = 200  # characters
+# What the person says of the project for good, in their words: "the old commands were removed on purpose", "we don't
+# use mocks". Not of what points elsewhere, or holds only for now.
+_OF_PROJECT = re.compile(
+    r"^(?:(?:and|so|but|also|fyi|btw|note that|no|nope)\b[,.:]? *)*(?P<what>(?!(?:i|you|it|this|that|these|those"
+    r"|they|is|are|was|did|if|when|looks?|seems?|maybe|perhaps)\b)"
+    r"(?:\S.{8,160}\b(?:on purpose|deliberately|intentionally|by design)\b.{0,60}"
+    r"|we (?:currently )?(?:do not|don't|no longer|never) (?:use|support|allow|ship) (?!it\b|this\b|that\b|them\b"
+    r"|these\b|those\b|any\w*$)\S.{3,120}))$",
+    re.IGNORECASE,
+)
+_FOR_NOW = re.compile(
+    r"\b(?:yet|for now|right now|today|at the moment|this (?:time|branch|pr|test|session)|i (?:think|guess|believe)"
+    r"|not sure|do we|should we)\b|\.\.\.",
+    re.IGNORECASE,
+)
 # Something to remember that is no knowledge: "remember that time in Rome", "remember that I love you".
 _NO_KNOWLEDGE = re.compile(
     r"^(?:how|what|when|who|you|we(?:'re| are| had| were| went| will| all| love)|i (?:love|am here|'m here)"
@@ -58,6 +74,9 @@ _NO_CHOICE = re.compile(
 )
 # Words of an answer; a longer one explains rather than chooses.
 _CHOICE_WORDS = 10
+# A rule for agents; what somebody else likes is no wish of the person.
+_IS_RULE = re.compile(r"Wants agents|The user wants: “")
+_QUOTED_MAX = 5  # quoted wishes of one thread that wait for the person
 # Preferences taken from one thread, newest first; more are one task's instructions.
 _PREFERENCES_MAX = 15
 
@@ -76,7 +95,12 @@ def candidates(
     taken: half of it is wrong by the end of the same thread. Small talk gives none.
     """
     learnt = list(file_memories(files, at))
-    known = [*_about_user(facts, at), *_to_remember(facts, at), *_from_working_memory(working_memory, at)]
+    known = [
+        *_about_user(facts, at),
+        *_to_remember(facts, at),
+        *_of_project(facts, at),
+        *_from_working_memory(working_memory, at),
+    ]
     mistakes = [*corrections(facts, at), *mended_failures(facts, at), *_of(learnt, MemoryType.MISTAKE)]
     return (
         *without_duplicates(mistakes),
@@ -88,6 +112,29 @@ def candidates(
         *without_duplicates(_of(learnt, MemoryType.FACT), limit=60),
         *episodes(facts, at),
     )
+
+
+def quoted_wishes(facts: ThreadFacts, at: str | None) -> tuple[Candidate, ...]:
+    """Return the standing wishes in text that the person quoted or pasted, newest first.
+
+    They may be somebody else's, so each has `quoted` in its provenance and waits for the person. What the person says
+    in their own words as well is left out.
+    """
+    chat = not facts.trace.calls
+    own = {
+        preferences.preference_sentence(sentence, chat=chat)
+        for said in facts.requests
+        for sentence in own_sentences(said.text)
+    }
+    found: dict[str, Candidate] = {}
+    for said in reversed(facts.requests):
+        for sentence in quoted_sentences(said.text):
+            wish = preferences.preference_sentence(sentence, chat=chat)
+            if wish and wish not in own and wish not in found and _IS_RULE.match(wish):
+                text = wish if wish.endswith("”") else f"{wish}."
+                one = build_candidate(MemoryType.PREFERENCE, text, said.at or at, [said.seq], about_user=True)
+                found[wish] = replace(one, provenance={**one.provenance, "quoted": True})
+    return tuple(islice(found.values(), _QUOTED_MAX))
 
 
 def _of(found: Iterable[Candidate], kind: MemoryType) -> list[Candidate]:
@@ -142,6 +189,20 @@ def _about_user(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             if language is not None and pattern.match(sentence) and len(sentence) <= _ABOUT_ME_MAX:
                 fact = with_absolute_dates(f"The user said: “{one_line(sentence)}”", said.at or at)
                 yield build_candidate(MemoryType.FACT, fact, said.at or at, [said.seq], about_user=True)
+
+
+def _of_project(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
+    """Yield what the person says of the project for good, newest first; nothing in a chat."""
+    for said in reversed(facts.requests) if facts.trace.calls else ():
+        for sentence in own_sentences(said.text):
+            line = one_line(sentence).replace("\u2019", "'")
+            language = language_of(line)
+            match = _OF_PROJECT.match(line) if language is not None and language.name == "en" else None
+            if match is None or cue_phrases.is_question(line) or _FOR_NOW.search(line):
+                continue
+            if not preferences.preference_sentence(sentence):
+                fact = with_absolute_dates(f"The user said: “{match['what'].rstrip('.!')}”", said.at or at)
+                yield build_candidate(MemoryType.FACT, fact, said.at or at, [said.seq])
 
 
 def _to_remember(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:

@@ -7,7 +7,7 @@ from typing import Final
 
 from reverie.distill.extractive.prose import sentences
 
-__all__ = ["own_sentences"]
+__all__ = ["own_sentences", "quoted_sentences"]
 
 _FENCE = re.compile(r"^\s*(?:```|~~~).*?(?:^\s*(?:```|~~~)\s*$|\Z)", re.MULTILINE | re.DOTALL)
 _TAGGED = re.compile(r"<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)>", re.DOTALL)
@@ -43,13 +43,37 @@ _RECALLED = re.compile(
     r"|check)\b.* (?:this|the)"
     r" project\b|Asked “|- (?:Summary|Solution|Lesson): )"
 )
+# Quoted by its form: "> always use tabs", and a fence without the name of a language.
+_QUOTE_LINE = re.compile(r"^\s*(?:>\s?|[A-Z][\w .-]{0,30} (?:wrote|said|commented|schrieb|escribió)\s*:\s+)")
+_PLAIN_FENCE = re.compile(r"^\s*(?:```|~~~)[ \t]*\n(?P<text>.*?)(?:^\s*(?:```|~~~)\s*$|\Z)", re.MULTILINE | re.DOTALL)
 _SENTENCES_MAX: Final = 15  # of a message; more are a document, not the person talking
 _BULLETS_MAX: Final = 6
 
 
+def quoted_sentences(text: str) -> list[str]:
+    """Return the sentences of a message that it quotes or that were pasted into it; none of a pasted document."""
+    if _is_document(text):
+        return []
+    found = [sentence for fence in _PLAIN_FENCE.finditer(text) for sentence in sentences(fence["text"])]
+    pasted = False
+    for line in _TAGGED.sub("\n", _FENCE.sub("\n", text)).split("\n"):
+        if pasted or _QUOTE_LINE.match(line):
+            found += sentences(_QUOTE_LINE.sub("", line))
+        else:
+            found += [quote.strip('“”„«»"') for quote in _QUOTED.findall(line)]
+        pasted = pasted or _OPENS_FOREIGN.search(line) is not None
+    quoted = [sentence for sentence in found if not _RECALLED.match(sentence)]
+    return quoted if len(quoted) <= _SENTENCES_MAX else []
+
+
+def _is_document(text: str) -> bool:
+    """Return True for a plan, or a text with headings."""
+    return "Implement the following plan" in text or len(_HEADING.findall(text)) > 1
+
+
 def own_sentences(text: str) -> list[str]:
     """Return the sentences of a message that the person said in their own words; none of a pasted document."""
-    if "Implement the following plan" in text or len(_HEADING.findall(text)) > 1:
+    if _is_document(text):
         return []
     plain = _TAGGED.sub("\n", _FENCE.sub("\n", text))
     kept: list[str] = []

@@ -122,6 +122,25 @@ _RULE = re.compile(
     rf"|always)\b|(?:please )+{_VERB}\b.+\bany\b.+\byou (?:notice|find|see|come across)\b)",
     re.IGNORECASE,
 )
+# "Open points should get a ticket from now on"
+_FROM_NOW_ON = re.compile(
+    r"^\S.+\b(?:should|must|needs? to|ha(?:s|ve) to)\b.+\b(?:going forward|from now on|from here on)$", re.IGNORECASE
+)
+# "We don't want call sites that know the agent if we can help it": quoted as well.
+_UNWANTED = re.compile(
+    r"^we (?:do not|don't) (?:ever )?want \S.+\b(?:if we can (?:help|avoid) it|if possible|ever|anywhere|in general"
+    r"|wherever possible|in (?:this|the|our) (?:project|repo(?:sitory)?|code ?base))$",
+    re.IGNORECASE,
+)
+# Lasting by what they are about: the language and the spelling of all texts, emojis.
+_STYLE = re.compile(
+    r"^(?:please )?(?:(?P<do>(?:use|write in|stick to) (?:british|american) (?:english|spelling)"
+    r"|(?:reply|answer|respond|talk to me|speak) in (?:english|german|french|spanish|italian|portuguese|dutch|chinese"
+    r"|japanese))"
+    r"|(?:no|don't use|do not use|avoid|stop using) (?:any )?(?:more )?(?P<avoid>emojis?|em[- ]dash(?:es)?))"
+    r"(?: please)?$",
+    re.IGNORECASE,
+)
 # "We use pnpm, not npm"
 _NOT_OTHER = re.compile(
     r"^(?:(?:we|you should) )?use (?P<what>[^\s,;]+(?: [^\s,;]+){0,3}),? (?:and )?(?:not"
@@ -149,6 +168,8 @@ ABOUT_WORK = re.compile(
 # Broken off, or markup: "always → exit with", "never use {name}".
 _BROKEN = re.compile(r"[→⇒{}|…]|\.\.\.|=>|->|“…”")
 
+# What follows dots is an afterthought: "the rule is to warn...not sure about the others".
+_TRAILING_DOTS = re.compile(r"\.{3}|…")
 # Limited to one occasion, so no standing wish: "never mind this file for now".
 _PASSING = re.compile(
     r"\b(?:here|for now|right now|today|tonight|tomorrow|just once|this (?:time|once|one|pr|mr|commit|branch|session"
@@ -206,12 +227,16 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
         to_agent = not chat or language.to_agent.search(wish) or ABOUT_WORK.search(wish)
         return f"The user wants: “{wish}”" if to_agent and is_quoted_wish(wish, language) else ""
     line = _OPENING.sub("", one_line(sentence)).replace("\u2019", "'")
-    for clause in (line, *_CLAUSE.split(line)[1:]):
+    rule = _TRAILING_DOTS.split(line, maxsplit=1)[0].rstrip(" .!,;")
+    if not chat and _FROM_NOW_ON.match(rule) and not (_PASSING.search(rule) or _BROKEN.search(rule)):
+        return f"The user wants: “{rule}”"
+    for clause in (line, *_CLAUSE.split(line)[1:], one_line(sentence)):  # whole for "no emojis"
         text = _told(clause.strip(" .!;,)"), chat=chat)
         if text and text.count("`") % 2 == 0 and text.count("(") == text.count(")"):
             return clip(_first_part(text), _SHOWN)
-    if not chat and _RULE.match(line) and not (_PASSING.search(line) or _BROKEN.search(line)):
-        return f"The user wants: “{line.rstrip('.!')}”"
+    stated = _RULE.match(rule) or _UNWANTED.match(rule)
+    if not chat and stated and not (_PASSING.search(rule) or _BROKEN.search(rule)):
+        return f"The user wants: “{rule}”"
     return ""
 
 
@@ -220,18 +245,16 @@ def _first_part(text: str) -> str:
     return text.split(". ", 1)[0] if len(text) > _SHOWN else text
 
 
+_IN_CHAT = (_TO_AGENT, _PREFER, _BARE, _STYLE)
+
+
 def _told(clause: str, *, chat: bool) -> str:
     framed = _FRAME.sub("", clause)
     lasting = framed != clause and not clause.lower().startswith(("please", "you"))
     if (
         _PASSING.search(clause)
         or _BROKEN.search(clause)
-        or (
-            chat
-            and not (
-                _TO_AGENT.match(framed) or ABOUT_WORK.search(framed) or _PREFER.match(framed) or _BARE.match(framed)
-            )
-        )
+        or (chat and not (ABOUT_WORK.search(framed) or any(cue.match(framed) for cue in _IN_CHAT)))
     ):
         return ""
     for pattern, words in ((_PREFER, "Prefers"), (_DISLIKE, "Dislikes")):
@@ -246,6 +269,11 @@ def _told(clause: str, *, chat: bool) -> str:
     if match:
         order = "never to" if match["how"].lower() == "never" else "to always"
         return "" if _POINTING.match(match["what"]) else f"Wants agents {order} {match['what']}"
+    style = _STYLE.match(framed)
+    if style:
+        return (
+            f"Wants agents never to use {style['avoid']}" if style["avoid"] else f"Wants agents to always {style['do']}"
+        )
     match = _NOT_OTHER.match(framed)
     if match and not _POINTING.match(match["what"]):
         return f"Wants agents to use {match['what']}, not {match['other']}"
