@@ -7,7 +7,7 @@ import re
 
 from reverie.errors import ValidationError
 
-__all__ = ["content_id", "new_id"]
+__all__ = ["content_id", "new_id", "of_session"]
 
 # Crockford's base32 in lower case: strings sort like their numbers, and no letter looks like a digit.
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -35,6 +35,11 @@ def content_id(kind: str, data: bytes) -> str:
     """Return `<kind>_<digest>`: equal bytes always have the same id (130 bits of SHA-256)."""
     _check_kind(kind)
     return f"{kind}_{_base32_bytes(hashlib.sha256(data).digest())[:_CONTENT_CHARS]}"
+
+
+def of_session(kind: str, client: str, session: str) -> str:
+    """Return the id of what the session of a client is imported into: its thread (`thr`) or its import (`imp`)."""
+    return content_id(kind, f"{client}\0{session}".encode())
 
 
 def _check_kind(kind: str) -> None:

@@ -21,16 +21,12 @@ __all__ = ["import_id", "is_forgotten", "leave_mark", "refusal", "thread_id"]
 
 def thread_id(client: str, session: str) -> str:
     """Return the id of the thread that a session of a client is imported into."""
-    return _id_of("thr", client, session)
+    return ids.of_session("thr", client, session)
 
 
 def import_id(client: str, session: str) -> str:
     """Return the id of the import of a client's session."""
-    return _id_of("imp", client, session)
-
-
-def _id_of(kind: str, client: str, session: str) -> str:
-    return ids.content_id(kind, f"{client}\0{session}".encode())
+    return ids.of_session("imp", client, session)
 
 
 def leave_mark(writer: Writer, thread: str) -> None:
