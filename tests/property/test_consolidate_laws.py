@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reverie.consolidate import apply, decide, document_of
+from reverie.consolidate import Decision, apply, decide, document_of
+from reverie.consolidate.statements import parse_statement
+from reverie.consolidate.working_set import neighbours
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from support.soak import count
 
@@ -13,7 +17,7 @@ JANUARY, MARCH = "2026-01-01T00:00:00.000Z", "2026-03-01T00:00:00.000Z"
 
 AT = "2026-11-21T09:30:00.000Z"
 WORDS = (
-    "run tests pytest never always cache build main branch over tabs spaces 3.11 3.12 src/app.py slow fast"
+    "run tests pytest never always use cache build main branch over tabs spaces 3.11 3.12 src/app.py slow fast"
     " resolved Language: not 5 minutes is no longer the a `make` Alice; deploy."
 )
 KINDS = [kind for kind in MemoryType if kind is not MemoryType.EPISODE]
@@ -90,6 +94,25 @@ def test_memories_of_a_person_and_episodes_are_never_changed(
     assert {proposal.change.id for proposal in decision.proposals} <= {m.id for m in old if m.trust == "person"}
     after = {m.id: m for m in apply(decision.changes, old, new, at=AT, new_ids=ids("new"))}
     assert all(after[m.id] == m for m in old if m.id in untouchable)
+
+
+@settings(max_examples=count(300, 5000), deadline=None)
+@given(candidates, memories())
+def test_memories_that_share_nothing_change_no_decision(new: list[Candidate], old: tuple[Memory, ...]) -> None:
+    """The decision beside the neighbours alone is that beside all memories, and every other one is kept."""
+    statements = [parse_statement(candidate.content) for candidate in new]
+    near = neighbours(new, statements, old)
+    beside = decide(new, old, Tier.GENEROUS)
+    whole = _decided_beside_all(new, old)
+    assert beside == whole
+    kept = {memory.id for memory in old} - {memory.id for memory in near}
+    assert {change.id for change in whole.changes if isinstance(change, Keep)} >= kept
+
+
+def _decided_beside_all(new: list[Candidate], old: tuple[Memory, ...]) -> Decision:
+    """Return the decision with every memory in the working set."""
+    with patch("reverie.consolidate.decide.neighbours", lambda _candidates, _statements, existing: list(existing)):
+        return decide(new, old, Tier.GENEROUS)
 
 
 def proposed(kind: MemoryType, *contents: str, at: str | None = None) -> list[Candidate]:

@@ -34,7 +34,7 @@ from reverie.consolidate.statements import (
     resolves,
     says_resolved,
 )
-from reverie.consolidate.working_set import WISHES, Item, WorkingSet, scope_of, scopes_of
+from reverie.consolidate.working_set import WISHES, Item, WorkingSet, neighbours, scope_of, scopes_of
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 
 if TYPE_CHECKING:
@@ -76,7 +76,9 @@ class Decision:
 def decide(candidates: Sequence[Candidate], existing: Sequence[Memory], tier: Tier) -> Decision:
     """Return the changes that bring `candidates` into `existing`; pure, and always the same for the same arguments."""
     statements = tuple(parse_statement(candidate.content) for candidate in candidates)
-    run = _Consolidation(tuple(candidates), WorkingSet.of_memories(existing), tier, statements)
+    # Fuller tiers shrink all memories; here only those that a candidate can be compared with may change.
+    near = existing if tier is not Tier.GENEROUS else neighbours(candidates, statements, existing)
+    run = _Consolidation(tuple(candidates), WorkingSet.of_memories(near), tier, statements)
     run.run()
     episodes = decide_episodes(candidates, existing)
     items = run.working.items

@@ -14,13 +14,14 @@ from reverie.models import Candidate, Memory, MemoryType
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
-__all__ = ["WISHES", "Item", "WorkingSet", "scope_of", "scopes_of", "stated_at"]
+__all__ = ["WISHES", "Item", "WorkingSet", "neighbours", "scope_of", "scopes_of", "stated_at"]
 
 _SCOPES = (*(kind.value for kind in MemoryType if kind is not MemoryType.EPISODE), "fact:user")
 
 WISHES = frozenset({MemoryType.PREFERENCE, MemoryType.MISTAKE})  # types that say what a person wants
 _POSTINGS_MAX = 1000  # items; a word that more of them have finds too much, as a stop word does
 _SIMILAR_MAX = 64  # items that one statement is compared with, the most similar of those found
+_LAST = ("\U0010ffff", "")  # sorts after every scope
 _NOW = "9999"  # sorts after every time: a candidate without one is stated in this run
 
 
@@ -84,6 +85,7 @@ class WorkingSet:
     _by_text: dict[str, dict[int, None]] = field(default_factory=dict)
     _by_subject: dict[tuple[str, str], dict[int, None]] = field(default_factory=dict)
     _by_wish: dict[tuple[str, ...], dict[int, None]] = field(default_factory=dict)
+    _written: dict[int, None] = field(default_factory=dict)  # items of candidates, and those with other words since
     _first_with: dict[tuple[str, str], int] = field(default_factory=dict)  # scope and content at any time -> position
 
     @classmethod
@@ -100,8 +102,13 @@ class WorkingSet:
 
     def add(self, item: Item) -> None:
         """Add an item and index it."""
+        position = len(self.items)
         self.items.append(item)
-        self._index(len(self.items) - 1)
+        self._index(position)
+        if item.memory is None:
+            self._written[position] = None
+        else:
+            self._first_with.setdefault((item.scope, item.content), position)
 
     def rewrite(self, position: int, statement: Statement) -> None:
         """Give the item at `position` another content, and index it by that alone."""
@@ -109,6 +116,7 @@ class WorkingSet:
             positions.pop(position, None)
         self.items[position].statement = statement
         self._index(position)
+        self._written[position] = None
 
     def _index(self, position: int) -> None:
         """Enter the item at `position` into the indexes."""
@@ -135,7 +143,7 @@ class WorkingSet:
         """
         self._restore_what_is_added_again()
         additions: dict[int, Item] = {}
-        for _, item in self.alive():
+        for _, item in self._written_alive():
             if item.memory is None:
                 assert item.candidate is not None
                 assert item.index is not None
@@ -156,7 +164,7 @@ class WorkingSet:
 
         Example: one candidate says that a mistake is over, which drops it, and another one merges to the same mistake.
         """
-        for position, item in self.alive():
+        for position, item in self._written_alive():
             earlier = self._first_with.setdefault((item.scope, item.content), position)
             kept = self.items[earlier]
             if item.memory is None and not kept.alive:
@@ -204,21 +212,74 @@ class WorkingSet:
         return sorted(alive)[:_SIMILAR_MAX]
 
     def fingerprint(self) -> tuple[int, int]:
-        """Return count and hash sum of the items that will be stored, to tell two moments of a run apart.
+        """Return count and hash sum of the items that are not as stored, to tell two moments of a run apart.
 
         Only valid inside one run: Python's hash of a text differs from process to process.
         """
-        hashes = [hash((position, item.content, item.stated_at)) for position, item in self.alive()]
+        hashes = [hash(position) for position, item in enumerate(self.items) if not item.alive]
+        hashes += [
+            hash((position, item.content, item.stated_at))
+            for position, item in self._written_alive()
+            if item.memory is None or (item.content, item.stated_at) != (item.memory.content, stated_at(item.memory))
+        ]
         return len(hashes), sum(hashes)
 
+    def _written_alive(self) -> list[tuple[int, Item]]:
+        """Return the items that a run has added or written and that will be stored, in order."""
+        return [(at, self.items[at]) for at in sorted(self._written) if self.items[at].alive]
+
     def contents(self) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return what will be stored, sorted and in order; equal in every process for equal items."""
+        """Return what will be stored, sorted and in order; equal in every process for equal items.
+
+        With an end that sorts last, so that items that two states share do not decide which one is less.
+        """
         contents = [(item.scope, item.content) for _, item in self.alive()]
-        return sorted(contents), [content for _, content in contents]
+        return [*sorted(contents), _LAST], [content for _, content in contents]
 
     def _has_text(self, position: int, normalized: str) -> bool:
         item = self.items[position]
         return item.alive and item.statement.normalized == normalized
+
+
+def neighbours(
+    candidates: Iterable[Candidate], statements: Iterable[Statement], existing: Sequence[Memory]
+) -> list[Memory]:
+    """Return the memories that one of the candidates can be compared with, in their order.
+
+    They share a word that carries meaning, the subject, the text or what is wished with a candidate, and are of a
+    candidate's project or of the person: all that `identical`, `similar` and `opposed` can find for one. `statements`
+    are those of the candidates.
+    """
+    projects = {PERSON}
+    words: set[str] = set()
+    texts: set[str] = set()
+    keys: set[tuple[str, ...]] = set()
+    for candidate, statement in zip(candidates, statements, strict=True):
+        projects.add(candidate.project)
+        words |= statement.words
+        texts.add(statement.normalized)
+        keys.update(_keys(candidate.type, statement))
+    found = []
+    for memory in existing:
+        if memory_project(memory) not in projects:
+            continue
+        statement = parse_statement(memory.content)
+        if (
+            not words.isdisjoint(statement.words)
+            or statement.normalized in texts
+            or (keys and not keys.isdisjoint(_keys(memory.type, statement)))
+        ):
+            found.append(memory)
+    return found
+
+
+def _keys(kind: MemoryType, statement: Statement) -> Iterator[tuple[str, ...]]:
+    """Yield the subject of a statement, and the keys of the wish that it is."""
+    if statement.subject is not None:
+        yield ("subject", statement.subject[0])
+    wish = parse_wish(statement.text) if kind in WISHES else None
+    if wish is not None:
+        yield from wish.index_keys()
 
 
 def scope_of(kind: MemoryType, *, user: bool, project: str) -> str:

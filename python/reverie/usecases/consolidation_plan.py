@@ -21,7 +21,7 @@ from reverie.documents.escaping import clean
 from reverie.documents.parts import is_full, next_part, open_part, room
 from reverie.documents.project_folder import PERSON
 from reverie.errors import ValidationError
-from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Update
+from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from reverie.sentence_words import normalize
 from reverie.store.codec import to_ms
 from reverie.usecases import review
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reverie.documents import Change as ItemChange
-    from reverie.models import Change, Message, Tier
+    from reverie.models import Change, Message
     from reverie.redact import Redactor
     from reverie.store import CandidateRecord
 
@@ -102,7 +102,10 @@ def screened(
 
 def tier_of(existing: Sequence[Memory], window: int) -> Tier:
     """Return the capacity tier of a space's memories; `window` is `consolidation.window` in tokens."""
-    return consolidate.tier(tokens.count(projections.long_term_memory(existing).decode()), window)
+    json = projections.long_term_memory(existing)
+    # A token has a byte or more: what is small in bytes need not be counted.
+    known = consolidate.tier(len(json), window) is Tier.GENEROUS
+    return consolidate.tier(0 if known else tokens.count(json.decode()), window)
 
 
 def plan_decision(
