@@ -1,6 +1,7 @@
 """A `Session` of the OpenAI Agents SDK: its items are the messages of a thread.
 
     from reverie.adapters.openai_agents import Session
+    from reverie.adapters.thread_values import StoredValue
     from reverie.client import AsyncClient
 
     async with AsyncClient() as client:
@@ -16,6 +17,7 @@ The SDK needs no base class, and this module does not import it.
 from __future__ import annotations
 
 import asyncio
+import copy
 import re
 from typing import TYPE_CHECKING, Any, Final
 
@@ -27,6 +29,7 @@ from reverie.errors import Conflict
 if TYPE_CHECKING:
     from agents import SessionSettings, TResponseInputItem
 
+    from reverie.adapters.thread_values import StoredValue
     from reverie.client import AsyncClient
 
 __all__ = ["Session"]
@@ -56,7 +59,8 @@ class Session:
         self.session_settings = session_settings
         self._client = client
         self._lock = asyncio.Lock()
-        title = f"OpenAI Agents session {session_id}"[:200]
+        self._items: list[StoredValue] = []
+        title = f"OpenAI Agents session {session_id}"
         self.thread = thread_id(_AGENT, session_id)
         self._values = ThreadValues(client.send, self.thread, agent=_AGENT, title=title, project=project)
 
@@ -65,8 +69,8 @@ class Session:
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
         async with self._lock:
-            found = await self._last(-1 if limit is None else limit)
-        return [item for _, item in reversed(found)]
+            items = [copy.deepcopy(stored.value["item"]) for stored in await self._read()]
+        return items if limit is None or limit < 0 else items[max(0, len(items) - limit) :]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Append items."""
@@ -76,46 +80,42 @@ class Session:
     async def pop_item(self) -> TResponseInputItem | None:
         """Remove and return the last item, or None; in the thread it is rewound, and `reverie undo` brings it back."""
         async with self._lock:
-            found = await self._last(1)
-            if not found:
-                return None
-            seq, item = found[0]
-            await self._remove(seq)
-            return item
+            while found := await self._read():
+                if await self._remove(found[-1].seq):
+                    item: TResponseInputItem = found[-1].value["item"]
+                    return item
+        return None
 
     async def clear_session(self) -> None:
         """Delete the thread with all items."""
         async with self._lock:
             await self._values.delete()
 
-    async def _last(self, limit: int) -> list[tuple[int, Any]]:
-        """Return entry and item of the last items, newest first; of all for a negative limit."""
-        found: list[tuple[int, Any]] = []
-        popped = 0
-        if limit == 0:
-            return found
-        async for stored in self._values.backwards(limit):
-            if stored.rewound:
-                continue
-            if "item" not in stored.value:
-                popped += 1
-            elif popped:
-                popped -= 1
-            else:
-                found.append((stored.seq, stored.value["item"]))
-            if len(found) == limit:
-                break
-        return found
+    async def _read(self) -> list[StoredValue]:
+        """Return all items, read as far as they are new."""
+        anew, found = await self._values.read()
+        if anew:
+            self._items.clear()
+        for stored in found:
+            if "item" in stored.value:
+                self._items.append(stored)
+            elif self._items:
+                self._items.pop()
+        return self._items
 
-    async def _remove(self, seq: int) -> None:
+    async def _remove(self, seq: int) -> bool:
         """Remove the last item, entry `seq`: the thread goes back to the entry before it.
 
-        Where a distillation covers it already, or a popped item is behind it, a message says that it is gone.
+        Where a distillation covers it already, a message says that it is gone. Return False where something was
+        appended meanwhile, so that another item is the last.
         """
         try:
-            await self._client.rewind(self.thread, seq - 1)
-        except Conflict:
+            await self._client.rewind(self.thread, seq - 1, expected_seq=self._values.last_seq)
+        except Conflict as conflict:
+            if "throughSeq" not in conflict.details:
+                return False
             await self._values.append([value_message(_POPPED)])
+        return True
 
 
 def _message(item: Any) -> dict[str, Any]:

@@ -7,31 +7,30 @@ context of the thread sees the readable form alone; a value without one is in no
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reverie import ids, wire
 from reverie.client import calls
 from reverie.errors import Conflict, NotFound
+from reverie.importers.branches import is_mark, marked_ranges
+from reverie.models import Entry, EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from reverie.client.protocol import Call
 
 __all__ = ["StoredValue", "ThreadValues", "thread_id", "value_message"]
 
-T = TypeVar("T")
-_MARGIN: Final = 8  # values read beyond those wanted, since some may be taken back
 _FIELD: Final = "value"  # of the first block of a message
 
 
 class StoredValue(NamedTuple):
-    """A value, when it was stored, and the entry that it is; `rewound` ones were taken back."""
+    """A value, when it was stored, and the number of its entry."""
 
     seq: int
     at: str
     value: Any
-    rewound: bool
 
 
 def thread_id(framework: str, *names: str) -> str:
@@ -47,14 +46,20 @@ def value_message(value: Any, *, role: str = "assistant", block: dict[str, Any] 
 
 
 class ThreadValues:
-    """The values of one thread, which is created by the first append. `send` sends a call of the client."""
+    """The values of one thread, which is created by the first append. `send` sends a call of the client.
+
+    `last_seq` is the last entry that was read. Entries are read and not messages: those are in the order of the
+    conversation, in which a result is behind its call, and two results of a call are one message.
+    """
 
     def __init__(
         self, send: Callable[[Call[Any]], Awaitable[Any]], thread: str, *, agent: str, title: str, project: str | None
     ) -> None:
         self.thread = thread
+        self.last_seq = 0
         self._send = send
-        self._create = {"id": thread, "agent": agent, "title": title, "project": project}
+        self._create: dict[str, Any] = {"id": thread, "agent": agent, "title": title[:200], "project": project}
+        self._entries: list[Entry] = []
 
     async def append(self, messages: Sequence[dict[str, Any]]) -> None:
         """Append messages made by `value_message`, in order."""
@@ -66,30 +71,24 @@ class ThreadValues:
                 await self._make()
                 await self._send(call)
 
-    async def after(self, seq: int) -> list[StoredValue]:
-        """Return the values behind entry `seq` (0: all), oldest first. Raises NotFound for a thread without any."""
-        found: list[StoredValue] = []
-        after = str(seq) if seq else None
-        while True:
-            page: wire.Page[wire.StoredMessage] = await self._send(
-                calls.messages(self.thread, limit=wire.LIMIT_MAX, after=after)
-            )
-            found += _values(page.items)
-            if page.next is None:
-                return found
-            after = page.next
+    async def read(self) -> tuple[bool, list[StoredValue]]:
+        """Return the values since the last read; with True all values, because those read before are void.
 
-    async def backwards(self, wanted: int) -> AsyncIterator[StoredValue]:
-        """Yield the values, newest first, of which about `wanted` will be taken; a negative number for all."""
-        size = wanted + _MARGIN if wanted >= 0 else wire.LIMIT_MAX + 1
-        given = 0
-        while True:
-            found = _values(await self._last(size)) if size <= wire.LIMIT_MAX else await self._all()
-            for stored in reversed(found[: len(found) - given]):
-                yield stored
-            if size > wire.LIMIT_MAX or len(found) < size:
-                return
-            size, given = size * 8, len(found)
+        They are after a rewind, its undo, and where the thread was deleted, and perhaps made again.
+        """
+        known = self._entries
+        # The last known entry is read again: if it is another one now, the thread is another one.
+        found = await self._after(self.last_seq - 1 if known else 0)
+        anew = bool(known) and found[:1] != known[-1:]
+        if anew:
+            known.clear()
+            found = await self._after(0)
+        new = found[1:] if known else found
+        known += new
+        self.last_seq = known[-1].seq if known else 0
+        if anew or any(map(is_mark, new)):
+            return True, _values(known)
+        return False, _values(new)
 
     async def delete(self) -> None:
         """Delete the thread; one that is not there is not an error."""
@@ -98,32 +97,35 @@ class ThreadValues:
         except NotFound:
             return
 
-    async def _last(self, size: int) -> list[wire.StoredMessage]:
-        try:
-            page: wire.Page[wire.StoredMessage] = await self._send(calls.messages(self.thread, last=size))
-        except NotFound:
-            return []
-        return page.items
-
-    async def _all(self) -> list[StoredValue]:
-        try:
-            return await self.after(0)
-        except NotFound:
-            return []
+    async def _after(self, seq: int) -> list[Entry]:
+        """Return the entries behind entry `seq`, oldest first; none where there is no thread."""
+        found: list[Entry] = []
+        after = str(seq)
+        while True:
+            call = calls.entries(self.thread, limit=wire.LIMIT_MAX, after=after)
+            try:
+                page: wire.Page[wire.StoredEntry] = await self._send(call)
+            except NotFound:
+                return []
+            found += [Entry(kind=EntryKind(one.kind), seq=one.seq, extra=one.value or {}) for one in page.items]
+            if page.next is None:
+                return found
+            after = page.next
 
     async def _make(self) -> None:
         try:
-            await self._send(calls.create_thread(**self._create))  # type: ignore[arg-type]
+            await self._send(calls.create_thread(**self._create))
         except Conflict:
             return  # another process has just created it
 
 
-def _values(messages: Sequence[wire.StoredMessage]) -> list[StoredValue]:
-    """Return the values of messages; a message from elsewhere has none, and counts as rewound."""
+def _values(entries: Sequence[Entry]) -> list[StoredValue]:
+    """Return the values of entries that no rewind took back; a message from elsewhere has none."""
+    ranges = marked_ranges(entries)
     found = []
-    for message in messages:
-        content = message.content
+    for entry in entries:
+        content = entry.extra.get("content")
         block = content[0] if isinstance(content, list) and content else None
-        value = block.get(_FIELD) if isinstance(block, dict) else None
-        found.append(StoredValue(message.last_seq, message.at or "", value, message.rewound or value is None))
+        if isinstance(block, dict) and _FIELD in block and not any(one <= entry.seq <= last for one, last in ranges):
+            found.append(StoredValue(entry.seq, entry.extra.get("timestamp", ""), block[_FIELD]))
     return found

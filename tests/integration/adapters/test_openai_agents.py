@@ -102,7 +102,7 @@ def test_it_is_a_session_of_the_sdk(spaces: FreshSpaces) -> None:
             return ModelResponse(output=[said], usage=Usage(), response_id=None)
 
         def stream_response(self, *args: Any, **kwargs: Any) -> Any:
-            raise AssertionError("nothing is streamed here")
+            raise AssertionError(f"nothing is streamed here: {args}, {kwargs}")
 
     async def run() -> None:
         async with spaces.client() as client:
