@@ -20,6 +20,7 @@ from reveried.cli import (
     diff,
     doctor,
     dreams,
+    eval_memories,
     evals,
     forget,
     history,
@@ -195,6 +196,7 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
             "knowledge": evals.eval_knowledge,
             "continuity": evals.eval_continuity,
             "frequency": evals.eval_frequency,
+            "memories": eval_memories.eval_memories,
         },
     ),
 }

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from reverie.evals.frequency import Frequency
     from reverie.language_model.requests import ModelAnswer, ModelRequest
 
-__all__ = ["eval_context", "eval_continuity", "eval_frequency", "eval_knowledge"]
+__all__ = [
+    "eval_context",
+    "eval_continuity",
+    "eval_frequency",
+    "eval_knowledge",
+    "print_unread",
+    "session_files",
+    "unread_json",
+]
 
 WINDOW = 200_000  # tokens of the model's context window
 UNREAD_SHOWN = 10  # unreadable files that are named on standard error
@@ -88,12 +96,12 @@ def eval_continuity(
     sizes = parse_budgets(budgets)
     if svg is not None and not svg.absolute().parent.is_dir():
         raise NotFound(f"{svg.parent} is not a folder", hint="give --svg a file in an existing folder")
-    sessions = _session_files(paths)
+    sessions = session_files(paths)
     with step_progress("Measuring", len(sessions), quiet=json) as step:
         report = continuity.continuity(sessions, budgets=sizes, points=cuts, on_file=step)
     if svg is not None:
         write_atomic(svg, picture.svg(report).encode())  # before the last line says where it is
-    _print_unread(report.unread)
+    print_unread(report.unread)
     if json:
         print_json(_continuity_json(report))
         return
@@ -115,17 +123,17 @@ def eval_frequency(
     from reverie.evals import frequency  # noqa: PLC0415 - as above
     from reverie.importers import files, messages  # noqa: PLC0415 - as above
 
-    session_files = _session_files(paths)
+    found = session_files(paths)
     sessions, unread = [], []
-    with step_progress("Reading", len(session_files), quiet=json) as step:
-        for path in session_files:
+    with step_progress("Reading", len(found), quiet=json) as step:
+        for path in found:
             try:
                 files.read_identity(path)  # refuses what is no session
                 sessions.append(messages.main_line(list(files.read_entries(path, tokens=False))))
             except ReverieError as error:
                 unread.append((str(path), error.message))
             step()
-    _print_unread(unread)
+    print_unread(unread)
     result = frequency.frequency(frequency.one_thread(sessions), Limits(window=window))
     report = _frequency_json(result, len(sessions), unread)
     if json:
@@ -149,7 +157,7 @@ def parse_budgets(text: str) -> tuple[int, ...]:
     return tuple(sorted({int(part) for part in parts}))
 
 
-def _session_files(paths: Sequence[Path]) -> list[Path]:
+def session_files(paths: Sequence[Path]) -> list[Path]:
     """Return the session files at the paths.
 
     Raises:
@@ -163,7 +171,7 @@ def _session_files(paths: Sequence[Path]) -> list[Path]:
     return found
 
 
-def _print_unread(unread: Sequence[tuple[str, str]]) -> None:
+def print_unread(unread: Sequence[tuple[str, str]]) -> None:
     """Name the first unreadable files on standard error, and count the others."""
     for _, why in unread[:UNREAD_SHOWN]:
         sys.stderr.write(f"left out: {clean(why)}\n")
@@ -235,7 +243,7 @@ def _continuity_json(report: "Report") -> dict[str, Any]:
             }
             for tier in report.tiers
         ],
-        "unread": _unread_json(report.unread),
+        "unread": unread_json(report.unread),
     }
 
 
@@ -246,7 +254,7 @@ def _mean_json(mean: "Mean | None") -> dict[str, float | None] | None:
     return {"percent": round(mean.percent, 2), "error": None if mean.error is None else round(mean.error, 2)}
 
 
-def _unread_json(unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+def unread_json(unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     """Return the unreadable files with their reasons as JSON values."""
     return [{"file": path, "why": why} for path, why in unread]
 
@@ -277,7 +285,7 @@ def _frequency_json(result: "Frequency", sessions: int, unread: Sequence[tuple[s
             "preserveTokens": limits.preserve_tokens,
             "tokenizer": tokens.TOKENIZER,
         },
-        "unread": _unread_json(unread),
+        "unread": unread_json(unread),
     }
 
 

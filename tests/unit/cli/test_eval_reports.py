@@ -9,6 +9,7 @@ import pytest
 
 from reverie.tokens import TOKENIZER
 from support.compacted import compacted_session
+from support.session import session_file
 
 if TYPE_CHECKING:
     from support.cli import Cli
@@ -72,6 +73,20 @@ def test_frequency_prints_its_parameters(cli: Cli, folder: str) -> None:
     report = cli("eval", "frequency", folder, "--json").json
     assert (report["sessions"], report["withoutEditing"], report["withEditing"], report["fewer"]) == (1, 0, 0, None)
     assert report["parameters"]["clearAt"] == 120_000
+
+
+def test_memories_are_a_table_by_type_and_project(cli: Cli, tmp_path: Path) -> None:
+    """With a row for all, and the same figures as JSON."""
+    for number in range(4):
+        session_file(tmp_path, number)
+    done = cli("eval", "memories", str(tmp_path))
+    assert (done.code, done.err) == (0, "")
+    assert "of 2 sessions, against 2 later sessions" in done.out
+    report = cli("eval", "memories", str(tmp_path), "--split", "75", "--json").json
+    assert (report["before"], report["after"], report["parameters"]["split"]) == (3, 1, 75)
+    assert report["total"]["written"] == sum(row["written"] for row in report["rows"])
+    assert {row["project"] for row in report["rows"]} <= {"harbour", None}
+    assert set(report["rows"][0]) == {"type", "project", "written", "used", "contradicted", "score"}
 
 
 @pytest.mark.parametrize(
