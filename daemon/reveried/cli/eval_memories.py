@@ -38,10 +38,9 @@ def eval_memories(paths: Paths, split: Split = SPLIT, json: Json = False) -> Non
     if json:
         print_json(_as_json(result, split))
         return
+    memories = counted(result.total.written, "memory", "memories")
     after = counted(result.after, "later session")
-    say(
-        f"{counted(result.total.written, 'memory', 'memories')} of {counted(result.before, 'session')}, against {after}\n"
-    )
+    say(f"{memories} of {counted(result.before, 'session')}, against {after}\n")
     print_table(
         ["Type", "Project", "Written", "Used", "Contradicted", "Score"],
         [_cells(row) for row in (*result.rows, result.total)],
