@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.ids import new_id
 from reverie.usecases.lost_update import ReadVersions
 from reverie.usecases.project_listing import ProjectListings
+from reverie.usecases.waiting_candidates import WaitingCandidates
 from reveried.actions.hooks import SessionMemory
 from reveried.background_state import BackgroundState, StateCache
 from reveried.follower import Follower
@@ -76,6 +77,7 @@ class Services:
     mcp: McpState = field(default_factory=McpState)
     read_versions: ReadVersions = field(default_factory=ReadVersions)
     project_listings: ProjectListings = field(default_factory=ProjectListings)
+    waiting: WaitingCandidates = field(default_factory=WaitingCandidates)
     models: Models | None = None  # None: everything is decided by rule
 
     def new_id(self, kind: str) -> str:

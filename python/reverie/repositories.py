@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 __all__ = [
     "Checkout",
@@ -35,8 +35,9 @@ _REMOTE_SECTION: Final = re.compile(r'\[\s*remote\s+"(?P<name>(?:[^"\\]|\\.)*)"\
 _URL_LINE: Final = re.compile(r"url\s*=\s*(?P<url>.*)", re.IGNORECASE)
 _SCP: Final = re.compile(r"(?:[^@/\s]+@)?(?P<host>\[[^\]]+\]|[^:/\s]{2,}):(?P<path>(?!//)\S.*)")
 # "To github.com:ann/harbour.git" of a push, "From https://..." of a fetch, as JSON has them: with escaped line ends.
-# Looked for by these beginnings: a search for a text of fixed bytes takes a twentieth of the pattern's time.
-_REMOTE_BEGINS: Final = (rb"\nTo ", b'"To ', rb"\nFrom ", b'"From ')
+# Looked for by their first word: a search for fixed bytes takes a twentieth of the time of one for a pattern.
+_REMOTE_WORDS: Final = (b"To ", b"From ")
+_REMOTE_BEFORE: Final = (rb"\n", b'"')
 _GIT_REMOTE: Final = re.compile(
     rb'(?P<url>(?:https?|ssh)://[^\s"\\]{4,200}|(?:[\w.-]+@)?[\w-]+(?:\.[\w-]+)+:[^\s"\\]{3,200})(?=\\n)'
 )
@@ -143,18 +144,19 @@ def normalized_remote(url: str) -> str:
 
 def remote_in(data: bytes) -> str:
     """Return the address of the one remote in git's output in these lines of JSON; "" for none or several."""
-    urls = {match["url"] for at in _after_each(data, _REMOTE_BEGINS) if (match := _GIT_REMOTE.match(data, at))}
+    urls = {match["url"] for at in _after_words(data) if (match := _GIT_REMOTE.match(data, at))}
     found = {normalized_remote(url.decode("utf-8", "replace")) for url in urls} - {""}
     return found.pop() if len(found) == 1 else ""
 
 
-def _after_each(data: bytes, beginnings: Sequence[bytes]) -> Iterator[int]:
-    """Yield the offset behind each occurrence of one of these texts."""
-    for beginning in beginnings:
-        at = data.find(beginning)
+def _after_words(data: bytes) -> Iterator[int]:
+    """Yield the offsets behind the words that announce a remote, where one of them begins a line or a text."""
+    for word in _REMOTE_WORDS:
+        at = data.find(word)
         while at >= 0:
-            yield at + len(beginning)
-            at = data.find(beginning, at + 1)
+            if data.endswith(_REMOTE_BEFORE, max(0, at - 2), at):
+                yield at + len(word)
+            at = data.find(word, at + 1)
 
 
 def readable_names(checkout: Checkout) -> Iterator[str]:

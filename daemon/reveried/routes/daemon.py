@@ -14,7 +14,7 @@ from reverie import tokens, wire
 from reverie.errors import Forbidden, StorageFailed, ValidationError
 from reverie.store import BackupEntry, Kind
 from reverie.store.backup import backup
-from reverie.usecases import backups, dream, privacy, review, token_ledger
+from reverie.usecases import backups, dream, privacy, token_ledger
 from reveried import PROTOCOL, __version__
 from reveried.actions.compaction import compact
 from reveried.execution import answer_once
@@ -96,7 +96,7 @@ def _status(call: Call) -> wire.Status:
             open_conflicts=reader.count(Kind.CONFLICT),
             sync=services.sync_service.status(call.space),
             operation=str(reader.operation()) if reader.operation() else None,
-            candidates=review.waiting(reader),
+            candidates=services.waiting.count(reader),
             paused_since=paused[-1][0] if privacy.is_paused(paused) else None,
         )
 

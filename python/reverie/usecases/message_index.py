@@ -17,7 +17,7 @@ from reverie.rank import Index
 from reverie.store import DocumentRecord, Kind, OperationRecord, ThreadRecord, to_ms
 from reverie.usecases.projects import of_thread
 from reverie.usecases.recall import operation_checksum
-from reverie.usecases.stored_entries import opened_entry
+from reverie.usecases.stored_entries import conversation_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -167,7 +167,7 @@ class MessageIndex:
             return
         found: list[IndexEntry] = []
         for seq, data in reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=after, through=through):
-            entry = opened_entry(thread_id, seq, data)
+            entry = conversation_entry(thread_id, seq, data)
             unit = search.message_unit(thread_id, thread.agent, entry, _ms(entry.at))
             if unit is not None:
                 found.append(unit)

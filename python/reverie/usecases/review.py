@@ -54,7 +54,6 @@ __all__ = [
     "reject",
     "repeating",
     "screen",
-    "waiting",
 ]
 
 _ID_CHARS = 26  # hex digits of the hash in a candidate's id
@@ -189,11 +188,6 @@ def page(reader: Reader, *, state: str | None, after: str, limit: int) -> wire.P
     items = [candidate_answer(reader, record) for record in rest[:limit]]
     following = "/".join(_place(rest[limit - 1])) if len(rest) > limit else None
     return wire.Page(items, following)
-
-
-def waiting(reader: Reader) -> int:
-    """Return how many candidates wait for a person."""
-    return sum(record.state == "waiting" for _, record in reader.records(CandidateRecord))
 
 
 def _place(record: CandidateRecord) -> tuple[str, str]:

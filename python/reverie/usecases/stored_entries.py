@@ -9,10 +9,14 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import msgspec
+import orjson
+
 from reverie.errors import Damaged
 from reverie.importers.messages import main_line
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, open_sealed
+from reverie.store.codec import sealed_body
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +29,7 @@ __all__ = [
     "OpenedEntries",
     "SealedEntry",
     "active_messages",
+    "conversation_entry",
     "entry_of",
     "entry_record",
     "messages_of",
@@ -76,6 +81,73 @@ def entry_of(seq: int, stored: Mapping[str, Any]) -> Entry:
     )
 
 
+class _Extra(msgspec.Struct):
+    """What decides from the rest of a line whether its message was taken back: tree, marks, commands."""
+
+    type: Any = msgspec.UNSET
+    to: Any = msgspec.UNSET
+    undoes: Any = msgspec.UNSET
+    isMeta: Any = msgspec.UNSET  # noqa: N815 - the names of the line
+    sessionId: Any = msgspec.UNSET  # noqa: N815
+    parentUuid: Any = msgspec.UNSET  # noqa: N815
+    logicalParentUuid: Any = msgspec.UNSET  # noqa: N815
+
+
+class _Line(msgspec.Struct):
+    """The fields of a stored entry that messages are made from; the others are skipped without being decoded."""
+
+    kind: str
+    id: str | None = None
+    parent: str | None = None
+    role: Any = None
+    content: msgspec.Raw | None = None
+    reply: str | None = None
+    at: str | None = None
+    usage: msgspec.Raw | None = None
+    tokens: int = 0
+    line: int = 0
+    extra: _Extra | None = None
+
+
+_LINES: Final = msgspec.json.Decoder(_Line)
+_EXTRA_FIELDS: Final = _Extra.__struct_fields__
+_KINDS: Final = {kind.value: kind for kind in EntryKind}
+
+
+def conversation_entry(thread_id: str, seq: int, data: bytes) -> Entry:
+    """Return the entry inside sealed bytes with the part of `extra` alone that joining messages looks at.
+
+    Two thirds of a transcript are in `extra`: results of tools a second time, and the progress of tools.
+
+    Raises:
+        Damaged: naming the entry, where the bytes fail their checksum.
+    """
+    try:
+        line = _LINES.decode(sealed_body(data))
+        kind = _KINDS[line.kind]
+    except (Damaged, msgspec.DecodeError, KeyError):
+        return opened_entry(thread_id, seq, data)
+    return Entry(
+        kind=kind,
+        seq=seq,
+        id=line.id,
+        parent=line.parent,
+        role=line.role,
+        content=None if line.content is None else orjson.loads(memoryview(line.content)),
+        reply=line.reply,
+        at=line.at,
+        usage=None if line.usage is None else orjson.loads(memoryview(line.usage)),
+        tokens=line.tokens,
+        extra={} if line.extra is None else _known(line.extra),
+        line=line.line,
+    )
+
+
+def _known(extra: _Extra) -> dict[str, Any]:
+    """Return the fields that a line has, also those that are null in it."""
+    return {name: value for name in _EXTRA_FIELDS if (value := getattr(extra, name)) is not msgspec.UNSET}
+
+
 def opened_entry(thread_id: str, seq: int, data: bytes) -> Entry:
     """Return the entry inside sealed bytes.
 
@@ -101,7 +173,7 @@ def messages_of(thread_id: str, rows: Sequence[SealedEntry], *, verbatim: bool =
     Raises:
         Damaged: naming the entry whose bytes fail their checksum.
     """
-    return main_line((opened_entry(thread_id, seq, data) for seq, data in rows), verbatim=verbatim)
+    return main_line((conversation_entry(thread_id, seq, data) for seq, data in rows), verbatim=verbatim)
 
 
 def active_messages(thread_id: str, rows: Sequence[SealedEntry]) -> list[Message]:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import pytest
 
 from reverie.errors import Damaged
+from reverie.importers import plan_chunk
+from reverie.importers.messages import main_line
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import seal
 from reverie.usecases import stored_entries
-from reverie.usecases.stored_entries import OpenedEntries, entry_record, opened_entry
+from reverie.usecases.stored_entries import OpenedEntries, conversation_entry, entry_record, messages_of, opened_entry
+from support.generated_sessions import generate
 
 
 def sealed(text: str) -> bytes:
@@ -45,3 +48,33 @@ def test_the_least_recently_used_entry_is_dropped(monkeypatch: pytest.MonkeyPatc
     assert cache.open("t", 0, rows[0]) is not opened[0]
     monkeypatch.setattr(stored_entries, "CACHED_ENTRY_BYTES", 10)
     assert cache.open("t", 50, rows[5]) is not cache.open("t", 50, rows[5])
+
+
+MARK = Entry(kind=EntryKind.OTHER, extra={"type": "reverie.rewind", "to": 3})
+UNUSUAL = (
+    Entry(kind=EntryKind.SPEECH, role="user", content="hi", extra={"parentUuid": None, "sessionId": 4, "other": [1]}),
+    Entry(
+        kind=EntryKind.SPEECH, role="assistant", content=[{"type": "n", "big": 2**64 - 1, "x": 1e300}], usage={"a": 0.5}
+    ),
+    Entry(kind=EntryKind.META, role="user", content="<command-name>/x", extra={"isMeta": True}),
+    Entry(kind=EntryKind.BOUNDARY, extra={"logicalParentUuid": "x", "compactMetadata": {"preTokens": 3}}),
+    Entry(kind=EntryKind.BAD, raw="{", extra={"problem": "none"}),
+)
+
+
+def test_messages_are_made_without_the_rest_of_a_line() -> None:
+    """They are those that whole entries join into, of generated sessions and of unusual lines."""
+    redactor = Redactor()
+    sessions = [plan_chunk(generate(number).data, first_line=1, final=True).entries for number in range(3)]
+    for entries in [*sessions, (*sessions[0], MARK, *UNUSUAL)]:
+        rows = [(seq, seal(entry_record(entry), redactor).data) for seq, entry in enumerate(entries, 1)]
+        for verbatim in (False, True):
+            whole = main_line((opened_entry("t", *row) for row in rows), verbatim=verbatim)
+            assert messages_of("t", rows, verbatim=verbatim) == whole
+
+
+def test_fields_of_an_unknown_shape_are_read_as_they_are() -> None:
+    """An entry that an importer would not have written is opened whole."""
+    data = seal({"kind": "other", "id": 7, "extra": {"type": "x"}}, Redactor()).data
+
+    assert conversation_entry("t", 1, data) == opened_entry("t", 1, data)

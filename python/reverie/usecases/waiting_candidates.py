@@ -1,0 +1,57 @@
+"""The number of candidates that wait for a person, without reading all of them for each answer."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from reverie.store import CandidateRecord, Kind
+
+if TYPE_CHECKING:
+    from reverie.store import Reader
+
+__all__ = ["WaitingCandidates"]
+
+BEHIND_MAX: Final = 2_000  # operations; further behind, reading all candidates again is faster
+
+
+@dataclass(slots=True)
+class _Known:
+    """The ids of the candidates that wait, as of an operation."""
+
+    operation: int
+    ids: set[str]
+
+
+class WaitingCandidates:
+    """Counts the candidates of each space that wait: all are read once, later only those that changed. Thread-safe."""
+
+    def __init__(self) -> None:
+        """Begin without having read any."""
+        self._spaces: dict[str, _Known] = {}
+        self._lock = threading.Lock()
+
+    def count(self, reader: Reader) -> int:
+        """Return how many candidates wait in the reader's snapshot."""
+        with self._lock:
+            known = self._spaces.get(reader.space)
+            now = reader.operation()
+            if known is None or not self._can_catch_up(reader, known.operation, now):
+                ids = {record.id for _, record in reader.records(CandidateRecord) if record.state == "waiting"}
+                self._spaces[reader.space] = _Known(now, ids)
+                return len(ids)
+            if now > known.operation:
+                for name in reader.touched(Kind.CANDIDATE, known.operation):
+                    record = reader.load(CandidateRecord, (name,))
+                    if record is not None and record.state == "waiting":
+                        known.ids.add(name)
+                    else:
+                        known.ids.discard(name)
+                known.operation = now
+            return len(known.ids)
+
+    @staticmethod
+    def _can_catch_up(reader: Reader, since: int, now: int) -> bool:
+        """Return whether what changed after operation `since` is little, and still known."""
+        return since <= now <= since + BEHIND_MAX and reader.first_seq(Kind.OPERATION) <= since + 1

@@ -1,0 +1,114 @@
+"""The count of waiting candidates: that of all records, read once."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+from reverie.models import Candidate, MemoryType
+from reverie.redact import Redactor
+from reverie.store import CandidateRecord, Done, Kind, Reader, Store, Write
+from reverie.usecases import review, waiting_candidates
+from reverie.usecases.waiting_candidates import WaitingCandidates
+from support.stores import AT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pytest
+
+    from reverie.store import Writer
+
+STEPS = 120
+
+
+class Candidates:
+    """A store whose candidates are made, decided, undone and purged."""
+
+    def __init__(self, store: Store, pick: random.Random) -> None:
+        self.store = store
+        self.pick = pick
+        self.made: list[str] = []
+
+    def step(self) -> None:
+        """Do one of them."""
+        self.pick.choice((self.add, self.add, self.decide, self.undo, self.purge, self.rest))()
+
+    def add(self) -> None:
+        """Let one more candidate wait."""
+        candidate = Candidate(type=MemoryType.FACT, content=f"The harbour has {len(self.made)} lamps")
+        record = review.quarantined(candidate, "its words are from a web page", at=AT)
+        self.made.append(record.id)
+        self.write(lambda writer: review.keep_waiting(writer, [record]))
+
+    def decide(self) -> None:
+        """Reject one of those that wait."""
+        with self.store.reader("default") as reader:
+            waiting = [record.id for _, record in reader.records(CandidateRecord) if record.state == "waiting"]
+        if waiting:
+            (done,) = self.store.commit([review.reject("default", self.pick.choice(waiting), who="ann")], at=AT)
+            assert isinstance(done, Done)
+
+    def undo(self) -> None:
+        """Take an earlier decision back, as an undo does."""
+        if self.made:
+            name = self.pick.choice(self.made)
+            with self.store.reader("default") as reader:
+                first = next(
+                    (past.value for past in reader.record_history(CandidateRecord, (name,)) if past.value), None
+                )
+            if first is not None:
+                self.write(lambda writer: writer.save(first, (name,)))
+
+    def purge(self) -> None:
+        """Remove one for good."""
+        if self.made and self.pick.random() < 0.3:
+            name = self.pick.choice(self.made)
+            self.write(lambda writer: writer.purge(Kind.CANDIDATE, (name,), 10))
+
+    def rest(self) -> None:
+        """Write something else."""
+        self.write(lambda writer: writer.event("rested", {}))
+
+    def write(self, body: Callable[[Writer], object]) -> None:
+        """Commit a write."""
+        (done,) = self.store.commit([Write("default", "ann", "test", body)], at=AT)
+        assert isinstance(done, Done), done
+
+
+def counted(reader: Reader) -> int:
+    """Return how many wait, by reading all."""
+    return sum(record.state == "waiting" for _, record in reader.records(CandidateRecord))
+
+
+def test_the_count_is_that_of_all_records(tmp_path: Path) -> None:
+    """After any changes, asked after each, after some, or by one that has not asked yet."""
+    with Store.open(tmp_path / "store", redactor=Redactor()) as store:
+        candidates, often, seldom = Candidates(store, random.Random(12)), WaitingCandidates(), WaitingCandidates()
+        for step in range(STEPS):
+            candidates.step()
+            with store.reader("default") as reader:
+                whole = counted(reader)
+                assert often.count(reader) == whole
+                assert WaitingCandidates().count(reader) == whole
+                assert step % 7 or seldom.count(reader) == whole
+        assert whole > 3
+
+
+def test_nothing_is_read_where_nothing_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second count reads no candidate; one that is too far behind reads all again."""
+    with Store.open(tmp_path / "store", redactor=Redactor()) as store:
+        candidates, waiting = Candidates(store, random.Random(1)), WaitingCandidates()
+        for _ in range(5):
+            candidates.add()
+        with store.reader("default") as reader:
+            assert waiting.count(reader) == 5
+            with monkeypatch.context() as patched:
+                patched.setattr(Reader, "records", None)
+                assert waiting.count(reader) == 5
+        monkeypatch.setattr(waiting_candidates, "BEHIND_MAX", 1)
+        for _ in range(3):
+            candidates.add()
+        with store.reader("default") as reader:
+            assert waiting.count(reader) == 8
