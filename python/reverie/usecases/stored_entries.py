@@ -82,7 +82,7 @@ def entry_of(seq: int, stored: Mapping[str, Any]) -> Entry:
 
 
 class _Extra(msgspec.Struct):
-    """What decides from the rest of a line whether its message was taken back: tree, marks, commands."""
+    """The fields of the rest of a line that say whether its message was taken back: tree, marks, commands."""
 
     type: Any = msgspec.UNSET
     to: Any = msgspec.UNSET
