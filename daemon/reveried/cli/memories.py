@@ -149,17 +149,18 @@ def remember(
     Example: reverie remember we deploy on Thursdays --type procedure
     """
     content, tags_at_end = _split_tags(joined_text(text, "TEXT", max_chars=_MEMORY_CHARS_MAX))
+    belongs_to = given_project(project)
     fields = {
         "content": content,
         "type": None if kind is None else _checked_type(kind),
         "tags": [*tags_at_end, *(tags or [])],
         "document": document,
-        "project": given_project(project),
+        "project": belongs_to,
         "author": "person",
     }
     body = wire.parse(wire.CreateMemory, {name: value for name, value in fields.items() if value is not None})
     with daemon_handle.client() as client:
-        check_is_known(client, fields["project"])
+        check_is_known(client, belongs_to)
         memory = client.remember(body)
         sync = client.sync_status() if not memory.existed and not json else None
     if json:

@@ -77,13 +77,14 @@ class ThreadValues:
         They are after a rewind, its undo, and where the thread was deleted, and perhaps made again.
         """
         known = self._entries
-        # The last known entry is read again: if it is another one now, the thread is another one.
-        found = await self._after(self.last_seq - 1 if known else 0)
-        anew = bool(known) and found[:1] != known[-1:]
+        # The last known message is read again: if it is another one now, the thread is another one. A mark has no time.
+        anchor = next((place for place in reversed(range(len(known))) if not is_mark(known[place])), len(known))
+        found = await self._after(known[anchor].seq - 1 if known else 0)
+        new = found[len(known) - anchor :]
+        anew = found[: len(known) - anchor] != known[anchor:]
         if anew:
             known.clear()
-            found = await self._after(0)
-        new = found[1:] if known else found
+            new = await self._after(0)
         known += new
         self.last_seq = known[-1].seq if known else 0
         if anew or any(map(is_mark, new)):

@@ -171,6 +171,22 @@ def test_items_before_a_distillation_can_be_popped(spaces: FreshSpaces) -> None:
     asyncio.run(run())
 
 
+def test_a_session_that_was_cleared_elsewhere_begins_anew(spaces: FreshSpaces) -> None:
+    """An object that had read the items, and a pop last, sees that another one cleared and filled the session."""
+
+    async def run() -> None:
+        async with spaces.client() as client:
+            one, other = Session("anew", client), Session("anew", client)
+            for name in ("old", "new"):
+                await other.add_items([{"role": "user", "content": f"{name} {number}"} for number in range(3)])
+                await other.pop_item()
+                expected: Any = [{"role": "user", "content": f"{name} {number}"} for number in range(2)]
+                assert await one.get_items() == expected
+                await (other.clear_session() if name == "old" else asyncio.sleep(0))
+
+    asyncio.run(run())
+
+
 def test_pops_at_the_same_time_remove_an_item_each(spaces: FreshSpaces) -> None:
     """Two pops of one session never remove the same item."""
 
