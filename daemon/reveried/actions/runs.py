@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import defaultdict
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from reverie import wire
 from reverie.errors import ReverieError
-from reverie.usecases import run_plan, runs
+from reverie.repositories import locate
+from reverie.usecases import privacy, run_plan, runs, watched_files
 from reveried.actions import projects
 from reveried.actions.accesses import write_accesses
 from reveried.clock import text_of
@@ -22,6 +25,7 @@ from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
 from reveried.models.asking import answered, one_at_a_time
 from reveried.supervision import failures_logged
+from reveried.watched_folders import written_since
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import Outcome
@@ -66,6 +70,7 @@ async def complete(services: Services, space: str, run: str, *, who: str, ended_
     outcomes: dict[str, Outcome] = {}
     await write_accesses(services)
     async with keyed_lock(f"run {run}", space), one_at_a_time(services, space):
+        await _join_watched_files(services, space, run)
         result = await execute(
             services,
             space,
@@ -81,6 +86,46 @@ async def complete(services: Services, space: str, run: str, *, who: str, ended_
         )
     await services.sync_service.write_all(space)
     return result
+
+
+async def _join_watched_files(services: Services, space: str, run: str) -> None:
+    """Add to a run what was written in watched folders since it began; what was left out is logged."""
+    paths = services.config.workspace.paths
+    if not paths:
+        return
+    folders = await asyncio.to_thread(lambda: [(path, locate(str(Path(path).expanduser()))) for path in paths])
+    found = await read(services, space, lambda reader: watched_files.watch(reader, run, folders))
+    if found is None:
+        return
+    # What the daemon writes itself is not learnt again.
+    left_out = [*found.ignored, *await asyncio.to_thread(_own_folders, services)]
+
+    def private(path: str) -> bool:
+        return privacy.is_ignored(path, left_out)
+
+    since = datetime.fromisoformat(found.since).timestamp()
+    for folder in found.folders:
+        look = partial(written_since, Path(folder), since, skip=private, agent=found.agent, at=_text_of_seconds)
+        seen = await asyncio.to_thread(look)
+        files = [file for file in seen.files if not privacy.in_pause(file.at, found.pauses)]
+        added = (await services.submit(watched_files.join(space, run, files, who=WHO))).value if files else 0
+        if seen.why or seen.left_out:
+            logger("reveried.runs").warning(
+                "a watched folder was not read whole",
+                run=run,
+                folder=folder,
+                why=seen.why or "many files were written",
+                added=added,
+                left_out=seen.left_out,
+            )
+
+
+def _own_folders(services: Services) -> list[str]:
+    return [os.path.realpath(path) for path in (services.config.memory.data_dir, services.store.path)]
+
+
+def _text_of_seconds(seconds: float) -> str:
+    return text_of(datetime.fromtimestamp(seconds, UTC))
 
 
 def _stored_result(job: runs.RunJob) -> wire.RunResult | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reverie.models import Entry
     from reverie.store import Reader, Writer
 
-__all__ = ["change_ignored", "is_ignored", "is_paused", "pause", "recordable", "resume", "settings"]
+__all__ = ["change_ignored", "in_pause", "is_ignored", "is_paused", "pause", "recordable", "resume", "settings"]
 
 IGNORED_MAX: Final = 1_000  # folders
 PAUSES_MAX: Final = 1_000  # the oldest are forgotten: lines of that time are in the store, or their files are gone
@@ -61,11 +61,12 @@ def recordable(
     """
     for entry in entries:
         at, folder = entry.at or at, folder_of(entry.extra) or folder
-        if not is_ignored(folder, ignored) and not _in_pause(at, pauses):
+        if not is_ignored(folder, ignored) and not in_pause(at, pauses):
             yield entry
 
 
-def _in_pause(at: str, pauses: Sequence[tuple[str, str | None]]) -> bool:
+def in_pause(at: str, pauses: Sequence[tuple[str, str | None]]) -> bool:
+    """Return True for a time (RFC 3339 UTC) in which nothing of a session is recorded."""
     return any(begin <= at and (end is None or at < end) for begin, end in pauses)
 
 

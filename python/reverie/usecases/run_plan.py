@@ -50,9 +50,10 @@ def decide(job: RunJob) -> RunPlan:
         return RunPlan(job.run, job.at, job.learnt, max(read, job.learnt), written, worked.plan)
     texts = _contents([*job.files, *written])
     found = Extractive().candidates(unlearnt, texts, job.run.working_memory, job.at, quoted=True)
+    authors = {file.path: file.author_agent_id for file in job.files}
     memories = consolidation_plan.decide(
         job.memories,
-        [_of_run(candidate, job) for candidate in found],
+        [_of_run(candidate, job, authors) for candidate in found],
         redactor=Redactor(job.literals),
         at=job.at,
         random=job.random,
@@ -102,11 +103,12 @@ def _contents(files: Sequence[RunFileRecord]) -> dict[str, str]:
     return {file.path: file.content for file in files if file.content is not None}
 
 
-def _of_run(candidate: Candidate, job: RunJob) -> Candidate:
+def _of_run(candidate: Candidate, job: RunJob, authors: Mapping[str, str | None]) -> Candidate:
     """Return a candidate of a file or of working memory with its run and its author in the provenance."""
     if "seqs" in candidate.provenance:
         return candidate
-    author = {} if job.run.agent is None else {"authorAgentId": job.run.agent}
+    agent = authors.get(str(candidate.provenance.get("path")), job.run.agent)
+    author = {} if agent is None else {"authorAgentId": agent}
     return replace(candidate, provenance={"run": job.run.id, **author, **candidate.provenance})
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "due",
     "erase",
     "file_answer",
+    "file_key",
     "file_record",
     "files_of",
     "get",
@@ -105,7 +106,7 @@ def files_of(reader: Reader, run_id: str) -> list[RunFileRecord]:
 
 def get_file(reader: Reader, run_id: str, path: str) -> RunFileRecord:
     """Return a file of a run. Raises NotFound."""
-    record = reader.load(RunFileRecord, _file_key(get(reader, run_id).id, path))
+    record = reader.load(RunFileRecord, file_key(get(reader, run_id).id, path))
     if record is None:
         raise NotFound(f"run {run_id} has no file {path!r}", hint=f"reverie runs show {run_id}")
     return record
@@ -254,7 +255,7 @@ def put_file(space: str, run_id: str, file: RunFileRecord, *, who: str) -> Write
     def body(writer: Writer) -> RunFileRecord:
         run = _running(writer, run_id)
         record = replace(file, author_agent_id=file.author_agent_id or run.agent)
-        writer.save(record, _file_key(run_id, file.path))
+        writer.save(record, file_key(run_id, file.path))
         writer.save(replace(run, updated_at=writer.at), (run_id,))
         return record
 
@@ -283,7 +284,8 @@ def _running(reader: Reader, run_id: str) -> RunRecord:
     return record
 
 
-def _file_key(run_id: str, path: str) -> tuple[str, str]:
+def file_key(run_id: str, path: str) -> tuple[str, str]:
+    """Return the key under which a file of a run is stored."""
     return run_id, hashlib.sha256(path.encode()).hexdigest()
 
 
@@ -326,7 +328,7 @@ def commit(plan: RunPlan, *, space: str, who: str, ended_by: wire.RunEnd) -> Wri
             if plan.last_seq != plan.since:
                 writer.save(replace(thread, extracted_seq=plan.last_seq), (thread.id,))
         for file in plan.files:
-            writer.save(file, _file_key(run.id, file.path))
+            writer.save(file, file_key(run.id, file.path))
         changes = consolidation.commit(writer, plan.memories, at=plan.at)
         result = wire.RunResult(
             candidates=changes.proposed,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,8 @@ from support.purged import files_with
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from support.daemon import Daemon
 
 GUIDE = """# Queue
@@ -239,6 +243,43 @@ def test_a_run_that_is_idle_ends() -> None:
             wait_until(lambda: client.run(idle.id).state == "completed")
             assert client.run(idle.id).ended_by == "idle"
             assert client.run(busy.id).state == "running"
+
+
+def test_files_of_a_watched_folder_join_the_run(tmp_path: Path) -> None:
+    """What was written meanwhile, by the run's agent alone; not what is ignored, older, or handed over already."""
+    work, private = tmp_path / "work", tmp_path / "work" / "private"
+    private.mkdir(parents=True)
+    (work / ".gitignore").write_text("*.log\n")
+    (work / "old.md").write_text("# Old\n\nThe old service listens on port 1111 in every environment.\n")
+    os.utime(work / "old.md", (1, 1))
+    with running_daemon(REVERIE_WORKSPACE_PATHS=f'["{work}"]') as daemon, Client(daemon.socket) as client:
+        client.change_privacy(wire.ChangePrivacy(ignore=str(private)))
+        wait_until(lambda: time.time() > (work / "old.md").stat().st_ctime + 0.1)
+        run = client.start_run(agent="coder")
+        client.put_run_file(run.id, "given.md", "# Given\n\nThe ledger listens on port 7070 in every environment.\n")
+        for name in ("new.md", "given.md", "a.log", "private/secret.md"):
+            (work / name).write_text(f"# Ports\n\nThe {name[0]} service listens on port 8080 in every environment.\n")
+        (work / "a.bin").write_bytes(b"\0")
+        client.complete_run(run.id)
+        files = {file.path: file for file in client.run(run.id).files}
+        assert set(files) == {"given.md", "new.md", "a.bin"}
+        assert [files[name].source for name in ("given.md", "new.md", "a.bin")] == ["api", "folder", "folder"]
+        assert (files["new.md"].author_agent_id, files["a.bin"].omitted) == ("coder", "binary")
+        assert any("n service listens on port 8080" in text for text in contents(client))
+        assert not any("1111" in text or "p service" in text for text in contents(client))
+        assert client.complete_run(run.id) == client.run(run.id).result
+
+
+def test_of_two_agents_at_work_nobody_is_the_author(tmp_path: Path) -> None:
+    """A file of a watched folder joins both runs, without an author."""
+    with running_daemon(REVERIE_WORKSPACE_PATHS=f'["{tmp_path}"]') as daemon, Client(daemon.socket) as client:
+        runs = [client.start_run(agent=agent) for agent in ("ann", "bob")]
+        (tmp_path / "a.md").write_text("# Ports\n\nThe ledger service listens on port 7070 in every environment.\n")
+        for run in runs:
+            client.complete_run(run.id)
+            assert [(file.path, file.author_agent_id) for file in client.run(run.id).files] == [("a.md", None)]
+        (learnt,) = [item for item in client.memories(limit=1000).items if "7070" in item.content]
+        assert "authorAgentId" not in learnt.provenance
 
 
 def test_a_purged_thread_takes_its_runs_along(client: Client, daemon: Daemon) -> None:
