@@ -20,6 +20,7 @@ from reverie.errors import ReverieError, ValidationError
 from reverie.usecases import imported_threads, privacy, sessions
 from reveried.actions import projects
 from reveried.actions.sessions import begin, end, real_folder
+from reveried.compaction_hint import COMPACTION_HINT
 from reveried.execution import read
 from reveried.log import logger
 from reveried.session_texts import PARTS, fitted, project_index
@@ -45,10 +46,6 @@ _TOOLS: Final = (
     "Reverie keeps what happens here across sessions and compactions. Its tools: `recall` finds what is known, `note` "
     "keeps a decision, a correction, a preference or the next step of this thread (use it without being asked when one "
     "comes up, and before work is left half done), `memory_append` keeps what later sessions should know."
-)
-_COMPACTING: Final = (
-    "Keep in the summary, in the words that were used: each decision and its reason, each correction by the user, what "
-    "is done, and the next step."
 )
 
 
@@ -289,7 +286,7 @@ async def _pre_compact(hook: _Hook) -> str:
     hook.shown.compacting = True
     hook.shown.parts.clear()
     await _in_time(hook, _background(hook, _make_now(hook)))
-    return _COMPACTING if hook.client == "claude-code" else ""
+    return COMPACTION_HINT if hook.client == "claude-code" else ""
 
 
 async def _make_now(hook: _Hook) -> None:

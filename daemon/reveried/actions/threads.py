@@ -36,6 +36,7 @@ __all__ = [
     "append",
     "change",
     "context",
+    "context_job",
     "context_text",
     "create",
     "given_fields",
@@ -329,7 +330,7 @@ async def context(
         NotFound: no such thread.
         TokenBudgetExceeded: the open turn alone is larger than `max_tokens`.
     """
-    job = await _context_job(services, space, thread_id, query=query, placement=placement, max_tokens=max_tokens)
+    job = await context_job(services, space, thread_id, query=query, placement=placement, max_tokens=max_tokens)
     return await decide(services, "context", job, wire.ContextAnswer)
 
 
@@ -349,21 +350,20 @@ async def context_text(
         NotFound: no such thread.
         TokenBudgetExceeded: the open turn alone is larger than `max_tokens`, and no `max_chars` is given.
     """
-    job = await _context_job(
-        services, space, thread_id, query=query, placement="late", max_tokens=max_tokens, sized=max_chars is not None
-    )
+    sized = max_chars is not None
+    job = await context_job(services, space, thread_id, query=query, max_tokens=max_tokens, sized=sized)
     text = contexts.TextJob(job, tiers=None if tiers is None else list(tiers), chars_max=max_chars)
     return (await decide(services, "context-text", text, wire.ContextText)).text
 
 
-async def _context_job(
+async def context_job(
     services: Services,
     space: str,
     thread_id: str,
     *,
     query: str | None,
-    placement: contexts.Placement | None,
-    max_tokens: int | None,
+    placement: contexts.Placement | None = "late",
+    max_tokens: int | None = None,
     sized: bool = False,
 ) -> contexts.ContextJob:
     """Return the snapshot of a thread's context: its working state, and what is recalled for it. Raises NotFound."""

@@ -29,6 +29,7 @@ from reveried.cli import (
     memories,
     privacy,
     projects,
+    proxy,
     review,
     runs,
     search,
@@ -104,6 +105,7 @@ _FIRST: Commands = {
     "doctor": doctor.doctor,
     "mcp": mcp,
     "install": install.install,
+    "run": proxy.run,
 }
 _WORK: Commands = {
     "threads": threads.threads,
@@ -147,6 +149,10 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     "sync": (
         "Synchronise your folder of markdown files with the store.\n\nExample: reverie sync status",
         {"status": sync.status, "now": sync.now, "conflicts": sync.conflicts, "resolve": sync.resolve},
+    ),
+    "proxy": (
+        "Run a proxy that answers a client's compactions without a model.\n\nExample: reverie proxy claude",
+        {"claude": proxy.proxy_claude},
     ),
     "review": (
         "Decide what waits for you: changes that Reverie does not make by itself.\n\nExample: reverie review",
@@ -253,6 +259,7 @@ def _command_name(arguments: Sequence[str]) -> str:
     return " ".join(words)
 
 
+_PASSING_ON = (proxy.run,)  # commands whose words behind the first one are another program's
 _CALLED_ALONE: Commands = {"review": review.review, "runs": runs.runs}  # groups that do something without a command
 
 
@@ -291,7 +298,8 @@ def _group(help_text: str) -> typer.Typer:
 def _add(group: typer.Typer, commands: Commands) -> None:
     """Add commands to a group."""
     for name, command in commands.items():
-        group.command(name)(command)
+        settings = {"allow_interspersed_args": False} if command in _PASSING_ON else None
+        group.command(name, context_settings=settings)(command)
 
 
 def _root_options(

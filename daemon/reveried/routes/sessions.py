@@ -1,4 +1,4 @@
-"""`/v1/sessions` and `/v1/privacy`: sessions of agents' clients, and the privacy settings."""
+"""`/v1/sessions`, `/v1/compactions` and `/v1/privacy`: sessions of agents' clients, and the privacy settings."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import Forbidden, ValidationError
 from reverie.usecases import privacy
+from reveried.actions import compactions
 from reveried.actions import sessions as actions
 from reveried.execution import answer_once, read
 from reveried.http.call import Reply
@@ -36,6 +37,11 @@ async def list_sessions(call: Call) -> Reply:
     """List the sessions of agents' clients, the one that was heard of last first."""
     query = call.query_as(wire.SessionsQuery)
     return Reply(await read(call.services, call.space, partial(actions.listed, query=query)))
+
+
+async def compact(call: Call) -> Reply:
+    """Return the text that takes the place of a client's conversation."""
+    return Reply(await compactions.compact(call.services, call.space, call.into(wire.CompactConversation)))
 
 
 async def get_privacy(call: Call) -> Reply:
@@ -77,6 +83,14 @@ ROUTES = (
         end,
         "A session has ended.",
         answer=wire.Session,
+    ),
+    Route(
+        "POST",
+        "/v1/compactions",
+        compact,
+        "The text that takes the place of a client's conversation.",
+        body=wire.CompactConversation,
+        answer=wire.Compaction,
     ),
     Route("GET", "/v1/privacy", get_privacy, "What a person keeps out of the store.", answer=wire.Privacy),
     Route(

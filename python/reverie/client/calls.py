@@ -46,7 +46,14 @@ from reverie.client.run_calls import (
     runs,
     start_run,
 )
-from reverie.client.session_calls import change_privacy, end_session, privacy, sessions, start_session
+from reverie.client.session_calls import (
+    change_privacy,
+    compact_conversation,
+    end_session,
+    privacy,
+    sessions,
+    start_session,
+)
 from reverie.client.space_calls import create_space, create_token, revoke_token, spaces, tokens
 from reverie.client.thread_calls import (
     add_note,
@@ -98,6 +105,7 @@ __all__ = [
     "change_thread",
     "check_distiller",
     "compact",
+    "compact_conversation",
     "complete_run",
     "conflict",
     "conflicts",

@@ -298,6 +298,7 @@ class ApiCalls:
     send_chunk = _Method(calls.send_chunk)
     start_session = _Method(calls.start_session)
     end_session = _Method(calls.end_session)
+    compact_conversation = _Method(calls.compact_conversation)
     sessions = _Method(calls.sessions)
     privacy = _Method(calls.privacy)
     change_privacy = _Method(calls.change_privacy)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reverie import wire
 from reverie.client.protocol import Call, get, request, target
 
-__all__ = ["change_privacy", "end_session", "privacy", "sessions", "start_session"]
+__all__ = ["change_privacy", "compact_conversation", "end_session", "privacy", "sessions", "start_session"]
 
 
 def start_session(body: wire.StartSession) -> Call[wire.Session]:
@@ -28,6 +28,11 @@ def sessions(
 ) -> Call[wire.Page[wire.Session]]:
     """Return one page of the sessions, the one that was heard of last first; of one client or process."""
     return get(wire.Page[wire.Session], "sessions", client=client, pid=pid, open=open or None, limit=limit, after=after)
+
+
+def compact_conversation(body: wire.CompactConversation) -> Call[wire.Compaction]:
+    """Return the text that takes the place of a client's conversation; nothing is stored."""
+    return request("POST", target("compactions"), wire.Compaction, body)
 
 
 def privacy() -> Call[wire.Privacy]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 
 from reverie.usecases import (
+    compactions,
     contexts,
     distill_plan,
     dream,
@@ -43,6 +44,7 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "state": _job(working_state.StateJob, working_state.decide),
     "context": _job(contexts.ContextJob, contexts.decide),
     "context-text": _job(contexts.TextJob, contexts.decide_text),
+    "compaction": _job(compactions.CompactionJob, compactions.decide),
     "messages": _job(message_pages.PageJob, message_pages.page),
     "outline": _job(message_pages.OutlineJob, message_pages.plan_outline),
     "distill": _job(DistillJob, distill_plan.decide),

@@ -44,7 +44,17 @@ if TYPE_CHECKING:
     from reverie.models import Entry
     from reverie.store import Reader
 
-__all__ = ["ContextJob", "Placement", "Room", "TextJob", "clear_caches", "decide", "decide_text", "snapshot"]
+__all__ = [
+    "ContextJob",
+    "Placement",
+    "Room",
+    "TextJob",
+    "clear_caches",
+    "decide",
+    "decide_text",
+    "last_messages",
+    "snapshot",
+]
 
 CHARS_OF_TOKEN = 3  # characters of a token at least in nearly every text, so that the tiers fill the size asked for
 FILLED = 0.7  # share of the characters asked for, below which a text that left something out is made once more
@@ -285,6 +295,11 @@ def _answer(context: Context, job: ContextJob) -> wire.ContextAnswer:
 def _entries(job: ContextJob) -> list[Entry]:
     """Return the opened entries of a job. Raises Damaged."""
     return [_OPENED.open(job.thread, seq, data) for seq, data in job.entries]
+
+
+def last_messages(job: ContextJob, count: int) -> tuple[Message, ...]:
+    """Return the last messages of a snapshot's thread, `count` at most. Raises Damaged."""
+    return _messages(_entries(job))[-count:]
 
 
 def _messages(entries: Sequence[Entry]) -> tuple[Message, ...]:

@@ -4,6 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, field
 
+from reverie.models import Json
 from reverie.wire.base import Id, ListQuery, Reply, Request
 from reverie.wire.projects import ABSOLUTE_PATH, ProjectText
 
@@ -11,6 +12,9 @@ __all__ = [
     "HOOK_MAX_BYTES",
     "AgentClient",
     "ChangePrivacy",
+    "CompactConversation",
+    "Compaction",
+    "CompactionSource",
     "HookQuery",
     "Privacy",
     "Session",
@@ -22,6 +26,7 @@ __all__ = [
 HOOK_MAX_BYTES = 16 * 1024 * 1024  # of a hook's input, which has the whole of a prompt
 
 AgentClient = Literal["claude-code", "codex"]
+CompactionSource = Literal["thread", "messages"]
 SessionSource = Literal["startup", "resume", "clear", "compact", "fork"]
 _Path = Annotated[str, Meta(min_length=2, max_length=4096, pattern=ABSOLUTE_PATH, description="An absolute path.")]
 _Pid = Annotated[int, Meta(ge=1, le=2**31 - 1, description="The client's process.")]
@@ -74,6 +79,27 @@ class HookQuery(Request):
         Literal["state", "summary", "excerpts"], Meta(description="What a hook at a session's start shows.")
     ] = "state"
     pid: _Pid | None = None
+
+
+class CompactConversation(Request):
+    """`POST /v1/compactions`: a client's conversation, to be replaced by a text of at most about `tokens`.
+
+    `messages` are those of the Messages API, for Codex the items of the Responses API. With a `session` that is
+    recorded, the text is made from its thread; nothing is stored either way.
+    """
+
+    client: AgentClient
+    messages: list[Json]
+    session: Id | None = None
+    tokens: Annotated[int, Meta(ge=1_000, le=200_000, description="Of the text, about.")] = 16_000
+
+
+class Compaction(Reply):
+    """The text that takes a conversation's place, and what it was made from."""
+
+    text: str
+    tokens: int
+    source: CompactionSource
 
 
 class Privacy(Reply):

@@ -57,7 +57,7 @@ BODIES: dict[str, tuple[Any, Any]] = {
 
 # They need a conflict, a candidate and a path, and the answer of a repetition has no secret: tested beside those. A
 # message of MCP has its own error for a key of another call, and only its tools change something. A hook's input is an
-# event of its client, which sends no keys.
+# event of its client, which sends no keys. A compaction changes nothing, and its answer is never stored.
 MADE_ELSEWHERE = {
     "/v1/candidates/{id}/accept",
     "/v1/candidates/{id}/reject",
@@ -65,6 +65,7 @@ MADE_ELSEWHERE = {
     "/v1/backups",
     "/v1/tokens",
     "/v1/hooks/{client}",
+    "/v1/compactions",
     "/mcp",
 }
 

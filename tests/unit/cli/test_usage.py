@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[3]
 COMMANDS = (
     "serve up down status logs doctor demo import threads thread projects context distill dream search recall "
     "memories remember forget note log show diff undo rollback sync archives schedule backup restore check "
-    "compact ignore pause resume install review runs space token service config eval completion version mcp"
+    "compact ignore pause resume install run proxy review runs space token service config eval completion version mcp"
 )
 
 
@@ -48,7 +48,7 @@ def test_docs_page_is_generated() -> None:
 
 
 def test_every_command_has_one_sentence_an_example_and_json() -> None:
-    """Help is one sentence and one example; every command but `serve` and `mcp` has --json."""
+    """Help is one sentence and one example; every command but `serve`, `mcp` and `run` has --json."""
     for name, command in tree().commands.items():
         for words, entry in {
             name: command,
@@ -58,7 +58,7 @@ def test_every_command_has_one_sentence_an_example_and_json() -> None:
             assert "\n" not in sentence
             assert sentence.endswith(".")
             assert re.search(rf"^Example: reverie {words.split()[0]}\b", rest), words
-            if not hasattr(entry, "commands") and name not in ("serve", "mcp"):
+            if not hasattr(entry, "commands") and name not in ("serve", "mcp", "run"):
                 assert any("--json" in parameter.opts for parameter in entry.params), words
 
 

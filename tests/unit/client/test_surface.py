@@ -248,6 +248,14 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         ),
         ("end_session", ("codex", "s"), {}, "POST /v1/sessions/codex/s/end", {}, None),
         (
+            "compact_conversation",
+            (wire.CompactConversation("codex", [{"type": "message"}], session="s"),),
+            {},
+            "POST /v1/compactions",
+            {},
+            {"client": "codex", "messages": [{"type": "message"}], "session": "s"},
+        ),
+        (
             "sessions",
             (),
             {"pid": 7, "open": True},

@@ -1,0 +1,50 @@
+"""Compactions of clients' conversations: the text that takes their place."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from reverie import wire
+from reverie.errors import NotFound
+from reverie.usecases import compactions, imported_threads
+from reveried.actions import threads
+from reveried.execution import decide
+
+if TYPE_CHECKING:
+    from reverie.usecases.contexts import ContextJob
+    from reveried.services import Services
+
+__all__ = ["compact"]
+
+_IN_THE_TEXT: Final = ("summary", "excerpts")
+"""Parts that the hooks of a compaction would show, and that need not be shown again."""
+
+
+async def compact(services: Services, space: str, request: wire.CompactConversation) -> wire.Compaction:
+    """Return the text for a conversation: from its thread where that has all of it, else from its own messages.
+
+    Raises:
+        ComputeFailed: it could not be made now.
+    """
+    job = compactions.CompactionJob(
+        request.client, request.messages, request.tokens, thread=await _thread(services, space, request)
+    )
+    answer = await decide(services, "compaction", job, wire.Compaction)
+    if request.session is not None and answer.source == "thread":
+        thread = imported_threads.thread_id(request.client, request.session)
+        now = asyncio.get_running_loop().time()
+        services.hooks.of(space, thread).parts.update(dict.fromkeys(_IN_THE_TEXT, now))
+    return answer
+
+
+async def _thread(services: Services, space: str, request: wire.CompactConversation) -> ContextJob | None:
+    """Return the snapshot of the session's thread after all that its transcript has; None without one."""
+    if request.session is None:
+        return None
+    await services.follower.catch_up(services, (space, request.client, request.session))
+    try:
+        thread = imported_threads.thread_id(request.client, request.session)
+        return await threads.context_job(services, space, thread, query=None, sized=True)
+    except NotFound:
+        return None

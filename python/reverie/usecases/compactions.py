@@ -1,0 +1,154 @@
+"""The compaction of a client's conversation: the text that takes the place of its messages, made without a model.
+
+A client sends its whole conversation with the request for a summary. Where it is a session whose thread has all of it,
+the text is made from the thread, which also knows what was before earlier compactions, the agent's notes, and what the
+person has forgotten since. Else the messages themselves are distilled, and nothing of them is stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import msgspec
+
+from reverie import tokens, wire
+from reverie.context.as_text import text_of
+from reverie.context.truncate import shorten
+from reverie.context.values import Limits, Parts
+from reverie.distill import state_rendering as state_text
+from reverie.distill.extractive import Extractive
+from reverie.importers import claude_code, codex
+from reverie.importers.jsonline import Unreadable
+from reverie.importers.messages import blocks_of, main_line
+from reverie.importers.token_count import with_token_counts
+from reverie.models import EntryKind
+from reverie.usecases import contexts
+from reverie.usecases.sized_context import sized_context
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reverie.models import Entry, Json, Message
+
+__all__ = ["TIERS", "CompactionJob", "decide"]
+
+TIERS: Final = ("digest", "workingState", "notes", "summary", "excerpts", "tail")
+CHARS_OF_TOKEN: Final = 3
+EARLIER_SHARE: Final = 3  # of the size: a summary that the conversation begins with has a third at most
+LAST_MESSAGES: Final = 12  # of the thread, among which the conversation's last reply has to be
+
+_EARLIER: Final = (
+    "This session is being continued from a previous conversation",  # Claude Code
+    "Another language model started to solve this problem",  # Codex
+)
+_EARLIER_HEADING: Final = "## Summary of the work before this conversation"
+_REMINDER: Final = "<system-reminder>"  # what Claude Code adds to a message of the person
+
+
+class CompactionJob(msgspec.Struct):
+    """A conversation as its client sent it, the tokens that its text may have, and its thread's snapshot, if any.
+
+    `messages` are those of the Messages API, for Codex the items of the Responses API.
+    """
+
+    client: str
+    messages: list[Any]
+    tokens: int
+    thread: contexts.ContextJob | None = None
+
+
+def decide(job: CompactionJob) -> wire.Compaction:
+    """Return the text that takes the conversation's place; pure. Raises Damaged."""
+    entries = _entries(job.client, job.messages)
+    messages = [message for message in main_line(entries) if not message.rewound]
+    if job.thread is not None and _has_all(contexts.last_messages(job.thread, LAST_MESSAGES), messages):
+        of_thread = contexts.TextJob(job.thread, tiers=list(TIERS), chars_max=job.tokens * CHARS_OF_TOKEN)
+        return _answer(contexts.decide_text(of_thread).text, "thread")
+    earlier = "\n\n".join(_text(entry.content) for entry in entries if entry.kind is EntryKind.SUMMARY)
+    return _answer(_distilled(entries, messages, earlier, job.tokens), "messages")
+
+
+def _answer(text: str, source: Literal["thread", "messages"]) -> wire.Compaction:
+    return wire.Compaction(text=text, tokens=tokens.count(text), source=source)
+
+
+def _distilled(entries: Sequence[Entry], messages: Sequence[Message], earlier: str, size: int) -> str:
+    """Return the text of a conversation that is not stored, within about `size` tokens."""
+    parts: list[str] = []
+    if earlier:
+        parts.append(f"{_EARLIER_HEADING}\n{shorten(earlier, size // EARLIER_SHARE)}")
+        size -= tokens.count(parts[0])
+    if messages:
+        context = sized_context(
+            Parts(state=state_text.render(Extractive().working_state(messages)), messages=tuple(messages)),
+            Limits(max_tokens=size),
+            number=1,
+            previous=None,
+            inherited_digest="",
+            # An id marks the last turn as one that is not continued here: it is distilled like the rest.
+            entries=[replace(entries[-1], id="last")],
+        )
+        parts.append(text_of(context, tiers=TIERS, chars_max=size * CHARS_OF_TOKEN))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _entries(client: str, messages: Iterable[Json]) -> list[Entry]:
+    """Return the entries of a conversation; what is no message is left out, and so are the client's own reminders."""
+    entries: list[Entry] = []
+    for message in messages:
+        if not isinstance(message, dict):
+            continue
+        entry = _entry_of(client, message, len(entries) + 1)
+        if entry is not None:
+            entries.append(entry)
+    return with_token_counts(entries)
+
+
+def _entry_of(client: str, message: dict[str, Any], number: int) -> Entry | None:
+    """Return the entry of one message, of Codex one item; None without one."""
+    try:
+        if client == "codex":
+            entry, _ = codex.entry_of({"type": "response_item", "payload": dict(message)}, number)
+        else:
+            given: dict[str, Any] = {name: message[name] for name in ("role", "content") if name in message}
+            entry, _ = claude_code.entry_of(given | {"content": _spoken(given.get("content"))}, number)
+    except (Unreadable, KeyError, TypeError):
+        return None
+    if entry.role is None:
+        return None
+    is_earlier = entry.role == "user" and _text(entry.content).lstrip().startswith(_EARLIER)
+    return replace(entry, seq=number, id=None, parent=None, kind=EntryKind.SUMMARY if is_earlier else entry.kind)
+
+
+def _spoken(content: Json) -> Json:
+    """Return a content without the client's reminders and the marks of its cache."""
+    if isinstance(content, str):
+        return content
+    return [
+        {name: part for name, part in block.items() if name != "cache_control"}
+        for block in content
+        if isinstance(block, dict) and not str(block.get("text", "")).lstrip().startswith(_REMINDER)
+    ]
+
+
+def _text(content: Json) -> str:
+    return "\n".join(block["text"] for block in blocks_of(content) if isinstance(block.get("text"), str))
+
+
+def _has_all(stored: Sequence[Message], messages: Sequence[Message]) -> bool:
+    """Return True if the last reply of a conversation is one of a thread's last messages."""
+    last = next((message for message in reversed(messages) if message.role == "assistant"), None)
+    if last is None:
+        return False
+    marks = _marks(last)
+    return bool(marks) and marks <= {
+        mark for message in stored if message.role == "assistant" for mark in _marks(message)
+    }
+
+
+def _marks(message: Message) -> set[str]:
+    """Return what a reply is recognised by: the ids of its calls, or its text where it has none."""
+    blocks = blocks_of(message.content)
+    calls = {str(block.get("id")) for block in blocks if block.get("type") == "tool_use"}
+    return calls or {text.strip() for block in blocks if (text := str(block.get("text", ""))).strip()}

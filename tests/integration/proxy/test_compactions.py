@@ -1,0 +1,243 @@
+"""A client's request for a summary is answered by the daemon, without the provider; whatever else, the provider is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import anthropic
+import pytest
+
+from reverie import wire
+from reverie.client import Client
+from support.daemon import running_daemon
+from support.live_session import LiveSession
+from support.model_servers import model_server
+from support.session import stored_messages
+from support.upstream import body_of, connected, ok, provider, proxied, read_message
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reveried.proxy.server import ProxyServer
+    from support.daemon import Daemon
+
+ASKED = (
+    "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\n\nYour task is to create a detailed summary of the "
+    "conversation so far, in <analysis> and <summary>.\n\nAdditional Instructions:\nkeep the gate\n\n"
+    "REMINDER: text only."
+)
+SAID: list[dict[str, Any]] = [
+    {"role": "user", "content": [{"type": "text", "text": "Please paint the north gate green."}]},
+    {"role": "assistant", "content": [{"type": "text", "text": "It is green. Next: paint the south gate."}]},
+]
+
+
+def asked_to(instructions: str = ASKED, said: list[dict[str, Any]] | None = None, **fields: Any) -> dict[str, Any]:
+    """Return the body of a request for a summary."""
+    messages = [*(SAID if said is None else said), {"role": "user", "content": instructions}]
+    return {"model": "claude-opus-5-5", "max_tokens": 9, "messages": messages, **fields}
+
+
+def summary_of(text: str) -> str:
+    """Return what the client reads out of an answer."""
+    assert text.startswith("<summary>")
+    return text.partition("<summary>")[2].partition("</summary>")[0]
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """A daemon for all tests of this module."""
+    with running_daemon() as running:
+        yield running
+
+
+def test_a_summary_without_the_provider(daemon: Daemon) -> None:
+    """As a stream and as one message, read by the package of the API: state, messages, what was asked for; no cost."""
+    with (
+        model_server() as models,
+        proxied(models.url, daemon=daemon.socket) as server,
+        anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0) as client,
+    ):
+        whole = client.messages.create(**asked_to())
+        with client.messages.stream(**asked_to()) as stream:
+            streamed = stream.get_final_message()
+        assert models.requests == []
+    for message in (whole, streamed):
+        assert (message.model, message.stop_reason) == ("claude-opus-5-5", "end_turn")
+        assert message.usage.input_tokens + message.usage.output_tokens == 0
+        (block,) = message.content
+        assert isinstance(block, anthropic.types.TextBlock)
+        text = summary_of(block.text)
+        assert "Next: paint the south gate" in text
+        assert "## Working State" in text
+        assert text.rstrip().endswith("keep the gate")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        asked_to("Your task is to create a detailed summary of the conversation so far, in <summary>."),
+        asked_to(ASKED.replace("so far", "of yesterday")),
+        {**asked_to(), "messages": [*SAID, {"role": "user", "content": f"What does this mean?\n{ASKED}"}]},
+        {**asked_to(), "messages": [*asked_to()["messages"], {"role": "assistant", "content": "<summary>"}]},
+        {**asked_to(), "messages": 7},
+        {"messages": []},
+    ],
+)
+def test_what_is_not_certainly_a_request_for_a_summary(daemon: Daemon, body: dict[str, Any]) -> None:
+    """It goes to the provider, byte for byte."""
+    data = json.dumps(body, indent=3).encode()
+    with (
+        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        proxied(models.url, daemon=daemon.socket, max_tokens=50_000) as server,
+        connected(server) as send,
+    ):
+        assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
+        assert [body_of(request) for request in models.requests] == [data]
+
+
+def test_without_a_daemon_a_summary_is_the_provider_s() -> None:
+    """The request goes on as it came."""
+    data = json.dumps(asked_to()).encode()
+    with (
+        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        proxied(models.url) as server,
+        connected(server) as send,
+    ):
+        assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
+        assert [body_of(request) for request in models.requests] == [data]
+
+
+def test_a_daemon_that_is_killed_before_its_answer() -> None:
+    """The request goes on as it came."""
+    data = json.dumps(asked_to()).encode()
+    with (
+        running_daemon() as own,
+        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        proxied(models.url, daemon=own.socket) as server,
+        connected(server) as send,
+    ):
+        assert b"<summary>" in body_of(read_message(send("POST", "/v1/messages", data)) or b"")
+        own.kill()
+        assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
+        assert [body_of(request) for request in models.requests] == [data]
+
+
+def compacted(server: ProxyServer, body: dict[str, Any], *headers: str) -> tuple[bytes, str]:
+    """Return the head and the text of the answer to a request for a summary."""
+    with connected(server) as send:
+        answer = read_message(send("POST", "/v1/messages", json.dumps(body).encode(), *headers))
+    assert answer is not None
+    return answer.partition(b"\r\n\r\n")[0], json.loads(body_of(answer))["content"][0]["text"]
+
+
+def test_a_session_that_is_recorded_is_compacted_from_its_thread(daemon: Daemon, tmp_path: Path) -> None:
+    """With the agent's notes; a subagent's conversation and one that the thread does not have are their own source."""
+    project = tmp_path / "harbour"
+    project.mkdir()
+    session = LiveSession(tmp_path, project, 1)
+    thread = session.start(daemon)["thread"]
+    session.say("Please paint the north gate green.", "It is green. Next: paint the south gate.")
+    named = f"X-Claude-Code-Session-Id: {session.id}"
+    with Client(daemon.socket) as client, model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
+        wait_until(lambda: len(stored_messages(client, thread)) == 2, "the messages")
+        client.add_note(thread, "the south gate stays red", "correction")
+        head, text = compacted(server, asked_to(), named)
+        assert b"Reverie-Compaction: thread" in head
+        assert "the south gate stays red" in summary_of(text)
+        head, text = compacted(server, asked_to(), named, "x-claude-code-agent-id: a1")
+        assert b"Reverie-Compaction: messages" in head
+        assert "stays red" not in text
+        other = [*SAID[:1], {"role": "assistant", "content": "Something that the thread does not have."}]
+        head, _ = compacted(server, asked_to(said=other), named)
+        assert b"Reverie-Compaction: messages" in head
+        assert models.requests == []
+        assert len(stored_messages(client, thread)) == 2
+
+
+def test_an_earlier_summary_is_carried_on(daemon: Daemon) -> None:
+    """Of a conversation that is not recorded, the second compaction has what the first one had."""
+    with Client(daemon.socket) as client:
+        said = [
+            {
+                "role": "user",
+                "content": "This session is being continued from a previous conversation.\nThe mast is oak.",
+            },
+            *SAID,
+        ]
+        made = client.compact_conversation(wire.CompactConversation("claude-code", said))
+    assert made.source == "messages"
+    assert "The mast is oak." in made.text
+    assert "paint the south gate" in made.text
+
+
+def test_the_items_of_codex(daemon: Daemon) -> None:
+    """Words, calls and outputs as the Responses API has them; what the client wrote itself is left out."""
+    items = [
+        {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "You are Codex."}]},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "<environment_context>x"}]},
+        {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "Run the tests of the crane."}]},
+        {"type": "function_call", "name": "shell", "arguments": '{"command":["make","crane"]}', "call_id": "c"},
+        {"type": "function_call_output", "call_id": "c", "output": "Exit code: 1\ncrane is stuck"},
+        {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "The crane is stuck."}]},
+        "no item",
+    ]
+    with Client(daemon.socket) as client:
+        made = client.compact_conversation(wire.CompactConversation("codex", items))
+    assert "Run the tests of the crane." in made.text
+    assert "The crane is stuck." in made.text
+    assert "You are Codex" not in made.text
+
+
+def test_marks_in_the_text_do_not_end_the_summary(daemon: Daemon) -> None:
+    """A conversation about `</summary>` is read whole."""
+    said = [
+        {"role": "user", "content": "Why does </summary> end it? And <summary>?"},
+        {"role": "assistant", "content": "Since the last word is HERE."},
+    ]
+    with model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
+        _, text = compacted(server, asked_to(said=said))
+    assert "HERE" in summary_of(text)
+
+
+def test_a_long_conversation_is_capped(daemon: Daemon) -> None:
+    """Over 40 requests: the same beginning except after a cut, no result without its call, other fields unchanged."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Please paint every gate."}]
+    before: list[str] = []
+    cuts = 0
+    with (
+        model_server() as models,
+        proxied(models.url, daemon=daemon.socket, max_tokens=12_000) as server,
+        anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0) as client,
+    ):
+        for number in range(40):
+            call = {"type": "tool_use", "id": f"call{number}", "name": "Bash", "input": {"command": f"paint {number}"}}
+            result = {"type": "tool_result", "tool_use_id": call["id"], "content": f"gate {number} is green. " * 120}
+            messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+            client.messages.create(model="m", max_tokens=7, system="You paint.", messages=messages)  # type: ignore[arg-type]
+            body = models.requests[-1]
+            assert (body["model"], body["max_tokens"], body["system"]) == ("m", 7, "You paint.")
+            sent = [json.dumps(message) for message in body["messages"]]
+            is_prefix = sent[: len(before)] == before
+            cuts += not is_prefix
+            calls = {
+                block["id"]
+                for message in body["messages"]
+                if message["role"] == "assistant"
+                for block in message["content"]
+            }
+            results = {
+                block.get("tool_use_id")
+                for message in body["messages"][1:]
+                if message["role"] == "user"
+                for block in message["content"]
+            }
+            assert results <= calls
+            assert sent[-2:] == [json.dumps(message) for message in messages[-2:]]
+            before = sent
+        assert 1 <= cuts <= 8
+        assert "Please paint every gate." in before[0]
+        assert "gate 3 is green" in before[0] or "paint 3" in before[0]

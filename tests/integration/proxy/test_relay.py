@@ -1,0 +1,235 @@
+"""What the proxy passes on is what came: requests, streams, and every failure of the provider."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.errors import ValidationError
+from reveried.proxy import connection
+from reveried.proxy.upstream import upstream
+from support.upstream import WAIT_S, body_of, chunked, connected, ok, provider, proxied, read_message, split_url
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from reveried.proxy.server import ProxyServer
+
+MESSAGES = "/v1/messages?beta=true"
+
+
+def received(peer: socket.socket) -> bytes:
+    """Return all that comes until the other end closes."""
+    data = b""
+    while piece := peer.recv(1 << 16):
+        data += piece
+    return data
+
+
+def test_a_stream_has_the_bytes_of_the_provider() -> None:
+    """Head, chunks and all: 2 MB in pieces of every size, and the connection is used for the next request."""
+    pieces = [os.urandom(1 + 37 * number % 9_000) for number in range(400)]
+    whole = chunked(*pieces) + b"0\r\n\r\n"
+
+    def answer(peer: socket.socket, _: bytes) -> None:
+        for start in range(0, len(whole), 5_003):
+            peer.sendall(whole[start : start + 5_003])
+
+    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
+        for _ in range(2):
+            peer = send("POST", MESSAGES, b'{"messages": []}', "x-api-key: k", "X-Odd: Case")
+            data = b""
+            while len(data) < len(whole):
+                data += peer.recv(1 << 16)
+            assert data == whole
+        assert models.connections == 1
+        head, _, body = models.requests[0].partition(b"\r\n\r\n")
+        assert head.startswith(b"POST /v1/messages?beta=true HTTP/1.1\r\nHost: 127.0.0.1:")
+        assert b"x-api-key: k\r\nX-Odd: Case" in head
+        assert body == b'{"messages": []}'
+        assert split_url(server)[1].encode() not in models.requests[0]
+
+
+def test_the_beginning_of_a_stream_comes_before_its_end() -> None:
+    """Nothing is held back: the provider goes on only when the client has what came before."""
+    seen = threading.Event()
+
+    def answer(peer: socket.socket, _: bytes) -> None:
+        peer.sendall(chunked(b"event: first\n\n"))
+        assert seen.wait(WAIT_S)
+        peer.sendall(b"3\r\nend\r\n0\r\n\r\n")
+
+    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
+        peer = send("POST", MESSAGES, b"{}")
+        data = b""
+        while b"first" not in data:
+            data += peer.recv(1 << 16)
+        seen.set()
+        while not data.endswith(b"0\r\n\r\n"):
+            data += peer.recv(1 << 16)
+
+
+@pytest.mark.parametrize("status", [b"529 Overloaded", b"503 Service Unavailable", b"429 Too Many Requests"])
+def test_an_error_of_the_provider_is_the_client_s(status: bytes) -> None:
+    """Status, headers and body as they came."""
+    whole = ok(b'{"type":"error"}', b"retry-after: 7").replace(b"200 OK", status)
+    with (
+        provider(lambda peer, _: peer.sendall(whole)) as models,
+        proxied(models.url) as server,
+        connected(server) as send,
+    ):
+        assert read_message(send("POST", MESSAGES, b"{}")) == whole
+
+
+@pytest.mark.parametrize(
+    "half", [b"", b"HTTP/1.1 200 OK\r\nContent-Le", ok(b"four words of ten")[:-4], chunked(b"data: one\n\n")]
+)
+def test_half_an_answer_is_half_an_answer(half: bytes) -> None:
+    """The client gets what came, and then the end of the connection."""
+
+    def answer(peer: socket.socket, _: bytes) -> None:
+        peer.sendall(half)
+        peer.close()
+
+    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
+        assert received(send("POST", MESSAGES, b"{}")) == half
+
+
+def test_an_answer_without_a_length_ends_with_the_connection() -> None:
+    """As HTTP/1.0 has it."""
+    whole = b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nall of it"
+
+    def answer(peer: socket.socket, _: bytes) -> None:
+        peer.sendall(whole)
+        peer.close()
+
+    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
+        assert received(send("GET", "/v1/models")) == whole
+
+
+def test_a_provider_that_cannot_be_reached_ends_the_connection() -> None:
+    """As it would be refused without the proxy."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    with proxied(url) as server, connected(server) as send:
+        assert received(send("POST", MESSAGES, b"{}")) == b""
+
+
+def test_a_client_that_leaves_ends_its_request() -> None:
+    """Before the first byte and in the middle of a stream: the provider's connection ends."""
+
+    def answer(peer: socket.socket, request: bytes) -> None:
+        if b"stream" in request:
+            peer.sendall(chunked(b"data: one\n\n"))
+
+    with provider(answer) as models, proxied(models.url) as server:
+        for number, body in enumerate((b"{}", b'{"stream": true}'), 1):
+            with connected(server) as send:
+                peer = send("POST", MESSAGES, body)
+                while b"stream" in body and b"one" not in peer.recv(1 << 16):
+                    pass
+                wait_until(lambda: len(models.requests) == number, "the request")  # noqa: B023 - called at once
+            assert models.ended.acquire(timeout=WAIT_S)
+
+
+def test_an_idle_connection_ends_with_the_provider_s() -> None:
+    """Then the client opens another one, as it would without the proxy."""
+    close = threading.Event()
+
+    def answer(peer: socket.socket, _: bytes) -> None:
+        peer.sendall(ok(b"one"))
+        assert close.wait(WAIT_S)
+        peer.close()
+
+    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
+        peer = send("GET", "/v1/models")
+        assert read_message(peer) == ok(b"one")
+        close.set()
+        assert peer.recv(1) == b""
+
+
+def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a length and in chunks, and another path too: nothing is lost."""
+    monkeypatch.setattr(connection, "BODY_BYTES_MAX", 500_000)
+    body = os.urandom(3_000_000)
+
+    def answer(peer: socket.socket, request: bytes) -> None:
+        peer.sendall(ok(b"%d" % len(request.partition(b"\r\n\r\n")[2])))
+
+    with provider(answer) as models, proxied(models.url) as server:
+        for target in (MESSAGES, "/v1/files"):
+            with connected(server) as send:
+                assert body_of(read_message(send("POST", target, body)) or b"") == b"%d" % len(body)
+            assert body_of(models.requests[-1]) == body
+        host, path = split_url(server)
+        with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as peer:
+            peer.sendall(
+                f"POST {path}/v1/files HTTP/1.1\r\nHost: {host}\r\nTransfer-Encoding: chunked\r\n\r\n".encode()
+            )
+            peer.sendall(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
+            assert read_message(peer) is not None
+        assert body_of(models.requests[-1]) == b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+
+
+def test_a_question_for_the_head_alone() -> None:
+    """A response to HEAD has the length of a body that does not come."""
+
+    def answer(peer: socket.socket, _: bytes) -> None:
+        peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
+
+    with provider(answer) as models, proxied(models.url) as server, connected(server) as send:
+        assert received(send("HEAD", "/")) == b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
+
+
+def refused(server: ProxyServer, head: bytes) -> bytes:
+    """Return the status line with which a request is refused; the provider is not asked."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as peer:
+        peer.sendall(head)
+        return received(peer).partition(b"\r\n")[0]
+
+
+def test_only_the_client_comes_in() -> None:
+    """Not another path, a browser, another host's name, another protocol, a head without end."""
+    with provider(lambda *_: None) as models, proxied(models.url) as server:
+        host, path = split_url(server)
+        known = f"POST {path}/v1/messages HTTP/1.1\r\n"
+        address = f"Host: {host}\r\n"
+        for head, status in (
+            (f"POST /v1/messages HTTP/1.1\r\n{address}\r\n", b"HTTP/1.1 404 Not Found"),
+            (f"POST {path[:-1]}/v1/messages HTTP/1.1\r\n{address}\r\n", b"HTTP/1.1 404 Not Found"),
+            (f"{known}{address}Origin: https://example.org\r\n\r\n", b"HTTP/1.1 403 Forbidden"),
+            (f"{known}{address}Sec-Fetch-Site: none\r\n\r\n", b"HTTP/1.1 403 Forbidden"),
+            (f"{known}Host: example.org:{server.port}\r\n\r\n", b"HTTP/1.1 403 Forbidden"),
+            (f"{known}{address}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n", b"HTTP/1.1 426 Upgrade Required"),
+            ("what?\r\n\r\n", b"HTTP/1.1 400 Bad Request"),
+            (f"{known}X: {'x' * 70_000}\r\n\r\n", b"HTTP/1.1 431 Request Header Fields Too Large"),
+        ):
+            assert refused(server, head.encode()) == status, head[:200]
+        assert models.requests == []
+        assert models.connections == 0
+
+
+def test_two_requests_at_once_on_one_connection_end_it() -> None:
+    """No client does that; what would answer which is not guessed."""
+    with provider(lambda *_: None) as models, proxied(models.url) as server:
+        host, path = split_url(server)
+        one = f"GET {path}/v1/models HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+        assert refused(server, one + one) == b""
+
+
+def test_addresses_that_are_none() -> None:
+    """A provider that is no URL is refused before anything listens."""
+    for url in (
+        "api.anthropic.com",
+        "ftp://x",
+        "https://",
+        "https://x:0",
+        "https://u:p@x",
+        "https://x/?a=b",
+        "http://ä",
+    ):
+        with pytest.raises(ValidationError):
+            upstream(url)
