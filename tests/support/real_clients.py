@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from support.daemon import Daemon
     from support.model_servers import ModelServer
 
-__all__ = ["CLAUDE", "CODEX", "Client", "claude_code", "codex", "conversation", "needs", "prompt"]
+__all__ = ["CLAUDE", "CODEX", "Client", "claude_code", "codex", "conversation", "needs", "prompt", "run_with_proxy"]
 
 FOLDER = Path(os.environ.get("AGENT_CLIENTS", Path.home() / ".cache" / "agent-clients"))
 CLAUDE = ("@anthropic-ai/claude-code", "2.1.330", "claude-code-*/claude")
@@ -45,6 +45,7 @@ class Client:
 
     def __init__(self, name: str, program: str, home: Path, env: dict[str, str]) -> None:
         self.name, self.program, self.home = name, program, home
+        self.before: list[str] = []  # words of a command that starts the program
         hidden = ("CLAUDE", "CODEX", "ANTHROPIC", "OPENAI", "REVERIE_")
         base = {key: value for key, value in os.environ.items() if not key.startswith(hidden)}
         self.env = base | {"HOME": str(home)} | env
@@ -61,8 +62,8 @@ class Client:
     def run(self, project: Path, *words: str) -> str:
         """Run the client in a project; return its standard output."""
         done = subprocess.run(
-            [self.program, *words], cwd=project, env=self.env, capture_output=True, text=True, check=False,
-            timeout=_LIMIT_S, stdin=subprocess.DEVNULL,
+            [*self.before, self.program, *words], cwd=project, env=self.env, capture_output=True, text=True,
+            check=False, timeout=_LIMIT_S, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout
@@ -81,6 +82,13 @@ def claude_code(home: Path, models: ModelServer) -> Client:
         "DISABLE_AUTOUPDATER": "1",
     }
     return Client("claude-code", program, home, env)
+
+
+def run_with_proxy(client: Client) -> Client:
+    """Return a client that `reverie run` starts; it shares the environment of the one given."""
+    run = Client(client.name, client.program, client.home, {})
+    run.env, run.before = client.env, [sys.executable, "-m", "reveried.cli", "run"]
+    return run
 
 
 def codex(home: Path, models: ModelServer) -> Client:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
+import msgspec
+
 from reverie import wire
-from reverie.errors import NotFound
+from reverie.errors import NotFound, ReverieError
 from reverie.usecases import compactions, imported_threads
 from reveried.actions import threads
 from reveried.execution import decide
+from reveried.log import logger
 
 if TYPE_CHECKING:
     from reverie.usecases.contexts import ContextJob
@@ -27,14 +30,17 @@ async def compact(services: Services, space: str, request: wire.CompactConversat
     Raises:
         ComputeFailed: it could not be made now.
     """
-    job = compactions.CompactionJob(
-        request.client, request.messages, request.tokens, thread=await _thread(services, space, request)
-    )
-    answer = await decide(services, "compaction", job, wire.Compaction)
+    job = compactions.CompactionJob(request.client, request.messages, request.tokens)
+    try:
+        thread = await _thread(services, space, request)
+        answer = await decide(services, "compaction", msgspec.structs.replace(job, thread=thread), wire.Compaction)
+    except ReverieError as error:
+        logger("reveried.compactions").warning("a thread was not used for a compaction", code=error.code)
+        answer = await decide(services, "compaction", job, wire.Compaction)
     if request.session is not None and answer.source == "thread":
-        thread = imported_threads.thread_id(request.client, request.session)
+        key = imported_threads.thread_id(request.client, request.session)
         now = asyncio.get_running_loop().time()
-        services.hooks.of(space, thread).parts.update(dict.fromkeys(_IN_THE_TEXT, now))
+        services.hooks.of(space, key).parts.update(dict.fromkeys(_IN_THE_TEXT, now))
     return answer
 
 

@@ -13,7 +13,7 @@ import pytest
 from reverie.client import Client as Reverie
 from support.daemon import running_daemon
 from support.model_servers import model_server
-from support.real_clients import CLAUDE, CODEX, claude_code, codex, conversation, needs, prompt
+from support.real_clients import CLAUDE, CODEX, claude_code, codex, conversation, needs, prompt, run_with_proxy
 from support.session import stored_messages
 from support.waiting import wait_until
 
@@ -225,3 +225,43 @@ def test_without_a_daemon_the_clients_work_as_before(models: ModelServer, tmp_pa
 
 def _stop(daemon: Daemon) -> None:
     assert daemon.stop() == 0
+
+
+@needs(CLAUDE)
+def test_claude_code_behind_the_proxy_compacts_without_a_model(
+    models: ModelServer, tmp_path: Path, project: Path
+) -> None:
+    """`/compact` asks no model, and the next request has state, notes and summary; then by itself when it is full."""
+    with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
+        client = claude_code(tmp_path, models)
+        client.install(daemon)
+        client.env["REVERIE_HOME"] = str(daemon.home)
+        behind = run_with_proxy(client)
+        models.reply = "I have painted the north gate green. Next: paint the south gate."
+        session = prompt(behind, project, "Please paint the north gate green.")["session_id"]
+        thread = thread_of(reverie, session, 2)
+        reverie.add_note(thread, "the south gate stays red", "correction")
+
+        models.forget()
+        prompt(behind, project, "/compact keep the colours", "--resume", session)
+        assert models.requests == [], next(daemon.home.rglob("proxy.log")).read_text()
+        models.reply = "Understood."
+        prompt(behind, project, "What is next?", "--resume", session)
+        (after,) = models.conversations()
+        assert "being continued from a previous conversation" in after
+        assert "the south gate stays red" in after
+        assert "Next: go on: paint the south gate" in after
+        assert "I have painted the north gate green" in after
+        assert "keep the colours" in after
+        assert PART.format(1) in after
+        assert PART.format(3) not in after  # the excerpts are in the summary
+
+        client.env["CLAUDE_CODE_AUTO_COMPACT_WINDOW"] = "100000"
+        models.usage = 990_000
+        prompt(behind, project, "Paint the fence in the colour of moss.", "--resume", session)
+        models.forget()
+        prompt(behind, project, "And now the door.", "--resume", session)
+        last = models.conversations()
+        assert len(last) == 1
+        assert "being continued from a previous conversation" in last[0]
+        assert "colour of moss" in last[0]
