@@ -39,7 +39,7 @@ __all__ = ["JOBS_MODULE", "SMALL_BYTES", "SMALL_JOBS", "Compute", "ComputeFailed
 
 JOBS_MODULE = "reverie.usecases.compute_jobs"
 # These cost some microseconds for each entry, and no more.
-SMALL_JOBS = frozenset({"state", "context", "context-text", "messages", "outline"})
+SMALL_JOBS = frozenset({"state", "context", "context-text", "compaction", "messages", "outline"})
 HEAD = struct.Struct(">BQ")
 OK = b"ok"
 PIECE_BYTES = 1 << 20
