@@ -166,6 +166,12 @@ def _resolved(values: dict[str, Any], set_by: dict[str, str], layout: Layout, ho
             "it is empty, and distiller.kind is command",
             'Write distiller.command = ["claude", "-p"], or a program of your own.',
         )
+    if values["distiller.learning"] == "reflection" and values["distiller.kind"] == "extractive":
+        raise ValidationError(
+            "distiller.learning is reflection, which needs a model that calls tools, and distiller.kind is extractive.",
+            hint="Choose distiller.kind anthropic, command or spool, or distiller.learning extraction.",
+            key="distiller.learning",
+        )
     literals_file = values["redact.literalsFile"]
     values["redact.literalsFile"] = None
     if literals_file:

@@ -17,76 +17,44 @@ import msgspec
 from msgspec import Meta
 
 from reverie.errors import ValidationError
+from reveried.config_distiller import Distiller, Reflection
+from reveried.config_fields import DAY_MAX, LIST_MAX, TEXT_MAX, TOKENS_MAX, Section, Texts, number, share, text
 from reveried.config_key import ANYWHERE, Key
 
 __all__ = ["ANYWHERE", "BY_NAME", "KEYS", "Config", "Key", "Sync", "unknown_key"]
 
-DAY_MAX = 36_500
-TOKENS_MAX = 10_000_000
-TEXT_MAX = 4096  # characters: the longest path that Linux takes
-LIST_MAX = 10_000
 CREDENTIAL_WORDS = ("key", "token", "secret", "password", "credential")
 _NEAREST_CUTOFF = 0.4  # of difflib's ratio: `daemon.sokcet` finds `daemon.socket`, `a` finds nothing
 
-Texts = tuple[Annotated[str, Meta(min_length=1, max_length=TEXT_MAX)], ...]
 LogLevel = Literal["debug", "info", "warning", "error"]
-DistillerKind = Literal["extractive", "command", "spool", "anthropic"]
-
-
-def _range(least: float, most: float, description: str) -> Meta:
-    """Return the bounds, both allowed, and the description of a number."""
-    return Meta(ge=least, le=most, description=description)
-
-
-def _share(description: str) -> Meta:
-    """Return the bounds of a fraction: above 0 and up to 1."""
-    return Meta(gt=0, le=1, description=description)
-
-
-def _text(description: str) -> Meta:
-    """Return the description of a path, list or choice."""
-    return Meta(description=description)
-
-
-def _model(description: str) -> Meta:
-    """Return the description of a model's name, which may be empty."""
-    return Meta(
-        pattern=r"\A[A-Za-z0-9._:/@+-]{0,200}\Z",
-        description=f"{description} Empty: the transport's own choice.",
-        extra={"expected": "the name of a model, without spaces"},
-    )
-
-
-class Section(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """A table of the settings file."""
 
 
 class Memory(Section, frozen=True):
     """`[memory]`."""
 
-    data_dir: Annotated[Path, _text("The folder that holds one folder of markdown per space; empty: ~/Reverie.")]
+    data_dir: Annotated[Path, text("The folder that holds one folder of markdown per space; empty: ~/Reverie.")]
 
 
 class Sync(Section, frozen=True):
     """`[sync]`."""
 
-    debounce_ms: Annotated[int, _range(1, 60_000, "Quiet time after a change of a file before it is read.")] = 100
-    rescan_seconds: Annotated[float, _range(0.1, 86_400, "Interval of full scans of the folder.")] = 120.0
+    debounce_ms: Annotated[int, number(1, 60_000, "Quiet time after a change of a file before it is read.")] = 100
+    rescan_seconds: Annotated[float, number(0.1, 86_400, "Interval of full scans of the folder.")] = 120.0
     delete_quiet_seconds: Annotated[
-        float, _range(0, 86_400, "How long a file must be missing to count as deleted.")
+        float, number(0, 86_400, "How long a file must be missing to count as deleted.")
     ] = 2.0
-    grace_seconds: Annotated[float, _range(0, 600, "How long a replaced file is watched for a late save.")] = 3.0
-    file_bytes: Annotated[int, _range(1024, 67_108_864, "Largest file that is read.")] = 1_048_576
-    files: Annotated[int, _range(1, 10_000_000, "Most files that a folder may have.")] = 100_000
+    grace_seconds: Annotated[float, number(0, 600, "How long a replaced file is watched for a late save.")] = 3.0
+    file_bytes: Annotated[int, number(1024, 67_108_864, "Largest file that is read.")] = 1_048_576
+    files: Annotated[int, number(1, 10_000_000, "Most files that a folder may have.")] = 100_000
     mass_fraction: Annotated[
-        float, _share("Share of the files that may be missing at once before sync stops and asks.")
+        float, share("Share of the files that may be missing at once before sync stops and asks.")
     ] = 0.5
 
 
 class Daemon(Section, frozen=True):
     """`[daemon]`."""
 
-    socket: Annotated[Path, _text("Where the daemon listens; empty: the runtime directory of the user.")]
+    socket: Annotated[Path, text("Where the daemon listens; empty: the runtime directory of the user.")]
     tcp: Annotated[
         str,
         Meta(
@@ -96,48 +64,48 @@ class Daemon(Section, frozen=True):
             extra={"expected": 'empty (off), or a loopback address and port such as "127.0.0.1:8377"'},
         ),
     ] = ""
-    queue_length: Annotated[int, _range(1, 100_000, "Writes that may wait in each lane before `busy`.")] = 1024
-    connections: Annotated[int, _range(1, 10_000, "Connections at once; more are answered 503.")] = 512
-    body_bytes: Annotated[int, _range(1024, 1_073_741_824, "Largest body of a request.")] = 33_554_432
-    header_seconds: Annotated[float, _range(0.05, 600, "Time limit for the head of a request.")] = 5.0
-    body_seconds: Annotated[float, _range(0.05, 600, "Time limit between two parts of a body.")] = 10.0
-    idle_seconds: Annotated[float, _range(0.05, 86_400, "How long a connection may be idle.")] = 60.0
-    write_seconds: Annotated[float, _range(0.05, 600, "How long a client may leave its answer unread.")] = 30.0
-    drain_seconds: Annotated[float, _range(0, 600, "Time to finish running requests when stopping.")] = 20.0
-    compute_idle_seconds: Annotated[float, _range(0.05, 86_400, "How long a compute process without work stays.")] = (
+    queue_length: Annotated[int, number(1, 100_000, "Writes that may wait in each lane before `busy`.")] = 1024
+    connections: Annotated[int, number(1, 10_000, "Connections at once; more are answered 503.")] = 512
+    body_bytes: Annotated[int, number(1024, 1_073_741_824, "Largest body of a request.")] = 33_554_432
+    header_seconds: Annotated[float, number(0.05, 600, "Time limit for the head of a request.")] = 5.0
+    body_seconds: Annotated[float, number(0.05, 600, "Time limit between two parts of a body.")] = 10.0
+    idle_seconds: Annotated[float, number(0.05, 86_400, "How long a connection may be idle.")] = 60.0
+    write_seconds: Annotated[float, number(0.05, 600, "How long a client may leave its answer unread.")] = 30.0
+    drain_seconds: Annotated[float, number(0, 600, "Time to finish running requests when stopping.")] = 20.0
+    compute_idle_seconds: Annotated[float, number(0.05, 86_400, "How long a compute process without work stays.")] = (
         60.0
     )
-    compute_seconds: Annotated[float, _range(0.05, 86_400, "Time limit of one job in a compute process.")] = 600.0
-    subscribers: Annotated[int, _range(1, 10_000, "Event streams at once.")] = 64
+    compute_seconds: Annotated[float, number(0.05, 86_400, "Time limit of one job in a compute process.")] = 600.0
+    subscribers: Annotated[int, number(1, 10_000, "Event streams at once.")] = 64
 
 
 class Context(Section, frozen=True):
     """`[context]`."""
 
-    window: Annotated[int, _range(1000, TOKENS_MAX, "The model's context window in tokens.")] = 200_000
-    distil_at: Annotated[float, _share("Share of the window at which a thread is distilled.")] = 0.70
-    clear_at: Annotated[float, _share("Share of the window at which old tool results are cleared.")] = 0.60
-    absolute_cap: Annotated[int, _range(1000, TOKENS_MAX, "Tokens at which any thread is distilled.")] = 140_000
+    window: Annotated[int, number(1000, TOKENS_MAX, "The model's context window in tokens.")] = 200_000
+    distil_at: Annotated[float, share("Share of the window at which a thread is distilled.")] = 0.70
+    clear_at: Annotated[float, share("Share of the window at which old tool results are cleared.")] = 0.60
+    absolute_cap: Annotated[int, number(1000, TOKENS_MAX, "Tokens at which any thread is distilled.")] = 140_000
     bootstrap: Annotated[Texts, Meta(max_length=LIST_MAX, description="Documents whose text opens every context.")] = ()
 
 
 class Compaction(Section, frozen=True):
     """`[compaction]`."""
 
-    preserve_recent_messages: Annotated[int, _range(1, 1000, "Last messages kept word for word.")] = 10
-    preserve_recent_max_tokens: Annotated[int, _range(100, TOKENS_MAX, "Most tokens of those messages.")] = 12_000
+    preserve_recent_messages: Annotated[int, number(1, 1000, "Last messages kept word for word.")] = 10
+    preserve_recent_max_tokens: Annotated[int, number(100, TOKENS_MAX, "Most tokens of those messages.")] = 12_000
 
 
 class Consolidation(Section, frozen=True):
     """`[consolidation]`."""
 
-    window: Annotated[int, _range(1000, 100 * TOKENS_MAX, "Tokens of memory that count as full.")] = 1_000_000
+    window: Annotated[int, number(1000, 100 * TOKENS_MAX, "Tokens of memory that count as full.")] = 1_000_000
 
 
 class Runs(Section, frozen=True):
     """`[runs]`."""
 
-    idle_minutes: Annotated[int, _range(1, 525_600, "Minutes without a call or message that end a run.")] = 60
+    idle_minutes: Annotated[int, number(1, 525_600, "Minutes without a call or message that end a run.")] = 60
 
 
 class Workspace(Section, frozen=True):
@@ -155,61 +123,7 @@ class Workspace(Section, frozen=True):
 class Dream(Section, frozen=True):
     """`[dream]`."""
 
-    max_token_budget: Annotated[int, _range(1, 100 * TOKENS_MAX, "Most tokens that one dream may use.")] = 100_000
-
-
-class Distiller(Section, frozen=True, kw_only=True):
-    """`[distiller]`: who reads threads and memories. Everything but `extractive` sends redacted text to a model."""
-
-    kind: Annotated[
-        DistillerKind,
-        _text(
-            "Who decides what is kept: extractive (rules, nothing leaves the machine), command (a program), spool "
-            "(files in a folder) or anthropic (an API)."
-        ),
-    ] = "extractive"
-    command: Annotated[
-        Texts,
-        Meta(
-            max_length=100,
-            description="The program and its arguments for kind command; {model} in them is the role's model.",
-        ),
-    ] = ()
-    command_input: Annotated[
-        Literal["json", "text"],
-        _text(
-            "The standard input of the program: json (the request) or text (one prompt, for programs that take that)."
-        ),
-    ] = "json"
-    spool_folder: Annotated[
-        Path, _text("The folder of requests and answers for kind spool; empty: spool beside the store.")
-    ]
-    cheap_model: Annotated[str, _model("The model that is asked for working states.")] = ""
-    strong_model: Annotated[str, _model("The model that is asked for memories and summaries.")] = ""
-    base_url: Annotated[
-        str,
-        Meta(
-            pattern=r"\A(?:https?://[A-Za-z0-9._~:\[\]-]+(?:/[A-Za-z0-9._~/-]*)?)?\Z",
-            description="The server of kind anthropic; any that speaks the Messages API. Empty: Anthropic's own.",
-            extra={"expected": 'empty, or an address such as "http://127.0.0.1:11434", without a user or query'},
-        ),
-    ] = ""
-    key_file: Annotated[
-        Path | None,
-        _text("A file of mode 0600 with the key of kind anthropic; empty: ANTHROPIC_API_KEY of the daemon."),
-    ] = None
-    deadline_seconds: Annotated[
-        float, _range(0.05, 86_400, "Time limit of one request to a model, retries included.")
-    ] = 300.0
-    wait_seconds: Annotated[
-        float,
-        _range(0, 86_400, "Longest pause before a request is tried again, also where the provider asks for more."),
-    ] = 60.0
-    state_seconds: Annotated[float, _range(0.05, 60, "Time limit of a request for a working state.")] = 1.0
-    daily_tokens: Annotated[
-        int, _range(0, 100 * TOKENS_MAX, "Most tokens, read and written, of one UTC day; 0: nothing is asked.")
-    ] = 2_000_000
-    daily_calls: Annotated[int, _range(0, 1_000_000, "Most requests of one UTC day; 0: nothing is asked.")] = 1_000
+    max_token_budget: Annotated[int, number(1, 100 * TOKENS_MAX, "Most tokens that one dream may use.")] = 100_000
 
 
 class Redact(Section, frozen=True):
@@ -218,7 +132,7 @@ class Redact(Section, frozen=True):
     literals: Annotated[
         Texts, Meta(max_length=LIST_MAX, description="Secrets of your own to be replaced wherever they appear.")
     ] = ()
-    literals_file: Annotated[Path | None, _text("A file of mode 0600 with one such secret a line; empty: none.")] = None
+    literals_file: Annotated[Path | None, text("A file of mode 0600 with one such secret a line; empty: none.")] = None
 
     def __repr__(self) -> str:
         return f"Redact({len(self.literals)} literals)"
@@ -227,7 +141,7 @@ class Redact(Section, frozen=True):
 class Log(Section, frozen=True):
     """`[log]`."""
 
-    level: Annotated[LogLevel, _text("What is logged: debug, info, warning or error.")] = "info"
+    level: Annotated[LogLevel, text("What is logged: debug, info, warning or error.")] = "info"
 
 
 class Backup(Section, frozen=True):
@@ -235,17 +149,17 @@ class Backup(Section, frozen=True):
 
     folder: Annotated[
         Path,
-        _text("The folder below which POST /v1/backups writes; empty: backups beside the store; / allows any folder."),
+        text("The folder below which POST /v1/backups writes; empty: backups beside the store; / allows any folder."),
     ]
 
 
 class Retention(Section, frozen=True):
     """`[retention]`."""
 
-    version_days: Annotated[int, _range(1, DAY_MAX, "Days that superseded versions are kept.")] = 365
-    event_days: Annotated[int, _range(1, DAY_MAX, "Days that events are kept.")] = 90
-    key_days: Annotated[int, _range(1, DAY_MAX, "Days that idempotency keys are kept.")] = 7
-    job_days: Annotated[int, _range(1, DAY_MAX, "Days that finished jobs are kept.")] = 7
+    version_days: Annotated[int, number(1, DAY_MAX, "Days that superseded versions are kept.")] = 365
+    event_days: Annotated[int, number(1, DAY_MAX, "Days that events are kept.")] = 90
+    key_days: Annotated[int, number(1, DAY_MAX, "Days that idempotency keys are kept.")] = 7
+    job_days: Annotated[int, number(1, DAY_MAX, "Days that finished jobs are kept.")] = 7
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -260,6 +174,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     runs: Runs
     workspace: Workspace
     dream: Dream
+    reflection: Reflection
     distiller: Distiller
     redact: Redact
     log: Log

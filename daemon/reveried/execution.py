@@ -11,6 +11,7 @@ import msgspec
 from reverie.errors import Conflict, ReverieError
 from reverie.store import Write
 from reveried.keyed_lock import keyed_lock
+from reveried.models.settlement import settlements
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -49,8 +50,8 @@ async def execute(
     Each attempt asks for a stored answer first: a concurrent call with the same idempotency key may have committed
     meanwhile. `skip` returns an answer where the snapshot shows that there is nothing to decide; `commit` returns an
     answer where the plan writes nothing, and may be a coroutine where it has to look something up. `complete` adds to
-    the snapshot what is not in the store, such as the answers of a model. Use cases that write
-    the same records share the name of a `lock`.
+    the snapshot what is not in the store, such as the answers of a model; what those have used is written in the
+    transaction of the result. Use cases that write the same records share the name of a `lock`.
 
     Raises:
         Conflict: other writers were faster in every try, or the key was used for another request.
@@ -70,11 +71,14 @@ async def execute(
         if inspect.isawaitable(outcome):
             outcome = await outcome
         if isinstance(outcome, Write):
-            write: Write[A] = outcome
-            return (await services.submit(write, bulk=bulk_commit)).value
+            write, settled = opened.with_result(outcome)
+            result: A = (await services.submit(write, bulk=bulk_commit)).value
+            opened.written(settled)
+            return result
         return outcome
 
-    return await retry_while_stale(attempt, keyed_lock(lock, space))
+    async with settlements() as opened:
+        return await retry_while_stale(attempt, keyed_lock(lock, space))
 
 
 async def read(services: Services, space: str, snapshot: Callable[[Reader], T]) -> T:

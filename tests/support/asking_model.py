@@ -14,7 +14,7 @@ from reverie.language_model.requests import ModelAnswer, ModelMessage, new_reque
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.token_ledger import Ceilings, model_spend
-from reveried.config_schema import Distiller
+from reveried.config_distiller import Distiller
 from reveried.models.anthropic import Anthropic
 from reveried.models.spend import Metered
 from reveried.worker import Worker

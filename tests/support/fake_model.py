@@ -17,6 +17,9 @@ with open(os.path.join(folder, "requests.jsonl"), "a") as log:
     log.write(json.dumps({**request, "marker": os.environ.get("REVERIE_MODEL_CALL"), "pid": os.getpid()}) + "\\n")
 with open(os.path.join(folder, request["purpose"] + ".json")) as file:
     how = json.load(file)
+if "turns" in how:
+    turn = sum(message["role"] == "assistant" for message in request["messages"])
+    how = {"text": json.dumps(how["turns"][min(turn, len(how["turns"]) - 1)])}
 if how.get("fork"):
     if os.fork() == 0:
         time.sleep(600)
@@ -71,12 +74,21 @@ class FakeModel:
         """Let the consolidation give these operations."""
         self.behave("consolidate", text=json.dumps({"operations": list(operations)}))
 
+    def reflect(self, *turns: list[dict[str, Any]]) -> None:
+        """Let a reflection make these calls, turn by turn, and then be done."""
+        self.behave("reflect", turns=[*({"calls": calls} for calls in turns), {"calls": []}])
+
     def requests(self, purpose: str | None = None) -> list[dict[str, Any]]:
         """Return the requests so far, oldest first."""
         path = self.folder / "requests.jsonl"
         lines = path.read_text().splitlines() if path.exists() else []
         found = [json.loads(line) for line in lines]
         return [request for request in found if purpose in {None, request["purpose"]}]
+
+
+def call(name: str, **given: Any) -> dict[str, Any]:
+    """Return a call of a tool as a model writes it."""
+    return {"name": name, "input": given}
 
 
 def memory(content: str, quote: str, entry: int = 1, **fields: Any) -> dict[str, Any]:

@@ -42,6 +42,7 @@ __all__ = [
     "redirect",
     "reset_in_body",
     "status",
+    "tool_turns",
 ]
 
 USAGE_FACTOR = 1.3  # this server counts more tokens than o200k_base does, as current models do
@@ -219,6 +220,24 @@ def answer(
     return step
 
 
+def tool_turns(*turns: Sequence[dict[str, Any]]) -> Callable[[Connection], None]:
+    """Answer a conversation with these calls of tools, turn by turn, and then with words alone."""
+
+    def step(connection: Connection) -> None:
+        turn = sum(message["role"] == "assistant" for message in connection.seen.body["messages"])
+        calls = turns[turn] if turn < len(turns) else ()
+        content = [
+            {"type": "tool_use", "id": f"toolu_{turn}_{number}", "name": call["name"], "input": call["input"]}
+            for number, call in enumerate(calls)
+        ]
+        if not content:
+            answer("I am done.")(connection)
+            return
+        answer(json.dumps([call["input"] for call in calls]), content=content, stop_reason="tool_use")(connection)
+
+    return step
+
+
 def raw_answer(data: bytes) -> Callable[[Connection], None]:
     """Answer 200 with a body of these bytes."""
     return lambda connection: _send(connection, _response(200, data))
@@ -354,7 +373,9 @@ def _read_request(stream: socket.socket) -> Seen | None:
 
 
 def purpose_of(seen: Seen) -> str:
-    """Return what a request is for, by the answer that it wants: `extract`, `consolidate`, `check` or `other`."""
+    """Return what a request wants: `reflect` with tools, else `extract`, `consolidate`, `check` or `other`."""
+    if "tools" in seen.body:
+        return "reflect"
     wanted = seen.body.get("output_config", {}).get("format", {}).get("schema", {}).get("properties", {})
     names = {"memories": "extract", "operations": "consolidate", "ok": "check"}
     return next((purpose for name, purpose in names.items() if name in wanted), "other")

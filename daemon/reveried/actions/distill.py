@@ -5,10 +5,11 @@ All three write memories, so they share the lock "memories".
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
-from reverie.errors import Busy, Conflict, ReverieError, unexpected
+from reverie.errors import Busy, Conflict, ReverieError, ValidationError, unexpected
 from reverie.language_model.requests import ModelRequest
 from reverie.usecases import distill as distill_case
 from reverie.usecases import dream as dream_case
@@ -17,16 +18,25 @@ from reverie.usecases.consolidation import changes_answer
 from reveried.actions.accesses import write_accesses
 from reveried.execution import answer_once, decide, execute, read
 from reveried.keyed_lock import keyed_lock
-from reveried.models.asking import answered, one_at_a_time, prepared
+from reveried.models.asking import answered, one_at_a_time, prepared, reflection_bounds
 from reveried.models.spool import LEARNT_FROM, learn_from_answers
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Outcome
+    from reverie.language_model.requests import Outcome, ReflectionBounds
     from reverie.store import Reader, Write
     from reveried.jobs import Progress
     from reveried.services import Services
 
-__all__ = ["distill", "dream", "learn", "learn_from_spool", "model_requests", "register_dream_job", "start_distilling"]
+__all__ = [
+    "distill",
+    "dream",
+    "learn",
+    "learn_from_spool",
+    "model_requests",
+    "register_dream_job",
+    "require_tools",
+    "start_distilling",
+]
 
 RANDOM_BYTES = 16
 NOTHING_LEARNT = wire.MemoryChanges(candidates=0, counts={}, tier="", operation=None, proposals=wire.ABSENT)
@@ -74,24 +84,40 @@ async def distill(
     return answer
 
 
-async def learn(services: Services, space: str, thread: str, *, who: str) -> wire.MemoryChanges:
-    """Learn memories from the thread's messages since it was last learnt from. Raises NotFound."""
+async def learn(
+    services: Services,
+    space: str,
+    thread: str,
+    *,
+    who: str,
+    reflect: bool = False,
+    through: int | None = None,
+    outcomes: dict[str, Outcome] | None = None,
+) -> wire.MemoryChanges:
+    """Learn memories from the thread's messages since it was last learnt from.
+
+    With `reflect` the model changes the memory files by calls of tools, whatever `distiller.learning` says. Messages
+    behind entry `through` wait for the next run. `outcomes` are answers that have come already, by their requests.
+
+    Raises:
+        NotFound: no such thread.
+    """
+    answers: dict[str, Outcome] = {} if outcomes is None else outcomes
 
     def commit(plan: learn_case.LearnPlan) -> Write[wire.MemoryChanges] | wire.MemoryChanges:
         if plan.last_seq == plan.since:
             return changes_answer(plan.memories, operation=None)
         return learn_case.commit(plan, space=space, who=who)
 
-    outcomes: dict[str, Outcome] = {}
     await write_accesses(services)
     async with one_at_a_time(services, space):
         LEARNT_FROM.set((space, thread))
         answer = await execute(
             services,
             space,
-            snapshot=lambda reader: _learn_snapshot(services, reader, thread),
+            snapshot=lambda reader: _learn_snapshot(services, reader, thread, reflect=reflect, through=through),
             skip=lambda job: None if job.entries else NOTHING_LEARNT,
-            complete=lambda job: answered(services, "learn-requests", job, outcomes, bulk=True),
+            complete=lambda job: answered(services, "learn-requests", job, answers, bulk=True),
             job="learn",
             plan=learn_case.LearnPlan,
             commit=commit,
@@ -102,6 +128,16 @@ async def learn(services: Services, space: str, thread: str, *, who: str) -> wir
     if answer.operation is not None:
         await services.sync_service.write_all(space)
     return answer
+
+
+def require_tools(services: Services) -> None:
+    """Raise ValidationError where no model is asked, so that there is none to call tools."""
+    if services.models is None:
+        raise ValidationError(
+            "The extractive distiller has no model, and so no tools to reflect with.",
+            hint="reverie config set distiller.kind anthropic; command and spool can reflect too.",
+            reason="no_tools",
+        )
 
 
 def start_distilling(services: Services, space: str, thread_id: str, *, who: str) -> wire.DistilledNow | None:
@@ -120,10 +156,10 @@ def start_distilling(services: Services, space: str, thread_id: str, *, who: str
         return None
 
 
-async def model_requests(services: Services, space: str, thread: str) -> list[ModelRequest]:
+async def model_requests(services: Services, space: str, thread: str, *, reflect: bool = False) -> list[ModelRequest]:
     """Return what a distillation of the thread would send first, else what learning from it would; nothing is sent.
 
-    Raises NotFound.
+    With `reflect` it is the first turn of a reflection. Raises NotFound.
     """
 
     def distilling(reader: Reader) -> distill_case.DistillJob:
@@ -132,14 +168,16 @@ async def model_requests(services: Services, space: str, thread: str) -> list[Mo
         return job
 
     def learning(reader: Reader) -> learn_case.LearnJob:
-        job = _learn_snapshot(services, reader, thread)
+        job = _learn_snapshot(services, reader, thread, reflect=reflect)
         job.outcomes = {}
         return job
 
-    try:
-        job = await read(services, space, distilling)
-        requests = await decide(services, "distill-requests", job, list[ModelRequest])
-    except Conflict:  # nothing is old enough to distill
+    requests: list[ModelRequest] | None = None
+    if not reflect:
+        with suppress(Conflict):  # nothing is old enough to distill
+            job = await read(services, space, distilling)
+            requests = await decide(services, "distill-requests", job, list[ModelRequest])
+    if requests is None:
         requests = await decide(services, "learn-requests", await read(services, space, learning), list[ModelRequest])
     return [await prepared(request, services.redactor) for request in requests]
 
@@ -155,7 +193,7 @@ def _distill_snapshot(
     )
     if token_budget is not None:
         bounds.token_budget = min(token_budget, bounds.token_budget)
-    return distill_case.snapshot(
+    job = distill_case.snapshot(
         reader,
         thread,
         bounds=bounds,
@@ -165,18 +203,30 @@ def _distill_snapshot(
         at=services.clock(),
         random=services.random(RANDOM_BYTES),
     )
+    job.reflection = _reflection(services)
+    return job
 
 
-def _learn_snapshot(services: Services, reader: Reader, thread: str) -> learn_case.LearnJob:
+def _learn_snapshot(
+    services: Services, reader: Reader, thread: str, *, reflect: bool = False, through: int | None = None
+) -> learn_case.LearnJob:
     """Return what learning is decided from. Raises NotFound."""
-    return learn_case.snapshot(
+    job = learn_case.snapshot(
         reader,
         thread,
         window=services.config.consolidation.window,
         literals=services.config.redact.literals,
         at=services.clock(),
         random=services.random(RANDOM_BYTES),
+        through=through,
     )
+    job.reflection = reflection_bounds(services) if reflect else _reflection(services)
+    return job
+
+
+def _reflection(services: Services) -> ReflectionBounds | None:
+    """Return the bounds of a reflection where threads are learnt from by one, else None."""
+    return reflection_bounds(services) if services.config.distiller.learning == "reflection" else None
 
 
 async def dream(
@@ -249,7 +299,8 @@ async def learn_from_spool(services: Services) -> None:
     settings = services.config.distiller
     if settings.kind == "spool":
         await learn_from_answers(
-            settings.spool_folder, lambda space, thread: learn(services, space, thread, who="distiller")
+            settings.spool_folder,
+            lambda space, thread, reflects: learn(services, space, thread, who="distiller", reflect=reflects),
         )
 
 

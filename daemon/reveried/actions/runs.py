@@ -23,7 +23,7 @@ from reveried.daemon_records import spaces_of
 from reveried.execution import execute, read
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
-from reveried.models.asking import answered, one_at_a_time
+from reveried.models.asking import answered, one_at_a_time, reflection_bounds
 from reveried.supervision import failures_logged
 from reveried.watched_folders import written_since
 
@@ -138,7 +138,7 @@ def _stored_result(job: runs.RunJob) -> wire.RunResult | None:
 
 
 def _snapshot(services: Services, reader: Reader, run: str) -> runs.RunJob:
-    return runs.snapshot(
+    job = runs.snapshot(
         reader,
         run,
         window=services.config.consolidation.window,
@@ -146,6 +146,8 @@ def _snapshot(services: Services, reader: Reader, run: str) -> runs.RunJob:
         at=services.clock(),
         random=services.random(RANDOM_BYTES),
     )
+    job.reflection = reflection_bounds(services) if services.config.distiller.learning == "reflection" else None
+    return job
 
 
 async def context(services: Services, space: str, run: str) -> wire.RunContext:

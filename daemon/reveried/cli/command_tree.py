@@ -113,6 +113,7 @@ _WORK: Commands = {
     "projects": projects.projects,
     "context": threads.context,
     "distill": threads.distill,
+    "reflect": threads.reflect,
     "dream": dreams.dream,
     "search": search.search,
     "recall": memories.recall,

@@ -21,7 +21,7 @@ from reveried.cli.projects import ProjectOption, given_project
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["context", "distill", "note", "threads"]
+__all__ = ["context", "distill", "note", "reflect", "threads"]
 
 T = TypeVar("T")
 TITLE_CHARS = 60
@@ -147,6 +147,40 @@ def distill(
     say(answer.summary.text if full else f"To see the new context: reverie context {thread}")
 
 
+def reflect(
+    thread: ThreadId,
+    show_request: Annotated[
+        bool, typer.Option("--show-request", help="Print what would be sent to the model first, and do nothing.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Let a model change the memory files after a thread, by calls of tools; `reverie undo` takes it back.
+
+    Example: reverie reflect THREAD
+    """
+    if show_request:
+        _print_requests(thread, json=json, reflect=True)
+        return
+    with daemon_handle.client() as client:
+        answer = with_thread(client, thread, client.reflect)
+        kinds = "" if json else new_memory_kinds(client, answer.operation)
+    if json:
+        print_json(answer)
+        return
+    print_fields(
+        [
+            ("Memories", change_counts(answer) + kinds),
+            (
+                "Waiting",
+                f"{counted(len(answer.waiting), 'change')} for you: reverie review" if answer.waiting else None,
+            ),
+            ("Operation", answer.operation),
+        ]
+    )
+    print_fallback(answer.fallback)
+    print_proposals(answer.proposals)
+
+
 def note(
     thread: ThreadId,
     text: Annotated[
@@ -177,10 +211,10 @@ def note(
     print_noted()
 
 
-def _print_requests(thread: str, *, json: bool) -> None:
-    """Print what a distillation of the thread would send to a model."""
+def _print_requests(thread: str, *, json: bool, reflect: bool = False) -> None:
+    """Print what a distillation of the thread, or a reflection, would send to a model."""
     with daemon_handle.client() as client:
-        answer = with_thread(client, thread, client.model_requests)
+        answer = with_thread(client, thread, lambda thread_id: client.model_requests(thread_id, reflect=reflect))
     if json:
         print_json(answer)
         return

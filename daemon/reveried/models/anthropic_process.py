@@ -11,9 +11,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import ssl
-import urllib.request
 from email.utils import parsedate_to_datetime
-from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import anthropic
@@ -23,18 +21,22 @@ from msgspec import Meta
 
 from reverie import tokens
 from reverie.errors import ModelFailed
-from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelAnswer, ModelRequest, StopReason
+from reverie.language_model.requests import (
+    ANSWER_BYTES_MAX,
+    ModelAnswer,
+    ModelRequest,
+    StopReason,
+    ToolUse,
+)
+from reveried.models.anthropic_client import AnswerError, client_of, message_params
 from reveried.models.transport import NOT_SENT, request_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import Callable, Mapping
 
 
 __all__ = ["JOBS", "SendJob", "clear_caches"]
 
-BODY_BYTES_MAX = 8 * ANSWER_BYTES_MAX  # of a whole response: text with every character escaped, and thinking
-ERROR_BYTES_MAX = 64 * 1024
-CONNECT_S = 15.0
 TOKENS_SANE = 10_000_000  # no context is this long: a provider that reports more is not believed
 OVERLOADED = 529
 SPEND_LIMIT_CODES = ("spend_limit", "credit", "billing")  # parts of the error's type or code
@@ -62,10 +64,13 @@ class SendJob(msgspec.Struct, frozen=True):
 
 
 class _Block(msgspec.Struct, frozen=True):
-    """A content block; only text blocks are read."""
+    """A content block; only text blocks and, where tools were offered, calls of them are read."""
 
     type: str
     text: str = ""
+    id: str = ""
+    name: Annotated[str, Meta(max_length=200)] = ""
+    input: dict[str, Any] = {}
 
 
 Count = Annotated[int, Meta(ge=0, le=TOKENS_SANE)]
@@ -89,55 +94,6 @@ class _Message(msgspec.Struct, frozen=True):
     content: list[_Block]
     stop_reason: str | None = None
     usage: msgspec.Raw = msgspec.Raw(b"null")
-
-
-class _AnswerError(httpx2.TransportError):
-    """The response is too large, or compressed though that was not asked for."""
-
-
-class _BoundedTransport(httpx2.AsyncBaseTransport):
-    """A transport whose responses end with an error beyond a number of bytes, errors of the server included."""
-
-    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
-        self._inner = inner
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Return the response with its body bounded; a compressed one is refused, it may have any size."""
-        response = await self._inner.handle_async_request(request)
-        if response.headers.get("content-encoding", "identity").lower() != "identity":
-            await response.aclose()
-            raise _AnswerError("compressed")
-        most = BODY_BYTES_MAX if response.is_success else ERROR_BYTES_MAX
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        return httpx2.Response(
-            response.status_code,
-            headers=response.headers,
-            stream=_BoundedStream(response.stream, most),
-            extensions=response.extensions,
-        )
-
-    async def aclose(self) -> None:
-        """Close the connections."""
-        await self._inner.aclose()
-
-
-class _BoundedStream(httpx2.AsyncByteStream):
-    """The bytes of a stream; an error beyond `most` of them."""
-
-    def __init__(self, inner: httpx2.AsyncByteStream, most: int) -> None:
-        self._inner = inner
-        self._left = most
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        async for piece in self._inner:
-            self._left -= len(piece)
-            if self._left < 0:
-                raise _AnswerError("too large")
-            yield piece
-
-    async def aclose(self) -> None:
-        """Close the connection's stream."""
-        await self._inner.aclose()
 
 
 def ready(_: bytes) -> bytes:
@@ -181,45 +137,10 @@ async def _answer(job: SendJob) -> ModelAnswer:
 
 async def _sent(job: SendJob) -> bytes:
     """Send a request and return the body of its response. Raises ModelFailed where it has no success."""
-    request = job.request
-    system: Any = [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}]
-    messages: Any = [{"role": message.role, "content": message.content} for message in request.messages]
-    schema: Any = anthropic.transform_schema(request.schema)
-    transport = _BoundedTransport(httpx2.AsyncHTTPTransport(verify=_ssl_context(), proxy=_proxy(job.base_url)))
-    async with (
-        httpx2.AsyncClient(transport=transport, follow_redirects=False) as http,
-        anthropic.AsyncAnthropic(
-            api_key=job.key,
-            base_url=job.base_url,
-            http_client=http,
-            max_retries=0,
-            timeout=httpx2.Timeout(None, connect=min(CONNECT_S, job.timeout_s)),
-            default_headers={"Accept-Encoding": "identity"},
-            open_telemetry=False,
-        ) as client,
-    ):
-        response = await client.messages.with_raw_response.create(
-            model=job.model,
-            max_tokens=request.max_output_tokens,
-            system=system,
-            messages=messages,
-            output_config={"format": {"type": "json_schema", "schema": schema}},
-        )
-        return response.http_response.content
-
-
-@cache
-def _ssl_context() -> ssl.SSLContext:
-    """Return the certificates that are trusted: loaded once, since that takes longer than the rest of a request."""
-    return httpx2.create_ssl_context()
-
-
-def _proxy(base_url: str) -> str | None:
-    """Return the proxy that the environment names for this address, or None."""
-    url = httpx2.URL(base_url)
-    if urllib.request.proxy_bypass(url.host):
-        return None
-    return urllib.request.getproxies().get(url.scheme)
+    async with client_of(job) as client:
+        response = await client.messages.with_raw_response.create(**message_params(job.request, job.model))
+        body: bytes = response.http_response.content
+        return body
 
 
 def _read(request: ModelRequest, data: bytes) -> ModelAnswer:
@@ -231,6 +152,8 @@ def _read(request: ModelRequest, data: bytes) -> ModelAnswer:
     text = "".join(block.text for block in message.content if block.type == "text")
     if len(text.encode("utf-8", "surrogatepass")) > ANSWER_BYTES_MAX:
         raise _unusable(f"The model's answer is longer than {ANSWER_BYTES_MAX} bytes.")
+    calls = [ToolUse(block.id, block.name, block.input) for block in message.content if block.type == "tool_use"]
+    written = text + (msgspec.json.encode([call.input for call in calls]).decode() if calls else "")
     stop_reason = STOP_REASONS.get(message.stop_reason or "", "unknown")
     usage = _usage(message.usage)
     cached = usage.cache_read_input_tokens or 0
@@ -238,10 +161,11 @@ def _read(request: ModelRequest, data: bytes) -> ModelAnswer:
     return ModelAnswer(
         text=text,
         input_tokens=max(counted, request_tokens(request)),
-        output_tokens=max(usage.output_tokens, tokens.count(text)),
+        output_tokens=max(usage.output_tokens, tokens.count(written)),
         cached_tokens=cached,
         model=message.model,
         stop_reason=stop_reason,
+        calls=calls if request.tools else None,
     )
 
 
@@ -313,7 +237,7 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 def _connection_failure(error: anthropic.APIConnectionError) -> ModelFailed:
     """Return the error for a connection that was not made, or broke."""
     cause = error.__cause__
-    if isinstance(cause, _AnswerError):
+    if isinstance(cause, AnswerError):
         return _unusable(f"The provider's response is {cause}.")
     if _has_cause(cause, ssl.SSLError):
         return ModelFailed(

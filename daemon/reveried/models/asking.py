@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import msgspec
 
 from reverie.errors import ModelFailed
-from reverie.language_model.requests import ModelRequest, Outcome
+from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
 from reveried.execution import decide
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from reverie.redact import Redactor
-    from reveried.config_schema import Distiller
+    from reveried.config_distiller import Distiller
     from reveried.models.transport import ModelTransport
     from reveried.services import Services
 
-__all__ = ["Models", "answered", "one_at_a_time", "prepared"]
+__all__ = ["Models", "answered", "one_at_a_time", "prepared", "reflection_bounds"]
 
 AT_ONCE = 2  # requests of the daemon; more would only meet a provider's limits sooner
 ROUNDS_MAX = 4  # of questions that depend on answers: extraction, consolidation, and one more of each at a retry
@@ -100,13 +100,36 @@ async def answered(services: Services, job: str, snapshot: J, outcomes: dict[str
     models = services.models
     if models is None:
         return snapshot
-    for _ in range(ROUNDS_MAX):
+    loop = asyncio.get_running_loop()
+    bounds = reflection_bounds(services)
+    until = loop.time() + bounds.seconds
+    for _ in range(ROUNDS_MAX + bounds.steps):
         snapshot.outcomes = outcomes
         open_requests = await decide(services, job, snapshot, list[ModelRequest], bulk=bulk)
         if not open_requests:
             break
-        outcomes |= await models.ask(open_requests)
+        outcomes |= await _asked_in_time(models, open_requests, until - loop.time(), bounds.seconds)
     return snapshot
+
+
+def reflection_bounds(services: Services) -> ReflectionBounds:
+    """Return the bounds of a reflection that the settings name."""
+    settings = services.config.reflection
+    return ReflectionBounds(settings.max_steps, settings.max_tokens, settings.max_seconds)
+
+
+async def _asked_in_time(
+    models: Models, requests: Sequence[ModelRequest], left_s: float, whole_s: float
+) -> dict[str, Outcome]:
+    """Return the outcomes of requests; those that are turns of a reflection have `left_s` seconds of its `whole_s`."""
+    turns = [request for request in requests if request.tools]
+    others = [request for request in requests if not request.tools]
+    if turns and left_s <= 0:
+        late = Outcome(reason="timeout", message=f"It was not done within {whole_s:g} seconds.")
+        return {**dict.fromkeys((turn.id for turn in turns), late), **await models.ask(others)}
+    deadline_s = min(left_s, models.settings.deadline_seconds)
+    asked, rest = await asyncio.gather(models.ask(turns, deadline_s), models.ask(others))
+    return asked | rest
 
 
 def one_at_a_time(services: Services, space: str) -> AbstractAsyncContextManager[None]:

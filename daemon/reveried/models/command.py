@@ -18,8 +18,9 @@ import msgspec
 
 from reverie import tokens
 from reverie.errors import ModelFailed
-from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelAnswer
+from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelAnswer, message_text
 from reveried.log import logger
+from reveried.models.transport import request_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -41,6 +42,11 @@ TEMPORARY_FAILURE = 75  # EX_TEMPFAIL of sysexits.h: the program asks to try aga
 CLAIMED_TIMES = 4
 CLAIMED_MORE = 50_000
 _HINT = "Run the program of distiller.command by hand; docs/models.md has recipes."
+
+_TOOL_TURNS: Final = (
+    "You call tools by your answers: each answer is a JSON object with the list `calls`, each call with the `name` of "
+    "a tool and its `input`. The results come with the next message. An empty list ends the conversation. The tools:\n"
+)
 
 _STOP_REASONS: Final[dict[str, StopReason]] = {
     "end": "end",
@@ -141,10 +147,16 @@ class CommandTransport:
 
 def prompt_text(request: ModelRequest) -> str:
     """Return a request as one text, for programs that take a prompt: instructions, messages, answer's schema."""
-    parts = [request.system, *(message.content for message in request.messages)]
+    parts = [request.system]
+    if request.tools:
+        parts.append(_TOOL_TURNS + msgspec.json.encode(request.tools).decode())
+    parts += [
+        f"[{message.role}]\n{message_text(message)}" if request.tools else message.content
+        for message in request.messages
+    ]
     schema = json.dumps(request.schema, ensure_ascii=False)
     parts.append(
-        "Answer with the JSON object alone, without a word before or after it and without using any tool. "
+        "Answer with the JSON object alone, without a word before or after it and without using any tool of your own. "
         f"Its JSON schema:\n{schema}"
     )
     return "\n\n".join(parts) + "\n"
@@ -181,8 +193,7 @@ def read_output(stdout: bytes, request: ModelRequest, model: str) -> ModelAnswer
         (text + name).encode()
     except UnicodeEncodeError:  # JSON can name half a surrogate pair, as "\ud800"; no text has one
         raise _unparseable("it has half a surrogate pair, which is not UTF-8") from None
-    asked = "\n".join([request.system, *(message.content for message in request.messages)])
-    sent, received = tokens.count(asked), tokens.count(text)
+    sent, received = request_tokens(request), tokens.count(text)
     return ModelAnswer(
         text=text,
         input_tokens=max(sent, _claimed(usage, "input", CLAIMED_TIMES * sent + CLAIMED_MORE)),

@@ -2,8 +2,9 @@
 
 Wraps a transport whose `answer` sends a request once. Each try is reserved in the ledger before it is sent and settled
 when its end is known: an answer with its tokens, a failure of the provider with none, and what was never sent not at
-all. Where the end stays unknown (a timeout, a connection that broke, a killed daemon), the most that the request may
-have used counts.
+all. What an answer used is written with the next reservation, or with the result that it became (`settlement`). Where
+the end stays unknown (a timeout, a connection that broke, a killed daemon), the most that the request may have used
+counts.
 """
 
 from __future__ import annotations
@@ -13,15 +14,17 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import ModelFailed, ReverieError
 from reverie.store import SYSTEM_SPACE, Write
-from reverie.usecases.token_ledger import DATE_CHARS, Ceilings, ReservedCall, UsedTokens, reserve, settle
+from reverie.usecases.token_ledger import DATE_CHARS, Ceilings, ReservedCall, UsedTokens, reserve
 from reveried.log import logger
+from reveried.models.settlement import SETTLEMENTS, write_settlements
 from reveried.models.transport import NOT_SENT, request_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from reverie.language_model.requests import ModelAnswer, ModelRequest
     from reverie.store import Writer
+    from reveried.models.settlement import Settlement
     from reveried.models.transport import ModelTransport
     from reveried.worker import Submit
 
@@ -64,7 +67,7 @@ class Metered:
         self._random = random
         self._tries = tries
         self._wait_s_max = wait_s_max
-        self._unsettled: list[tuple[ReservedCall, UsedTokens | None]] = []
+        self._unsettled: list[Settlement] = []
         # By role, requests in a row and the end of the pause: a wrong key or model name does not pass by itself.
         self._rejected: dict[str, tuple[int, float]] = {}
         self._writing = asyncio.Lock()  # else two writes could settle one call
@@ -132,21 +135,33 @@ class Metered:
                 await self._settle(call, UsedTokens(failed=True, known=False))
             raise
         used = UsedTokens(input=answer.input_tokens, output=answer.output_tokens, cached=answer.cached_tokens)
-        await self._settle(call, used)
+        opened = SETTLEMENTS.get()
+        if opened is None:
+            await self._settle(call, used)
+        else:
+            opened.add((call, used), self._settle_all)
         self._rejected.pop(call.role, None)
         return answer
 
     async def _reserve(self, call: ReservedCall) -> None:
         """Count the call in a durable commit. Raises ModelFailed over a ceiling, and what the store raises."""
+        opened = SETTLEMENTS.get()
+        settled = [] if opened is None else list(opened.waiting)
 
         def body(writer: Writer) -> None:
+            write_settlements(writer, settled)
             reserve(writer, call, self._ceilings)
 
         await self._submit(Write(SYSTEM_SPACE, WHO, "model.reserve", body))
+        if opened is not None:
+            opened.written(settled)
 
     async def _settle(self, call: ReservedCall, used: UsedTokens | None) -> None:
         """Write what a call used. Where the store cannot, the reservation stays until the next call is settled."""
-        self._unsettled.append((call, used))
+        await self._settle_all([(call, used)])
+
+    async def _settle_all(self, settled: Sequence[Settlement]) -> None:
+        self._unsettled += settled
         try:
             await self._write_settled()
         except ReverieError as error:
@@ -157,8 +172,7 @@ class Metered:
             settled = list(self._unsettled)
 
             def body(writer: Writer) -> None:
-                for call, used in settled:
-                    settle(writer, call, used)
+                write_settlements(writer, settled)
 
             await self._submit(Write(SYSTEM_SPACE, WHO, "model.settle", body))
             del self._unsettled[: len(settled)]

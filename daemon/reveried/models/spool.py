@@ -19,13 +19,14 @@ import msgspec
 
 from reverie.errors import ModelFailed, NotFound, ReverieError
 from reverie.language_model.requests import ANSWER_BYTES_MAX
+from reverie.language_model.tool_turns import FACTS_HEADING
 from reveried.log import logger
 from reveried.models.command import prompt_text, read_output
 from reveried.models.transport import NOT_SENT
 from reveried.supervision import failures_logged
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterator, Mapping
     from pathlib import Path
 
     from reverie.language_model.requests import ModelAnswer, ModelRequest
@@ -112,8 +113,8 @@ def answer_to(folder: Path, request: ModelRequest) -> ModelAnswer | None:
     return None if path is None else read_output(_read(path), request, "spool")
 
 
-async def learn_from_answers(folder: Path, learn: Callable[[str, str], Awaitable[Any]]) -> None:
-    """Call `learn` with space and thread for each answer that has appeared to a request of theirs; never returns.
+async def learn_from_answers(folder: Path, learn: Callable[[str, str, bool], Awaitable[Any]]) -> None:
+    """Call `learn` with space, thread and whether it reflects, for each answer that has appeared; never returns.
 
     A thread that fails is tried again with the next answer to it: not at once, since it would fail again.
     """
@@ -121,12 +122,12 @@ async def learn_from_answers(folder: Path, learn: Callable[[str, str], Awaitable
     unreadable: set[Path] = set()
     while True:
         await asyncio.sleep(PICK_UP_S)
-        for path, space, thread in await asyncio.to_thread(_answered, folder, unreadable):
+        for path, space, thread, reflects in await asyncio.to_thread(_answered, folder, unreadable):
             if path in failed:
                 continue
             with failures_logged("spool", request=path.stem):
                 try:
-                    await learn(space, thread)
+                    await learn(space, thread, reflects)
                 except NotFound:
                     path.unlink(missing_ok=True)  # the thread was deleted
                 except ReverieError as error:
@@ -138,8 +139,8 @@ async def learn_from_answers(folder: Path, learn: Callable[[str, str], Awaitable
 def remove_files_with(folder: Path, holds: Callable[[str], bool], *, space: str, thread: str | None) -> int:
     """Remove the requests and answers that have words of a purge, or learn from its thread; return how many files.
 
-    `holds` says of a text whether it has such words. Of a request only the messages are looked at: its instructions
-    are the same in all. Raises OSError for a file that cannot be read or removed.
+    `holds` says of a text whether it has such words. Of a request its messages are looked at, and the facts of a
+    reflection: the instructions are the same in all. Raises OSError for a file that cannot be read or removed.
     """
     doomed = {path.stem for path in (folder / "requests").glob("*") if _request_has(path, holds, space, thread)}
     files = [path for name in ("requests", "answers") for path in (folder / name).glob("*") if path.is_file()]
@@ -157,15 +158,32 @@ def _request_has(path: Path, holds: Callable[[str], bool], space: str, thread: s
     text = path.read_text("utf-8", "replace")
     try:
         content = json.loads(text)
-        said = "\n".join(message["content"] for message in content["messages"])
+        # The instructions of a reflection end with facts, and its messages have calls and results beside the text.
+        facts = content["system"].partition(FACTS_HEADING)[2] if content.get("tools") else ""
+        said = "\n".join([facts, *_texts(content["messages"])])
     except (ValueError, RecursionError, TypeError, KeyError):
         return holds(text)
     origin = content.get("learntFrom")
     return holds(said) or (thread is not None and origin == {"space": space, "thread": thread})
 
 
-def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str]]:
-    """Return the requests that have an answer, each with the space and thread that it learns from.
+def _texts(value: Any) -> Iterator[str]:
+    """Yield every text inside a JSON value."""
+    match value:
+        case str():
+            yield value
+        case list():
+            for item in value:
+                yield from _texts(item)
+        case dict():
+            for item in value.values():
+                yield from _texts(item)
+        case _:
+            pass
+
+
+def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str, bool]]:
+    """Return the requests that have an answer, with space and thread, and whether it is of a reflection.
 
     A file that is no JSON, or nested too deeply to be read, is left out, logged once, and added to `unreadable`.
     """
@@ -174,8 +192,9 @@ def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str]
         try:
             if _answer_file(folder, path.stem) is None:
                 continue
-            origin = json.loads(path.read_bytes()).get("learntFrom")
-            found.append((path, str(origin["space"]), str(origin["thread"])))
+            asked = json.loads(path.read_bytes())
+            origin = asked.get("learntFrom")
+            found.append((path, str(origin["space"]), str(origin["thread"]), asked.get("purpose") == "reflect"))
         except (ValueError, RecursionError) as error:
             if path not in unreadable:
                 unreadable.add(path)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
+import msgspec
+
 from reverie import tokens
+from reverie.language_model.requests import message_text
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import ModelAnswer, ModelRequest
@@ -42,4 +45,7 @@ class ModelTransport(Protocol):
 
 def request_tokens(request: ModelRequest) -> int:
     """Return the tokens of a request's texts, in o200k_base; what a provider adds around them is left out."""
-    return tokens.count(request.system) + sum(tokens.count(message.content) for message in request.messages)
+    tools = tokens.count(msgspec.json.encode(request.tools).decode()) if request.tools else 0
+    return (
+        tokens.count(request.system) + tools + sum(tokens.count(message_text(message)) for message in request.messages)
+    )

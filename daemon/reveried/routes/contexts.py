@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from reverie import tokens, wire
 from reverie.store import DigestRecord, DistillationRecord, NoteRecord
 from reverie.usecases import distill, notes, threads, working_state
@@ -106,9 +108,10 @@ async def distill_thread(call: Call) -> Reply:
 
 
 async def model_requests(call: Call) -> Reply:
-    """Return the requests to a model that a distillation of the thread would begin with; nothing is sent."""
+    """Return the requests to a model that a distillation, or a reflection, would begin with; nothing is sent."""
     _require_thread(call)
-    requests = await distill_actions.model_requests(call.services, call.space, call.params["id"])
+    reflect = call.query_as(wire.ModelRequestsQuery).reflect
+    requests = await distill_actions.model_requests(call.services, call.space, call.params["id"], reflect=reflect)
     items = [
         wire.ModelRequest(
             id=request.id,
@@ -120,6 +123,7 @@ async def model_requests(call: Call) -> Reply:
             schema=request.schema,
             max_output_tokens=request.max_output_tokens,
             tokens=request_tokens(request),
+            tools=[msgspec.to_builtins(tool) for tool in request.tools] or wire.ABSENT,
         )
         for request in requests
     ]
@@ -141,6 +145,24 @@ async def learn(call: Call) -> Reply:
         )
 
     return await jobs.start_job(call, "learn", work)
+
+
+async def reflect(call: Call) -> Reply:
+    """Let a model change the memory files by calls of tools, after the thread's messages since the last time."""
+    idempotency = call.idempotency
+    _require_thread(call)
+    distill_actions.require_tools(call.services)
+
+    async def work(_: Progress) -> wire.MemoryChanges:
+        return await answer_once(
+            call.services,
+            call.space,
+            idempotency,
+            lambda: distill_actions.learn(call.services, call.space, call.params["id"], who=call.who, reflect=True),
+            wire.MemoryChanges,
+        )
+
+    return await jobs.start_job(call, "reflect", work)
 
 
 async def add_note(call: Call) -> Reply:
@@ -227,12 +249,22 @@ ROUTES = (
         model_requests,
         "What a distillation would send to a model.",
         answer=wire.ModelRequests,
+        query=wire.ModelRequestsQuery,
     ),
     Route(
         "POST",
         f"{_ID}/learn",
         learn,
         "Learns memories from the thread without distilling it.",
+        answer=wire.MemoryChanges,
+        query=wire.WaitQuery,
+        is_job=True,
+    ),
+    Route(
+        "POST",
+        f"{_ID}/reflect",
+        reflect,
+        "Lets a model change the memory files by calls of tools.",
         answer=wire.MemoryChanges,
         query=wire.WaitQuery,
         is_job=True,

@@ -350,6 +350,7 @@ class ApiCalls:
     digest = _Method(calls.digest)
     distill = _Method(calls.distill)
     learn = _Method(calls.learn)
+    reflect = _Method(calls.reflect)
     entries = _Method(calls.entries)
     messages = _Method(calls.messages)
     rewind = _Method(calls.rewind)

@@ -32,6 +32,7 @@ __all__ = [
     "model_requests",
     "notes",
     "projects",
+    "reflect",
     "rewind",
     "search",
     "send_chunk",
@@ -138,6 +139,11 @@ def append(
 def learn(thread_id: str) -> Call[wire.MemoryChanges]:
     """Extract memories from the messages since the last extraction, without distilling, and wait until it is done."""
     return request("POST", target("threads", thread_id, "learn", wait=True), wire.MemoryChanges, long=True)
+
+
+def reflect(thread_id: str) -> Call[wire.MemoryChanges]:
+    """Let a model change the memory files by calls of tools, after the messages since the last time; wait for it."""
+    return request("POST", target("threads", thread_id, "reflect", wait=True), wire.MemoryChanges, long=True)
 
 
 def messages(
@@ -255,9 +261,13 @@ def distill(thread_id: str, *, token_budget: int | None = None, key: str | None 
     return request("POST", path, wire.DistillAnswer, wire.DistillRequest(token_budget), key=key, long=True)
 
 
-def model_requests(thread_id: str) -> Call[wire.ModelRequests]:
-    """Return what a distillation of the thread would send to a model; nothing is sent."""
-    return request("GET", target("threads", thread_id, "model-requests"), wire.ModelRequests, long=True)
+def model_requests(thread_id: str, *, reflect: bool = False) -> Call[wire.ModelRequests]:
+    """Return what a distillation of the thread, or with `reflect` a reflection, would send to a model first.
+
+    Nothing is sent.
+    """
+    path = target("threads", thread_id, "model-requests", reflect=reflect or None)
+    return request("GET", path, wire.ModelRequests, long=True)
 
 
 def start_distill(thread_id: str, *, token_budget: int | None = None, key: str | None = None) -> Call[wire.JobAccepted]:

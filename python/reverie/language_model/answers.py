@@ -20,7 +20,7 @@ from reverie.language_model.requests import ANSWER_BYTES_MAX
 if TYPE_CHECKING:
     from reverie.language_model.requests import ModelAnswer, Outcome
 
-__all__ = ["answer_schema", "read_answer", "read_outcome", "visible"]
+__all__ = ["answer_schema", "read_answer", "read_outcome", "visible", "visible_value"]
 
 T = TypeVar("T")
 
@@ -59,7 +59,7 @@ def read_answer(answer: ModelAnswer, kind: type[T]) -> T:
     if len(answer.text.encode(errors="replace")) > ANSWER_BYTES_MAX:
         _refuse(f"it is longer than {ANSWER_BYTES_MAX:,} bytes")
     try:
-        return msgspec.convert(_visible_value(_json(answer.text)), kind)
+        return msgspec.convert(visible_value(_json(answer.text)), kind)
     except msgspec.ValidationError as error:
         # Its message names types and the place, never a value.
         _refuse(f"it is not of the requested shape ({error})")
@@ -136,15 +136,15 @@ def _refuse_constant(_: str) -> NoReturn:
     _refuse("it has a number that JSON does not know")
 
 
-def _visible_value(value: Any) -> Any:
+def visible_value(value: Any) -> Any:
     """Return a JSON value with visible texts only. Raises ModelFailed for half a surrogate pair."""
     match value:
         case str():
             return visible(_whole(value))
         case list():
-            return [_visible_value(item) for item in value]
+            return [visible_value(item) for item in value]
         case dict():
-            return {_whole(name): _visible_value(item) for name, item in value.items()}
+            return {_whole(name): visible_value(item) for name, item in value.items()}
         case _:
             return value
 

@@ -15,7 +15,7 @@ import msgspec
 from reverie.language_model.answers import answer_schema, read_outcome
 from reverie.language_model.prompts import EXTRACT, prompt
 from reverie.language_model.requests import ModelMessage, ModelRequest, Outcome, new_request
-from reverie.language_model.source import clip, plain
+from reverie.language_model.source import Quotable, clip, plain
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
@@ -25,12 +25,21 @@ if TYPE_CHECKING:
     from reverie.models import Memory
     from reverie.redact import Redactor
 
-__all__ = ["UNSAFE", "Extracted", "WrongMemory", "clean_tags", "extract_request", "extracted"]
+__all__ = [
+    "CONTENT_CHARS_MAX",
+    "UNSAFE",
+    "Extracted",
+    "WrongMemory",
+    "clean_tags",
+    "extract_request",
+    "extracted",
+    "time_of",
+    "why_waiting",
+]
 
 CONTENT_CHARS_MAX: Final = 1_000
 FIELD_CHARS_MAX: Final = 1_200
 TITLE_CHARS_MAX: Final = 120
-QUOTE_CHARS_MIN: Final = 4  # without white space: 用中文回答 is a whole wish
 TAGS_MAX: Final = 8
 MEMORIES_MAX: Final = 60  # of one page; more are padding
 OUTPUT_TOKENS: Final = 12_000
@@ -161,7 +170,7 @@ class _Reader:
         self.candidates: list[Candidate] = []
         self.refused: list[str] = []
         self.waiting: list[tuple[Candidate, str]] = []
-        self._texts = [(entry, plain(entry.text)) for entry in page.entries]
+        self._quotable = Quotable(page.entries)
         self._at = at
         self._redactor = redactor
         self._model = model
@@ -184,7 +193,7 @@ class _Reader:
                 content=content,
                 tags=(*clean_tags(memory.tags), *status),
                 subject="user" if memory.scope == "person" else "project",
-                at=_time_of(sources, self._at),
+                at=time_of(sources, self._at),
                 provenance=self._provenance(sources),
             ),
             sources,
@@ -198,7 +207,7 @@ class _Reader:
         texts = ((title, TITLE_CHARS_MAX), (body, 4 * FIELD_CHARS_MAX))
         if not sources or not all(self._is_usable(text, limit, "an episode") for text, limit in texts):
             return
-        at = _time_of(sources, self._at)
+        at = time_of(sources, self._at)
         fields = [
             ("Date", episode.date if _DAY.fullmatch(episode.date) else at[:10]),
             ("Task", episode.task),
@@ -227,7 +236,7 @@ class _Reader:
         """
         found = []
         for quote in quotes:
-            entry = self._entry_with(quote)
+            entry = self._quotable.entry_with(quote.text, quote.entry)
             if entry is None:
                 self.refused.append(f"{what} with a quote that is not in the source")
                 return []
@@ -235,17 +244,6 @@ class _Reader:
         if not found:
             self.refused.append(f"{what} without a quote")
         return found
-
-    def _entry_with(self, quote: Quote) -> SourceEntry | None:
-        """Return the entry that has the words of a quote: the one it names first, else one of a person or agent."""
-        words = plain(quote.text).strip("\"' ")
-        if len(words.replace(" ", "")) < QUOTE_CHARS_MIN:
-            return None
-        matches = [entry for entry, text in self._texts if words in text]
-        order = ("person", "agent", "file", "call", "result")
-        return min(
-            matches, default=None, key=lambda entry: (entry.seq != quote.entry, order.index(entry.speaker), entry.seq)
-        )
 
     def _is_usable(self, text: str, limit: int, what: str) -> bool:
         """Return True for a text of an allowed length without a hidden secret."""
@@ -262,7 +260,7 @@ class _Reader:
         key = plain(f"{candidate.title or ''} {candidate.content}")
         if key not in self._seen and self._redactor.text(candidate.content).strip():
             self._seen.add(key)
-            if why := _why_waiting(f"{candidate.title or ''} {candidate.content}", sources):
+            if why := why_waiting(f"{candidate.title or ''} {candidate.content}", sources):
                 self.waiting.append((candidate, why))
             else:
                 self.candidates.append(candidate)
@@ -273,7 +271,7 @@ class _Reader:
         return {"seqs": seqs, "prompt": EXTRACT, "model": self._redactor.text(self._model)[:200]}
 
 
-def _why_waiting(text: str, sources: Sequence[SourceEntry]) -> str:
+def why_waiting(text: str, sources: Sequence[SourceEntry]) -> str:
     """Return why a person has to accept a text first, empty where it may be consolidated."""
     if all(entry.speaker == "result" for entry in sources):
         return "its words are in the output of a tool alone"
@@ -282,7 +280,7 @@ def _why_waiting(text: str, sources: Sequence[SourceEntry]) -> str:
     return ""
 
 
-def _time_of(sources: Sequence[SourceEntry], at: str) -> str:
+def time_of(sources: Sequence[SourceEntry], at: str) -> str:
     """Return the time of the newest source, at most `at`: one in the future would win against every later one."""
     return min(at, max((entry.at for entry in sources if entry.at), default=at))
 

@@ -6,12 +6,13 @@ from functools import cache
 from importlib import resources
 from typing import Final
 
-__all__ = ["CONSOLIDATE", "EXTRACT", "STATE", "SUMMARY", "prompt"]
+__all__ = ["CONSOLIDATE", "EXTRACT", "REFLECT", "STATE", "SUMMARY", "prompt"]
 
 EXTRACT: Final = "extract-1"
 CONSOLIDATE: Final = "consolidate-1"
 STATE: Final = "state-1"
 SUMMARY: Final = "summary-1"
+REFLECT: Final = "reflect-1"
 
 
 @cache

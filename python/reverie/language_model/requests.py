@@ -23,8 +23,13 @@ __all__ = [
     "ModelRequest",
     "Outcome",
     "Purpose",
+    "ReflectionBounds",
     "Role",
     "StopReason",
+    "ToolDefinition",
+    "ToolResult",
+    "ToolUse",
+    "message_text",
     "new_request",
 ]
 
@@ -40,20 +45,47 @@ ANSWER_BYTES_MAX = 1 << 20  # a longer answer is refused; memories and summaries
 ID_CHARS = 32
 
 
-class ModelMessage(msgspec.Struct, frozen=True):
-    """One message of a request; `content` is text."""
+class ToolDefinition(msgspec.Struct, frozen=True):
+    """A tool that a model may call: its name, when to use it, and the JSON schema of its input."""
+
+    name: str
+    description: str
+    input_schema: dict[str, Any]
+
+
+class ToolUse(msgspec.Struct, frozen=True):
+    """A call of a tool that a model asks for; `id` is the same in its result."""
+
+    id: str
+    name: str
+    input: dict[str, Any]
+
+
+class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The result of a call, for the model to read; with `is_error` it says what to do instead."""
+
+    id: str
+    content: str
+    is_error: bool = False
+
+
+class ModelMessage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message of a request: text, and behind it the calls of the assistant or before it the results of calls."""
 
     role: Literal["user", "assistant"]
     content: str
+    calls: list[ToolUse] = []
+    results: list[ToolResult] = []
 
 
-class ModelRequest(msgspec.Struct, frozen=True):
+class ModelRequest(msgspec.Struct, frozen=True, omit_defaults=True):
     """A question for a model, complete and redacted: nothing is added to it on its way.
 
     `id` is a hash of what is asked: the same question has the same id, so that an answer that was paid for is found
     again. `schema` is the JSON schema of the answer (an object, `additionalProperties` false).
     `system` is the same for every request of a purpose and prompt version: a prefix that a provider can cache.
-    `prompt_version` names the prompt file, such as `extract-1`.
+    `prompt_version` names the prompt file, such as `extract-1`. A request with `tools` is one turn of a loop: `schema`
+    is then the form in which a model without tools of its own writes its calls.
     """
 
     id: str
@@ -64,13 +96,15 @@ class ModelRequest(msgspec.Struct, frozen=True):
     schema: dict[str, Any]
     max_output_tokens: int
     prompt_version: str
+    tools: list[ToolDefinition] = []
 
 
 class ModelAnswer(msgspec.Struct, frozen=True):
     """The answer of a model: `text` is what it wrote, unread; with structured outputs it is the JSON.
 
     `input_tokens` and `output_tokens` are the larger of what the provider and a local count say, `cached_tokens` those
-    of the input that the provider had in its cache. `model` is the name that the provider answered with.
+    of the input that the provider had in its cache. `model` is the name that the provider answered with. `calls` are
+    those of tools, None where the transport has no tools: then the calls are in the text, as the request's schema says.
     """
 
     text: str
@@ -79,6 +113,7 @@ class ModelAnswer(msgspec.Struct, frozen=True):
     model: str
     stop_reason: StopReason = "end"
     cached_tokens: int = 0
+    calls: list[ToolUse] | None = None
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -87,6 +122,14 @@ class Outcome(msgspec.Struct, frozen=True):
     answer: ModelAnswer | None = None
     reason: str = ""
     message: str = ""
+
+
+class ReflectionBounds(msgspec.Struct, frozen=True):
+    """The most turns, tokens and seconds of one reflection, over all parts of what it reads."""
+
+    steps: int
+    tokens: int
+    seconds: float
 
 
 def new_request(
@@ -99,9 +142,10 @@ def new_request(
     max_output_tokens: int,
     prompt_version: str,
     about: str | None = None,
+    tools: Sequence[ToolDefinition] = (),
 ) -> ModelRequest:
     """Return a request with its id: of all its fields, or with `about` of that text in place of the messages."""
-    fields = {
+    fields: dict[str, Any] = {
         "purpose": purpose,
         "role": role,
         "system": system,
@@ -109,7 +153,21 @@ def new_request(
         "schema": schema,
         "max_output_tokens": max_output_tokens,
         "prompt_version": prompt_version,
+        **({"tools": list(tools)} if tools else {}),
     }
     identity = fields if about is None else {**fields, "messages": about}
     digest = hashlib.sha256(msgspec.json.encode(identity, order="sorted")).hexdigest()
     return msgspec.convert({"id": digest[:ID_CHARS], **msgspec.to_builtins(fields)}, ModelRequest)
+
+
+def message_text(message: ModelMessage) -> str:
+    """Return all that a message says as one text: results of tools, its words, and calls of tools as JSON."""
+    parts = [
+        f"Result of {result.id}{' (error)' if result.is_error else ''}:\n{result.content}" for result in message.results
+    ]
+    parts += [message.content] if message.content else []
+    parts += [
+        f"Call {call.id}: {msgspec.json.encode({'name': call.name, 'input': call.input}).decode()}"
+        for call in message.calls
+    ]
+    return "\n\n".join(parts)

@@ -15,7 +15,7 @@ from reverie import tokens
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PAGES_MAX", "PAGE_TOKENS", "Page", "SourceEntry", "Speaker", "clip", "pages_of", "plain"]
+__all__ = ["PAGES_MAX", "PAGE_TOKENS", "Page", "Quotable", "SourceEntry", "Speaker", "clip", "pages_of", "plain"]
 
 Speaker: TypeAlias = Literal["person", "agent", "call", "result", "file"]
 
@@ -30,6 +30,8 @@ _LEVELS: Final[tuple[dict[Speaker, int], ...]] = (
     {"person": 8_000, "agent": 1_500, "call": 150, "result": 150, "file": 100_000},
 )
 _HEAD_SHARE: Final = 0.65  # of a clipped entry; the rest is its end, where errors and conclusions are
+
+QUOTE_CHARS_MIN: Final = 4  # without white space: 用中文回答 is a whole wish
 
 _LABEL: Final[dict[Speaker, str]] = {
     "person": "person",
@@ -62,6 +64,23 @@ class Page(NamedTuple):
     def last_seq(self) -> int:
         """The number of the last entry."""
         return max(entry.seq for entry in self.entries)
+
+
+class Quotable:
+    """Entries in which quotes are looked up."""
+
+    def __init__(self, entries: Sequence[SourceEntry]) -> None:
+        """Prepare the comparable text of each entry once."""
+        self._texts = [(entry, plain(entry.text)) for entry in entries]
+
+    def entry_with(self, quote: str, seq: int = 0) -> SourceEntry | None:
+        """Return the entry that has the words of a quote: number `seq` first, else a person's or agent's; or None."""
+        words = plain(quote).strip("\"' ")
+        if len(words.replace(" ", "")) < QUOTE_CHARS_MIN:
+            return None
+        matches = [entry for entry, text in self._texts if words in text]
+        order = ("person", "agent", "file", "call", "result")
+        return min(matches, default=None, key=lambda entry: (entry.seq != seq, order.index(entry.speaker), entry.seq))
 
 
 def pages_of(entries: Sequence[SourceEntry], *, page_tokens: int = PAGE_TOKENS) -> list[Page]:

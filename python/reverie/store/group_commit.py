@@ -20,7 +20,7 @@ from reverie.store.codec import HASH_BYTES, Redactor, encode_record, seal_own
 from reverie.store.integrity import CollectionChecksum, checksum_key, collection_kind, root_key, stored_checksum
 from reverie.store.keys import record_key, space_prefix
 from reverie.store.lmdb_env import translated_error
-from reverie.store.schema import RULES, Kind
+from reverie.store.schema import RULES, SYSTEM_SPACE, Kind
 from reverie.store.transaction import WriteTransaction
 from reverie.store.typed_records import IdempotencyRecord, seal_record
 from reverie.store.writer import Writer
@@ -46,6 +46,7 @@ class Write(Generic[T]):
     `idempotency` is (key, hash of the request); the body's value must then be JSON, and is returned as JSON.
     `parent` is the operation that the write was decided from, if it is not the last one.
     `answers` is the type of the body's value where that is a Struct: a replayed value is converted to it.
+    `in_system` writes bookkeeping of the system space in the same transaction: both are on disk, or neither.
     """
 
     space: str
@@ -55,6 +56,7 @@ class Write(Generic[T]):
     idempotency: tuple[str, str] | None = None
     parent: int | None = None
     answers: type[T] | None = None
+    in_system: Callable[[Writer], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,7 @@ class GroupCommit:
             space = space_prefix(write.space)
             transaction = WriteTransaction(nested, space, self._at_ms, self._checksums.setdefault(space, {}))
             outcome = self._run_body(write, transaction)
+            beside = self._run_in_system(write, nested)
             nested.commit()
         except lmdb.MapFullError:
             raise  # a full map makes the outer transaction useless as well: the whole commit is run again
@@ -121,7 +124,21 @@ class GroupCommit:
             return Failed(_without_lmdb(error) if isinstance(error, Exception) else unexpected(error))
         # Only now: the checksums of a write that was aborted must not be stored.
         transaction.merge_checksums()
+        if beside is not None:
+            beside.merge_checksums()
         return outcome
+
+    def _run_in_system(self, write: Write[Any], nested: lmdb.Transaction[bytes]) -> WriteTransaction | None:
+        """Run what a write of another space writes into the system space; return its part of the transaction."""
+        if write.in_system is None:
+            return None
+        assert write.space != SYSTEM_SPACE
+        space = space_prefix(SYSTEM_SPACE)
+        transaction = WriteTransaction(nested, space, self._at_ms, self._checksums.setdefault(space, {}))
+        writer = Writer(transaction, SYSTEM_SPACE, self._verified, self._redactor)
+        write.in_system(writer)
+        writer.finish(who=write.who, why=write.why, parent=None)
+        return transaction
 
     def _run_body(self, write: Write[Any], transaction: WriteTransaction) -> Done[Any]:
         """Run a write's body, or replay the answer to its idempotency key."""

@@ -1,6 +1,6 @@
 """The tools for agents: name, description and input type of each, and their definitions for model APIs; no I/O."""
 
-from reverie.tools.definitions import FORMATS, TOOLS, Format, Tool, definitions, tool_named
+from reverie.tools.definitions import FORMATS, TOOLS, Format, Tool, definitions, input_schema, tool_named
 from reverie.tools.inputs import (
     MemoryAppendInput,
     MemoryDeleteInput,
@@ -32,5 +32,6 @@ __all__ = [
     "WorkingStateGetInput",
     "WorkingStateSetInput",
     "definitions",
+    "input_schema",
     "tool_named",
 ]

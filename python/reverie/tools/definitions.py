@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-__all__ = ["FORMATS", "TOOLS", "Format", "Tool", "definitions", "tool_named"]
+__all__ = ["FORMATS", "TOOLS", "Format", "Tool", "definitions", "input_schema", "tool_named"]
 
 
 Format: TypeAlias = Literal["anthropic", "openai", "mcp"]
@@ -177,13 +177,13 @@ def _definition(tool: Tool, form: Format) -> dict[str, Any]:
     base = {"name": tool.name, "description": tool.description}
     match form:
         case "anthropic":
-            return {**base, "input_schema": _schema(tool.input_type)}
+            return {**base, "input_schema": input_schema(tool.input_type)}
         case "openai":
-            return {"type": "function", "function": {**base, "parameters": _schema(tool.input_type)}}
+            return {"type": "function", "function": {**base, "parameters": input_schema(tool.input_type)}}
         case "mcp":
-            definition = {**base, "inputSchema": _schema(tool.input_type), "annotations": _annotations(tool)}
+            definition = {**base, "inputSchema": input_schema(tool.input_type), "annotations": _annotations(tool)}
             if tool.output_type is not None:
-                definition["outputSchema"] = _schema(tool.output_type)
+                definition["outputSchema"] = input_schema(tool.output_type)
             return {**definition, "_meta": {"anthropic/alwaysLoad": True}} if tool.always_loaded else definition
         case _:
             assert_never(form)
@@ -199,7 +199,7 @@ def _annotations(tool: Tool) -> dict[str, bool]:
     }
 
 
-def _schema(kind: type[Any]) -> dict[str, Any]:
+def input_schema(kind: type[Any]) -> dict[str, Any]:
     """Return a struct as JSON Schema without references, which not every model's API resolves."""
     (reference,), components = msgspec.json.schema_components([kind], ref_template=_REFERENCES + "{name}")
     schema: dict[str, Any] = _inlined(reference, components)

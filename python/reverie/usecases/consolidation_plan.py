@@ -30,7 +30,7 @@ from reverie.usecases.memories import memory_of, record_of
 from reverie.usecases.origins import Origins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from reverie.documents import Change as ItemChange
     from reverie.models import Change, Message
@@ -117,14 +117,17 @@ def plan_decision(
     tier: Tier,
     at: str,
     random: bytes,
+    revise: Callable[[Memory], Memory] = lambda memory: memory,
 ) -> MemoryPlan:
     """Return the plan of a decision about the usable candidates and the memories `existing`, those of the snapshot.
 
-    `random` seeds the ids of new memories.
+    `random` seeds the ids of new memories; `revise` returns a new or changed memory as it is to be stored.
     """
     usable = candidates.usable
     decision, held = held_for_person(decision, existing, at=at)
-    after = consolidate.apply(decision.changes, existing, usable, at=at, new_ids=_new_ids(at, random))
+    before = {memory.id: memory for memory in existing}
+    applied = consolidate.apply(decision.changes, existing, usable, at=at, new_ids=_new_ids(at, random))
+    after = [memory if before.get(memory.id) == memory else revise(memory) for memory in applied]
     plan = _plan(snapshot, existing, after, decision, candidates=len(usable), tier=tier.value, day=at[:DATE_CHARS])
     plan.waiting, plan.forgotten = [*candidates.waiting, *held], candidates.dropped
     plan.proposed = [

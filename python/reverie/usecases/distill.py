@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from reverie import tokens, wire
 from reverie.errors import Conflict
-from reverie.language_model.requests import Outcome
+from reverie.language_model.requests import Outcome, ReflectionBounds
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, PassageRecord, WorkingStateRecord, Write
 from reverie.usecases import command_counts, consolidation, projects, threads, working_state
@@ -44,7 +44,8 @@ class DistillJob(msgspec.Struct):
     `entries` are those after the last distillation made here, `previous` is its record. `state` is the stored working
     state, read through entry `state_seq` and written by operation `state_version`. `window` is the model's, `random`
     seeds the ids of new memories, `literals` are the configured strings to redact. `outcomes` are the answers of a
-    model by the ids of their requests; None decides without one.
+    model by the ids of their requests; None decides without one. With `reflection` memories are changed by calls of
+    tools, within these bounds.
     """
 
     thread: str
@@ -68,6 +69,7 @@ class DistillJob(msgspec.Struct):
     random: bytes
     literals: list[str] = []
     outcomes: dict[str, Outcome] | None = None
+    reflection: ReflectionBounds | None = None
 
 
 class DistillPlan(msgspec.Struct):

@@ -258,6 +258,7 @@ def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | N
         at=job.at,
         random=job.random,
         thread=consolidation_plan.Origin(job.thread, job.project),
+        reflection=job.reflection,
     )
 
 

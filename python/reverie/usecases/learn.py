@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie.errors import Conflict
-from reverie.language_model.requests import ModelRequest, Outcome
+from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
 from reverie.redact import Redactor
 from reverie.store import Write
 from reverie.usecases import command_counts, consolidation, projects, threads
@@ -30,7 +30,8 @@ class LearnJob(msgspec.Struct):
     """A snapshot: the thread's entries after `learnt_through`, the last entry learnt from, and the memories.
 
     `random` seeds the ids of new memories; `literals` are the configured strings to redact. `outcomes` are the answers
-    of a model by the ids of their requests; None decides without one.
+    of a model by the ids of their requests; None decides without one. With `reflection` the model changes the files of
+    memories by calls of tools, within these bounds.
     """
 
     thread: str
@@ -43,6 +44,7 @@ class LearnJob(msgspec.Struct):
     random: bytes
     literals: list[str] = []
     outcomes: dict[str, Outcome] | None = None
+    reflection: ReflectionBounds | None = None
 
 
 class LearnPlan(msgspec.Struct):
@@ -60,15 +62,26 @@ class LearnPlan(msgspec.Struct):
 
 
 def snapshot(
-    reader: Reader, thread_id: str, *, window: int, literals: Sequence[str], at: str, random: bytes
+    reader: Reader,
+    thread_id: str,
+    *,
+    window: int,
+    literals: Sequence[str],
+    at: str,
+    random: bytes,
+    through: int | None = None,
 ) -> LearnJob:
-    """Read what learning needs; `window` is `consolidation.window` in tokens. Raises NotFound for an unknown thread."""
+    """Read what learning needs; `window` is `consolidation.window` in tokens.
+
+    Entries behind `through` are left for the next run. Raises NotFound for an unknown thread.
+    """
     thread = threads.get(reader, thread_id)
+    entries = sealed_after(reader, thread_id, thread.extracted_seq)
     return LearnJob(
         thread=thread_id,
         project=projects.of_thread(thread),
         learnt_through=thread.extracted_seq,
-        entries=sealed_after(reader, thread_id, thread.extracted_seq),
+        entries=[entry for entry in entries if through is None or entry[0] <= through],
         memories=consolidation.snapshot(reader, window=window),
         counts=command_counts.snapshot(reader, thread),
         at=at,
@@ -143,6 +156,7 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
             at=job.at,
             random=job.random,
             thread=Origin(job.thread, job.project),
+            reflection=job.reflection,
         )
     )
 

@@ -31,13 +31,14 @@ from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.usecases import consolidation_plan, review
 from reverie.usecases.consolidation import empty_plan
 from reverie.usecases.memories import memory_of
+from reverie.usecases.reflection import ReflectionWork, reflect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reverie.language_model.consolidation import PageChanges
     from reverie.language_model.extraction import WrongMemory
-    from reverie.language_model.requests import ModelRequest, Outcome
+    from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
     from reverie.language_model.source import Page
     from reverie.models import Candidate, Change, Memory, Message, Tier
     from reverie.redact import Redactor
@@ -53,7 +54,8 @@ REFUSED_SHOWN = 5  # kinds of refusals that a fallback names
 class MemoryWork(NamedTuple):
     """Input of a run: messages not yet learnt from, the memories of the space, and the answers so far.
 
-    `files` are texts that the agent wrote, numbered behind the messages.
+    `files` are texts that the agent wrote, numbered behind the messages. With `reflection` the model changes the memory
+    files by calls of tools, within these bounds, in place of extraction and consolidation.
     """
 
     messages: Sequence[Message]
@@ -64,6 +66,7 @@ class MemoryWork(NamedTuple):
     random: bytes
     thread: Origin
     files: Sequence[SourceEntry] = ()
+    reflection: ReflectionBounds | None = None
 
 
 class Worked(NamedTuple):
@@ -80,6 +83,8 @@ class Worked(NamedTuple):
 
 def work_on(work: MemoryWork) -> Worked:
     """Return the requests that are needed next, or the plan of the memories."""
+    if work.reflection is not None:
+        return _reflected(work, work.reflection)
     existing = [memory_of(record) for record in work.snapshot.memories]
     all_pages = pages_of([*source_of(work.messages, work.redactor), *work.files])
     pages = all_pages[:PAGES_MAX]
@@ -114,6 +119,24 @@ def work_on(work: MemoryWork) -> Worked:
         plan.waiting.append(review.change_set(consolidation.held, by_id, at=work.at))
     plan.fallback = "; ".join(filter(None, (read.fallback, *notes)))
     return Worked([], plan, max(page.last_seq for page in read.pages), more=len(read.pages) < len(all_pages))
+
+
+def _reflected(work: MemoryWork, bounds: ReflectionBounds) -> Worked:
+    """Return the next turn of a reflection, or its plan."""
+    done = reflect(
+        ReflectionWork(
+            entries=[*source_of(work.messages, work.redactor), *work.files],
+            messages=work.messages,
+            snapshot=work.snapshot,
+            outcomes=work.outcomes,
+            redactor=work.redactor,
+            at=work.at,
+            random=work.random,
+            thread=work.thread,
+            bounds=bounds,
+        )
+    )
+    return Worked([] if done.request is None else [done.request], done.plan, done.last_seq, done.more)
 
 
 def _quarantined(work: MemoryWork, waiting: Sequence[tuple[Candidate, str]]) -> list[CandidateRecord]:

@@ -90,6 +90,7 @@ def _worked(job: RunJob, outcomes: dict[str, Outcome]) -> Worked:
             files=[
                 SourceEntry(last_seq + number, "file", redact(text), job.at) for number, text in enumerate(texts, 1)
             ],
+            reflection=job.reflection,
         )
     )
 

@@ -15,7 +15,7 @@ from msgspec.structs import asdict, replace
 
 from reverie import wire
 from reverie.errors import Conflict, NotFound
-from reverie.language_model.requests import Outcome
+from reverie.language_model.requests import Outcome, ReflectionBounds
 from reverie.paths import safe_relative
 from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord, Write
 from reverie.usecases import consolidation, projects, sessions, threads
@@ -60,7 +60,8 @@ class RunJob(msgspec.Struct):
     """A snapshot: the run with its files, the entries of its thread, and the memories.
 
     `entries` are those behind `through`, the first of those that the run wrote and those not learnt from; `learnt` is
-    the last entry learnt from. `outcomes` are the answers of a model by the ids of their requests.
+    the last entry learnt from. `outcomes` are the answers of a model by the ids of their requests. With `reflection`
+    memories are changed by calls of tools, within these bounds.
     """
 
     run: RunRecord
@@ -72,6 +73,7 @@ class RunJob(msgspec.Struct):
     random: bytes
     literals: list[str] = []
     outcomes: dict[str, Outcome] | None = None
+    reflection: ReflectionBounds | None = None
 
 
 class RunPlan(msgspec.Struct):

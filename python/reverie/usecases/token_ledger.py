@@ -1,9 +1,9 @@
 """The ledgers of tokens: of distillations and dreams by their own count, and of requests to language models.
 
 What a distillation or dream used is written in the transaction of its result. What a request to a model used is
-written in two steps around it: `reserve` before it is sent, in a durable commit of its own, `settle` when its end is
-known. So a process that is killed at any moment has sent nothing that is not counted, and the daily ceilings hold for
-what is under way too.
+written in two steps around it: `reserve` before it is sent, in a durable commit, and `settle` when its end is known, in
+the transaction of what was made of the answer, where something was. So a process that is killed at any moment has sent
+nothing that is not counted, and the daily ceilings hold for what is under way too.
 """
 
 from __future__ import annotations

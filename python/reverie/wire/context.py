@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from reverie.models import Json, NoteCategory
-from reverie.wire.base import Reply, Request, TokenBudget
+from reverie.wire.base import ABSENT, Reply, Request, TokenBudget
 from reverie.wire.memories import MemoryChanges
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "ModelMessage",
     "ModelRequest",
     "ModelRequests",
+    "ModelRequestsQuery",
     "Note",
     "PastDistillation",
     "Placement",
@@ -214,6 +215,13 @@ class ModelRequest(Reply):
     schema: dict[str, Json]
     max_output_tokens: int
     tokens: int
+    tools: list[dict[str, Json]] | UnsetType = ABSENT
+
+
+class ModelRequestsQuery(Request):
+    """The query of a call that shows what would be sent to a model."""
+
+    reflect: Annotated[bool, Meta(description="The first turn of a reflection instead of a distillation.")] = False
 
 
 class ModelRequests(Reply):

@@ -57,7 +57,8 @@ BODIES: dict[str, tuple[Any, Any]] = {
 
 # They need a conflict, a candidate and a path, and the answer of a repetition has no secret: tested beside those. A
 # message of MCP has its own error for a key of another call, and only its tools change something. A hook's input is an
-# event of its client, which sends no keys. A compaction changes nothing, and its answer is never stored.
+# event of its client, which sends no keys. A compaction changes nothing, and its answer is never stored. A reflection
+# needs a model.
 MADE_ELSEWHERE = {
     "/v1/candidates/{id}/accept",
     "/v1/candidates/{id}/reject",
@@ -66,6 +67,7 @@ MADE_ELSEWHERE = {
     "/v1/tokens",
     "/v1/hooks/{client}",
     "/v1/compactions",
+    "/v1/threads/{id}/reflect",
     "/mcp",
 }
 

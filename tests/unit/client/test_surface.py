@@ -107,6 +107,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
         ),
         ("distill", ("a",), {"token_budget": 5}, "POST /v1/threads/a/distill", {"wait": "true"}, {"tokenBudget": 5}),
         ("learn", ("a",), {}, "POST /v1/threads/a/learn", {"wait": "true"}, None),
+        ("reflect", ("a",), {}, "POST /v1/threads/a/reflect", {"wait": "true"}, None),
         ("model_requests", ("a",), {}, "GET /v1/threads/a/model-requests", {}, None),
         ("start_distill", ("a",), {}, "POST /v1/threads/a/distill", {}, {}),
         ("summaries", ("a",), {}, "GET /v1/threads/a/summaries", {}, None),

@@ -1,0 +1,84 @@
+"""The use of requests to a model, until it is written with the commit of the result that their answers became.
+
+A use case that asks a model opens `Settlements`. Each answered request is added there instead of being settled at once;
+the next reservation, or the commit of the result, writes it in its own transaction. What is left at the end, where no
+result was written, is settled alone.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from reverie.usecases.token_ledger import settle
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+
+    from reverie.store import Write, Writer
+    from reverie.usecases.token_ledger import ReservedCall, UsedTokens
+
+__all__ = ["SETTLEMENTS", "Settlement", "Settlements", "settlements", "write_settlements"]
+
+T = TypeVar("T")
+Settlement: TypeAlias = "tuple[ReservedCall, UsedTokens | None]"
+
+
+class Settlements:
+    """Ended requests of one use case whose use is not written yet."""
+
+    def __init__(self) -> None:
+        """Begin without any."""
+        self.waiting: list[Settlement] = []
+        self._alone: Callable[[Sequence[Settlement]], Awaitable[None]] | None = None
+
+    def add(self, settlement: Settlement, alone: Callable[[Sequence[Settlement]], Awaitable[None]]) -> None:
+        """Keep a settlement; `alone` writes those that no other commit has taken along."""
+        self.waiting.append(settlement)
+        self._alone = alone
+
+    def written(self, settled: Sequence[Settlement]) -> None:
+        """Forget those that a commit has written."""
+        self.waiting = [entry for entry in self.waiting if entry not in settled]
+
+    def with_result(self, write: Write[T]) -> tuple[Write[T], list[Settlement]]:
+        """Return the write of a result that settles what waits in the same transaction, and what that is."""
+        settled = list(self.waiting)
+        if not settled:
+            return write, settled
+
+        def in_system(writer: Writer) -> None:
+            write_settlements(writer, settled)
+
+        return replace(write, in_system=in_system), settled
+
+    async def write_rest(self) -> None:
+        """Settle what no commit has taken along, in a commit of its own."""
+        if self.waiting and self._alone is not None:
+            settled = list(self.waiting)
+            self.written(settled)
+            await self._alone(settled)
+
+
+SETTLEMENTS: ContextVar[Settlements | None] = ContextVar("settlements", default=None)
+"""Those of the use case that runs; None where a request is settled as soon as its end is known."""
+
+
+@asynccontextmanager
+async def settlements() -> AsyncIterator[Settlements]:
+    """Open settlements for the block; those that it leaves are written at its end."""
+    opened = Settlements()
+    token = SETTLEMENTS.set(opened)
+    try:
+        yield opened
+    finally:
+        SETTLEMENTS.reset(token)
+        await opened.write_rest()
+
+
+def write_settlements(writer: Writer, settled: Sequence[tuple[Any, Any]]) -> None:
+    """Write the use of ended requests into the ledger; what is settled already is left as it is."""
+    for call, used in settled:
+        settle(writer, call, used)

@@ -1,0 +1,224 @@
+"""Reflection: a model changes the memory files by calls of tools, turn by turn (seed 004, section 7); pure.
+
+A job carries the answers that have come so far. Deciding it again and again replays the conversation on a copy of the
+files, and asks for its next turn, until the model calls no tool any more. What the calls then amount to, all of them
+together, is decided like every other change of memories and written in one operation:
+
+| what happened | what follows |
+|---|---|
+| a turn failed, was refused, cut off or unreadable; a bound was reached | nothing of the page, and of those behind it |
+| a call that cannot be done | it changed nothing, and the model is told why |
+| a memory was updated and then deleted | as if a turn had failed |
+| a change without quotes, or from a tool's output, or of a person's words | it waits for a person |
+| more than 20 % of all memories deleted | updates and deletions wait for a person |
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from reverie import documents, tokens
+from reverie.documents.project_folder import PERSON
+from reverie.errors import ModelFailed
+from reverie.language_model.prompts import REFLECT, prompt
+from reverie.language_model.requests import REQUEST_TOKENS_MAX, ModelMessage, message_text
+from reverie.language_model.source import Quotable, pages_of
+from reverie.language_model.tool_turns import FACTS_HEADING, read_turn, turn_request
+from reverie.usecases.consolidation import empty_plan
+from reverie.usecases.memories import memory_of
+from reverie.usecases.reflection_folder import Folder
+from reverie.usecases.reflection_plan import Reflected, plan_of
+from reverie.usecases.reflection_tools import registry, run_call
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
+    from reverie.language_model.source import Page, SourceEntry
+    from reverie.models import Message
+    from reverie.redact import Redactor
+    from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+    from reverie.usecases.consolidation_plan import Origin
+
+__all__ = ["Reflection", "ReflectionWork", "reflect"]
+
+PAGE_TOKENS: Final = 40_000  # of the record; with prompt, facts and index a first request has some 80,000 at most
+PAGES_MAX: Final = 4  # of one run; the entries behind them are read by the next one
+FACTS_TOKENS: Final = 20_000  # of facts that are shown whole
+INDEX_TOKENS: Final = 5_000
+REFUSED_SHOWN: Final = 5
+
+
+class ReflectionWork(NamedTuple):
+    """Input of a reflection: what was said since the last one, the memories, and the answers so far."""
+
+    entries: Sequence[SourceEntry]
+    messages: Sequence[Message]
+    snapshot: MemorySnapshot
+    outcomes: Mapping[str, Outcome]
+    redactor: Redactor
+    at: str
+    random: bytes
+    thread: Origin
+    bounds: ReflectionBounds
+
+
+class Reflection(NamedTuple):
+    """Either the `request` of the next turn, or the `plan`; `last_seq` and `more` as in `model_memories.Worked`."""
+
+    request: ModelRequest | None
+    plan: MemoryPlan | None = None
+    last_seq: int = 0
+    more: bool = False
+
+
+def reflect(work: ReflectionWork) -> Reflection:
+    """Return the request of the next turn, or the plan of what the calls of all turns amount to."""
+    all_pages = pages_of(work.entries, page_tokens=PAGE_TOKENS)
+    existing = [memory_of(record) for record in work.snapshot.memories]
+    folder = Folder(work.snapshot.documents, existing, project=work.thread.project or PERSON, redactor=work.redactor)
+    spent = _Spent()
+    read: list[Page] = []
+    failure = ""
+    for page in all_pages[:PAGES_MAX]:
+        after = folder.copy()
+        try:
+            missing = _converse(work, page, after, spent)
+        except ModelFailed as error:
+            failure = (
+                f"reflection failed ({error.reason}): {error.message} Nothing was changed from entry "
+                f"{page.entries[0].seq} on; the next run reads it again"
+            )
+            break
+        if missing is not None:
+            return Reflection(missing)
+        folder = after
+        read.append(page)
+    refused = [f"refused {number} x {what}" for what, number in spent.refused.most_common(REFUSED_SHOWN)]
+    if not read:
+        plan = empty_plan(work.snapshot)
+        plan.fallback = "; ".join(filter(None, (*refused, failure)))
+        return Reflection(None, plan, 0, more=bool(all_pages))
+    new, updated, deleted = folder.changed()
+    entries = [entry for page in read for entry in page.entries]
+    plan = plan_of(
+        Reflected(new, updated, deleted, entries, model=spent.model),
+        work.snapshot,
+        existing,
+        redactor=work.redactor,
+        at=work.at,
+        random=work.random,
+        thread=work.thread,
+        messages=work.messages,
+    )
+    plan.fallback = "; ".join(filter(None, (*refused, plan.fallback, failure)))
+    return Reflection(None, plan, max(page.last_seq for page in read), more=len(read) < len(all_pages))
+
+
+class _Spent:
+    """The turns so far: their number and tokens, and the calls that were refused in them."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.tokens = 0
+        self.model = ""
+        self.refused: Counter[str] = Counter()
+
+
+def _converse(work: ReflectionWork, page: Page, folder: Folder, spent: _Spent) -> ModelRequest | None:
+    """Replay the turns about a page on `folder`; return the request of the next one, None where the model is done.
+
+    Raises:
+        ModelFailed: a turn failed or cannot be used, or a bound was reached before the model was done.
+    """
+    system = _system(folder)
+    messages = [ModelMessage("user", _opening(work, page))]
+    record = Quotable(page.entries)
+    calls = 0
+    while True:
+        if spent.steps >= work.bounds.steps:
+            raise ModelFailed(f"It was not done after {work.bounds.steps} turns.", reason="over_ceiling")
+        request = turn_request(system, messages, registry())
+        size = tokens.count(system) + sum(tokens.count(message_text(message)) for message in messages)
+        if size > REQUEST_TOKENS_MAX or spent.tokens + size > work.bounds.tokens:
+            most = min(REQUEST_TOKENS_MAX, work.bounds.tokens)
+            raise ModelFailed(f"It would take more tokens than it may: {most:,}.", reason="over_ceiling")
+        outcome = work.outcomes.get(request.id)
+        if outcome is None:
+            return request
+        spent.steps += 1
+        if outcome.answer is not None:
+            spent.tokens += outcome.answer.input_tokens + outcome.answer.output_tokens
+            spent.model = outcome.answer.model
+        turn = read_turn(outcome, first=calls + 1)
+        if not turn:
+            return None
+        calls += len(turn)
+        before = Counter(folder.refused)
+        results = [run_call(call, folder, record) for call in turn]
+        spent.refused += folder.refused - before
+        left = work.bounds.steps - spent.steps
+        note = f"Turns left: {left}." if left > 1 else "This is the last turn: answer without a call."
+        messages += [ModelMessage("assistant", "", calls=turn), ModelMessage("user", note, results=results)]
+
+
+def _system(folder: Folder) -> str:
+    """Return the instructions with all facts, or the names of those that do not fit, and the index of episodes."""
+    texts = folder.texts()
+    room = FACTS_TOKENS
+    facts: list[str] = []
+    left_out: list[str] = []
+    index: list[str] = []
+    for path, summary, size in folder.listed():
+        if path.startswith("episodes/"):
+            index.append(_episodes(path, texts[path], summary))
+            continue
+        used = tokens.count(texts[path])
+        if used > room:
+            left_out.append(f"- {path} ({size:,} bytes): {summary}")
+            continue
+        room -= used
+        facts.append(f'<file path="{path}">\n{_closed(texts[path])}\n</file>')
+    more = ["Too long to show; memory_read has them:\n" + "\n".join(left_out)] if left_out else []
+    episodes = tokens.truncate("\n".join(index), INDEX_TOKENS)
+    return "\n\n".join(
+        (
+            prompt(REFLECT),
+            FACTS_HEADING,
+            *(facts or ([] if more else ["There are none yet."])),
+            *more,
+            "# Episode index",
+            episodes or "There are none yet.",
+        )
+    )
+
+
+def _episodes(path: str, text: str, summary: str) -> str:
+    """Return a file of episodes in the index: its own line, and one for each episode."""
+    lines = [f"- {path} ({len(text.encode()):,} bytes): {summary}"]
+    for item in documents.parse_document(path, text).items:
+        own = next((value for key, value in item.fields if key == "Summary"), "")
+        lines.append(_closed(f"  - {item.title or ''}: {own}"))
+    return "\n".join(lines)
+
+
+def _opening(work: ReflectionWork, page: Page) -> str:
+    """Return the first message: where to write, and the record."""
+    project = work.thread.project
+    day = next((entry.at[:7] for entry in reversed(page.entries) if entry.at), work.at[:7])
+    if project:
+        where = (
+            f"The project is {project}: its facts are in facts/{project}/, its episodes in "
+            f"episodes/{project}-{day}.md. What is so wherever the person works belongs into facts/user.md and "
+            "facts/preferences.md."
+        )
+    else:
+        where = f"Facts are in facts/, episodes in episodes/{day}.md."
+    record = page.text.replace("</record", "< /record")
+    return f"{where}\n\nThe record:\n\n<record>\n{record}\n</record>"
+
+
+def _closed(text: str) -> str:
+    """Return a text that cannot end the element that it is in."""
+    return text.replace("</file", "< /file")
