@@ -34,9 +34,10 @@ from reveried import __version__, log
 from reveried.actions import purge
 from reveried.actions.accesses import write_accesses, write_accesses_regularly
 from reveried.actions.compaction import compact_when_quiet
-from reveried.actions.distill import learn_from_spool, register_dream_job
+from reveried.actions.distill import learn_from_spool
 from reveried.actions.history import prune_daily
 from reveried.actions.runs import complete_due
+from reveried.actions.scheduled import register_scheduled_jobs
 from reveried.actions.search import keep_messages, save_messages
 from reveried.actions.search_index import keep_index, save_indexes
 from reveried.actions.sessions import resume_following
@@ -236,9 +237,11 @@ async def _assemble(
         now_ms=now_ms,
         random=secrets.token_bytes,
         started=began,
-        models=_open_models(config, layout, closing, redactor=keeper.redactor, worker=worker, clock=clock, env=env),
+        models=_open_models(
+            config, layout, closing, redactor=keeper.redactor, worker=worker, clock=clock, env=env, store=store
+        ),
     )
-    register_dream_job(services)
+    register_scheduled_jobs(services)
     return services
 
 
@@ -256,6 +259,7 @@ def _open_models(
     worker: Worker,
     clock: Clock,
     env: Mapping[str, str],
+    store: Store,
 ) -> Models | None:
     """Return the configured model, None for the extractive engine, and push its closing."""
     at, now_ms = _times(clock)
@@ -263,7 +267,7 @@ def _open_models(
     def id_of(kind: str) -> str:
         return new_id(kind, now_ms(), secrets.token_bytes(ID_RANDOM_BYTES))
 
-    models = chosen_models(config, layout, redactor, env=env, submit=worker.submit, clock=at, new_id=id_of)
+    models = chosen_models(config, layout, redactor, env=env, submit=worker.submit, clock=at, new_id=id_of, store=store)
     if models is not None:
         closing.push_async_callback(models.close)
     return models

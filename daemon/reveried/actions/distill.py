@@ -6,10 +6,10 @@ All three write memories, so they share the lock "memories".
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie import wire
-from reverie.errors import Busy, Conflict, ReverieError, ValidationError, unexpected
+from reverie.errors import Busy, Conflict, ValidationError
 from reverie.language_model.requests import ModelRequest
 from reverie.usecases import distill as distill_case
 from reverie.usecases import dream as dream_case
@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 __all__ = [
     "distill",
     "dream",
+    "dream_snapshot",
     "learn",
     "learn_from_spool",
+    "learn_snapshot",
     "model_requests",
-    "register_dream_job",
     "require_tools",
     "start_distilling",
 ]
@@ -115,7 +116,7 @@ async def learn(
         answer = await execute(
             services,
             space,
-            snapshot=lambda reader: _learn_snapshot(services, reader, thread, reflect=reflect, through=through),
+            snapshot=lambda reader: learn_snapshot(services, reader, thread, reflect=reflect, through=through),
             skip=lambda job: None if job.entries else NOTHING_LEARNT,
             complete=lambda job: answered(services, "learn-requests", job, answers, bulk=True),
             job="learn",
@@ -168,7 +169,7 @@ async def model_requests(services: Services, space: str, thread: str, *, reflect
         return job
 
     def learning(reader: Reader) -> learn_case.LearnJob:
-        job = _learn_snapshot(services, reader, thread, reflect=reflect)
+        job = learn_snapshot(services, reader, thread, reflect=reflect)
         job.outcomes = {}
         return job
 
@@ -207,7 +208,7 @@ def _distill_snapshot(
     return job
 
 
-def _learn_snapshot(
+def learn_snapshot(
     services: Services, reader: Reader, thread: str, *, reflect: bool = False, through: int | None = None
 ) -> learn_case.LearnJob:
     """Return what learning is decided from. Raises NotFound."""
@@ -238,24 +239,19 @@ async def dream(
     token_budget: int | None = None,
     dry_run: bool = False,
     idempotency: tuple[str, str] | None = None,
+    outcomes: dict[str, Outcome] | None = None,
 ) -> wire.DreamAnswer:
     """Dream about what changed since the last dream; a dry run decides and writes nothing.
 
     Dreams of one space run one after the other: two at once would read the same memories, and one of them in vain.
+    `outcomes` are answers that have come already, by their requests.
 
     Raises:
         TokenBudgetExceeded: not possible within the budget; nothing was written.
     """
 
     def snapshot(reader: Reader) -> dream_case.DreamJob:
-        return dream_case.snapshot(
-            reader,
-            token_budget=token_budget,
-            max_token_budget=services.config.dream.max_token_budget,
-            window=services.config.consolidation.window,
-            literals=services.config.redact.literals,
-            at=services.clock(),
-        )
+        return dream_snapshot(services, reader, token_budget)
 
     def commit(plan: dream_case.DreamPlan) -> Write[wire.DreamAnswer] | wire.DreamAnswer:
         if dry_run or plan.archive is None:
@@ -269,7 +265,7 @@ async def dream(
             idempotency=idempotency,
         )
 
-    outcomes: dict[str, Outcome] = {}
+    answers: dict[str, Outcome] = {} if outcomes is None else outcomes
 
     async def run() -> wire.DreamAnswer:
         async with keyed_lock("dream", space), one_at_a_time(services, space):
@@ -278,7 +274,7 @@ async def dream(
                 services,
                 space,
                 snapshot=snapshot,
-                complete=lambda job: answered(services, "dream-requests", job, outcomes, bulk=False),
+                complete=lambda job: answered(services, "dream-requests", job, answers, bulk=False),
                 job="dream",
                 plan=dream_case.DreamPlan,
                 commit=commit,
@@ -294,6 +290,18 @@ async def dream(
     return answer
 
 
+def dream_snapshot(services: Services, reader: Reader, token_budget: int | None) -> dream_case.DreamJob:
+    """Return what a dream is decided from."""
+    return dream_case.snapshot(
+        reader,
+        token_budget=token_budget,
+        max_token_budget=services.config.dream.max_token_budget,
+        window=services.config.consolidation.window,
+        literals=services.config.redact.literals,
+        at=services.clock(),
+    )
+
+
 async def learn_from_spool(services: Services) -> None:
     """Learn from threads whose answers appear in the spool, until the daemon stops; return at once without a spool."""
     settings = services.config.distiller
@@ -302,29 +310,3 @@ async def learn_from_spool(services: Services) -> None:
             settings.spool_folder,
             lambda space, thread, reflects: learn(services, space, thread, who="distiller", reflect=reflects),
         )
-
-
-def register_dream_job(services: Services) -> None:
-    """Register dreams as a job of schedules; the schedule's options may name a `tokenBudget`.
-
-    Nobody waits for the answer of a scheduled dream, so one that fails is recorded among the dreams.
-    """
-
-    async def run(space: str, options: dict[str, Any]) -> None:
-        token_budget = options.get("tokenBudget")
-        try:
-            await dream(services, space, who="schedule", trigger="schedule", token_budget=token_budget)
-        except Exception as error:
-            failure = dream_case.commit_failure(
-                error if isinstance(error, ReverieError) else unexpected(error),
-                space=space,
-                who="schedule",
-                dream_id=services.new_id("dream"),
-                trigger="schedule",
-                token_budget=token_budget or services.config.dream.max_token_budget,
-                at=services.clock(),
-            )
-            await services.submit(failure)
-            raise
-
-    services.scheduler.register_job("dream", run)

@@ -69,7 +69,7 @@ def dream(
 
 
 def schedule_list(json: Json = False) -> None:
-    """List the schedules of dreams.
+    """List the schedules.
 
     Example: reverie schedule list
     """
@@ -82,9 +82,9 @@ def schedule_list(json: Json = False) -> None:
         say('No schedules. To dream every night at three: reverie schedule add "0 3 * * *"')
         return
     print_table(
-        ["Schedule", "When", "Time zone", "Next", "Last", "Result"],
+        ["Schedule", "Job", "When", "Time zone", "Next", "Last", "Result"],
         [
-            (item.id, item.cron, item.timezone, when(item.next_run), when(item.last_run), _result(item))
+            (item.id, item.job, item.cron, item.timezone, when(item.next_run), when(item.last_run), _result(item))
             for item in page.items
         ],
     )
@@ -108,9 +108,12 @@ def schedule_add(
         str | None, typer.Option("--timezone", help="A name such as Europe/Vienna; default: this machine's.")
     ] = None,
     budget: Budget = None,
+    learn: Annotated[
+        bool, typer.Option("--learn", help="Learn from all threads with new messages, instead of dreaming.")
+    ] = False,
     json: Json = False,
 ) -> None:
-    """Add a schedule of dreams.
+    """Add a schedule of dreams, or of learning.
 
     Example: reverie schedule add "0 3 * * *"
     """
@@ -120,7 +123,9 @@ def schedule_add(
             f"CRON must have five fields, not {fields}", hint='for example "0 3 * * *", every night at three'
         )
     with daemon_handle.client() as client:
-        schedule = client.add_schedule(cron, timezone=timezone or local_timezone(), token_budget=budget)
+        schedule = client.add_schedule(
+            cron, timezone=timezone or local_timezone(), token_budget=budget, job="learn" if learn else "dream"
+        )
     if json:
         print_json(schedule)
         return

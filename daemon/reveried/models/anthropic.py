@@ -22,7 +22,7 @@ from reveried.compute import Compute, ComputeFailed
 from reveried.models.transport import NOT_SENT
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from reverie.errors import FailureReason
@@ -69,23 +69,29 @@ class Anthropic:
 
     async def answer(self, request: ModelRequest, deadline_s: float) -> ModelAnswer:
         """Return the answer of the role's model within `deadline_s` seconds; one try. Raises ModelFailed."""
+        job = {"request": request, "model": self.model(request.role)}
+        return msgspec.msgpack.decode(await self._run("send", request.role, job, deadline_s), type=ModelAnswer)
+
+    async def batch(self, job: str, batch: str, items: Sequence[dict[str, Any]], deadline_s: float) -> bytes:
+        """Return the encoded result of a job about a batch (`anthropic_batches`), one try. Raises ModelFailed."""
+        given = {"batch": batch, "items": list(items), "model": self.model("strong")}
+        return await self._run(job, "strong", given, deadline_s)
+
+    async def _run(self, job: str, role: Role, given: Mapping[str, Any], deadline_s: float) -> bytes:
+        """Return what a job of the role's process gives within `deadline_s` seconds. Raises ModelFailed."""
         url, key = self._base_url(), await asyncio.to_thread(self._key)
         if importlib.util.find_spec("anthropic") is None:
             raise _unsent("The anthropic package is not installed.", "pip install 'reveried[anthropic]'", "unreachable")
         end = asyncio.get_running_loop().time() + deadline_s
         sending = False
         try:
-            async with asyncio.timeout_at(end) as limit, self._turns[request.role]:
-                await self._started(request.role)
+            async with asyncio.timeout_at(end) as limit, self._turns[role]:
+                await self._started(role)
                 limit.reschedule(end + 2 * GRACE_S)
                 left = end - asyncio.get_running_loop().time()
-                job = {"request": request, "model": self.model(request.role), "base_url": url, "key": key}
-                body = msgspec.msgpack.encode({**job, "timeout_s": left})
+                body = msgspec.msgpack.encode({**given, "base_url": url, "key": key, "timeout_s": left})
                 sending = True
-                data = await self._processes.run(
-                    "send", body, bulk=request.role == "strong", timeout_s=max(left, 0.0) + GRACE_S
-                )
-            return msgspec.msgpack.decode(data, type=ModelAnswer)
+                return await self._processes.run(job, body, bulk=role == "strong", timeout_s=max(left, 0.0) + GRACE_S)
         except TimeoutError as error:
             raise ModelFailed(
                 "The model did not answer in time.",

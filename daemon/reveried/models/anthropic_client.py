@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterator
 
-__all__ = ["AnswerError", "client_of", "message_params"]
+__all__ = ["RESULTS_BYTES_MAX", "AnswerError", "client_of", "message_params"]
 
 BODY_BYTES_MAX = 8 * ANSWER_BYTES_MAX  # of a whole response: text with every character escaped, and thinking
+RESULTS_BYTES_MAX = 32 * BODY_BYTES_MAX  # of all results of a batch
 ERROR_BYTES_MAX = 64 * 1024
 CONNECT_S = 15.0
 
@@ -42,8 +43,9 @@ class AnswerError(httpx2.TransportError):
 class _BoundedTransport(httpx2.AsyncBaseTransport):
     """A transport whose responses end with an error beyond a number of bytes, errors of the server included."""
 
-    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+    def __init__(self, inner: httpx2.AsyncBaseTransport, body_bytes: int) -> None:
         self._inner = inner
+        self._body_bytes = body_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Return the response with its body bounded; a compressed one is refused, it may have any size."""
@@ -51,7 +53,7 @@ class _BoundedTransport(httpx2.AsyncBaseTransport):
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
             raise AnswerError("compressed")
-        most = BODY_BYTES_MAX if response.is_success else ERROR_BYTES_MAX
+        most = self._body_bytes if response.is_success else ERROR_BYTES_MAX
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         return httpx2.Response(
             response.status_code,
@@ -85,9 +87,11 @@ class _BoundedStream(httpx2.AsyncByteStream):
 
 
 @asynccontextmanager
-async def client_of(job: Addressed) -> AsyncIterator[anthropic.AsyncAnthropic]:
+async def client_of(job: Addressed, *, body_bytes: int = BODY_BYTES_MAX) -> AsyncIterator[anthropic.AsyncAnthropic]:
     """Yield a client that neither retries nor follows redirects, and reads bounded responses alone."""
-    transport = _BoundedTransport(httpx2.AsyncHTTPTransport(verify=_ssl_context(), proxy=_proxy(job.base_url)))
+    transport = _BoundedTransport(
+        httpx2.AsyncHTTPTransport(verify=_ssl_context(), proxy=_proxy(job.base_url)), body_bytes
+    )
     async with (
         httpx2.AsyncClient(transport=transport, follow_redirects=False) as http,
         anthropic.AsyncAnthropic(

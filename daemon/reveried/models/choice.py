@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.usecases.token_ledger import Ceilings
 from reveried.models.anthropic import Anthropic
 from reveried.models.asking import Models
+from reveried.models.batches import Batches
 from reveried.models.command import CommandTransport
 from reveried.models.spend import TRIES, Metered
 from reveried.models.spool import SpoolTransport
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     from reverie.layout import Layout
     from reverie.redact import Redactor
+    from reverie.store import Store
     from reveried.config import Config
     from reveried.models.transport import ModelTransport
     from reveried.worker import Submit
@@ -33,23 +35,36 @@ def chosen_models(
     submit: Submit,
     clock: Callable[[], str],
     new_id: Callable[[str], str],
+    store: Store,
 ) -> Models | None:
     """Return the model that the settings choose, every request of it counted; None for the extractive engine."""
     transport = _transport(config, layout, redactor, env)
     if transport is None:
         return None
     settings = config.distiller
+    ceilings = Ceilings(tokens=settings.daily_tokens, calls=settings.daily_calls)
     metered = Metered(
         transport,
         submit,
-        ceilings=Ceilings(tokens=settings.daily_tokens, calls=settings.daily_calls),
+        ceilings=ceilings,
         clock=clock,
         new_id=new_id,
         random=random.random,
         tries=TRIES if settings.kind == "anthropic" else 1,
         wait_s_max=settings.wait_seconds,
     )
-    return Models.of(metered, settings, redactor)
+    models = Models.of(metered, settings, redactor)
+    if isinstance(transport, Anthropic) and settings.batches == "scheduled":
+        models.batches = Batches(
+            transport,
+            submit,
+            store,
+            ceilings=ceilings,
+            clock=clock,
+            new_id=new_id,
+            poll_s=settings.batch_poll_seconds,
+        )
+    return models
 
 
 def _transport(config: Config, layout: Layout, redactor: Redactor, env: Mapping[str, str]) -> ModelTransport | None:

@@ -146,13 +146,14 @@ class Metered:
     async def _reserve(self, call: ReservedCall) -> None:
         """Count the call in a durable commit. Raises ModelFailed over a ceiling, and what the store raises."""
         opened = SETTLEMENTS.get()
-        settled = [] if opened is None else list(opened.waiting)
+        settled = [*self._unsettled, *(() if opened is None else opened.waiting)]
 
         def body(writer: Writer) -> None:
             write_settlements(writer, settled)
             reserve(writer, call, self._ceilings)
 
         await self._submit(Write(SYSTEM_SPACE, WHO, "model.reserve", body))
+        self._unsettled = [entry for entry in self._unsettled if entry not in settled]
         if opened is not None:
             opened.written(settled)
 
@@ -175,7 +176,7 @@ class Metered:
                 write_settlements(writer, settled)
 
             await self._submit(Write(SYSTEM_SPACE, WHO, "model.settle", body))
-            del self._unsettled[: len(settled)]
+            self._unsettled = [entry for entry in self._unsettled if entry not in settled]
 
 
 def retry_pause(failure: ModelFailed, tried: int, random: float, wait_s_max: float) -> float | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from reverie import wire
 from reverie.client.document_calls import (
@@ -326,10 +326,16 @@ def schedules() -> Call[wire.Page[wire.Schedule]]:
 
 
 def add_schedule(
-    cron: str, *, timezone: str = "UTC", token_budget: int | None = None, key: str | None = None
+    cron: str,
+    *,
+    timezone: str = "UTC",
+    token_budget: int | None = None,
+    job: Literal["dream", "learn"] = "dream",
+    key: str | None = None,
 ) -> Call[wire.Schedule]:
-    """Schedule dreams: five cron fields in their standard meaning, in a named time zone."""
-    body = wire.CreateSchedule(cron=cron, timezone=timezone, options=wire.DreamOptions(token_budget=token_budget))
+    """Schedule dreams, or learning from all threads: five cron fields in their standard meaning, in a time zone."""
+    options = wire.DreamOptions(token_budget=token_budget)
+    body = wire.CreateSchedule(cron=cron, timezone=timezone, job=job, options=options)
     return request("POST", target("schedules"), wire.Schedule, body, key=key)
 
 

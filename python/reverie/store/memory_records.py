@@ -20,6 +20,9 @@ __all__ = [
     "BackupEntry",
     "BackupsCursor",
     "BaselineRecord",
+    "BatchEntry",
+    "BatchedCall",
+    "BatchesCursor",
     "CompactionCursor",
     "ConflictRecord",
     "DocumentRecord",
@@ -209,6 +212,39 @@ class BackupsCursor(StoredRecord, frozen=True, kw_only=True):
     KEY: ClassVar[Key] = ("backups",)
 
     backups: list[BackupEntry] = field(default_factory=list)
+
+
+class BatchedCall(msgspec.Struct, frozen=True):
+    """A request of a batch: its id there, the day and the tokens that are reserved for it, and those that were sent."""
+
+    call: str
+    day: str
+    tokens: int
+    sent: int
+
+
+class BatchEntry(msgspec.Struct, frozen=True):
+    """A batch of requests to a model that was sent, or was about to be, and whose answers are not used yet.
+
+    `provider` is the provider's id, empty until it is known. `calls` are the requests by their ids, `through` the last
+    entry that was read of each thread.
+    """
+
+    id: str
+    space: str
+    at: str
+    provider: str = ""
+    calls: dict[str, BatchedCall] = {}
+    through: dict[str, int] = {}
+
+
+class BatchesCursor(StoredRecord, frozen=True, kw_only=True):
+    """The batches of requests to a model that are under way. Key: `KEY`, in the system space."""
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+    KEY: ClassVar[Key] = ("batches",)
+
+    batches: list[BatchEntry] = field(default_factory=list)
 
 
 class ListedCursor(StoredRecord, frozen=True, kw_only=True):

@@ -34,7 +34,7 @@ _UPDATES_KEPT: Final = 20
 
 
 class Reflected(NamedTuple):
-    """What the calls of a reflection amount to: `entries` are the record that they were made from."""
+    """All changes of a reflection together; `entries` are the record that they were made from."""
 
     new: Sequence[Block]
     updated: Sequence[Block]

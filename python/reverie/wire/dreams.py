@@ -79,7 +79,7 @@ class CreateSchedule(Request):
 
     cron: Annotated[str, Meta(min_length=9, max_length=200)]
     timezone: Annotated[str, Meta(min_length=1, max_length=100)] = "UTC"
-    job: Literal["dream"] = "dream"
+    job: Literal["dream", "learn"] = "dream"
     options: DreamOptions = field(default_factory=DreamOptions)
     id: Id | None = None
 

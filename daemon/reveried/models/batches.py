@@ -1,0 +1,231 @@
+"""Message Batches: requests of scheduled work, sent together, answered within a day, counted like every other.
+
+The requests are reserved in the ledger and the batch is recorded in one commit before it is sent, and its id in another
+one as soon as the provider has named it. So a daemon that is killed at any moment finds the batch again: by its id, or,
+where that was not stored yet, among the newest batches of the account by the ids of its requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from reverie.errors import ModelFailed
+from reverie.language_model.requests import Outcome
+from reverie.store import SYSTEM_SPACE, BatchedCall, BatchEntry, BatchesCursor, Write
+from reverie.usecases.token_ledger import DATE_CHARS, ReservedCall, UsedTokens, reserve, settle
+from reveried.log import logger
+from reveried.models.spend import MARGIN_TOKENS, MODEL_TOKENS, WHO
+from reveried.models.transport import NOT_SENT, request_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from reverie.language_model.requests import ModelRequest
+    from reverie.store import Store, Writer
+    from reverie.usecases.token_ledger import Ceilings
+    from reveried.models.anthropic import Anthropic
+    from reveried.worker import Submit
+
+__all__ = ["ITEMS_MAX", "Batches"]
+
+T = TypeVar("T")
+ITEMS_MAX: Final = 500  # requests of one batch
+ROLE: Final = "strong"  # what is scheduled is kept, so the strong model is asked
+CALL_S: Final = 120.0  # of one call about a batch
+
+
+class _State(msgspec.Struct, frozen=True):
+    """A batch of the provider, and whether it has ended; of a listed one with its number of requests."""
+
+    id: str
+    ended: bool
+    requests: int = 0
+
+
+class _Result(msgspec.Struct, frozen=True):
+    """The outcome of a request (`anthropic_batches.BatchResult`)."""
+
+    id: str
+    outcome: Outcome
+    billed: bool
+    found: bool
+
+
+class Batches:
+    """Sends requests as batches, and waits for their answers; what was sent is found again after a restart."""
+
+    def __init__(
+        self,
+        transport: Anthropic,
+        submit: Submit,
+        store: Store,
+        *,
+        ceilings: Ceilings,
+        clock: Callable[[], str],
+        new_id: Callable[[str], str],
+        poll_s: float,
+    ) -> None:
+        """`poll_s` are the seconds between two questions whether a batch has ended."""
+        self._transport = transport
+        self._submit = submit
+        self._store = store
+        self._ceilings = ceilings
+        self._clock = clock
+        self._new_id = new_id
+        self._poll_s = poll_s
+
+    def under_way(self, space: str) -> list[BatchEntry]:
+        """Return the batches of a space whose answers are not used yet."""
+        return [entry for entry in self._entries() if entry.space == space]
+
+    async def send(self, space: str, requests: Sequence[ModelRequest], through: Mapping[str, int]) -> None:
+        """Send requests as one batch; `through` is the last entry that was read of each thread.
+
+        Raises:
+            ModelFailed: they do not fit below today's ceilings, or the provider did not take them; nothing counts then.
+        """
+        calls = {request.id: self._reserved(request) for request in requests}
+        entry = BatchEntry(
+            id=self._new_id("batch"),
+            space=space,
+            at=self._clock(),
+            calls={
+                request.id: BatchedCall(calls[request.id].id, calls[request.id].day, calls[request.id].tokens, sent)
+                for request in requests
+                for sent in (request_tokens(request),)
+            },
+            through=dict(through),
+        )
+
+        def body(writer: Writer) -> None:
+            for call in calls.values():
+                reserve(writer, call, self._ceilings)
+            _save(writer, entry)
+
+        await self._submit(Write(SYSTEM_SPACE, WHO, "model.batch", body))
+        items = [{"id": calls[request.id].id, "request": request} for request in requests]
+        try:
+            state = await self._ask("batch-create", "", items, _State)
+        except ModelFailed as failure:
+            if failure.details.get(NOT_SENT) or failure.reason in {"rejected", "rate_limited", "over_ceiling"}:
+                await self._drop(entry, dict.fromkeys(entry.calls))
+            raise
+        await self._write("model.batch", lambda writer: _save(writer, replace(entry, provider=state.id)))
+
+    async def answers(self, entry: BatchEntry) -> dict[str, Outcome]:
+        """Return the outcome of each request of a batch once it has ended; empty where it was never sent.
+
+        What they used is settled; the entry stays until `forget`, so that a killed daemon reads the results again.
+        """
+        known = entry.provider or await self._found(entry)
+        if not known:
+            await self._drop(entry, dict.fromkeys(entry.calls))
+            return {}
+        try:
+            results = await self._ended(known, entry)
+        except ModelFailed as failure:
+            # The provider does not know it any more: what its requests may have used stays reserved.
+            await self._drop(entry, dict.fromkeys(entry.calls, UsedTokens(failed=True, known=False)))
+            return dict.fromkeys(entry.calls, Outcome(reason=failure.reason, message=failure.message))
+        by_call = {call.call: name for name, call in entry.calls.items()}
+        outcomes: dict[str, Outcome] = {}
+        used: dict[str, UsedTokens | None] = {}
+        for result in results:
+            name = by_call.get(result.id)
+            if name is not None:
+                outcomes[name], used[name] = result.outcome, _used(result)
+        await self._write("model.settle", lambda writer: _settle(writer, entry, used))
+        return outcomes
+
+    async def forget(self, entry: BatchEntry) -> None:
+        """Remove a batch whose answers were used."""
+        await self._write("model.batch", lambda writer: _remove(writer, entry))
+
+    def _entries(self) -> list[BatchEntry]:
+        with self._store.reader(SYSTEM_SPACE) as reader:
+            return (reader.load(BatchesCursor, BatchesCursor.KEY) or BatchesCursor()).batches
+
+    def _reserved(self, request: ModelRequest) -> ReservedCall:
+        tokens = int(request_tokens(request) * MODEL_TOKENS) + MARGIN_TOKENS + request.max_output_tokens
+        return ReservedCall(self._new_id("call"), self._clock()[:DATE_CHARS], ROLE, tokens)
+
+    async def _found(self, entry: BatchEntry) -> str:
+        """Return the provider's id of a batch whose id was not stored, empty where none has its requests."""
+        others = {other.provider for other in self._entries()}
+        listed: list[_State] = await self._until(lambda: self._ask("batch-newest", "", [], list[_State]))
+        for batch in listed:
+            if batch.requests != len(entry.calls) or batch.id in others:
+                continue
+            if all(result.found for result in await self._ended(batch.id, entry)):
+                named = replace(entry, provider=batch.id)
+                await self._write("model.batch", partial(_save, entry=named))
+                return batch.id
+        return ""
+
+    async def _ended(self, provider: str, entry: BatchEntry) -> list[_Result]:
+        """Return the results of a batch once it has ended. Raises ModelFailed where the provider does not know it."""
+        items = [{"id": call.call, "sent": call.sent} for call in entry.calls.values()]
+        while not (await self._until(lambda: self._ask("batch-state", provider, [], _State))).ended:  # noqa: ASYNC110 - the provider tells no one
+            await asyncio.sleep(self._poll_s)
+        results: list[_Result] = await self._until(lambda: self._ask("batch-results", provider, items, list[_Result]))
+        return results
+
+    async def _until(self, ask: Callable[[], Any]) -> Any:
+        """Return the answer of `ask`, asked again after a pause for as long as the provider fails or cannot be reached.
+
+        Raises:
+            ModelFailed: the provider says that there is no such thing.
+        """
+        while True:
+            try:
+                return await ask()
+            except ModelFailed as failure:
+                if failure.details.get("status") in {404, 410}:
+                    raise
+                logger("reveried.models").warning("a batch is asked for again", reason=failure.reason)
+            await asyncio.sleep(self._poll_s)
+
+    async def _ask(self, job: str, batch: str, items: Sequence[dict[str, Any]], kind: type[T]) -> T:
+        return msgspec.msgpack.decode(await self._transport.batch(job, batch, items, CALL_S), type=kind)
+
+    async def _drop(self, entry: BatchEntry, used: Mapping[str, UsedTokens | None]) -> None:
+        """Settle the requests of a batch and forget it, in one commit."""
+
+        def body(writer: Writer) -> None:
+            _settle(writer, entry, used)
+            _remove(writer, entry)
+
+        await self._write("model.settle", body)
+
+    async def _write(self, why: str, body: Callable[[Writer], None]) -> None:
+        await self._submit(Write(SYSTEM_SPACE, WHO, why, body))
+
+
+def _used(result: _Result) -> UsedTokens:
+    """Return what a request of a batch used; unknown where its answer cannot be read."""
+    answer = result.outcome.answer
+    if answer is not None:
+        return UsedTokens(input=answer.input_tokens, output=answer.output_tokens, cached=answer.cached_tokens)
+    return UsedTokens(failed=True, known=not result.billed)
+
+
+def _settle(writer: Writer, entry: BatchEntry, used: Mapping[str, UsedTokens | None]) -> None:
+    for name, tokens in used.items():
+        call = entry.calls[name]
+        settle(writer, ReservedCall(call.call, call.day, ROLE, call.tokens), tokens)
+
+
+def _save(writer: Writer, entry: BatchEntry) -> None:
+    stored = (writer.load(BatchesCursor, BatchesCursor.KEY) or BatchesCursor()).batches
+    others = [other for other in stored if other.id != entry.id]
+    writer.save(BatchesCursor(batches=[*others, entry]), BatchesCursor.KEY)
+
+
+def _remove(writer: Writer, entry: BatchEntry) -> None:
+    stored = (writer.load(BatchesCursor, BatchesCursor.KEY) or BatchesCursor()).batches
+    writer.save(BatchesCursor(batches=[other for other in stored if other.id != entry.id]), BatchesCursor.KEY)
