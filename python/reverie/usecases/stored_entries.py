@@ -93,6 +93,9 @@ class _Extra(msgspec.Struct):
     logicalParentUuid: Any = msgspec.UNSET  # noqa: N815
 
 
+_ABSENT: Final = msgspec.Raw()
+
+
 class _Line(msgspec.Struct):
     """The fields of a stored entry that messages are made from; the others are skipped without being decoded."""
 
@@ -100,10 +103,10 @@ class _Line(msgspec.Struct):
     id: str | None = None
     parent: str | None = None
     role: Any = None
-    content: msgspec.Raw | None = None
+    content: msgspec.Raw = _ABSENT
     reply: str | None = None
     at: str | None = None
-    usage: msgspec.Raw | None = None
+    usage: msgspec.Raw = _ABSENT
     tokens: int = 0
     line: int = 0
     extra: _Extra | None = None
@@ -133,10 +136,10 @@ def conversation_entry(thread_id: str, seq: int, data: bytes) -> Entry:
         id=line.id,
         parent=line.parent,
         role=line.role,
-        content=None if line.content is None else orjson.loads(memoryview(line.content)),
+        content=None if line.content is _ABSENT else orjson.loads(memoryview(line.content)),
         reply=line.reply,
         at=line.at,
-        usage=None if line.usage is None else orjson.loads(memoryview(line.usage)),
+        usage=None if line.usage is _ABSENT else orjson.loads(memoryview(line.usage)),
         tokens=line.tokens,
         extra={} if line.extra is None else _known(line.extra),
         line=line.line,

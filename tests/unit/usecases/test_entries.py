@@ -62,15 +62,17 @@ UNUSUAL = (
 )
 
 
-def test_messages_are_made_without_the_rest_of_a_line() -> None:
-    """They are those that whole entries join into, of generated sessions and of unusual lines."""
+def test_messages_are_made_without_the_rest_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are those of whole entries, of generated sessions and of unusual lines, and no entry is opened whole."""
     redactor = Redactor()
     sessions = [plan_chunk(generate(number).data, first_line=1, final=True).entries for number in range(3)]
     for entries in [*sessions, (*sessions[0], MARK, *UNUSUAL)]:
         rows = [(seq, seal(entry_record(entry), redactor).data) for seq, entry in enumerate(entries, 1)]
         for verbatim in (False, True):
             whole = main_line((opened_entry("t", *row) for row in rows), verbatim=verbatim)
-            assert messages_of("t", rows, verbatim=verbatim) == whole
+            with monkeypatch.context() as patched:
+                patched.setattr(stored_entries, "opened_entry", None)
+                assert messages_of("t", rows, verbatim=verbatim) == whole
 
 
 def test_fields_of_an_unknown_shape_are_read_as_they_are() -> None:
