@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 START_S = 60.0
 STOP_S = 60.0
+CRASHES = frozenset((-signal.SIGSEGV, -signal.SIGBUS, -signal.SIGABRT, -signal.SIGILL, -signal.SIGFPE))
 ANSWER_S = 60.0  # far above what an answer takes, on a machine with much else to do too
 
 
@@ -229,16 +230,18 @@ def running_daemon(home: Path | None = None, **settings: str) -> Iterator[Daemon
     """Yield a running daemon; assert that SIGTERM ends it with 0.
 
     `settings` are environment variables, such as `REVERIE_DAEMON_HEADER_SECONDS="0.3"`. A test that kills or stops the
-    process by itself is left alone.
+    process by itself is left alone; one whose daemon crashed fails with its log, which has the stacks of all threads.
     """
     with scratch_home() as scratch:
         folder = home or scratch
-        daemon = Daemon(folder, environment(folder, **settings))
+        daemon = Daemon(folder, {**environment(folder, **settings), "PYTHONFAULTHANDLER": "1"})
         try:
             yield daemon.start()
             if daemon.process is not None and daemon.process.poll() is None:
                 status = daemon.stop()
                 assert status == 0, f"SIGTERM ended the daemon with {status}:\n{daemon.log_text()}"
+            ended = None if daemon.process is None else daemon.process.returncode
+            assert ended not in CRASHES, f"the daemon crashed with {ended}:\n{daemon.log_text()}"
         finally:
             if daemon.process is not None and daemon.process.poll() is None:
                 daemon.kill()
