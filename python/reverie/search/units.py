@@ -17,6 +17,7 @@ __all__ = [
     "K1",
     "VERSION",
     "B",
+    "content_text",
     "document_units",
     "is_number_of",
     "message_text",
@@ -58,11 +59,16 @@ def message_unit(thread: str, agent: str | None, entry: Entry, at_ms: int | None
 
 def message_text(entry: Entry) -> str:
     """Return what an entry says: its words, then its tool calls and their results, cut; empty for other entries."""
-    if entry.kind is not EntryKind.SPEECH or not entry.content:
+    return content_text(entry.content) if entry.kind is EntryKind.SPEECH else ""
+
+
+def content_text(content: Json) -> str:
+    """Return what the content of a message says, as `message_text`; empty where there is none."""
+    if not content:
         return ""
-    parts = [_said(entry.content)[:TEXT_CHARS]]
-    if isinstance(entry.content, list):
-        parts += [_of_tool(block) for block in entry.content]
+    if isinstance(content, str):
+        return content[:TEXT_CHARS] if not content.isspace() else ""
+    parts = [_said(content)[:TEXT_CHARS], *(_of_tool(block) for block in content)]
     return "\n".join(part for part in parts if part.strip())
 
 

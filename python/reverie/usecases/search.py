@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from reverie import search, wire
+from reverie.models import EntryKind
 from reverie.recall import memory_text
 from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.usecases.projects import of_thread
-from reverie.usecases.stored_entries import opened_entry
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from reverie.models import Entry
     from reverie.rank import Hit
     from reverie.recall import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
@@ -31,34 +30,37 @@ _WORD = re.compile(r"\w+")
 def message_hits(reader: Reader, query: str, hits: Sequence[Hit]) -> list[wire.SearchHit]:
     """Return found messages, without those that were deleted meanwhile."""
     threads: dict[str, ThreadRecord | None] = {}
+    words = _words(query)
     found: list[wire.SearchHit] = []
     for hit in hits:
         thread_id, seq = search.is_number_of(hit.id)
         if thread_id not in threads:
             threads[thread_id] = reader.load(ThreadRecord, (thread_id,))
         thread = threads[thread_id]
-        answer = _message_hit(reader, query, hit, thread, seq) if thread is not None else None
+        answer = _message_hit(reader, words, hit, thread, seq) if thread is not None else None
         if answer is not None:
             found.append(answer)
     return found
 
 
-def _message_hit(reader: Reader, query: str, hit: Hit, thread: ThreadRecord, seq: int) -> wire.SearchHit | None:
+def _message_hit(
+    reader: Reader, words: Sequence[str], hit: Hit, thread: ThreadRecord, seq: int
+) -> wire.SearchHit | None:
     """Return a found message with its neighbours; None where it was deleted."""
-    beside = dict(_entries(reader, thread.id, seq - 1, min(seq + 1, thread.last_seq)))  # nearly always these are they
-    entry = beside.get(seq)
-    if entry is None or entry.role is None:
+    entry = reader.get(Kind.ENTRY, (thread.id, seq))
+    role = None if entry is None else entry.get("role")
+    if entry is None or role is None:
         return None
-    before = _neighbour(reader, thread.id, range(seq - 1, max(seq - 1 - GAP, 0), -1), beside)
-    after = _neighbour(reader, thread.id, range(seq + 1, min(seq + 1 + GAP, thread.last_seq + 1)), beside)
+    before = _neighbour(reader, thread.id, range(seq - 1, max(seq - 1 - GAP, 0), -1))
+    after = _neighbour(reader, thread.id, range(seq + 1, min(seq + 1 + GAP, thread.last_seq + 1)))
     return wire.SearchHit(
         kind="message",
-        passage=search.passage(search.message_text(entry), _words(query)),
+        passage=search.passage(_text(entry), words),
         score=round(hit.score, 4),
         why=_why(hit.terms),
-        at=entry.at,
+        at=entry.get("at"),
         thread=wire.SearchThread(id=thread.id, title=thread.title, project=of_thread(thread)),
-        message=wire.SearchedMessage(seq=seq, role=entry.role, id=entry.id),
+        message=wire.SearchedMessage(seq=seq, role=role, id=entry.get("id")),
         agent=thread.agent,
         neighbours=[found for found in (before, after) if found is not None],
     )
@@ -118,18 +120,21 @@ def _why(terms: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{term} {added:.2f}" for term, added in terms[:WHY_WORDS])
 
 
-def _neighbour(reader: Reader, thread_id: str, places: range, known: Mapping[int, Entry]) -> wire.Neighbour | None:
-    """Return the first of some entries that says something; those in `known` are not read again."""
+def _neighbour(reader: Reader, thread_id: str, places: range) -> wire.Neighbour | None:
+    """Return the first of some entries that says something."""
     for seq in places:
-        entry = known.get(seq) or next((found for _, found in _entries(reader, thread_id, seq, seq)), None)
-        text = search.message_text(entry) if entry is not None else ""
-        if entry is not None and entry.role is not None and text:
+        entry = reader.get(Kind.ENTRY, (thread_id, seq))
+        role = None if entry is None else entry.get("role")
+        text = _text(entry) if entry is not None and role is not None else ""
+        if text and role is not None:
             shown = search.clipped(" ".join(text[:NEIGHBOUR_READ].split()), NEIGHBOUR_CHARS)
-            return wire.Neighbour(seq=seq, role=entry.role, text=shown)
+            return wire.Neighbour(seq=seq, role=role, text=shown)
     return None
 
 
-def _entries(reader: Reader, thread_id: str, first: int, last: int) -> Iterator[tuple[int, Entry]]:
-    """Yield the entries `first` to `last` of a thread that are there."""
-    for seq, data in reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=max(first, 1) - 1, through=last):
-        yield seq, opened_entry(thread_id, seq, data)
+def _text(entry: Mapping[str, Any]) -> str:
+    """Return what a stored entry says, as `search.message_text` does.
+
+    The hits of a search are thirty entries with their neighbours, of which few fields count: no `Entry` is made.
+    """
+    return search.content_text(entry.get("content")) if entry["kind"] == EntryKind.SPEECH else ""

@@ -1,8 +1,7 @@
 //! A cursor over the postings of one query term, read forward once.
 
-use std::borrow::Cow;
-
 use super::bm25::Bm25;
+use super::list_cache::List;
 use super::postings::Postings;
 use super::query::QueryTerm;
 use super::score_window::WINDOW;
@@ -25,13 +24,13 @@ pub(super) struct TermCursor<'p> {
 impl<'p> TermCursor<'p> {
     /// Return cursors over the posting lists of the given terms, ascending by upper bound, with cumulative bounds as
     /// `MaxScore` needs them. Empty lists are left out.
-    pub(super) fn all(terms: &[QueryTerm], lists: &'p [Cow<'_, Postings>], bm25: &Bm25) -> Vec<Self> {
+    pub(super) fn all(terms: &[QueryTerm], lists: &'p [List<'_>], bm25: &Bm25) -> Vec<Self> {
         let mut cursors: Vec<Self> = terms
             .iter()
             .zip(lists)
             .filter(|(_, postings)| postings.len() > 0)
             .map(|(term, postings)| {
-                let (postings, max_score) = (postings.as_ref(), bm25.max_score(term.weight));
+                let (postings, max_score) = (&**postings, bm25.max_score(term.weight));
                 Self {
                     postings,
                     max_score,

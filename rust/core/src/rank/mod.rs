@@ -21,6 +21,7 @@ mod filter;
 mod general_words;
 mod interner;
 mod irregular;
+mod list_cache;
 mod postings;
 mod query;
 mod score_window;
@@ -33,14 +34,14 @@ mod top_k;
 mod varint;
 mod vocabulary;
 
-use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use bm25::Bm25;
 pub use bm25::Saturation;
 use buffer::Buffer;
 pub use filter::Filter;
-use postings::Postings;
+use list_cache::List;
 use query::{Query, QueryTerm};
 use segment::Segment;
 pub use segment::SegmentError;
@@ -308,22 +309,18 @@ impl Index {
             for term in &query.terms {
                 let term_id = segment.dictionary.find(&term.spelling);
                 let Some(term_id) = term_id.filter(|&term_id| segment.dictionary.live(term_id) > 0) else {
-                    lists.push(Cow::Owned(Postings::default()));
+                    lists.push(List::Shared(Arc::default()));
                     continue;
                 };
-                let file = match &file {
-                    Some(file) => file,
-                    None => file.insert(segment.file()?),
-                };
-                lists.push(Cow::Owned(segment.postings(term_id, file)?));
+                lists.push(List::Shared(segment.cached_postings(term_id, &mut file)?));
             }
             let accepted = segment.groups.accepted(&segment.documents, filter);
             parts.push(Part { documents: &segment.documents, accepted, lists });
         }
         let vocabulary = &self.buffer.vocabulary;
         let list = |term: &QueryTerm| match vocabulary.find(&term.spelling) {
-            Some(term_id) => Cow::Borrowed(vocabulary.postings(term_id)),
-            None => Cow::Owned(Postings::default()),
+            Some(term_id) => List::Borrowed(vocabulary.postings(term_id)),
+            None => List::Shared(Arc::default()),
         };
         let accepted = self.buffer.groups.accepted(&self.buffer.documents, filter);
         let lists = query.terms.iter().map(list).collect();

@@ -50,6 +50,56 @@ impl Default for Postings {
     }
 }
 
+/// A posting list that is read from a file: as by [`Postings::push`], with what is known of the whole list counted once
+/// at the end.
+pub(super) struct PostingsBuilder {
+    postings: Postings,
+    /// The upper 16 bits of the slots of the current block.
+    high: u32,
+    /// For each impact of a frequency up to 255, the lowest length class; `u16::MAX`: there is none.
+    shortest: [u16; 256],
+}
+
+impl PostingsBuilder {
+    /// An empty list with room for so many documents.
+    pub(super) fn with_capacity(documents: usize) -> Self {
+        let mut postings = Postings::default();
+        postings.entries.reserve_exact(documents);
+        Self { postings, high: u32::MAX, shortest: [u16::MAX; 256] }
+    }
+
+    /// Append a document; its slot must be higher than all before.
+    #[inline]
+    pub(super) fn push(&mut self, slot: u32, impact: Impact) {
+        if slot >> LOW_BITS != self.high {
+            self.begin_block(slot >> LOW_BITS);
+        }
+        self.postings.entries.push(slot << LOW_BITS | impact.bits());
+        let shortest = &mut self.shortest[usize::from(impact.frequency)];
+        *shortest = u16::from(impact.length_class).min(*shortest);
+    }
+
+    /// Return the list.
+    pub(super) fn finish(mut self) -> Postings {
+        self.postings.live = u32::try_from(self.postings.entries.len()).unwrap_or(u32::MAX);
+        for (frequency, shortest) in self.shortest.into_iter().enumerate() {
+            if let Ok(length_class) = u8::try_from(shortest) {
+                self.postings.count_class(frequency, length_class);
+            }
+        }
+        self.postings
+    }
+
+    fn begin_block(&mut self, high: u32) {
+        if self.postings.entries.is_empty() {
+            self.postings.first = high;
+        } else {
+            self.postings.later_blocks.push(Block { high, start: self.postings.entries.len() });
+        }
+        self.high = high;
+    }
+}
+
 impl Postings {
     /// The number of documents with this term that were not removed (its document frequency).
     pub(super) fn live(&self) -> usize {
@@ -91,11 +141,6 @@ impl Postings {
         })
     }
 
-    /// Make room for so many documents.
-    pub(super) fn reserve(&mut self, documents: usize) {
-        self.entries.reserve_exact(documents);
-    }
-
     /// Append a document; its slot must be higher than all before.
     pub(super) fn push(&mut self, slot: u32, impact: Impact) {
         let high = slot >> LOW_BITS;
@@ -106,8 +151,13 @@ impl Postings {
         }
         self.entries.push(slot << LOW_BITS | impact.bits());
         self.live += 1;
-        let class = usize::from(impact.frequency).clamp(1, FREQUENCIES) - 1;
-        self.shortest_class[class] = self.shortest_class[class].min(impact.length_class);
+        self.count_class(usize::from(impact.frequency), impact.length_class);
+    }
+
+    /// Take an impact into account for the score bound.
+    fn count_class(&mut self, frequency: usize, length_class: u8) {
+        let class = frequency.clamp(1, FREQUENCIES) - 1;
+        self.shortest_class[class] = self.shortest_class[class].min(length_class);
         self.seen_frequencies |= 1 << class;
     }
 
@@ -133,8 +183,11 @@ impl Postings {
 
     /// Return the impact of a document, searching from the entry at `from` on.
     pub(super) fn find(&self, slot: u32, from: usize) -> Option<Impact> {
-        let index = self.seek(slot, from);
-        (self.slot(index) == Some(slot)).then(|| self.impact(index))
+        let range = self.range(slot >> LOW_BITS);
+        let rest = self.entries.get(from.max(range.start)..range.end)?;
+        let low = slot << LOW_BITS;
+        let entry = rest.get(rest.partition_point(|&entry| entry < low))?;
+        (entry >> LOW_BITS == low >> LOW_BITS).then(|| Impact::of(*entry))
     }
 
     /// Return the index of the first entry at or after `from` whose slot is not below `slot`.

@@ -17,6 +17,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 use thiserror::Error as ThisError;
@@ -25,7 +26,8 @@ use super::bm25::{Impact, length_class};
 use super::dictionary::{Dictionary, ListPlace};
 use super::documents::Documents;
 use super::filter::Groups;
-use super::postings::Postings;
+use super::list_cache::ListCache;
+use super::postings::{Postings, PostingsBuilder};
 use super::varint;
 
 /// The first bytes of every segment.
@@ -34,6 +36,8 @@ pub(super) const MAGIC: &[u8; 8] = b"RVSEGMT\n";
 const FORMAT: u32 = 1;
 /// Bytes of the footer: start and length of the directory, the format, four zeros, and a SHA-256.
 const FOOTER_BYTES: usize = 56;
+/// Bytes of memory for each document that decoded posting lists may take: half of all lists fit.
+const CACHE_BYTES: usize = 64;
 /// Bytes of a row of the table.
 const ROW_BYTES: usize = 16;
 
@@ -65,6 +69,7 @@ pub(super) struct Segment {
     pub(super) digest: [u8; 32],
     /// The length class of each document: postings in the file do not repeat it.
     length_classes: Vec<u8>,
+    cache: ListCache,
     term_lists: u64,
     table: u64,
 }
@@ -84,8 +89,10 @@ impl Segment {
         }
         let slots = 0..u32::try_from(documents.slots()).unwrap_or(u32::MAX);
         let length_classes = slots.map(|slot| length_class(documents.length(slot))).collect();
+        let cache = ListCache::new(CACHE_BYTES * documents.slots());
         let path = path.to_owned();
-        let mut segment = Self { path, documents, groups, dictionary, digest, length_classes, term_lists, table };
+        let mut segment =
+            Self { path, documents, groups, dictionary, digest, length_classes, cache, term_lists, table };
         for slot in varint::ascending(removed) {
             segment.remove_slot(slot, &file)?;
         }
@@ -110,21 +117,35 @@ impl Segment {
         Ok(File::open(&self.path)?)
     }
 
+    /// Return the posting list of a term as [`Self::postings`], from memory if it was used lately; `file` is opened and
+    /// left open where it is needed.
+    pub(super) fn cached_postings(&self, term_id: u32, file: &mut Option<File>) -> Result<Arc<Postings>, SegmentError> {
+        if let Some(postings) = self.cache.get(term_id) {
+            return Ok(postings);
+        }
+        let file = match file {
+            Some(file) => file,
+            None => file.insert(self.file()?),
+        };
+        let postings = Arc::new(self.postings(term_id, file)?);
+        self.cache.put(term_id, &postings);
+        Ok(postings)
+    }
+
     /// Return the posting list of a term, removed documents included.
     pub(super) fn postings(&self, term_id: u32, file: &File) -> Result<Postings, SegmentError> {
-        let mut postings = Postings::default();
         let bytes = self.dictionary.place(term_id).map_or_else(|| Ok(Vec::new()), |place| list(place, file))?;
+        let mut builder = PostingsBuilder::with_capacity(self.dictionary.live(term_id));
         let (mut rest, mut slot) = (bytes.as_slice(), 0_u32);
-        postings.reserve(self.dictionary.live(term_id));
         while !rest.is_empty() {
             let (gap, frequency) = read_posting(&mut rest).ok_or_else(|| SegmentError::new("a list ends too early"))?;
             slot = slot.wrapping_add(gap);
             let Some(&length_class) = self.length_classes.get(slot as usize) else {
                 return Err(SegmentError::new("a list names a document that is not there"));
             };
-            postings.push(slot, Impact { frequency, length_class });
+            builder.push(slot, Impact { frequency, length_class });
         }
-        Ok(postings)
+        Ok(builder.finish())
     }
 
     /// Return the ids of a document's terms, ascending, as varints of their gaps.
@@ -179,6 +200,7 @@ pub(super) fn write_posting(gap: u32, frequency: u8, bytes: &mut Vec<u8>) {
 }
 
 /// Read what [`write_posting`] wrote.
+#[inline]
 fn read_posting(bytes: &mut &[u8]) -> Option<(u32, u8)> {
     let first = varint::read(bytes)?;
     if first & 1 == 0 {

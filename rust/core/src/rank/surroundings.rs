@@ -5,13 +5,13 @@
 //! neighbours are not indexed again: what a window has of a term is the sum of what its messages have. Candidates are
 //! the best messages alone and their neighbours, since a window that scores well has a message in it that does.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write as _;
 
 use super::bm25::Bm25;
 use super::filter::Filter;
-use super::postings::Postings;
+use super::list_cache::List;
 use super::query::Query;
 use super::segment::SegmentError;
 use super::top_k::{Part, TopK};
@@ -152,8 +152,14 @@ impl Around<'_> {
             let Some((thread, number)) = numbered(id) else {
                 return Looked { before: Vec::new(), behind: Vec::new() };
             };
-            let found = |number: u64| index.place(&format!("{thread}/{number}"), place.0);
-            let before = (1..=GAP).map_while(|step| number.checked_sub(step)).filter_map(found).take(REACH).collect();
+            let mut id = String::with_capacity(id.len() + 2);
+            let mut found = |number: u64| {
+                id.clear();
+                write!(id, "{thread}/{number}").ok()?;
+                index.place(&id, place.0)
+            };
+            let before =
+                (1..=GAP).map_while(|step| number.checked_sub(step)).filter_map(&mut found).take(REACH).collect();
             let behind = (1..=GAP).map_while(|step| number.checked_add(step)).filter_map(found).take(REACH).collect();
             Looked { before, behind }
         })
@@ -163,9 +169,8 @@ impl Around<'_> {
     fn row(&mut self, place: Place) -> &[u8] {
         let parts = self.parts;
         self.rows.entry(place).or_insert_with(|| {
-            let lists: &[Cow<'_, Postings>] = &parts[place.0].lists;
-            let frequency = |list: &Cow<'_, Postings>| list.find(place.1, 0).map_or(0, |impact| impact.frequency);
-            lists.iter().map(frequency).collect()
+            let frequency = |list: &List<'_>| list.find(place.1, 0).map_or(0, |impact| impact.frequency);
+            parts[place.0].lists.iter().map(frequency).collect()
         })
     }
 

@@ -6,7 +6,6 @@
 //! margin; the candidates are then scored in double precision, always in the same order, so that no approximation shows
 //! in the result.
 
-use std::borrow::Cow;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
@@ -14,7 +13,7 @@ use super::bm25::Bm25;
 use super::cursor::TermCursor;
 use super::documents::Documents;
 use super::filter::AcceptedSlots;
-use super::postings::Postings;
+use super::list_cache::List;
 use super::query::Query;
 use super::score_window::ScoreWindow;
 
@@ -29,7 +28,7 @@ const PREVIEW_MAX: usize = 4096;
 pub(super) struct Part<'i> {
     pub(super) documents: &'i Documents,
     pub(super) accepted: AcceptedSlots<'i>,
-    pub(super) lists: Vec<Cow<'i, Postings>>,
+    pub(super) lists: Vec<List<'i>>,
 }
 
 /// A document of the result.
@@ -79,7 +78,7 @@ impl TopK {
     }
 
     /// Score a candidate in double precision.
-    fn add(&mut self, part: usize, slot: u32, query: &Query, lists: &[Cow<'_, Postings>], bm25: &Bm25) {
+    fn add(&mut self, part: usize, slot: u32, query: &Query, lists: &[List<'_>], bm25: &Bm25) {
         let row = self.term_scores.len();
         self.term_scores.extend(query.terms.iter().zip(lists).map(|(term, postings)| {
             let impact = postings.find(slot, 0);

@@ -11,7 +11,13 @@ pub(super) fn write(mut number: u32, bytes: &mut Vec<u8>) {
 }
 
 /// Read a number from the front of `bytes`; None at the end.
+#[inline]
 pub(super) fn read(bytes: &mut &[u8]) -> Option<u32> {
+    // Most numbers are gaps below 128.
+    if let [byte @ ..0x80, rest @ ..] = *bytes {
+        *bytes = rest;
+        return Some(u32::from(*byte));
+    }
     let (mut number, mut shift) = (0_u32, 0);
     loop {
         let (&byte, rest) = bytes.split_first()?;
