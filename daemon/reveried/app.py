@@ -38,7 +38,7 @@ from reveried.actions.distill import learn_from_spool
 from reveried.actions.history import prune_daily
 from reveried.actions.runs import complete_due
 from reveried.actions.scheduled import register_scheduled_jobs
-from reveried.actions.search import keep_messages, save_messages
+from reveried.actions.search import keep_messages, keep_vectors, save_messages
 from reveried.actions.search_index import keep_index, save_indexes
 from reveried.actions.sessions import resume_following
 from reveried.background_state import BackgroundState
@@ -68,6 +68,7 @@ from reveried.worker import Worker
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
+    from reverie.embedding import Embedder
     from reveried.clock import Clock
     from reveried.models.asking import Models
 
@@ -90,6 +91,7 @@ _LOOPS: Final[Mapping[str, Callable[[Services], Coroutine[Any, Any, None]]]] = {
     "accesses": write_accesses_regularly,
     "memory index": keep_index,
     "message index": keep_messages,
+    "message vectors": keep_vectors,
     "spool": learn_from_spool,
 }
 
@@ -229,7 +231,7 @@ async def _assemble(
         metrics=Metrics(),
         description=lambda: openapi(routes()),
         recall=Recall(store, layout.data_dir / "search"),
-        messages=MessageSearch(store, layout.data_dir / "search"),
+        messages=MessageSearch(store, layout.data_dir / "search", _embedder(config.memory.embedder)),
         accesses=AccessCounts(secrets.token_hex(RUN_BYTES)),
         sync_service=sync_service,
         background_state=background_state,
@@ -243,6 +245,15 @@ async def _assemble(
     )
     register_scheduled_jobs(services)
     return services
+
+
+def _embedder(model: str) -> Callable[[], Embedder] | None:
+    """Return what opens the configured embedder, None where none is."""
+    if not model:
+        return None
+    from reverie.embedding import configured  # noqa: PLC0415 - nothing else of the daemon needs it
+
+    return partial(configured, model, home=Path.home())
 
 
 def _times(clock: Clock) -> tuple[Callable[[], str], Callable[[], int]]:

@@ -1,9 +1,7 @@
 """Settings schema: one field per setting, with its type, default, bounds and description, as msgspec structs.
 
 The structs are the single declaration: `KEYS`, the checks, the error texts, `reverie config` and docs/configuration.md
-are derived from them. msgspec checks the values, which the daemon and the command import anyway (the wire types); a
-settings library would cost start time for the same checks: on top of msgspec, this module takes 11 ms of CPU, `import
-pydantic` with one model 78 ms, pydantic-settings more.
+are derived from them.
 
 Names: the field `queue_length` of the section `daemon` is `daemon.queueLength` in the file and
 `REVERIE_DAEMON_QUEUE_LENGTH` in the environment.
@@ -33,6 +31,9 @@ class Memory(Section, frozen=True):
     """`[memory]`."""
 
     data_dir: Annotated[Path, text("The folder that holds one folder of markdown per space; empty: ~/Reverie.")]
+    embedder: Annotated[
+        str, text("A model's folder, or a package with one, for searches by meaning; empty: words alone are searched.")
+    ] = ""
 
 
 class Sync(Section, frozen=True):

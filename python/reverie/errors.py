@@ -14,6 +14,7 @@
   * StorageFailed            500 `storage_failed`
     * Damaged                500 `storage_failed`, with the damaged record named
   * ModelFailed              502 `model_failed`
+  * EmbedderFailed           502 `embedder_failed`
   * Busy                     503 `busy`
     * Starting               503 `starting`
   * DiskFull                 507 `disk_full`
@@ -36,6 +37,7 @@ __all__ = [
     "DaemonNotRunning",
     "Damaged",
     "DiskFull",
+    "EmbedderFailed",
     "FailureReason",
     "Forbidden",
     "ModelFailed",
@@ -180,6 +182,14 @@ FailureReason: TypeAlias = Literal[
     "truncated",  # the answer ended at its limit
     "unparseable",  # the answer is not the JSON that was asked for
 ]
+
+
+class EmbedderFailed(ReverieError):
+    """The embedder of the search cannot be used: numpy or the model is missing or damaged. Words are still searched."""
+
+    code = "embedder_failed"
+    status = 502
+    exit_status = 1
 
 
 class ModelFailed(ReverieError):

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from reverie import wire
-from reverie.errors import ReverieError, ValidationError
+from reverie.errors import EmbedderFailed, ReverieError, ValidationError
 from reverie.importers.line_entry import rfc3339_utc
 from reverie.store import to_ms
 from reverie.usecases import search as usecase
@@ -21,7 +21,7 @@ from reveried.log import logger
 if TYPE_CHECKING:
     from reveried.services import Services
 
-__all__ = ["keep_messages", "save_messages", "search"]
+__all__ = ["keep_messages", "keep_vectors", "save_messages", "search"]
 
 WAIT_S: Final = 5.0  # a search waits so long for an index that is built, then answers from what there is
 SLICE_S: Final = 0.5  # of work behind the requests, after which a stop of the daemon is noticed
@@ -160,10 +160,41 @@ async def keep_messages(
         await asyncio.sleep(every_s)
 
 
+async def keep_vectors(services: Services, *, first_after_s: float = FIRST_AFTER_S, every_s: float = EVERY_S) -> None:
+    """Embed messages behind the requests where an embedder is configured, until cancelled.
+
+    An embedder that cannot be used is named in the log; then words alone are searched, until the next start.
+    """
+    if not services.config.memory.embedder:
+        return
+    commits = -1
+    await asyncio.sleep(first_after_s)
+    try:
+        while True:
+            if commits != services.store.commits:
+                commits = services.store.commits
+                for space in await asyncio.to_thread(spaces_of, services.store):
+                    while not await asyncio.to_thread(services.messages.embed, space, SLICE_S):
+                        await asyncio.to_thread(_save_vectors, services, space)
+                    await asyncio.to_thread(_save_vectors, services, space)
+            await asyncio.sleep(every_s)
+    except EmbedderFailed as error:
+        logger("reveried.search").warning("words alone are searched", problem=error.message, hint=error.hint)
+
+
+def _save_vectors(services: Services, space: str, *, at_once: bool = False) -> None:
+    """Save the vectors of a space; an error is logged, and they are saved the next time."""
+    try:
+        services.messages.save_vectors(space, at_once=at_once)
+    except (OSError, ReverieError) as error:
+        logger("reveried.search").warning("vectors are not saved", space=space, problem=str(error))
+
+
 def save_messages(services: Services) -> None:
-    """Save the message indexes that this process has opened: for the stop."""
+    """Save the message indexes and vectors that this process has opened: for the stop."""
     for space in services.messages.opened():
         _save(services, space, 1, merge=False)
+        _save_vectors(services, space, at_once=True)
 
 
 def _save(services: Services, space: str, changes_min: int, *, merge: bool = True) -> None:

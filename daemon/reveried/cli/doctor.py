@@ -32,6 +32,7 @@ _SAMPLES = (  # what tokenizers disagree on: nothing, code, other scripts, a lon
     "<|endoftext|>",
     "1234567 \t\n\n x",
 )
+_PLAIN = "The car is behind the house, and the soup is on the table."  # any model knows some of these words
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -72,7 +73,8 @@ def findings(*, model: bool = False) -> Iterator[Finding]:
     if unusable := _unusable_location():
         yield unusable  # all checks but the native core's would report this again, each in other words
     else:
-        checks = (_check_settings, _check_folders, _check_room, _check_daemon, _check_agents, _check_store, *checks)
+        store_checks = (_check_store, _check_embedder)
+        checks = (_check_settings, _check_folders, _check_room, _check_daemon, _check_agents, *store_checks, *checks)
     if os.environ.get("TIKTOKEN_CACHE_DIR"):
         # Nothing needs tiktoken; where its vocabulary is on the disk, it is a second opinion.
         checks = (*checks, _check_tokens)
@@ -193,6 +195,19 @@ def _check_store() -> Finding:
         first = report.problems[0]
         return Finding("store", "bad", f"{first.kind} {first.key}: {first.what}", "reverie check lists every problem")
     return Finding("store", "good", f"{sum(report.counts.values()):,} records read, all checksums match")
+
+
+def _check_embedder() -> Finding:
+    """Check that the configured embedder makes vectors."""
+    model = daemon_handle.valid_settings()[0].memory.embedder
+    if not model:
+        return Finding("embedder", "good", "none is configured: words alone are searched")
+    from reverie.embedding import configured  # noqa: PLC0415 - loaded only if there is one
+
+    embedder = configured(model, home=Path.home())
+    if not embedder.embed([_PLAIN])[0].any():
+        return Finding("embedder", "bad", f"{model} gives a plain text no vector", "choose another model")
+    return Finding("embedder", "good", f"{model}: {embedder.dimensions} numbers for each message")
 
 
 def _check_native() -> Finding:

@@ -1,5 +1,6 @@
 """Search in what was said: what is indexed, what a question asks for beside its words, the best passage."""
 
+from reverie.search.fusion import NEAR, fused
 from reverie.search.passage import clipped, passage
 from reverie.search.question import SPREAD_FROM, is_question, spread, surroundings_for
 from reverie.search.units import (
@@ -16,12 +17,14 @@ from reverie.search.units import (
 
 __all__ = [
     "K1",
+    "NEAR",
     "SPREAD_FROM",
     "VERSION",
     "B",
     "clipped",
     "content_text",
     "document_units",
+    "fused",
     "is_number_of",
     "is_question",
     "message_text",

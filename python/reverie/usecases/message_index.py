@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reverie.usecases.saved_index import SavedIndex
 
-__all__ = ["STEP_ENTRIES", "MessageIndex", "new_index"]
+__all__ = ["STEP_ENTRIES", "MessageIndex", "are_kept", "ms_of", "new_index"]
 
 STEP_ENTRIES: Final = 500  # read in one step, about 30 ms
 STEP_OPERATIONS: Final = 500  # an operation is read in 10 µs
@@ -87,7 +87,7 @@ class MessageIndex:
     def _load(self, reader: Reader) -> bool:
         """Take over the saved index where there is one that fits the store; return whether there is."""
         found = None if self.saved is None else self.saved.open(lambda number: operation_checksum(reader, number))
-        if found is None or not _are_kept(reader, found[1]):
+        if found is None or not are_kept(reader, found[1]):
             return False
         self.index, self._operation = found
         self.projects = {thread.id: of_thread(thread) for _, thread in reader.records(ThreadRecord)}
@@ -99,7 +99,7 @@ class MessageIndex:
         self.unsaved = 0
         self._built_from = reader.operation()
         for _, document in reader.records(DocumentRecord):
-            self._add(search.document_units(document.path, document.content, _ms(document.updated_at)))
+            self._add(search.document_units(document.path, document.content, ms_of(document.updated_at)))
         threads = [thread for _, thread in reader.records(ThreadRecord)]
         self.projects = {thread.id: of_thread(thread) for thread in threads}
         self._build = _runs([(thread.id, thread.last_seq) for thread in threads])
@@ -121,7 +121,7 @@ class MessageIndex:
 
     def _update(self, reader: Reader, since: int) -> None:
         """Apply some operations after `since`, or give the index up where they are not there any more."""
-        if not _are_kept(reader, since):
+        if not are_kept(reader, since):
             self.forget()
             return
         runs: dict[str, list[tuple[int, int]]] = {}
@@ -168,7 +168,7 @@ class MessageIndex:
         found: list[IndexEntry] = []
         for seq, data in reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=after, through=through):
             entry = conversation_entry(thread_id, seq, data)
-            unit = search.message_unit(thread_id, thread.agent, entry, _ms(entry.at))
+            unit = search.message_unit(thread_id, thread.agent, entry, ms_of(entry.at))
             if unit is not None:
                 found.append(unit)
         self._add(found)
@@ -178,7 +178,7 @@ class MessageIndex:
         self._remove(f"document:{path}")
         document = reader.load(DocumentRecord, (path,))
         if document is not None:
-            self._add(search.document_units(path, document.content, _ms(document.updated_at)))
+            self._add(search.document_units(path, document.content, ms_of(document.updated_at)))
 
     def _add(self, units: Sequence[IndexEntry]) -> None:
         self.index.add_many(units)
@@ -199,12 +199,12 @@ def _runs(threads: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int, int]]:
             yield thread, after, min(after + STEP_ENTRIES, last)
 
 
-def _are_kept(reader: Reader, since: int) -> bool:
+def are_kept(reader: Reader, since: int) -> bool:
     """Return whether every operation after `since` is still there, and it is none of another store."""
     return since <= reader.operation() and reader.first_seq(Kind.OPERATION) <= since + 1
 
 
-def _ms(at: str | None) -> int | None:
+def ms_of(at: str | None) -> int | None:
     """Return a stored time in milliseconds since 1970; None where it is none."""
     if at is None:
         return None

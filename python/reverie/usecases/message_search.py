@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reverie import search
-from reverie.errors import ReverieError
+from reverie.errors import ReverieError, StorageFailed
 from reverie.rank import Filter, Index
+from reverie.store import ThreadRecord
 from reverie.usecases.message_index import MessageIndex, new_index
 from reverie.usecases.recall import operation_checksum
 from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
+    from reverie.embedding import Embedder
     from reverie.rank import Hit, Segment
     from reverie.store import Store
+    from reverie.usecases.similar_messages import SimilarMessages
 
 __all__ = ["MessageSearch", "within"]
 
@@ -30,9 +34,19 @@ LARGEST: Final = 300_000  # messages of a segment that is not merged any more: a
 class MessageSearch:
     """The message indexes of a store. Thread-safe: steps take turns, and a search waits for none but its own."""
 
-    def __init__(self, store: Store, folder: Path | None = None) -> None:
-        """Search a store. `folder` is where indexes are saved, None: they are not."""
+    def __init__(
+        self, store: Store, folder: Path | None = None, embedder: Callable[[], Embedder] | None = None
+    ) -> None:
+        """Search a store. `folder` is where indexes are saved, None: they are not.
+
+        `embedder` opens the embedder that finds texts of like meaning too, None: words alone are searched.
+        """
         self._store = store
+        self._similar: SimilarMessages | None = None
+        if embedder is not None:
+            from reverie.usecases.similar_messages import SimilarMessages
+
+            self._similar = SimilarMessages(store, embedder, self._vector_file)
         self._folder = folder
         self._indexes: dict[str, MessageIndex] = {}
         self._lock = threading.Lock()
@@ -55,7 +69,21 @@ class MessageSearch:
         how = search.surroundings_for(query)
         asked = limit if search.is_question(query) else limit * search.SPREAD_FROM
         hits = self._ask(space, lambda index: index.search_around(query, asked, how, within))
+        near = [] if self._similar is None else self._similar.near(space, query, self._threads(space, within), within)
+        if near:
+            known = {hit.id for hit in hits}
+            others = replace(within, ids=[id_ for id_, _ in near if id_ not in known])
+            hits += self._ask(space, lambda index: index.search_around(query, len(near), how, others))
+            hits = search.fused(hits, near, asked)
         return search.spread(query, hits, limit)
+
+    def embed(self, space: str, seconds: float) -> bool:
+        """Embed messages of a space for at most so many seconds; return whether all are. True without an embedder.
+
+        Raises:
+            EmbedderFailed: the embedder cannot be used.
+        """
+        return self._similar is None or self._similar.catch_up(space, seconds)
 
     def sections(self, space: str, query: str, limit: int, within: Filter) -> list[Hit]:
         """Return the best sections of documents as the index is now, each by its own words."""
@@ -111,6 +139,7 @@ class MessageSearch:
         Raises:
             StorageFailed: nor can they be deleted.
         """
+        self._rewrite_vectors(space)
         self.catch_up(space, float("inf"))
         with self._saving:
             index = self._index(space)
@@ -124,6 +153,43 @@ class MessageSearch:
                     self._indexes.pop(space, None)
                     if index.saved is not None:
                         index.saved.erase()
+
+    def _rewrite_vectors(self, space: str) -> None:
+        """Save the vectors of a space without those of deleted messages; a file that no embedder uses is deleted."""
+        path = self._vector_file(space)
+        if self._similar is not None and self._similar.rewrite(space):
+            return
+        if path is not None:
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                why = f"{path} cannot be deleted: {error.strerror}"
+                raise StorageFailed(why, hint="delete it by hand") from error
+
+    def _threads(self, space: str, within: Filter) -> list[str] | None:
+        """Return the threads that a filter of messages accepts, None: all."""
+        accepted: set[str] | None = None
+        for groups in within.any_of:
+            names = {group.partition(":")[2] for group in groups if group.startswith("thread:")}
+            agents = {group.partition(":")[2] for group in groups if group.startswith("agent:")}
+            if agents:
+                with self._store.reader(space) as reader:
+                    names = {thread.id for _, thread in reader.records(ThreadRecord) if thread.agent in agents}
+            elif groups and not any(group.startswith("thread:") for group in groups):
+                continue
+            accepted = names if accepted is None else accepted & names
+        return None if accepted is None else sorted(accepted)
+
+    def _vector_file(self, space: str) -> Path | None:
+        return None if self._folder is None else self._folder / f"{_file_name(space)}.vectors"
+
+    def save_vectors(self, space: str, *, at_once: bool = False) -> None:
+        """Save the vectors of a space where enough has changed, with `at_once` where anything has.
+
+        Raises OSError or ReverieError.
+        """
+        if self._similar is not None:
+            self._similar.save(space, at_once=at_once)
 
     def _step(self, space: str) -> bool:
         with self._lock, self._store.reader(space) as reader:
@@ -166,8 +232,11 @@ class MessageSearch:
     def _files(self, space: str) -> SavedIndex | None:
         if self._folder is None:
             return None
-        name = hashlib.sha256(space.encode()).hexdigest()[:32]
-        return SavedIndex(self._folder / f"{name}-messages", search.VERSION, _opened)
+        return SavedIndex(self._folder / f"{_file_name(space)}-messages", search.VERSION, _opened)
+
+
+def _file_name(space: str) -> str:
+    return hashlib.sha256(space.encode()).hexdigest()[:32]
 
 
 def _opened(segments: list[tuple[Path, bytes]]) -> Index:

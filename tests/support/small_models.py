@@ -1,0 +1,91 @@
+"""Small models for tests, in the files of real ones: a table of a few words, and a BERT encoder of two layers."""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+__all__ = ["MEANINGS", "SPECIAL", "bert_folder", "static_folder", "weights"]
+
+SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+MEANINGS = {  # words of like meaning have like vectors
+    "car": (1.0, 0.1, 0.0, 0.0),
+    "automobile": (1.0, 0.0, 0.1, 0.0),
+    "vehicle": (0.9, 0.2, 0.0, 0.1),
+    "oak": (0.0, 1.0, 0.1, 0.0),
+    "tree": (0.1, 1.0, 0.0, 0.0),
+    "soup": (0.0, 0.0, 1.0, 0.2),
+    "dinner": (0.0, 0.1, 1.0, 0.0),
+    "##s": (0.0, 0.0, 0.0, 0.1),
+    "the": (0.1, 0.1, 0.1, 0.1),
+}
+
+
+def static_folder(folder: Path, *, scale: float = 1.0) -> Path:
+    """Write a static table of MEANINGS, times a scale; return its folder."""
+    zeros = (0.0,) * 4
+    table = [[scale * number for number in MEANINGS.get(token, zeros)] for token in (*SPECIAL, *MEANINGS)]
+    _write(folder, (*SPECIAL, *MEANINGS), {"normalize": True}, {"embeddings": table})
+    return folder
+
+
+def bert_folder(folder: Path, tokens: Sequence[str], *, size: int = 8, heads: int = 2, layers: int = 2) -> Path:
+    """Write a BERT encoder of seeded random weights; return its folder."""
+    pick = random.Random(7)
+
+    def matrix(rows: int, columns: int) -> list[list[float]]:
+        return [[pick.gauss(0, 0.5) for _ in range(columns)] for _ in range(rows)]
+
+    found: dict[str, Sequence[object]] = {
+        "embeddings.word_embeddings.weight": matrix(len(tokens), size),
+        "embeddings.position_embeddings.weight": matrix(128, size),
+        "embeddings.token_type_embeddings.weight": matrix(2, size),
+        "embeddings.LayerNorm.weight": matrix(1, size)[0],
+        "embeddings.LayerNorm.bias": matrix(1, size)[0],
+    }
+    for at in range(layers):
+        shapes = {"attention.self.query": size, "attention.self.key": size, "attention.self.value": size}
+        shapes |= {"attention.output.dense": size, "intermediate.dense": 2 * size, "output.dense": size}
+        for part, rows in shapes.items():
+            found[f"encoder.layer.{at}.{part}.weight"] = matrix(rows, 2 * size if part == "output.dense" else size)
+            found[f"encoder.layer.{at}.{part}.bias"] = matrix(1, rows)[0]
+        for part in ("attention.output.LayerNorm", "output.LayerNorm"):
+            found[f"encoder.layer.{at}.{part}.weight"] = matrix(1, size)[0]
+            found[f"encoder.layer.{at}.{part}.bias"] = matrix(1, size)[0]
+    config = {"model_type": "bert", "hidden_size": size, "num_attention_heads": heads, "num_hidden_layers": layers}
+    _write(folder, tokens, config, found)
+    return folder
+
+
+def _write(
+    folder: Path, tokens: Sequence[str], config: Mapping[str, object], tensors: Mapping[str, Sequence[object]]
+) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config))
+    vocabulary = {token: number for number, token in enumerate(tokens)}
+    described = {"model": {"type": "WordPiece", "vocab": vocabulary}, "normalizer": {"lowercase": True}}
+    (folder / "tokenizer.json").write_text(json.dumps(described))
+    (folder / "model.safetensors").write_bytes(weights(tensors))
+
+
+def weights(tensors: Mapping[str, Sequence[object]]) -> bytes:
+    """Return tensors (lists of numbers, or of lists) as the content of a safetensors file, in single precision."""
+    header: dict[str, object] = {}
+    data = b""
+    for name, tensor in tensors.items():
+        rows = tensor if isinstance(tensor[0], list) else [tensor]
+        numbers = [number for row in rows for number in row]  # type: ignore[attr-defined]
+        shape = [len(tensor), len(rows[0])] if rows is tensor else [len(tensor)]  # type: ignore[arg-type]
+        assert math.prod(shape) == len(numbers)
+        more = struct.pack(f"<{len(numbers)}f", *numbers)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(more)]}
+        data += more
+    head = json.dumps(header).encode()
+    return struct.pack("<Q", len(head)) + head + data

@@ -1,0 +1,189 @@
+"""Messages found by their meaning: embedded step by step, saved, and gone when their thread is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.embedding import open_embedder
+from reverie.errors import EmbedderFailed
+from reverie.models import Entry, EntryKind
+from reverie.store import Kind, ThreadRecord, seal
+from reverie.usecases import message_vectors, threads
+from reverie.usecases.message_search import MessageSearch, within
+from reverie.usecases.stored_entries import entry_record
+from support.small_models import static_folder
+from support.stores import AT, MASKING, SECRET, SPACE, opened, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from reverie.embedding import Embedder
+    from reverie.store import Store, Writer
+
+pytest.importorskip("numpy", reason="pip install 'reverie[embed]'")
+
+FOREVER = float("inf")
+
+
+class Counting:
+    """An embedder that remembers the texts that it was given."""
+
+    def __init__(self, embedder: Embedder) -> None:
+        self.name, self.dimensions = embedder.name, embedder.dimensions
+        self.texts: list[str] = []
+        self._embedder = embedder
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        self.texts += texts
+        return self._embedder.embed(texts)
+
+
+@pytest.fixture
+def embedder(tmp_path: Path) -> Counting:
+    return Counting(open_embedder(static_folder(tmp_path / "model")))
+
+
+def append(store: Store, thread: str, *texts: str, agent: str | None = None) -> None:
+    """Append messages to a thread, which is created if it is not there."""
+
+    def body(writer: Writer) -> None:
+        record = writer.load(ThreadRecord, (thread,)) or ThreadRecord(
+            id=thread, agent=agent, created_at=AT, updated_at=AT
+        )
+        entries = [Entry(EntryKind.SPEECH, role="user", content=text, at=AT) for text in texts]
+        _, last = writer.append_many(Kind.ENTRY, (thread,), [seal(entry_record(each), MASKING) for each in entries])
+        writer.save(threads.after_append(record, entries, last, AT), (thread,))
+
+    write(store, body)
+
+
+def delete(store: Store, thread: str) -> None:
+    """Delete a thread with its messages."""
+    while not store.commit([threads.delete_step(SPACE, "agent", thread)], at=AT)[0].value.done:  # type: ignore[union-attr]
+        pass
+
+
+def found(search: MessageSearch, query: str, **which: Any) -> list[str]:
+    """Return the ids of the best messages once everything is embedded."""
+    assert search.catch_up(SPACE, FOREVER)
+    assert search.embed(SPACE, FOREVER)
+    return [hit.id for hit in search.messages(SPACE, query, 3, within(kind="message", **which))]
+
+
+def opening(embedder: Embedder) -> Callable[[], Embedder]:
+    return lambda: embedder
+
+
+def test_a_message_is_found_in_other_words(tmp_path: Path, embedder: Counting) -> None:
+    """And by the same words first; the reasons of a hit name both."""
+    with opened(tmp_path / "store") as store:
+        append(store, "a", "the car is in the garage", "an oak", "soup again")
+        append(store, "b", "vehicle and dinner", agent="cook")
+        search = MessageSearch(store, tmp_path / "search", opening(embedder))
+        assert MessageSearch(store).messages(SPACE, "which automobile?", 3, within(kind="message")) == []
+        assert found(search, "which automobile?")[0] == "a/1"
+        assert found(search, "a tree, or an oak?")[0] == "a/2"
+        (hit, *_) = search.messages(SPACE, "car?", 1, within(kind="message"))
+        assert {"car", "similar"} <= {term for term, _ in hit.terms}
+        assert hit.score == pytest.approx(sum(score for _, score in hit.terms))
+        assert found(search, "which automobile?", agent="cook") == ["b/1"]
+        assert found(search, "which automobile?", threads=["b"]) == ["b/1"]
+        assert found(search, "which automobile?", threads=[]) == []
+        assert found(search, "which automobile?", before=1) == []
+
+
+def test_each_message_is_embedded_once(tmp_path: Path, embedder: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In whatever steps, also after a restart; one that the saved file does not have is embedded again."""
+    monkeypatch.setattr(message_vectors, "STEP_ENTRIES", 3)
+    with opened(tmp_path / "store") as store:
+        texts = [f"car number {number}" for number in range(11)]
+        append(store, "a", *texts[:5])
+        search = MessageSearch(store, tmp_path / "search", opening(embedder))
+        assert search.embed(SPACE, FOREVER)
+        append(store, "a", *texts[5:])
+        assert search.embed(SPACE, FOREVER)
+        assert embedder.texts == texts
+        search.save_vectors(SPACE, at_once=True)
+        append(store, "b", "late soup")
+        again = MessageSearch(store, tmp_path / "search", opening(embedder))
+        assert again.embed(SPACE, FOREVER)
+        assert embedder.texts == [*texts, "late soup"]
+
+
+def test_vectors_of_another_model_or_store_are_made_again(tmp_path: Path, embedder: Counting) -> None:
+    """So are those of a damaged file."""
+    with opened(tmp_path / "store") as store:
+        append(store, "a", "the car")
+        search = MessageSearch(store, tmp_path / "search", opening(embedder))
+        assert search.embed(SPACE, FOREVER)
+        search.save_vectors(SPACE, at_once=True)
+        other = Counting(open_embedder(static_folder(tmp_path / "other", scale=2.0)))
+        assert MessageSearch(store, tmp_path / "search", opening(other)).embed(SPACE, FOREVER)
+        assert other.texts == ["the car"]
+        (path,) = (tmp_path / "search").glob("*.vectors")
+        path.write_bytes(path.read_bytes()[:-1])
+        assert MessageSearch(store, tmp_path / "search", opening(embedder)).embed(SPACE, FOREVER)
+        assert embedder.texts == ["the car"] * 2
+    with opened(tmp_path / "another") as store:
+        append(store, "a", "an oak")
+        assert MessageSearch(store, tmp_path / "search", opening(embedder)).embed(SPACE, FOREVER)
+        assert embedder.texts[-1] == "an oak"
+
+
+def test_what_is_deleted_leaves_the_vectors(tmp_path: Path, embedder: Counting) -> None:
+    """Also when it is deleted while they are not open, and a thread of the same id is made again."""
+    with opened(tmp_path / "store") as store:
+        append(store, "a", "the car", "another car")
+        append(store, "b", "soup")
+        search = MessageSearch(store, tmp_path / "search", opening(embedder))
+        assert set(found(search, "automobile?")[:2]) == {"a/1", "a/2"}
+        search.save_vectors(SPACE, at_once=True)
+        delete(store, "a")
+        append(store, "a", "an oak")
+        for each in (search, MessageSearch(store, tmp_path / "search", opening(embedder))):
+            assert found(each, "automobile?")[:1] != ["a/2"]
+            assert found(each, "tree?")[0] == "a/1"
+            assert len(each._similar._spaces[SPACE].vectors) == 2  # type: ignore[union-attr]
+
+
+def test_a_purge_rewrites_the_file(tmp_path: Path, embedder: Counting) -> None:
+    """Without an embedder, or with one that does not work, the file is deleted."""
+    with opened(tmp_path / "store") as store:
+        append(store, "secret", "the car")
+        append(store, "b", "soup")
+        search = MessageSearch(store, tmp_path / "search", opening(embedder))
+        assert search.embed(SPACE, FOREVER)
+        search.save_vectors(SPACE, at_once=True)
+        (path,) = (tmp_path / "search").glob("*.vectors")
+        before = path.read_bytes()
+        assert b"secret" in before
+        delete(store, "secret")
+        MessageSearch(store, tmp_path / "search", opening(embedder)).rewrite(SPACE)
+        assert b"secret" not in path.read_bytes()
+        path.write_bytes(before)
+        MessageSearch(store, tmp_path / "search").rewrite(SPACE)
+        assert not path.exists()
+        path.write_bytes(before)
+
+        def broken() -> Embedder:
+            raise EmbedderFailed("it does not work")
+
+        failing = MessageSearch(store, tmp_path / "search", broken)
+        failing.rewrite(SPACE)
+        assert not path.exists()
+        with pytest.raises(EmbedderFailed):
+            failing.embed(SPACE, FOREVER)
+        assert [hit.id for hit in failing.messages(SPACE, "soup", 3, within(kind="message"))] == ["b/1"]
+
+
+def test_no_secret_is_embedded(tmp_path: Path, embedder: Counting) -> None:
+    """The text comes from the store, which has it without them."""
+    with opened(tmp_path / "store") as store:
+        append(store, "a", f"the key is {SECRET} for the car")
+        search = MessageSearch(store, tmp_path / "search", opening(embedder))
+        assert search.embed(SPACE, FOREVER)
+        assert embedder.texts
+        assert SECRET not in embedder.texts[0]
