@@ -1,0 +1,137 @@
+"""The proxy's connection to a provider: certificates, and a proxy of the environment between the two."""
+
+from __future__ import annotations
+
+import base64
+import socket
+import ssl
+import subprocess
+import threading
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.errors import ValidationError
+from reveried.proxy.upstream import upstream
+from support.upstream import WAIT_S, connected, ok, provider, proxied, read_message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BODY = b'{"messages": []}'
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate of 127.0.0.1 that no authority has signed; its key is beside it."""
+    folder = tmp_path_factory.mktemp("tls")
+    create = ("openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-days", "2")
+    names = ("-subj", "/CN=local", "-addext", "subjectAltName=IP:127.0.0.1")
+    files = ("-keyout", str(folder / "key"), "-out", str(folder / "certificate"))
+    subprocess.run([*create, *names, *files], check=True, capture_output=True)
+    return folder / "certificate"
+
+
+@pytest.fixture
+def tls(certificate: Path) -> ssl.SSLContext:
+    """The TLS of a provider with that certificate."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, certificate.parent / "key")
+    return context
+
+
+@pytest.fixture(autouse=True)
+def _without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No proxy and no authority of the machine that runs the tests."""
+    for name in ("https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY", "NODE_EXTRA_CA_CERTS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@contextmanager
+def tunnel(answer: bytes) -> Iterator[tuple[int, list[bytes]]]:
+    """Yield the port of an http proxy for one connection, and the heads that it got."""
+    heads: list[bytes] = []
+
+    def serve() -> None:
+        with suppress(OSError):
+            peer, _ = listener.accept()
+            with peer:
+                head = read_message(peer) or b""
+                heads.append(head)
+                peer.sendall(answer)
+                if b" 200 " not in answer:
+                    return
+                host, _, port = head.split(b" ")[1].partition(b":")
+                with socket.create_connection((host.decode(), int(port))) as other:
+                    back = threading.Thread(target=pump, args=(other, peer), daemon=True)
+                    back.start()
+                    pump(peer, other)
+                    back.join(WAIT_S)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield listener.getsockname()[1], heads
+    thread.join(WAIT_S)
+
+
+def pump(source: socket.socket, target: socket.socket) -> None:
+    """Copy bytes until the source ends."""
+    with suppress(OSError):
+        while piece := source.recv(1 << 16):
+            target.sendall(piece)
+        target.shutdown(socket.SHUT_WR)
+
+
+def test_a_certificate_is_checked(certificate: Path, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that nobody vouches for ends the connection, before a key is sent; one of NODE_EXTRA_CA_CERTS is trusted."""
+    with provider(lambda peer, _: peer.sendall(ok(b"{}")), tls) as models:
+        with proxied(models.url) as server, connected(server) as send:
+            assert send("POST", "/v1/messages", BODY, "x-api-key: k").recv(1) == b""
+        assert models.requests == []
+        monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(certificate))
+        with proxied(models.url) as server, connected(server) as send:
+            for _ in range(2):
+                assert read_message(send("POST", "/v1/messages", BODY)) == ok(b"{}")
+        assert len(models.requests) == 2
+
+
+def test_a_proxy_of_the_environment(certificate: Path, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests go through it in TLS of their own, with its password; not to a host that NO_PROXY names."""
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(certificate))
+    with provider(lambda peer, _: peer.sendall(ok(b"{}")), tls) as models:
+        with tunnel(b"HTTP/1.1 200 Connected\r\n\r\n") as (port, heads):
+            monkeypatch.setenv("HTTPS_PROXY", f"http://ann:p%40ss@127.0.0.1:{port}")
+            with proxied(models.url) as server, connected(server) as send:
+                assert read_message(send("POST", "/v1/messages", BODY)) == ok(b"{}")
+        target = models.url.removeprefix("https://").encode()
+        words = base64.b64encode(b"ann:p@ss")
+        assert heads == [
+            b"CONNECT %b HTTP/1.1\r\nHost: %b\r\nProxy-Authorization: Basic %b\r\n\r\n" % (target, target, words)
+        ]
+        monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+        with proxied(models.url) as server, connected(server) as send:
+            assert read_message(send("POST", "/v1/messages", BODY)) == ok(b"{}")
+
+
+def test_a_proxy_of_the_environment_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client's connection ends, and the provider is not asked without it."""
+    with provider(lambda *_: None) as models, tunnel(b"HTTP/1.1 407 Who?\r\n\r\n") as (port, heads):
+        monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{port}")
+        with proxied(models.url.replace("http:", "https:")) as server, connected(server) as send:
+            assert send("POST", "/v1/messages", BODY).recv(1) == b""
+        assert len(heads) == 1
+        assert models.connections == 0
+
+
+def test_settings_of_the_environment_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are named at the start, and not when the first request fails."""
+    monkeypatch.setenv("HTTPS_PROXY", "socks5://127.0.0.1:1")
+    with pytest.raises(ValidationError, match="HTTPS_PROXY"):
+        upstream("https://api.example.org")
+    monkeypatch.delenv("HTTPS_PROXY")
+    monkeypatch.setenv("NODE_EXTRA_CA_CERTS", "/nonexistent")
+    with pytest.raises(ValidationError, match="NODE_EXTRA_CA_CERTS"):
+        upstream("https://api.example.org")
