@@ -49,7 +49,8 @@ def memory_service(client: AsyncClient, *, project: str | None = None) -> BaseMe
     Raises:
         ModuleNotFoundError: ADK is not installed.
     """
-    return _service_class()(client, project)
+    made: BaseMemoryService = _service_class()(client, project)
+    return made
 
 
 def thread_of(app_name: str, user_id: str) -> str:

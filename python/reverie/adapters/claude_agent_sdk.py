@@ -9,7 +9,7 @@
 So the session is found by `reverie search`, is learnt from, and has the project of its folder. Lines come back
 deep-equal, but for secrets and private parts, which are never stored, and for what a person keeps out.
 
-The SDK needs no base class, and this module does not import it.
+The SDK needs no base class, and this module imports it for summaries alone.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from urllib.parse import quote, unquote
 import orjson
 
 from reverie import ids, wire
+from reverie.client.extras import load
 from reverie.errors import NotFound
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         SessionListSubkeysKey,
         SessionStoreEntry,
         SessionStoreListEntry,
+        SessionSummaryEntry,
     )
 
     from reverie.client import AsyncClient
@@ -110,6 +112,19 @@ class SessionStore:
             for parts, thread in found
             if len(parts) == 2
         ]
+
+    async def list_session_summaries(self, project_key: str) -> list[SessionSummaryEntry]:
+        """Return the SDK's summary of each session of a project, made of its lines now."""
+        fold = load("claude_agent_sdk", "claude-agent-sdk").fold_session_summary
+        summaries: list[SessionSummaryEntry] = []
+        found = [(parts, thread) async for parts, thread in self._threads(project_key)]
+        for parts, thread in found:
+            if len(parts) == 2:
+                lines = [line async for line in self._lines(thread.id)]
+                summary: SessionSummaryEntry = fold(None, {"project_key": project_key, "session_id": parts[1]}, lines)
+                summary["mtime"] = _milliseconds(thread.updated_at)
+                summaries.append(summary)
+        return summaries
 
     async def list_subkeys(self, key: SessionListSubkeysKey) -> list[str]:
         """Return the subpaths of a session: one for the transcript of each subagent."""

@@ -51,7 +51,8 @@ def store(client: Client, name: str = "default", *, project: str | None = None) 
     Raises:
         ModuleNotFoundError: LangGraph is not installed.
     """
-    return _store_class()(client, name, project)
+    made: BaseStore = _store_class()(client, name, project)
+    return made
 
 
 @functools.cache

@@ -97,7 +97,7 @@ def test_random_steps_have_the_results_of_the_reference(spaces: FreshSpaces) -> 
         steps, reference = Steps(random.Random(15)), InMemoryMemoryService()
         async with spaces.client() as client:
             services = [memory_service(client), memory_service(client)]
-            for _ in range(count(300, 10_000)):
+            for _ in range(count(150, 10_000)):
                 await steps.make(steps.chance.choice(services), reference)
 
     asyncio.run(run())
@@ -108,7 +108,7 @@ def test_two_users_never_meet(spaces: FreshSpaces) -> None:
 
     async def run() -> None:
         async with spaces.client() as client:
-            service = memory_service(client)
+            service: Any = memory_service(client)
             words = "I always prefer the zanzibar pier for my boat."
             await service.add_session_to_memory(session("harbour", "ann", "s", [event(1, words)]))
             others = [("harbour", "bob"), ("crane", "ann"), ("harbour", "ann "), ("harboura", "nn"), ("harbour", "Ann")]

@@ -14,10 +14,14 @@ from reverie.adapters.claude_agent_sdk import SessionStore
 from reverie.errors import Conflict, DaemonNotRunning
 from support.adapters import FreshSpaces, needs
 from support.daemon import running_daemon
+from support.model_servers import model_server
 from support.soak import count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
+
+    from reverie.client import AsyncClient
 
 SDK = needs("claude_agent_sdk", "claude-agent-sdk")
 KEY: Any = {"project_key": "-srv-harbour", "session_id": "5d1c"}
@@ -44,7 +48,7 @@ def test_conformance(spaces: FreshSpaces) -> None:
     async def run() -> None:
         async with AsyncExitStack() as clients:
 
-            async def fresh() -> SessionStore:
+            async def fresh() -> Any:
                 return SessionStore(await clients.enter_async_context(spaces.client()))
 
             await run_session_store_conformance(fresh)
@@ -122,6 +126,43 @@ class _WithSlashes:
         return method
 
 
+@SDK
+def test_a_real_session_is_resumed_from_the_store(spaces: FreshSpaces, tmp_path: Path) -> None:
+    """Claude Code, started by the SDK, goes on with a session whose transcript only the store has."""
+    from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, query
+
+    (tmp_path / "harbour").mkdir()
+
+    async def ask(client: AsyncClient, config: str, prompt: str, **options: Any) -> Any:
+        env = {
+            "CLAUDE_CONFIG_DIR": str(tmp_path / config),
+            "ANTHROPIC_BASE_URL": models.url,
+            "ANTHROPIC_API_KEY": "k",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "DISABLE_AUTOUPDATER": "1",
+        }
+        store = SessionStore(client)
+        settings = ClaudeAgentOptions(cwd=str(tmp_path / "harbour"), env=env, session_store=store, **options)
+        return [one async for one in query(prompt=prompt, options=settings) if isinstance(one, ResultMessage)][-1]
+
+    async def run() -> None:
+        async with spaces.client() as client:
+            models.reply = "It is at pier 7."
+            first = await ask(client, "one", "Where is the pilot boat?")
+            models.forget()
+            second = await ask(client, "two", "And now?", resume=first.session_id)
+
+            assert (first.result, second.session_id) == ("It is at pier 7.", first.session_id)
+            asked = "".join(models.conversations())
+            assert "Where is the pilot boat?" in asked
+            assert "It is at pier 7." in asked
+            (thread,) = (await client.threads()).items
+            assert (thread.project, thread.message_count, thread.title) == ("harbour", 4, "Where is the pilot boat?")
+
+    with model_server() as models:
+        asyncio.run(run())
+
+
 def test_a_session_is_a_thread(spaces: FreshSpaces) -> None:
     """What was said in a session is in a thread of its project, found by search, and read back by another process."""
 
@@ -145,9 +186,10 @@ def test_what_is_appended_again_is_there_once(spaces: FreshSpaces) -> None:
     async def run() -> None:
         async with spaces.client() as client:
             store = SessionStore(client)
+            mode: Any = {"type": "mode", "mode": "plan"}
             for _ in range(2):
-                await store.append(KEY, [said(1, "once"), {"type": "mode", "mode": "plan"}])
-            assert await store.load(KEY) == [said(1, "once"), *[{"type": "mode", "mode": "plan"}] * 2]
+                await store.append(KEY, [said(1, "once"), mode])
+            assert await store.load(KEY) == [said(1, "once"), mode, mode]
 
     asyncio.run(run())
 

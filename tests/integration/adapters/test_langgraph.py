@@ -17,7 +17,7 @@ from support.soak import count
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytestmark = needs("langgraph.store.base", "langgraph")
+pytestmark = needs("langgraph.store.base", "langgraph-checkpoint")
 LABELS = ("users", "ann", "bob", "Ann", "ü/7", "facts")
 
 
@@ -96,7 +96,7 @@ def test_random_steps_have_the_results_of_the_reference(spaces: FreshSpaces) -> 
         ours = [store(client), store(client), store(client, "another")]
         store(elsewhere).put(("users",), "a", {"n": 1})
         done = 0
-        while done < count(400, 10_000):
+        while done < count(300, 10_000):
             ops = [steps.draw() for _ in range(steps.chance.choice((1, 1, 2, 5)))]
             ops.sort(key=lambda op: not isinstance(op, ListNamespacesOp))  # a get leaves an empty one in theirs
             done += len(ops)
