@@ -113,7 +113,6 @@ from reverie.wire.imports import (
 )
 from reverie.wire.memories import (
     RECALL_LIMIT_DEFAULT,
-    RECALL_LIMIT_MAX,
     AddChange,
     Change,
     ChangeMemory,
@@ -209,7 +208,6 @@ __all__ = [
     "PROTOCOL",
     "PROTOCOL_HEADER",
     "RECALL_LIMIT_DEFAULT",
-    "RECALL_LIMIT_MAX",
     "SEARCH_LIMIT_DEFAULT",
     "SEARCH_LIMIT_MAX",
     "AddChange",
