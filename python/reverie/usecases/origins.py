@@ -86,6 +86,12 @@ _FRAMED: Final = re.compile(
     r"^wants agents (?:to always|never to|to)\s|: the user had to correct this$|^the user said:", re.IGNORECASE
 )
 # Tools by which the agent asks the person: their results are the person's answers.
+# Where the person refuses an edit, its result is what they say instead. Only of tools whose results no file, program or
+# page can write: the output of a shell could say the same.
+_EDIT_TOOL: Final = re.compile(r"(?:Multi|Notebook)?Edit|Write")
+_REFUSAL: Final = re.compile(
+    r"The user doesn't want to proceed with this tool use\..{0,400}?\bthe user said:", re.DOTALL
+)
 _ASKING_TOOL: Final = re.compile(r"ask_?(?:user|followup|human)|user_?input|ExitPlanMode", re.IGNORECASE)
 
 
@@ -217,10 +223,15 @@ def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin,
                 yield "agent", "\n".join(value for value in block["input"].values() if isinstance(value, str))
             case "tool_result":
                 name = tools.get(str(block.get("tool_use_id")), "")
+                result = text_of(block.get("content"))
                 if _ASKING_TOOL.search(name):
-                    yield "person", text_of(block.get("content"))
-                    continue
-                yield "web" if _WEB_TOOL.search(name) else "tool", text_of(block.get("content"))
+                    yield "person", result
+                elif block.get("is_error") and _EDIT_TOOL.fullmatch(name) and (refused := _REFUSAL.match(result)):
+                    typed, pasted = typed_and_pasted(result[refused.end() :])
+                    yield "person", typed
+                    yield "paste", pasted
+                else:
+                    yield "web" if _WEB_TOOL.search(name) else "tool", result
 
 
 def typed_and_pasted(text: str) -> tuple[str, str]:

@@ -180,7 +180,8 @@ def skills(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> It
         said = min((_AGAIN.sub("", use.description.rstrip(".")) for use in found), key=lambda text: (len(text), text))
         if len(said.split()) > _DESCRIPTION_WORDS_MAX:
             continue
-        doing = said[0].lower() + said[1:]
+        # "TypeScript" and "API" keep their capitals.
+        doing = said[0].lower() + said[1:] if said.split()[0][1:].islower() else said
         seqs = [run.call_seq for run in ran[-3:]]
         yield build_candidate(
             MemoryType.SKILL, f"To {doing}: `{command}`.", ran[-1].at or at, seqs, file_tag(command.split()[0])
