@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from weakref import WeakKeyDictionary
 
+from reverie.store.lmdb_env import MAPS_LOCK
 from reveried.platform import release_memory
 
 __all__ = ["LARGE_BYTES", "QUIET_S", "after_large"]
@@ -29,4 +30,13 @@ def after_large(size: int) -> None:
     if planned is not None:
         planned.cancel()
     # In a thread: it walks the whole heap, and the event loop must answer meanwhile.
-    _timers[loop] = loop.call_later(QUIET_S, loop.run_in_executor, None, release_memory, "data.mdb")
+    _timers[loop] = loop.call_later(QUIET_S, loop.run_in_executor, None, _release)
+
+
+def _release() -> None:
+    """Give memory and pages of the store's map back, while the map stays where it is.
+
+    Were it moved or closed after its address was read, the pages of what is there by then would be emptied.
+    """
+    with MAPS_LOCK:
+        release_memory("data.mdb")

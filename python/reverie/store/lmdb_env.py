@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 __all__ = [
+    "MAPS_LOCK",
     "MAP_BYTES",
     "NO_ROOM",
     "READERS_MAX",
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 MAP_BYTES = 1 << 30  # bytes of address space, not of disk: the file grows as it is written
+MAPS_LOCK = threading.Lock()  # held while a map gets another address: other memory may be at the old one at once
 READERS_MAX = 512  # slots in LMDB's table of readers; each open snapshot takes one
 DESCRIPTORS = Path("/proc/self/fd")
 _COPY_RECORDS = 10_000  # written in one transaction of a copy, which keeps its pages in memory
@@ -155,7 +157,8 @@ class Environment:
             size = int(self._env.info()["map_size"])
             if size >= _MAP_BYTES_MAX:
                 raise StorageFailed("the store has reached its greatest size", hint="`reverie backup`, then prune")
-            self._env.set_mapsize(size + min(size, _GROWTH_BYTES_MAX))
+            with MAPS_LOCK:
+                self._env.set_mapsize(size + min(size, _GROWTH_BYTES_MAX))
 
     def copy_to(self, fd: int) -> None:
         """Write a copy of everything committed to an open file: no free pages, and full ones.
@@ -186,7 +189,7 @@ class Environment:
         try:
             with self._counted():
                 self._write_compacted(draft)
-            with self._without_reads():
+            with self._without_reads(), MAPS_LOCK:
                 map_bytes = int(self._env.info()["map_size"])
                 self._env.close()
                 try:
@@ -246,7 +249,8 @@ class Environment:
 
     def close(self) -> None:
         """Close the environment."""
-        self._env.close()
+        with MAPS_LOCK:
+            self._env.close()
 
 
 def _write_in_order(txn: lmdb.Transaction[bytes], draft: Path, map_bytes: int) -> None:

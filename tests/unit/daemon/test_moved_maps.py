@@ -1,0 +1,56 @@
+"""Memory is given back only while the store's map stays where it is: its address would be another memory's later."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING
+
+from reverie.store import lmdb_env
+from reverie.store.lmdb_env import MAPS_LOCK, Environment
+from reveried import memory_release
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_memory_is_given_back_while_no_map_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The lock of the maps is held by whoever gives memory back."""
+    done = threading.Event()
+    held: list[bool] = []
+
+    def release(name: str) -> None:
+        held.append(MAPS_LOCK.locked() and name == "data.mdb")
+        done.set()
+
+    async def large() -> None:
+        memory_release.after_large(memory_release.LARGE_BYTES)
+        assert await asyncio.to_thread(done.wait, 60)
+
+    monkeypatch.setattr(memory_release, "QUIET_S", 0.0)
+    monkeypatch.setattr(memory_release, "release_memory", release)
+    asyncio.run(large())
+
+    assert held == [True]
+
+
+def test_a_map_moves_while_nobody_uses_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Growing, compacting and closing hold the lock of the maps."""
+    environment = Environment(tmp_path, map_bytes=1 << 20)
+    taken: list[str] = []
+
+    class Lock:
+        def __enter__(self) -> None:
+            taken.append("taken")
+
+        def __exit__(self, *_: object) -> None:
+            taken.append("released")
+
+    monkeypatch.setattr(lmdb_env, "MAPS_LOCK", Lock())
+    environment.grow()
+    environment.compact()
+    environment.close()
+
+    assert taken == ["taken", "released"] * 3
