@@ -61,12 +61,12 @@ class CompactionJob(msgspec.Struct):
 def decide(job: CompactionJob) -> wire.Compaction:
     """Return the text that takes the conversation's place; pure. Raises Damaged."""
     entries = _entries(job.client, job.messages)
-    messages = [message for message in main_line(entries) if not message.rewound]
-    if job.thread is not None and _has_all(contexts.last_messages(job.thread, LAST_MESSAGES), messages):
+    if job.thread is not None and _has_all(contexts.last_messages(job.thread, LAST_MESSAGES), main_line(entries)):
         of_thread = contexts.TextJob(job.thread, tiers=list(TIERS), chars_max=job.tokens * CHARS_OF_TOKEN)
         return _answer(contexts.decide_text(of_thread).text, "thread")
+    entries = with_token_counts(entries)
     earlier = "\n\n".join(_text(entry.content) for entry in entries if entry.kind is EntryKind.SUMMARY)
-    return _answer(_distilled(entries, messages, earlier, job.tokens), "messages")
+    return _answer(_distilled(entries, main_line(entries), earlier, job.tokens), "messages")
 
 
 def _answer(text: str, source: Literal["thread", "messages"]) -> wire.Compaction:
@@ -102,7 +102,7 @@ def _entries(client: str, messages: Iterable[Json]) -> list[Entry]:
         entry = _entry_of(client, message, len(entries) + 1)
         if entry is not None:
             entries.append(entry)
-    return with_token_counts(entries)
+    return entries
 
 
 def _entry_of(client: str, message: dict[str, Any], number: int) -> Entry | None:
