@@ -143,3 +143,25 @@ def test_a_purged_thread_leaves_the_spool(client: Client, folder: Path, ending: 
     assert len(requests(folder)) == 1
     assert [path.stem for path in (folder / "answers").iterdir()] == ["1" * 32]
     assert not [path for path in folder.rglob("*") if path.is_file() and "kiln" in path.read_text()]
+
+
+def test_a_reflection_goes_on_turn_by_turn(daemon: Daemon, folder: Path) -> None:
+    """Each turn is a request of its own; the conversation goes on when its answer appears, after a restart too."""
+    quotes = ["the kiln must cool for a night before it is opened"]
+    entry = {"path": "facts/project.md", "entry": "- The kiln cools for a night.", "quotes": quotes}
+    with Client(daemon.socket) as client:
+        thread = client.create_thread().id
+        client.append(thread, TALK)
+        assert "reflection failed (timeout)" in (client.reflect(thread).fallback or "")
+    first = requests(folder)
+    answer(folder, json.dumps({"calls": [{"name": "memory_append", "input": entry}]}))
+    wait_until(lambda: bool(requests(folder)) and requests(folder) != first)
+    (second,) = requests(folder)
+    content = json.loads(second.read_text())
+    assert [message["role"] for message in content["messages"]] == ["user", "assistant", "user"]
+    assert "Call call-1" in content["prompt"]
+    daemon.stop()
+    answer(folder, '{"calls": []}')
+    daemon.start()
+    with Client(daemon.socket) as client:
+        wait_until(lambda: [item.content for item in client.memories().items] == ["The kiln cools for a night."])

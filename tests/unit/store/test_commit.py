@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import lmdb
 import pytest
 
 from reverie.errors import Busy, Conflict, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
-from reverie.store import Done, Failed, Kind, Store, Write, Writer, lmdb_env, seal
+from reverie.store import SYSTEM_SPACE, Done, Failed, Kind, Store, Write, Writer, lmdb_env, seal
+from reverie.store.check import check
 from support.stores import AT, MASKING, SPACE, noise, opened, put, write
 
 if TYPE_CHECKING:
@@ -45,6 +47,34 @@ def test_a_failing_write_does_not_affect_the_others(store: Store, error: Excepti
     assert _names(store) == ["a", "b", "c"]
     with store.reader(SPACE) as reader:
         assert reader.count(Kind.EVENT) == reader.count(Kind.ENTRY, ("t",)) == 0
+
+
+def test_a_write_and_its_part_in_the_system_space_are_one(store: Store, path: Path) -> None:
+    """What a write puts into the system space is there if and only if the write is; the checksums cover both."""
+
+    def spent(calls: int) -> Callable[[Writer], None]:
+        def body(w: Writer) -> None:
+            w.put(Kind.SPEND, ("2026-11-22", "strong"), {"calls": calls})
+
+        return body
+
+    def full(w: Writer) -> None:
+        spent(9)(w)
+        raise TooLarge("no")
+
+    given = [
+        _memory("a", in_system=spent(1)),
+        replace(_failing(NotFound("no")), in_system=spent(2)),
+        _memory("b", in_system=full),
+    ]
+    outcomes = store.commit(given, at=AT)
+    assert [type(outcome) for outcome in outcomes] == [Done, Failed, Failed]
+    assert _names(store) == ["a"]
+    with store.reader(SYSTEM_SPACE) as reader:
+        assert reader.get(Kind.SPEND, ("2026-11-22", "strong")) == {"calls": 1}
+    store.close()
+    report = check(path, offline=True)
+    assert report.ok, report
 
 
 def test_nothing_is_flushed_when_nothing_changed(store: Store) -> None:
