@@ -1,4 +1,7 @@
-"""The excerpts tier: verbatim passages of the distilled part, grouped by origin."""
+"""The excerpts of a context: which ranked lines of the messages left out fit in the room, and their text by file.
+
+Which lines are worth quoting is decided before, in `reverie.distill.extractive.excerpt_ranking`.
+"""
 
 from __future__ import annotations
 

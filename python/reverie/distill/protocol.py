@@ -32,12 +32,13 @@ class Distiller(Protocol):
         tail_from_seq: int,
         passage_tokens: int = 34_000,
         summary_tokens: int = 5_000,
+        total_tokens: int | None = None,
     ) -> Distillation:
         """Return the structured summary (tier 2), ranked excerpts, working state and digest of `messages`.
 
         `number` is the N of `Distillation #N`. Entries from `tail_from_seq` on stay in context word for word, so no
-        passage is taken from them. What `previous` left open and nothing closed since is carried over. The two last
-        arguments are the ceilings, in tokens, of the excerpts and of the rendered summary.
+        passage is taken from them. What `previous` left open and nothing closed since is carried over. The three last
+        arguments are the ceilings, in tokens, of the excerpts, of the rendered summary, and of both together.
         """
         ...
 

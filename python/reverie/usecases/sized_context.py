@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from reverie import tokens
 from reverie.context import assemble, ceilings, open_turn_start, tail_start
 from reverie.distill import summary
 from reverie.distill.extractive import Extractive
@@ -29,7 +30,7 @@ _CACHED_SIZES: Final = 8  # of one thread; a distillation of 32,000 tokens takes
 
 
 class DistillationCache:
-    """The digest of one state of a thread, and its distillations by tail start and size: they are not made again."""
+    """The digest of one state of a thread, and its distillations by tail start and sizes: they are not made again."""
 
     def __init__(self) -> None:
         self.digest: str | None = None
@@ -123,6 +124,8 @@ def _distilled(
 ) -> Context:
     """Return the context with the messages before `start` distilled and the others as its tail."""
     messages = parts.messages
+    caps = ceilings(limits)
+    total_tokens = (limits.max_tokens or 0) - _tokens_beside(parts, caps.tail, messages[start:])
 
     def distill() -> Distillation:
         return Extractive().distill(
@@ -131,10 +134,11 @@ def _distilled(
             previous=previous,
             tail_from_seq=messages[start].first_seq if start < len(messages) else _next_seq(messages),
             passage_tokens=limits.max_tokens or 0,
-            summary_tokens=ceilings(limits).summary,
+            summary_tokens=caps.summary,
+            total_tokens=total_tokens,
         )
 
-    distillation = cache.get((start, limits.max_tokens), distill) if cache is not None else distill()
+    distillation = cache.get((start, limits.max_tokens, total_tokens), distill) if cache is not None else distill()
     return assemble(
         replace(
             parts,
@@ -146,6 +150,11 @@ def _distilled(
         ),
         limits,
     )
+
+
+def _tokens_beside(parts: Parts, ceiling: int, tail: Sequence[Message]) -> int:
+    """Return about how many tokens of a context its digest, working state and tail take."""
+    return sum(tokens.count_many([parts.digest, parts.state])) + min(ceiling, sum(message.tokens for message in tail))
 
 
 def _digest(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from reverie import tokens
-from reverie.distill.extractive import Extractive
+from reverie.context.excerpts import pack_excerpts
+from reverie.distill.extractive import Extractive, excerpt_names
+from reverie.distill.extractive.excerpt_lines import Line, Source
 from reverie.distill.extractive.prose import specific_names
 from support.thread import Thread, logger_fix
 
@@ -95,6 +98,47 @@ def test_lines_without_names_fill_what_is_left() -> None:
     thread = Thread().call("Read", {"file_path": "/w/app/src/sum.py"}, "\n".join(lines))
     assert {passage.text for passage in ranked_excerpts(thread)} == set(lines)
     assert [passage.text for passage in ranked_excerpts(thread, 8)] == lines[:1]
+
+
+def test_names_whose_lines_find_no_room_are_listed() -> None:
+    """A share of the budget lists names of lines that are left out; packed, each of them is told once."""
+    few = ranked_excerpts(long_thread(), 600)
+    lists = [passage for passage in few if passage.origin == excerpt_names.ORIGIN]
+    listed = [name for passage in lists for name in passage.text.split(", ")]
+    (packed,) = pack_excerpts(few, 600).texts
+    assert listed
+    assert all(len(re.findall(rf"\b{name}\b", packed)) == 1 for name in listed)
+    assert sum(passage.tokens for passage in lists) <= 0.06 * 600
+    assert [passage.rank for passage in lists] == list(range(1, len(lists) + 1))
+
+
+def test_nothing_is_listed_where_every_name_has_a_line() -> None:
+    """A thread whose lines all fit has no list of names."""
+    everything = ranked_excerpts(long_thread(), 50_000)
+    assert excerpt_names.ORIGIN not in {passage.origin for passage in everything}
+    assert any("forgotten_helper_0" in passage.text for passage in everything)
+
+
+def test_a_file_is_listed_with_its_folder_alone() -> None:
+    """A bare file name is left out where a path to it is listed or shown."""
+    line = Line("", "a search", Source.RESULT, 1, 1)
+    names = dict.fromkeys(("parser.py", "src/parser.py", "lexer.py", "render_page"), line)
+    worth = {"parser.py": 0.9, "src/parser.py": 0.5, "lexer.py": 0.4, "render_page": 0.1}
+    ((told, cost),) = excerpt_names.list_names(names, worth, {"core/lexer.py"}, 40)
+    assert told.text == "src/parser.py, render_page"
+    assert cost == tokens.count(told.text + "\n")
+    assert excerpt_names.list_names(names, worth, set(), 2) == []
+
+
+def test_a_path_right_below_the_root_stays_whole() -> None:
+    """A path into a folder is relative to the project; a file of the root itself is not, its name says too little."""
+    thread = Thread()
+    for path in ("src/app.ts", "tests/page.ts"):
+        thread.call("Read", {"file_path": f"/w/shop/{path}"}, "export const limit = 3")
+    thread.call("Bash", {"command": "cat /w/shop/README.md /w/shop/src/app.ts"}, "see /w/shop/package.json")
+    texts = {passage.text for passage in ranked_excerpts(thread)}
+    assert "$ cat /w/shop/README.md src/app.ts" in texts
+    assert "see /w/shop/package.json" in texts
 
 
 def test_excerpts_fit_the_budget_with_exact_counts() -> None:

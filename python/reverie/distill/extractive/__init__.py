@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from reverie import tokens
 from reverie.distill import summary
 from reverie.distill.extractive import excerpt_lines, excerpt_ranking, trace
 from reverie.distill.extractive.digest import digest
@@ -42,12 +43,18 @@ class Extractive:
         tail_from_seq: int,
         passage_tokens: int = 34_000,
         summary_tokens: int = 5_000,
+        total_tokens: int | None = None,
     ) -> Distillation:
-        """Return summary, excerpts, state and digest; messages from `tail_from_seq` on stay in context as they are."""
+        """Return summary, excerpts, state and digest; messages from `tail_from_seq` on stay in context as they are.
+
+        Excerpts and rendered summary have a ceiling each, in tokens, and `total_tokens` together.
+        """
         found = trace.read_trace(messages)
         facts = gather_facts(found)
         packed = summary.pack(number, summary_sections(facts, previous.summary if previous else None), summary_tokens)
         kept = [line for section in packed.sections.values() for line in section]
+        if total_tokens is not None:
+            passage_tokens = max(0, min(passage_tokens, total_tokens - tokens.count(summary.render(packed))))
         return Distillation(
             summary=packed,
             passages=excerpt_ranking.rank_excerpts(

@@ -98,8 +98,7 @@ def _call(call: ToolCall, trace: Trace) -> Iterator[tuple[str, Source, int, str]
     result = call.result
     if "<" in result:
         result = _WRAPPING.sub("", result)
-    if trace.root:
-        result = result.replace(trace.root + "/", "")
+    result = _shortened(result, trace)
     source = Source.ERROR if call.failed else Source.RESULT
     if call.tool == "Grep":
         for where, text in _search_hits(result, origin):
@@ -180,7 +179,13 @@ def _strings(value: Json) -> Iterator[str]:
 
 
 def _shortened(text: str, trace: Trace) -> str:
-    return text.replace(trace.root + "/", "") if trace.root else text
+    """Return `text` with paths relative to the project's root; a path right below the root stays whole.
+
+    Alone, `README.md` would not say which one of many it is.
+    """
+    if not trace.root or trace.root not in text:
+        return text
+    return re.sub(rf"{re.escape(trace.root)}/(?=[\w.@+-]+/)", "", text)
 
 
 def _split_long_lines(text: str) -> Iterator[str]:

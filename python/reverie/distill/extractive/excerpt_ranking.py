@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from reverie import tokens
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.excerpt_lines import Line, Source
+from reverie.distill.extractive.excerpt_names import list_names
 from reverie.distill.extractive.prose import specific_names
 from reverie.distill.extractive.scoring import name_weights
 from reverie.distill.novelty import content_words, line_weight
@@ -25,12 +26,12 @@ __all__ = ["Coverage", "pick_lines", "rank_excerpts"]
 _REQUESTS = 6  # of the person's last messages are kept word for word
 _REQUEST_LENGTH = 640  # characters of each
 
-_MENTION = 0.5  # share of a name's worth that its first mention has; the rest is for the line that explains it
+_MENTION = 0.42  # share of a name's worth that its first mention has; the rest is for the line that explains it
 _MENTION_AGAIN = 0.1  # of that, for each further mention
 _EXPLAIN_AGAIN = 0.1  # and of the rest, for each further line that explains the name
 _MAX_NAMES = 4  # a line with more names than this explains none of them
 _MIN_WORDS = 3  # and one with fewer words beside the name neither
-_WORD = 0.023  # worth of a new word in talk, in the same measure as a name's chance of being used
+_WORD = 0.024  # worth of a new word in talk, in the same measure as a name's chance of being used
 _WORD_AGAIN = 0.8  # of that, each time the word has stood in another line of talk
 _AGED = 0.4  # of that, for the oldest talk
 _HEADING = 0.6  # share of a new origin's heading that its first line has to pay
@@ -39,6 +40,7 @@ _TELLING = 2.0  # times that, where something is said to be done, found out, dec
 _OPENS = 1.5  # times that, for the first line of what was said
 _DECLARED = 1.25  # worth of names on a line that declares something, by that on any line
 _BARE = 0.6  # and of those on a line that explains none of them
+_LISTED = 0.05  # share of the budget for the names whose lines find no room
 
 _WORDS = re.compile(r"[a-z]{4,}")
 # Lines that declare something: `func Parse()`, `class Parser`, `export const limit`.
@@ -67,7 +69,7 @@ def rank_excerpts(
     What the person asked last comes first, in their own words (`asked`, oldest first). The rest is greedy by worth
     for each token: a line is worth the names on it and, where it is talk, the words in it, each less once it stands
     in another line or in `stays`, the texts that are in context anyhow. Lines from `tail_from_seq` on only count as
-    context that stays.
+    context that stays. Where lines with names find no room, a small share of the budget lists their names.
     """
     words = [line for line in _last_requests(asked) if line.seq < tail_from_seq]
     seen = Coverage()
@@ -149,7 +151,8 @@ def pick_lines(
 
     `pool` are the lines to choose from, each with the names on it.
 
-    The first line of an origin pays for the heading over it, and is worth the names in that too.
+    The first line of an origin pays for the heading over it, and is worth the names in that too. Where not every line
+    that names something has room, the names of the others stand first, as lists.
     """
     return _Picker(pool, worth, seen).chosen(budget)
 
@@ -163,6 +166,7 @@ class _Picker:
     def __init__(self, pool: Sequence[tuple[Line, Sequence[str]]], worth: Mapping[str, float], seen: Coverage) -> None:
         self._worth = worth
         self._seen = seen
+        self._stays = frozenset(seen.mentioned)
         self._candidates = _candidates(pool)
         self._by_origin: dict[str, list[int]] = {}
         for index, (line, _) in enumerate(pool):
@@ -175,20 +179,40 @@ class _Picker:
         heapq.heapify(self._heap)
 
     def chosen(self, budget: int) -> list[tuple[Line, int]]:
-        kept: list[tuple[Line, int]] = []
-        while self._heap and budget > 0:
+        kept: list[_Candidate] = []
+        left = budget
+        shown = 0  # tokens of the lines and of the headings over them
+        before_lists = 0  # lines that have room beside the lists
+        while self._heap and left > 0:
             _, index = heapq.heappop(self._heap)
             candidate = self._candidates[index]
-            if candidate.taken or candidate.cost > budget:
+            if candidate.taken or candidate.cost > left:
                 continue
             now = -self._value(index)
             if self._heap and now > self._heap[0][0]:
                 heapq.heappush(self._heap, (now, index))
                 continue
-            budget -= candidate.cost
+            left -= candidate.cost
+            shown += candidate.cost + self._heading_cost(candidate)
             self._take(candidate)
-            kept.append((candidate.line, candidate.cost))
-        return [*kept, *self._filling(budget)]
+            kept.append(candidate)
+            if shown <= (1 - _LISTED) * budget:
+                before_lists = len(kept)
+        lines = [(candidate.line, candidate.cost) for candidate in kept]
+        if shown <= budget:
+            return [*lines, *self._filling(left)]
+        return _within([*self._lists(kept[:before_lists], int(_LISTED * budget)), *lines], budget)
+
+    def _heading_cost(self, candidate: _Candidate) -> int:
+        """Return the tokens of the heading that a candidate needs: none if its origin has one already."""
+        origin = candidate.line.origin
+        return 0 if origin in self._opened else self._heading[origin]
+
+    def _lists(self, kept: Sequence[_Candidate], budget: int) -> list[tuple[Line, int]]:
+        """Return lists of the names that neither the kept lines nor their headings have."""
+        shown = {name for each in kept for name in (*each.mentioned, *self._entitled[each.line.origin])}
+        last_lines = {name: each.line for each in self._candidates for name in each.mentioned}
+        return list_names(last_lines, self._worth, shown | self._stays, budget)
 
     def _filling(self, budget: int) -> Iterator[tuple[Line, int]]:
         """Yield lines that name nothing for the tokens that are left, those of files shown already first, newest first.
@@ -232,6 +256,16 @@ class _Picker:
     def _mentions(self, found: Sequence[str]) -> float:
         mentioned = self._seen.mentioned
         return sum(_MENTION * self._worth[name] * _MENTION_AGAIN ** mentioned.get(name, 0) for name in found)
+
+
+def _within(lines: Sequence[tuple[Line, int]], budget: int) -> list[tuple[Line, int]]:
+    """Return the lines that fit in `budget` tokens, in order."""
+    kept = []
+    for line, cost in lines:
+        if cost <= budget:
+            kept.append((line, cost))
+            budget -= cost
+    return kept
 
 
 def _has_content(candidate: _Candidate) -> bool:
