@@ -22,12 +22,12 @@ Split = Annotated[
 def eval_memories(paths: Paths, split: Split = SPLIT, json: Json = False) -> None:
     """Measure how often later sessions use or contradict the memories of earlier ones.
 
+    Example: reverie eval memories ~/.claude/projects
+
     A later session uses a memory where it runs a command that the memory names, and it passes, edits a file that it
     names, or where the person wishes the same again. It contradicts one where they wish the opposite, or run another
     command for the same purpose. A memory counts for what more of the sessions of its project did. The score is
     used - 2 x contradicted - 0.2 x written.
-
-    Example: reverie eval memories ~/.claude/projects
     """
     from reverie.evals import future_use  # noqa: PLC0415 - loads the engine
 

@@ -35,9 +35,9 @@ ThreadId = Annotated[str, typer.Argument(metavar="THREAD", help="A thread's id, 
 def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False) -> None:
     """List the threads with their projects and sizes, those first that were appended to or distilled last.
 
-    "In context" is what the thread's next request takes, in tokens and as a share of the model's window.
-
     Example: reverie threads --project .
+
+    "In context" is what the thread's next request takes, in tokens and as a share of the model's window.
     """
     with daemon_handle.client() as client:
         page = client.threads(limit=limit, order="newest", project=given_project(project))
