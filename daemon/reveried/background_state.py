@@ -16,7 +16,7 @@ from reverie.distill import state_rendering
 from reverie.errors import Conflict, ModelFailed, ReverieError
 from reverie.redact import Redactor
 from reverie.usecases import threads, working_state
-from reverie.usecases.stored_entries import active_messages, sealed_after
+from reverie.usecases.stored_entries import sealed_after, spoken_messages
 from reveried.actions.message_pages import extend_outline
 from reveried.actions.threads import state as current_state
 from reveried.log import logger
@@ -191,7 +191,7 @@ def _new_messages(services: Services, key: ThreadKey) -> list[Message]:
         distilled_through = threads.get(reader, thread).through_seq
         since = working_state.read_after(working_state.stored(reader, thread), distilled_through)
         rows = sealed_after(reader, thread, since)
-    return active_messages(thread, rows[-ENTRIES_MAX:])
+    return spoken_messages(thread, rows[-ENTRIES_MAX:])
 
 
 def _in_daemon_thread(work: Callable[[], object]) -> asyncio.Future[object]:

@@ -14,6 +14,7 @@ from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBou
 from reveried.execution import decide
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
+from reveried.models.transport import COMES_LATER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +80,8 @@ class Models:
             except ModelFailed as error:
                 # The message may repeat what a provider or program said, so it is not logged.
                 logger("reveried.models").warning("a model failed", purpose=request.purpose, reason=error.reason)
-                return Outcome(reason=error.reason, message=error.message)
+                later = error.details.get(COMES_LATER) is True
+                return Outcome(reason=error.reason, message=error.message, later=later)
 
     async def close(self) -> None:
         """Close the transport."""

@@ -22,7 +22,7 @@ from reverie.language_model.requests import ANSWER_BYTES_MAX
 from reverie.language_model.tool_turns import FACTS_HEADING
 from reveried.log import logger
 from reveried.models.command import prompt_text, read_output
-from reveried.models.transport import NOT_SENT
+from reveried.models.transport import COMES_LATER, NOT_SENT
 from reveried.supervision import failures_logged
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ LEARNT_FROM: ContextVar[tuple[str, str] | None] = ContextVar("learnt_from", defa
 
 POLL_S = 0.25
 QUIET_S = 0.5  # an answer is read when its file has not changed for so long: it may be written in place
-LEARNING_WAITS_S = 10.0  # of one call; whenever the answer comes later, it is learnt from then
+LEARNING_WAITS_S = 1.0  # of one call: imports wait for it; whenever the answer comes later, it is learnt from then
 PICK_UP_S = 2.0  # between two looks for answers that nobody waits for
 ENDINGS: Final = (".json", ".txt", ".md")
 
@@ -50,6 +50,7 @@ class SpoolTransport:
         """`models` are the names that requests carry by role."""
         self.folder = folder
         self._models = dict(models)
+        self._taken: set[str] = set()
 
     async def answer(self, request: ModelRequest, deadline_s: float) -> ModelAnswer:
         """Return the answer that is in the folder within `deadline_s` seconds. Raises ModelFailed without one."""
@@ -65,7 +66,7 @@ class SpoolTransport:
                 "The answer is not there yet.",
                 reason="timeout",
                 hint=f"It is learnt from when {self.folder / 'answers' / request.id}.json appears.",
-                **{NOT_SENT: True},
+                **{NOT_SENT: True, COMES_LATER: LEARNT_FROM.get() is not None},
             ) from None
         except OSError as error:
             raise ModelFailed(
@@ -77,7 +78,11 @@ class SpoolTransport:
         if len(data) > ANSWER_BYTES_MAX:
             raise ModelFailed(f"The answer has more than {ANSWER_BYTES_MAX:,} bytes.", reason="unparseable")
         (self.folder / "requests" / f"{request.id}.json").unlink(missing_ok=True)
-        return await asyncio.to_thread(read_output, data, request, model or "spool")
+        answer = await asyncio.to_thread(read_output, data, request, model or "spool")
+        if request.id in self._taken:  # it was counted; an extraction is read again when its consolidation is there
+            return msgspec.structs.replace(answer, input_tokens=0, output_tokens=0, cached_tokens=0)
+        self._taken.add(request.id)
+        return answer
 
     async def close(self) -> None:
         """Do nothing: the files stay."""
@@ -116,18 +121,21 @@ def answer_to(folder: Path, request: ModelRequest) -> ModelAnswer | None:
 async def learn_from_answers(folder: Path, learn: Callable[[str, str, bool], Awaitable[Any]]) -> None:
     """Call `learn` with space, thread and whether it reflects, for each answer that has appeared; never returns.
 
-    A thread that fails is tried again with the next answer to it: not at once, since it would fail again.
+    A thread that fails is tried again with the next answer to it: not at once, since it would fail again. An answer
+    about memories that was not taken is to a question that has changed meanwhile, as they did: its request is removed.
     """
     failed: set[Path] = set()
     unreadable: set[Path] = set()
     while True:
         await asyncio.sleep(PICK_UP_S)
-        for path, space, thread, reflects in await asyncio.to_thread(_answered, folder, unreadable):
+        for path, purpose, space, thread in await asyncio.to_thread(_answered, folder, unreadable):
             if path in failed:
                 continue
             with failures_logged("spool", request=path.stem):
                 try:
-                    await learn(space, thread, reflects)
+                    changes = await learn(space, thread, purpose == "reflect")
+                    if purpose == "consolidate" and "over_ceiling" not in str(changes.fallback):
+                        path.unlink(missing_ok=True)
                 except NotFound:
                     path.unlink(missing_ok=True)  # the thread was deleted
                 except ReverieError as error:
@@ -182,8 +190,8 @@ def _texts(value: Any) -> Iterator[str]:
             pass
 
 
-def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str, bool]]:
-    """Return the requests that have an answer, with space and thread, and whether it is of a reflection.
+def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str, str]]:
+    """Return the requests that have an answer, each with its purpose, and the space and thread that it learns from.
 
     A file that is no JSON, or nested too deeply to be read, is left out, logged once, and added to `unreadable`.
     """
@@ -192,9 +200,9 @@ def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str,
         try:
             if _answer_file(folder, path.stem) is None:
                 continue
-            asked = json.loads(path.read_bytes())
-            origin = asked.get("learntFrom")
-            found.append((path, str(origin["space"]), str(origin["thread"]), asked.get("purpose") == "reflect"))
+            request = json.loads(path.read_bytes())
+            origin = request.get("learntFrom")
+            found.append((path, str(request.get("purpose")), str(origin["space"]), str(origin["thread"])))
         except (ValueError, RecursionError) as error:
             if path not in unreadable:
                 unreadable.add(path)

@@ -16,7 +16,10 @@ from reverie.language_model.requests import message_text
 if TYPE_CHECKING:
     from reverie.language_model.requests import ModelAnswer, ModelRequest
 
-__all__ = ["NOT_SENT", "ModelTransport", "request_tokens"]
+__all__ = ["COMES_LATER", "NOT_SENT", "ModelTransport", "request_tokens"]
+
+COMES_LATER: Final = "comesLater"
+"""A detail of ModelFailed that is true where the answer is still to come: whoever can, waits instead of deciding."""
 
 NOT_SENT: Final = "notSent"
 """A detail of ModelFailed that is true where the provider has seen nothing of the request: it does not count."""

@@ -12,6 +12,7 @@ from reverie.distill.extractive import Extractive
 from reverie.errors import ModelFailed
 from reverie.importers.files import read_entries
 from reverie.importers.messages import main_line, past_summaries
+from reverie.importers.typed_asides import with_asides
 from reverie.language_model.extraction import extract_request, extracted
 from reverie.language_model.requests import Outcome
 from reverie.language_model.source import pages_of
@@ -79,7 +80,8 @@ def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], Mo
     entries = list(read_entries(path, tokens=False))
     messages = main_line(entries)
     engine = Extractive()
-    candidates = engine.candidates(messages) if ask is None else _candidates_of(messages, ask)
+    said = messages if ask is None else with_asides(messages, entries)  # as the daemon shows it to a model
+    candidates = engine.candidates(messages) if ask is None else _candidates_of(said, ask)
     memories = _memories_text(candidates, max_tokens * 2 // 5)
     room = min(5_000, max_tokens - tokens.count(memories))
     number = len(past_summaries(entries)) + 1
@@ -93,7 +95,7 @@ def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], Mo
     )
     packed = distillation.summary
     if ask is not None:
-        request = summary_request(source_of(messages, Redactor()), previous="", extracted=summary.render(packed))
+        request = summary_request(source_of(said, Redactor()), previous="", extracted=summary.render(packed))
         answer = ask(request)
         with suppress(ModelFailed):
             if answer is not None:

@@ -15,7 +15,18 @@ from reverie import tokens
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["PAGES_MAX", "PAGE_TOKENS", "Page", "Quotable", "SourceEntry", "Speaker", "clip", "pages_of", "plain"]
+__all__ = [
+    "PAGES_MAX",
+    "PAGE_TOKENS",
+    "Page",
+    "Quotable",
+    "SourceEntry",
+    "Speaker",
+    "clip",
+    "newest_page",
+    "pages_of",
+    "plain",
+]
 
 Speaker: TypeAlias = Literal["person", "agent", "call", "result", "file"]
 
@@ -94,6 +105,26 @@ def pages_of(entries: Sequence[SourceEntry], *, page_tokens: int = PAGE_TOKENS) 
         if len(pages) <= _PAGES_WANTED:
             break
     return pages
+
+
+def newest_page(entries: Sequence[SourceEntry], page_tokens: int) -> tuple[Page, bool]:
+    """Return one page and whether it shows all entries: clipped as hard as that takes, else the newest that fit."""
+    pages: list[Page] = []
+    for level in _LEVELS:
+        pages = _split([entry._replace(text=clip(entry.text, level[entry.speaker])) for entry in entries], page_tokens)
+        if len(pages) <= 1:
+            return pages[0] if pages else Page("", ()), True
+    shown = [entry for page in pages for entry in page.entries]
+    texts = [_shown(entry) for entry in shown]
+    used = 0
+    begin = len(shown)
+    for size in reversed(tokens.count_many(texts)):
+        used += size
+        if used > page_tokens:
+            break
+        begin -= 1
+    begin = min(begin, len(shown) - 1)
+    return Page("\n".join(texts[begin:]), tuple(shown[begin:])), False
 
 
 def _split(entries: Sequence[SourceEntry], page_tokens: int) -> list[Page]:

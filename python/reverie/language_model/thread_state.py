@@ -15,7 +15,7 @@ from reverie.errors import ModelFailed
 from reverie.language_model.answers import answer_schema, read_outcome
 from reverie.language_model.prompts import STATE, SUMMARY, prompt
 from reverie.language_model.requests import ModelMessage, ModelRequest, Outcome, new_request
-from reverie.language_model.source import pages_of
+from reverie.language_model.source import newest_page
 from reverie.models import Section, Summary, WorkingState
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ _SECTION_OF: Final = {
 
 def state_request(entries: Sequence[SourceEntry], state: str) -> ModelRequest:
     """Return the request for the working state after `entries`, of which the newest are shown; `state` is rendered."""
-    record = pages_of(entries, page_tokens=STATE_SOURCE_TOKENS)[-1].text if entries else ""
+    record = newest_page(entries, STATE_SOURCE_TOKENS)[0].text
     return new_request(
         purpose="state",
         role="cheap",
@@ -102,14 +102,13 @@ def summary_request(entries: Sequence[SourceEntry], *, previous: str, extracted:
 
     `previous` is the text of the summary before, `extracted` that of the one by rules, which covers what is not shown.
     """
-    pages = pages_of(entries, page_tokens=SUMMARY_SOURCE_TOKENS)
+    page, is_whole = newest_page(entries, SUMMARY_SOURCE_TOKENS)
     parts = []
     if previous:
         parts.append(f"The summary of what came before:\n\n{previous}")
-    if len(pages) > 1:
+    if not is_whole:
         parts.append(f"Lines that rules extracted from all of it, also from what is not shown:\n\n{extracted}")
-    shown = pages[-1].text if pages else ""
-    parts.append(_record(shown))
+    parts.append(_record(page.text))
     return new_request(
         purpose="summary",
         role="strong",
@@ -118,7 +117,7 @@ def summary_request(entries: Sequence[SourceEntry], *, previous: str, extracted:
         schema=answer_schema(SummaryAnswer),
         max_output_tokens=SUMMARY_OUTPUT_TOKENS,
         prompt_version=SUMMARY,
-        about=shown,
+        about=page.text,
     )
 
 

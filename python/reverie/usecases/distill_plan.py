@@ -13,6 +13,7 @@ from reverie.distill import summary as summary_text
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.messages import main_line
+from reverie.importers.typed_asides import with_asides
 from reverie.language_model.thread_state import answered_summary, summary_request
 from reverie.models import Section
 from reverie.redact import Redactor
@@ -51,7 +52,7 @@ def decide(job: DistillJob) -> DistillPlan:
     """
     entries, messages, open_from, cut = _opened(job)
     distillation, text, used = _distilled(job, messages, cut, entries[-1].seq + 1)
-    distillation, text, fallback = _with_summary(job, distillation, text, messages[:cut])
+    distillation, text, fallback = _with_summary(job, distillation, text, _said(entries, messages, cut))
     distillation = replace(distillation, state=_state(job, distillation, messages))
     # The state is the one at the end. With a turn that is open, it is read again from the tail on: results that are
     # still to come belong to calls in it.
@@ -72,9 +73,9 @@ def requests(job: DistillJob) -> list[ModelRequest]:
         return []
     entries, messages, _, cut = _opened(job)
     _, text, _ = _distilled(job, messages, cut, entries[-1].seq + 1)
-    asked = _summary_request(job, text, messages[:cut])
+    asked = _summary_request(job, text, _said(entries, messages, cut))
     needed = [] if asked.id in job.outcomes else [asked]
-    work = _memory_work(job, messages)
+    work = _memory_work(job, _said(entries, messages, len(messages)))
     return needed if work is None else [*needed, *work_on(work).requests]
 
 
@@ -98,6 +99,12 @@ def _opened(job: DistillJob) -> tuple[list[Entry], list[Message], int, int]:
             hint="there is nothing older to distill yet; append more messages first",
         )
     return entries, messages, open_from, cut
+
+
+def _said(entries: Sequence[Entry], messages: Sequence[Message], cut: int) -> list[Message]:
+    """Return what is before the preserved tail as a model reads it: with what the person typed aside."""
+    tail_from = messages[cut].first_seq if cut < len(messages) else entries[-1].seq + 1
+    return [message for message in with_asides(messages, entries) if message.first_seq < tail_from]
 
 
 def _summary_request(job: DistillJob, text: str, messages: Sequence[Message]) -> ModelRequest:
@@ -184,7 +191,7 @@ def _plan(
     redactor = Redactor(job.literals)
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
     counts = command_counts.counted(job.counts, Extractive().facts(unlearnt), redactor)
-    memories, learnt_seq = _memories(job, messages, counts, redactor)
+    memories, learnt_seq = _memories(job, entries, messages, counts, redactor)
     if learnt_seq != entries[-1].seq:
         read = [message for message in unlearnt if message.last_seq <= learnt_seq]
         counts = command_counts.counted(job.counts, Extractive().facts(read), redactor)
@@ -216,7 +223,7 @@ def _plan(
 
 
 def _memories(
-    job: DistillJob, messages: Sequence[Message], counts: CommandCounts, redactor: Redactor
+    job: DistillJob, entries: Sequence[Entry], messages: Sequence[Message], counts: CommandCounts, redactor: Redactor
 ) -> tuple[MemoryPlan, int]:
     """Return the memories of the messages not yet learnt from, and the last entry that was learnt from then."""
     last_seq = job.entries[-1][0]
@@ -232,7 +239,7 @@ def _memories(
             messages=unlearnt,
         )
         return plan, last_seq
-    work = _memory_work(job, messages)
+    work = _memory_work(job, _said(entries, messages, len(messages)))
     if work is None:
         plan = consolidation.empty_plan(job.memories)
         plan.fallback = "nothing was learnt: messages from before the last distillation wait to be learnt from first"

@@ -14,7 +14,7 @@ from reverie.store import Write
 from reverie.usecases import command_counts, consolidation, projects, threads
 from reverie.usecases.command_counts import CommandCounts
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
-from reverie.usecases.stored_entries import SealedEntry, active_messages, sealed_after
+from reverie.usecases.stored_entries import SealedEntry, active_messages, sealed_after, spoken_messages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,7 +149,7 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
 
     return work_on(
         MemoryWork(
-            messages=without_recalled(active_messages(job.thread, job.entries)),
+            messages=without_recalled(spoken_messages(job.thread, job.entries)),
             snapshot=job.memories,
             outcomes=outcomes,
             redactor=Redactor(job.literals),

@@ -8,12 +8,14 @@ decided by rule, and said in the plan's `fallback`:
 |---|---|
 | the extraction of a page | nothing of it and of the pages behind it; those messages are read again by the next run |
 | a candidate's quote | that candidate is refused |
+| the consolidation's answer comes later (a spool) | nothing yet; those messages are read again when it is there |
 | the consolidation of a page, or its answer | its candidates: duplicates SKIP, the rest ADD; no memory is touched |
 | more than 20 % of all memories deleted | as if the consolidation had failed: that waits for a person |
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 __all__ = ["MemoryWork", "Worked", "source_of", "work_on"]
 
 REFUSED_SHOWN = 5  # kinds of refusals that a fallback names
+_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)  # a client's words inside a tool's output
 
 
 class MemoryWork(NamedTuple):
@@ -109,6 +112,10 @@ def work_on(work: MemoryWork) -> Worked:
     consolidation = _Consolidation(work, screened.usable, existing, tier, wrong=read.wrong, nearby=nearby)
     if missing := consolidation.unanswered():
         return Worked(missing)
+    if consolidation.comes_later():
+        plan = empty_plan(work.snapshot)
+        plan.fallback = "nothing was learnt yet: the answer that consolidates it is not there"
+        return Worked([], plan, 0, more=True)
     decision, notes = consolidation.decide()
     plan = consolidation_plan.plan_decision(
         work.snapshot, screened, decision, existing=existing, tier=tier, at=work.at, random=work.random
@@ -217,6 +224,10 @@ class _Consolidation:
         """Return the requests without an answer so far."""
         return _unanswered(self._asked, self._work.outcomes)
 
+    def comes_later(self) -> bool:
+        """Return True if an answer is still to come: then nothing is decided before it is there."""
+        return any(self._work.outcomes[request.id].later for request in self._asked)
+
     def decide(self) -> tuple[Decision, list[str]]:
         """Return the decision, and what was not decided by the model."""
         notes: list[str] = []
@@ -297,7 +308,8 @@ def source_of(messages: Sequence[Message], redactor: Redactor) -> list[SourceEnt
                 entries.append(SourceEntry(step.seq, "call", f"{step.tool} {given}", step.at))
                 if step.answered:
                     failed = "(failed) " if step.failed else ""
-                    entries.append(SourceEntry(step.result_seq, "result", f"{failed}{step.result}", step.at))
+                    printed = _REMINDER.sub("", step.result).strip()
+                    entries.append(SourceEntry(step.result_seq, "result", f"{failed}{printed}", step.at))
             case Interrupted():
                 entries.append(SourceEntry(step.seq, "call", "(the person stopped the agent here)", step.at))
     clean, _ = redactor.value([entry.text for entry in entries])

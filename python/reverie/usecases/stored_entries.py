@@ -14,6 +14,7 @@ import orjson
 
 from reverie.errors import Damaged
 from reverie.importers.messages import main_line
+from reverie.importers.typed_asides import with_asides
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, open_sealed
 from reverie.store.codec import sealed_body
@@ -35,6 +36,7 @@ __all__ = [
     "messages_of",
     "opened_entry",
     "sealed_after",
+    "spoken_messages",
 ]
 
 CACHE_BYTES: Final = 8_000_000  # sealed bytes of all cached entries together: the last few hundred turns of one thread
@@ -82,9 +84,11 @@ def entry_of(seq: int, stored: Mapping[str, Any]) -> Entry:
 
 
 class _Extra(msgspec.Struct):
-    """The fields of the rest of a line that say whether its message was taken back: tree, marks, commands."""
+    """The fields of the rest of a line that say whether its message was taken back, or hold what was typed aside."""
 
     type: Any = msgspec.UNSET
+    operation: Any = msgspec.UNSET
+    content: Any = msgspec.UNSET
     to: Any = msgspec.UNSET
     undoes: Any = msgspec.UNSET
     isMeta: Any = msgspec.UNSET  # noqa: N815 - the names of the line
@@ -182,6 +186,12 @@ def messages_of(thread_id: str, rows: Sequence[SealedEntry], *, verbatim: bool =
 def active_messages(thread_id: str, rows: Sequence[SealedEntry]) -> list[Message]:
     """Return the messages of the thread as it is now: without those that the user rewound. Raises Damaged."""
     return [message for message in messages_of(thread_id, rows) if not message.rewound]
+
+
+def spoken_messages(thread_id: str, rows: Sequence[SealedEntry]) -> list[Message]:
+    """Return the thread's messages as it is now, with what the person typed aside of them. Raises Damaged."""
+    entries = [conversation_entry(thread_id, seq, data) for seq, data in rows]
+    return with_asides([message for message in main_line(entries) if not message.rewound], entries)
 
 
 class OpenedEntries:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reverie.client import Client
+from reverie.language_model.requests import new_request
+from reveried.models import spool
 from support.daemon import Daemon, running_daemon
 from support.fake_model import memory
 from support.waiting import wait_until
@@ -76,6 +80,47 @@ def test_an_answer_is_taken_when_it_appears(client: Client, folder: Path) -> Non
     wait_until(lambda: client.memories().items)
     wait_until(lambda: not requests(folder))
     assert client.memories().items[0].provenance["thread"] == thread
+
+
+def test_a_consolidation_is_waited_for(client: Client, folder: Path) -> None:
+    """What was proposed beside an older memory is learnt with the model's decision, which comes later too."""
+    _, _ = learn(client)
+    answer(folder)
+    wait_until(lambda: client.memories().items)
+    wait_until(lambda: not requests(folder))
+    (old,) = client.memories().items
+    thread = client.create_thread().id
+    words = "Remember that the kiln must cool for two nights before it is opened."
+    client.append(thread, [{"role": "user", "content": words}, {"role": "assistant", "content": "Noted."}])
+    client.learn(thread)
+    newer = "The kiln cools for two nights before it is opened."
+    answer(folder, json.dumps({"memories": [memory(newer, "the kiln must cool for two nights", 1)]}))
+    wait_until(lambda: [json.loads(path.read_bytes())["purpose"] for path in requests(folder)] == ["consolidate"])
+    assert [item.content for item in client.memories().items] == [old.content]
+
+    update = {"action": "UPDATE", "id": old.id, "content": newer, "tags": ["kiln"], "candidateIndex": 0}
+    answer(folder, json.dumps({"operations": [update, {"action": "SKIP", "candidateIndex": 0}]}))
+
+    wait_until(lambda: [item.content for item in client.memories().items] == [newer])
+    assert not requests(folder)
+
+
+def test_an_answer_that_is_taken_again_counts_once(folder: Path) -> None:
+    """An extraction is read again when its consolidation is there: its tokens were counted the first time."""
+    request = new_request(
+        purpose="extract", role="strong", system="s", messages=[], schema={}, max_output_tokens=10, prompt_version="e"
+    )
+    spool.write_request(folder, request)
+    path = folder / "answers" / f"{request.id}.json"
+    path.write_text(ANSWER)
+    os.utime(path, (1, 1))
+    transport = spool.SpoolTransport(folder, models={})
+
+    first = asyncio.run(transport.answer(request, 5))
+    second = asyncio.run(transport.answer(request, 5))
+
+    assert first.output_tokens > 0
+    assert (second.text, second.input_tokens, second.output_tokens) == (first.text, 0, 0)
 
 
 def test_an_answer_after_a_restart(client: Client, daemon: Daemon, folder: Path) -> None:

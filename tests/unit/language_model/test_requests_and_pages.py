@@ -16,7 +16,7 @@ from reverie.language_model.extraction import extract_request
 from reverie.language_model.neighbourhood import Nearby, neighbourhood
 from reverie.language_model.prompts import CONSOLIDATE, EXTRACT, STATE, SUMMARY, prompt
 from reverie.language_model.requests import REQUEST_TOKENS_MAX, ModelRequest
-from reverie.language_model.source import Page, SourceEntry, Speaker, clip, pages_of, plain
+from reverie.language_model.source import Page, SourceEntry, Speaker, clip, newest_page, pages_of, plain
 from reverie.models import Candidate, Memory, MemoryType, Tier
 
 AT = "2026-11-21T09:30:00.000Z"
@@ -90,6 +90,37 @@ def test_an_entry_longer_than_a_page_is_cut() -> None:
     assert len(pages) > 3
     assert {entry.seq for page in pages for entry in page.entries} == {1}
     assert "".join(entry.text for page in pages for entry in page.entries) == "word " * 5_000
+
+
+def test_one_page_shows_all_as_long_as_clipping_does_it() -> None:
+    """Results are clipped until everything fits; a page with less than all has the newest, and says so."""
+    entries = [SourceEntry(1, "person", "Why is it so slow?"), SourceEntry(2, "result", "line of output\n" * 2_000)]
+
+    whole, is_whole = newest_page(entries, 1_000)
+    newest, shows_all = newest_page([SourceEntry(n, "person", f"word{n} " * 200) for n in range(1, 50)], 2_000)
+
+    assert is_whole
+    assert whole.text.startswith("[1] person\nWhy is it so slow?")
+    assert not shows_all
+    assert newest.last_seq == 49
+    assert 2 <= len(newest.entries) < 49
+    assert tokens.count(newest.text) <= 2_000 + len(newest.entries)
+    assert newest_page([], 100) == (Page("", ()), True)
+
+
+def test_a_summary_is_asked_of_the_whole_thread() -> None:
+    """A thread of several pages is clipped to one before its beginning is left out."""
+    entries = [
+        entry
+        for n in range(1, 1_200, 2)
+        for entry in (SourceEntry(n, "person", f"request {n}"), SourceEntry(n + 1, "result", "output " * 300))
+    ]
+
+    request = thread_state.summary_request(entries, previous="", extracted="Lines by rules.")
+
+    assert "request 1\n" in request.messages[0].content
+    assert "request 1199\n" in request.messages[0].content
+    assert "Lines by rules." not in request.messages[0].content
 
 
 @pytest.mark.parametrize("kind", [extraction.Answer, consolidation.Answer, thread_state.StateAnswer])

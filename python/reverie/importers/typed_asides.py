@@ -1,0 +1,98 @@
+"""Slash commands, and words that the person sent while the agent was at work: neither is a prompt of its own.
+
+Claude Code keeps both outside of the conversation: a command as a line of its own kind, and words that are sent
+meanwhile as operations of a queue. They stand in the queue (`enqueue`) until the agent is given them (`remove`), they
+become the next prompt, which is a line of its own (`dequeue`), or they are taken back to be edited (`popAll`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from reverie.importers.branches import rewound_positions
+from reverie.importers.claude_code import is_command
+from reverie.importers.messages import without_repeats
+from reverie.importers.token_count import message_tokens
+from reverie.models import Entry, EntryKind, Json, Message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["typed_asides", "with_asides"]
+
+_NAME: Final = re.compile(r"<command-name>\s*/?([^\s<]*)")
+_ARGUMENTS: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_SLASH: Final = re.compile(r"/([\w:-]+)\s*$")
+_NO_SPEECH: Final = ("<", "{")  # how the client's own notices begin: news of running tasks
+# Commands to the client itself, which say nothing about the work.
+_OF_THE_CLIENT: Final = re.compile(
+    "add-dir|agents|bashes|bug|clear|compact|config|context|cost|doctor|effort|exit|export|extra-usage|"
+    "fast|help|hooks|ide|install-github-app|login|logout|mcp|memory|model|output-style|permissions|"
+    "plugin|quit|rate-limit-options|release-notes|rename|resume|rewind|sandbox|skills|stats|status|"
+    "statusline|stickers|tasks|terminal-setup|theme|todos|upgrade|usage|vim"
+)
+
+
+def with_asides(messages: Sequence[Message], entries: Iterable[Entry]) -> list[Message]:
+    """Return the messages with what was typed aside between them, by number; takes all entries of the thread."""
+    return sorted([*messages, *typed_asides(entries)], key=lambda message: message.first_seq)
+
+
+def typed_asides(entries: Iterable[Entry]) -> list[Message]:
+    """Return each command and each text that was sent while the agent worked as a message, without rewound ones."""
+    held = without_repeats(entries)
+    taken = rewound_positions(held)
+    queue: deque[Entry] = deque()
+    found: list[Message] = []
+    for place, entry in enumerate(held):
+        if place in taken:
+            continue
+        if is_command(entry):
+            name = _NAME.search(_text(entry.content))
+            if name is not None and not _OF_THE_CLIENT.fullmatch(name[1]):
+                given = _ARGUMENTS.search(_text(entry.content))
+                found.append(_message(entry, f"/{name[1]} {given[1].strip() if given else ''}".rstrip()))
+        elif entry.kind is EntryKind.OTHER and entry.extra.get("type") == "queue-operation":
+            found += [_message(sent, text) for sent in _delivered(entry, queue) if (text := _typed(sent))]
+    return sorted(found, key=lambda message: message.first_seq)
+
+
+def _delivered(entry: Entry, queue: deque[Entry]) -> list[Entry]:
+    """Return the operation that put the words in the queue which this one gives to the agent; changes the queue."""
+    match entry.extra.get("operation"):
+        case "enqueue":
+            queue.append(entry)
+        case "remove" if queue:
+            return [queue.popleft()]
+        case "dequeue" if queue:
+            queue.popleft()
+        case "popAll":
+            queue.clear()
+        case _:
+            pass
+    return []
+
+
+def _typed(entry: Entry) -> str:
+    """Return the words of a queued operation, empty where no person typed them or they are for the client."""
+    text = _text(entry.extra.get("content")).strip()
+    command = _SLASH.match(text)
+    is_noise = text.startswith(_NO_SPEECH) or (command is not None and bool(_OF_THE_CLIENT.fullmatch(command[1])))
+    return "" if is_noise else text
+
+
+def _message(entry: Entry, text: str) -> Message:
+    """Return the person's message with the text of an entry."""
+    tokens = message_tokens(text)
+    return Message(role="user", content=text, first_seq=entry.seq, last_seq=entry.seq, at=entry.at, tokens=tokens)
+
+
+def _text(content: Json) -> str:
+    """Return the text of a content that may be of any shape."""
+    if isinstance(content, str):
+        return content
+    blocks = content if isinstance(content, list) else []
+    texts = [block.get("text") for block in blocks if isinstance(block, dict)]
+    return "\n".join(text for text in texts if isinstance(text, str))

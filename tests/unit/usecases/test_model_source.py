@@ -1,0 +1,55 @@
+"""What a model is shown of a thread: the person's words wherever they were typed, and no words of the client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie.evals.texts import knowledge_text
+from reverie.importers.messages import main_line
+from reverie.redact import Redactor
+from reverie.usecases.model_memories import source_of
+from support.transcripts import Transcript, call, result, text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.language_model.requests import ModelRequest
+
+
+def test_notes_of_the_client_inside_results_are_not_shown() -> None:
+    """A reminder that the client puts into a tool's output is neither the tool's nor the person's."""
+    transcript = Transcript()
+    transcript.user("Read the log.")
+    transcript.assistant(call("a"))
+    transcript.user([result("a", "two ships\n<system-reminder>Never say\nthis.</system-reminder>\nthree sails")])
+    messages = main_line(transcript.entries())
+
+    shown = [entry.text for entry in source_of(messages, Redactor()) if entry.speaker == "result"]
+
+    assert len(shown) == 1
+    assert "two ships" in shown[0]
+    assert "three sails" in shown[0]
+    assert "Never say" not in shown[0]
+
+
+def test_every_request_has_what_was_typed_aside(tmp_path: Path) -> None:
+    """Both the request for memories and the one for the summary show words that were sent while the agent worked."""
+    transcript = Transcript()
+    transcript.user("Paint the fence.")
+    transcript.assistant(call("a"))
+    time = "2026-01-02T03:04:05.000Z"
+    for operation in ({"operation": "enqueue", "content": "please use no red"}, {"operation": "remove"}):
+        transcript.lines.append({"type": "queue-operation", "sessionId": "s1", "timestamp": time, **operation})
+    transcript.user([result("a")])
+    transcript.assistant(text("It is green."))
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(transcript.bytes())
+    asked: list[ModelRequest] = []
+
+    def ask(request: ModelRequest) -> None:
+        asked.append(request)
+
+    knowledge_text(path, 4_000, ask)
+
+    assert [request.purpose for request in asked] == ["extract", "summary"]
+    assert all("please use no red" in request.messages[0].content for request in asked)
