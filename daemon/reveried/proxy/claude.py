@@ -92,7 +92,7 @@ class ClaudeRequests:
         """Return the response with the summary of a conversation. Raises ReverieError."""
         # A subagent has the session's id, and a conversation of its own.
         session = None if head.get(b"x-claude-code-agent-id") else head.get(b"x-claude-code-session-id")
-        conversation = [orjson.loads(bytes(message)) for message in request.messages[:-1]]
+        conversation = [orjson.loads(bytes(message)) for message in request.messages]
         made = await self._daemon.compact_conversation(
             wire.CompactConversation(
                 "claude-code",
@@ -136,9 +136,14 @@ class ClaudeRequests:
 
 
 def _summary_asked(body: bytes) -> tuple[_Request, str] | None:
-    """Return the request, and the person's own instructions, if its last message asks for a summary of all."""
+    """Return the request without its last message, and the person's instructions, if that asks for a summary of all."""
     request = msgspec.json.decode(body, type=_Request)
-    last: dict[str, Any] = orjson.loads(bytes(request.messages[-1])) if request.messages else {}
+    last: dict[str, Any] = {}
+    while request.messages:
+        # What hooks add to the request stands behind it, as messages of the system.
+        last = orjson.loads(bytes(request.messages.pop()))
+        if last.get("role") != "system":
+            break
     content = last.get("content")
     if isinstance(content, list):
         content = content[-1].get("text") if content and isinstance(content[-1], dict) else None

@@ -192,6 +192,17 @@ def test_the_items_of_codex(daemon: Daemon) -> None:
     assert "You are Codex" not in made.text
 
 
+def test_what_a_hook_adds_behind_the_request_is_no_part_of_it(daemon: Daemon) -> None:
+    """A message of the system after the client's own words: the summary is asked for all the same."""
+    body = asked_to()
+    body["messages"].append({"role": "system", "content": "SessionStart hook additional context: the tide is low"})
+    with model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
+        _, text = compacted(server, body)
+        assert models.requests == []
+    assert "paint the south gate" in summary_of(text)
+    assert "the tide is low" not in text
+
+
 def test_marks_in_the_text_do_not_end_the_summary(daemon: Daemon) -> None:
     """A conversation about `</summary>` is read whole."""
     said = [
