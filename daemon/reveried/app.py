@@ -37,11 +37,11 @@ from reveried.actions.compaction import compact_when_quiet
 from reveried.actions.distill import learn_from_spool
 from reveried.actions.history import prune_daily
 from reveried.actions.runs import complete_due
-from reveried.actions.scheduled import register_scheduled_jobs
+from reveried.actions.scheduled_jobs import register_scheduled_jobs
 from reveried.actions.search import keep_messages, keep_vectors, save_messages
 from reveried.actions.search_index import keep_index, save_indexes
 from reveried.actions.sessions import resume_following
-from reveried.background_state import BackgroundState
+from reveried.background_working_states import BackgroundState
 from reveried.clock import clock_of, text_of
 from reveried.compute import SMALL_JOBS, Compute
 from reveried.config import Config, load
@@ -53,7 +53,7 @@ from reveried.http.openapi import openapi
 from reveried.http.routing import Application
 from reveried.jobs import Jobs
 from reveried.log import logger
-from reveried.models.choice import chosen_models
+from reveried.models.transport_choice import chosen_models
 from reveried.platform import activated_sockets, notify
 from reveried.process_lock import ProcessLock
 from reveried.routes import routes
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
     from reverie.embedding import Embedder
     from reveried.clock import Clock
-    from reveried.models.asking import Models
+    from reveried.models.ask import Models
 
 __all__ = ["EXIT_CONFIG", "EXIT_FAILED", "run", "serve"]
 

@@ -10,7 +10,7 @@ from reverie.usecases.lost_update import ReadVersions
 from reverie.usecases.project_listing import ProjectListings
 from reverie.usecases.waiting_candidates import WaitingCandidates
 from reveried.actions.hooks import SessionMemory
-from reveried.background_state import BackgroundState, StateCache
+from reveried.background_working_states import BackgroundState, StateCache
 from reveried.follower import Follower
 from reveried.mcp.clients import McpState
 from reveried.session_texts import SessionTexts
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from reveried.http.admission import Admission, Caller
     from reveried.http.metrics import Metrics
     from reveried.jobs import Jobs
-    from reveried.models.asking import Models
+    from reveried.models.ask import Models
     from reveried.scheduler import Scheduler
     from reveried.sync_service import SyncService
     from reveried.worker import Submit, Worker

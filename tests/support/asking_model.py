@@ -13,10 +13,10 @@ from reverie.errors import ModelFailed
 from reverie.language_model.requests import ModelAnswer, ModelMessage, new_request
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.usecases.token_ledger import Ceilings, model_spend
+from reverie.usecases.usage_ledger import Ceilings, model_spend
 from reveried.config_distiller import Distiller
 from reveried.models.anthropic import Anthropic
-from reveried.models.spend import Metered
+from reveried.models.spending_limits import Metered
 from reveried.worker import Worker
 
 if TYPE_CHECKING:

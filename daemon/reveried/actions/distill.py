@@ -18,7 +18,7 @@ from reverie.usecases.consolidation import changes_answer
 from reveried.actions.accesses import write_accesses
 from reveried.execution import answer_once, decide, execute, read
 from reveried.keyed_lock import keyed_lock
-from reveried.models.asking import answered, one_at_a_time, prepared, reflection_bounds
+from reveried.models.ask import answered, one_at_a_time, prepared, reflection_bounds
 from reveried.models.spool import LEARNT_FROM, learn_from_answers
 
 if TYPE_CHECKING:

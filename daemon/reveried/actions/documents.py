@@ -17,7 +17,7 @@ from reverie.models import MemoryType
 from reverie.paths import existing_spelling
 from reverie.store import DocumentRecord, MemoryRecord
 from reverie.sync.redaction_view import has_marker
-from reverie.usecases import document_folders, documents, memories
+from reverie.usecases import document_moves, documents, memories
 from reveried.execution import read, stored_answer
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ async def insert(
     project: str = PERSON,
 ) -> DocumentRecord:
     """Insert lines behind a line of a document; return the record as stored."""
-    write = document_folders.insert(
+    write = document_moves.insert(
         space,
         path,
         line,
@@ -179,8 +179,8 @@ async def move(
     replay = await stored_answer(services, space, idempotency, wire.DocumentsMoved)
     if replay is not None:
         return replay
-    moved = await read(services, space, partial(document_folders.moved_paths, path=path, to=to))
-    write = document_folders.move(
+    moved = await read(services, space, partial(document_moves.moved_paths, path=path, to=to))
+    write = document_moves.move(
         space, path, to, who=who, author="agent", new_id=partial(services.new_id, "mem"), idempotency=idempotency
     )
     for new in moved.values():
@@ -190,8 +190,8 @@ async def move(
 
 async def delete_folder(services: Services, space: str, path: str, *, who: str) -> wire.DocumentDeleted:
     """Delete every document below a folder, and their files."""
-    found = [record.path for record in await read(services, space, partial(document_folders.below, folder=path))]
-    write = document_folders.delete_folder(space, path, who=who, author="agent")
+    found = [record.path for record in await read(services, space, partial(document_moves.below, folder=path))]
+    write = document_moves.delete_folder(space, path, who=who, author="agent")
     return await _commit_all(services, space, found, write, deleted=found)
 
 

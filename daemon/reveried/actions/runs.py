@@ -23,7 +23,7 @@ from reveried.daemon_records import spaces_of
 from reveried.execution import execute, read
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
-from reveried.models.asking import answered, one_at_a_time, reflection_bounds
+from reveried.models.ask import answered, one_at_a_time, reflection_bounds
 from reveried.supervision import failures_logged
 from reveried.watched_folders import written_since
 

@@ -13,7 +13,7 @@ from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.models import WorkingState
 from reverie.store import ThreadRecord, seal
-from reverie.usecases import contexts, notes, projections, thread_seed, threads, window_usage, working_state
+from reverie.usecases import contexts, inherited_notes, notes, projections, threads, window_usage, working_state
 from reverie.usecases import rewind as rewinds
 from reverie.usecases.stored_entries import entry_record
 from reveried.actions import projects
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from reverie.models import NoteCategory
     from reverie.store import Reader
-    from reverie.usecases.thread_seed import Seed
+    from reverie.usecases.inherited_notes import Seed
     from reverie.usecases.working_state import StateJob, StatePlan
     from reveried.services import Services
 
@@ -87,7 +87,7 @@ async def opened_with(
 ) -> tuple[str | None, Seed]:
     """Return the memory index, and the notes and digest, that a new thread of an agent in a project opens with."""
     index = projections.index_text(await projects.index_entries(services, space, project))
-    return index, await read(services, space, partial(thread_seed.snapshot, agent=agent, project=project))
+    return index, await read(services, space, partial(inherited_notes.snapshot, agent=agent, project=project))
 
 
 async def change(

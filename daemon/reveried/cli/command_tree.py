@@ -16,7 +16,6 @@ from reveried.cli import (
     completion,
     config,
     daemon,
-    daemon_handle,
     diff,
     doctor,
     dreams,
@@ -26,6 +25,7 @@ from reveried.cli import (
     history,
     imports,
     install,
+    local_daemon,
     memories,
     privacy,
     projects,
@@ -315,7 +315,7 @@ def _root_options(
     if token is not None:
         if not token.strip():  # `--token "$UNSET"` must not become the owner
             raise ValidationError("--token is empty", hint="reverie token create makes a token")
-        os.environ[daemon_handle.TOKEN_VARIABLE] = token
+        os.environ[local_daemon.TOKEN_VARIABLE] = token
     if version:
         daemon.version()
         raise typer.Exit
@@ -338,7 +338,7 @@ def _list_commands(context: typer.Context) -> None:
 def _daemon_state() -> str:
     """Return one line: whether the daemon is running, and what to type if it is not."""
     try:
-        with daemon_handle.client() as client:
+        with local_daemon.client() as client:
             health = client.health()
     except ReverieError as error:
         state = _with_full_stop(f"Now: {error.message}")

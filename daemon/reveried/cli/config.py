@@ -16,7 +16,7 @@ import typer
 
 from reverie import files
 from reverie.errors import ValidationError
-from reveried.cli import daemon_handle
+from reveried.cli import local_daemon
 from reveried.cli.options import Json
 from reveried.cli.output import clean, counted, print_json, print_table, say
 from reveried.config import KEYS, load, load_valid, parse, parse_valid, read_file
@@ -40,7 +40,7 @@ def config_get(
 
     Example: reverie config get context.distilAt
     """
-    config, problems = daemon_handle.valid_settings()
+    config, problems = local_daemon.valid_settings()
     for problem in problems:
         sys.stderr.write(f"not used: {clean(problem.message)}\n")
     if name is not None:
@@ -66,10 +66,10 @@ def config_set(
 
     Example: reverie config set context.distilAt 0.6
     """
-    layout = daemon_handle.layout()
+    layout = local_daemon.layout()
     key = next((key for key in KEYS if key.name == name), None)
     if key is None:
-        daemon_handle.valid_settings()[0].value(name)  # raises ValidationError with the nearest name
+        local_daemon.valid_settings()[0].value(name)  # raises ValidationError with the nearest name
         raise AssertionError(name)
     new_value = key.from_text(value)
     changed = with_value(read_file(layout.config_file).decode("utf-8"), name, new_value)
@@ -92,15 +92,15 @@ def config_path(
 
     Example: reverie config path root
     """
-    layout, (config, _) = daemon_handle.layout(), daemon_handle.valid_settings()
+    layout, (config, _) = local_daemon.layout(), local_daemon.valid_settings()
     paths = {
         "config": layout.config_file,
-        "root": daemon_handle.root(),
+        "root": local_daemon.root(),
         "data": layout.data_dir,
         "store": layout.store_dir,
         "state": layout.state_dir,
         "socket": config.daemon.socket,
-        "log": daemon_handle.log_file(),
+        "log": local_daemon.log_file(),
     }
     assert tuple(paths) == _PATH_NAMES
     if what not in paths:
@@ -118,7 +118,7 @@ def config_validate(
 
     Example: reverie config validate
     """
-    layout = daemon_handle.layout()
+    layout = local_daemon.layout()
     checked = path or layout.config_file
     if path is not None:
         if not path.exists():

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reveried.cli import daemon_handle
+from reveried.cli import local_daemon
 from reveried.cli.options import Json, Yes, confirm
 from reveried.cli.output import counted, print_json, say
 
@@ -30,7 +30,7 @@ def diff(
 
     Example: reverie diff OP
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         difference = client.difference(start, end, path=path)
     if json:
         print_json(difference)
@@ -60,7 +60,7 @@ def rollback(
 
     Example: reverie rollback OP --yes
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         if not yes:
             _confirm(client, operation, path=path, memory=memory, json=json)
         answer = client.rollback(operation, path=path, memory=memory)

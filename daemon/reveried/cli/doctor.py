@@ -13,7 +13,7 @@ import typer
 
 from reverie.errors import DaemonNotRunning, ModelFailed, ReverieError
 from reveried import PROTOCOL, __version__, plugin
-from reveried.cli import daemon_handle
+from reveried.cli import local_daemon
 from reveried.cli.options import Json
 from reveried.cli.output import print_json, say, size
 from reveried.plugin import clients, hook_script
@@ -98,7 +98,7 @@ def _unusable_location() -> Finding | None:
     Example: REVERIE_HOME is a file, or so long that no socket can be below it.
     """
     try:
-        layout = daemon_handle.layout()
+        layout = local_daemon.layout()
     except ReverieError as error:
         return Finding("folders", "bad", error.message, error.hint)
     for folder in (layout.config_file.parent, layout.data_dir, layout.state_dir, layout.socket.parent):
@@ -111,17 +111,17 @@ def _unusable_location() -> Finding | None:
 
 def _check_settings() -> Finding:
     """Check that the settings can be read."""
-    config = daemon_handle.settings()
-    path = daemon_handle.layout().config_file
+    config = local_daemon.settings()
+    path = local_daemon.layout().config_file
     source = str(path) if path.exists() else f"no file at {path}, defaults"
     return Finding("settings", "good", f"{source}; {len(config.set_by)} changed")
 
 
 def _check_folders() -> Finding:
     """Check that our folders are private to this user and writable, and that the document folder is writable."""
-    layout = daemon_handle.layout()
-    root = daemon_handle.root()
-    own = (layout.data_dir, layout.store_dir, layout.state_dir, daemon_handle.socket_path().parent)
+    layout = local_daemon.layout()
+    root = local_daemon.root()
+    own = (layout.data_dir, layout.store_dir, layout.state_dir, local_daemon.socket_path().parent)
     for folder in own:
         if not folder.exists():
             continue
@@ -143,7 +143,7 @@ def _check_folders() -> Finding:
 
 def _check_room() -> Finding:
     """Check that the disk of the store has room."""
-    free = shutil.disk_usage(_nearest_existing(daemon_handle.layout().data_dir)).free
+    free = shutil.disk_usage(_nearest_existing(local_daemon.layout().data_dir)).free
     if free < FREE_MIN_BYTES:
         return Finding("room", "bad", f"only {size(free)} free on the disk of the store", "free space on that disk")
     return Finding("room", "good", f"{size(free)} free")
@@ -151,9 +151,9 @@ def _check_room() -> Finding:
 
 def _check_daemon() -> Finding:
     """Check that the daemon answers, at a private socket, with the version of this command."""
-    socket = daemon_handle.socket_path()
+    socket = local_daemon.socket_path()
     try:
-        health = daemon_handle.health()
+        health = local_daemon.health()
     except DaemonNotRunning as error:
         stale = " (a stale socket file is still there)" if socket.exists() else ""
         return Finding("daemon", "note", f"not running{stale}", error.hint)
@@ -172,7 +172,7 @@ def _check_daemon() -> Finding:
 
 def _check_agents() -> Finding:
     """Check that the hooks of agents' clients run, and that they get answers."""
-    quiet = daemon_handle.socket_path().with_name("hook.quiet")
+    quiet = local_daemon.socket_path().with_name("hook.quiet")
     if quiet.exists() and time.time() - quiet.stat().st_mtime < hook_script.QUIET_S:
         return Finding("agents", "bad", "a hook got no answer in time less than a minute ago", "read `reverie logs`")
     home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
@@ -185,7 +185,7 @@ def _check_agents() -> Finding:
 
 def _check_store() -> Finding:
     """Check every record of the store against its checksum."""
-    store = daemon_handle.layout().store_dir
+    store = local_daemon.layout().store_dir
     if not (store / "data.mdb").exists():
         return Finding("store", "note", "nothing stored yet", "reverie import claude-code ~/.claude/projects")
     from reverie.store.check import run_check  # noqa: PLC0415 - loaded only if there is a store
@@ -199,7 +199,7 @@ def _check_store() -> Finding:
 
 def _check_embedder() -> Finding:
     """Check that the configured embedder makes vectors."""
-    model = daemon_handle.valid_settings()[0].memory.embedder
+    model = local_daemon.valid_settings()[0].memory.embedder
     if not model:
         return Finding("embedder", "good", "none is configured: words alone are searched")
     from reverie.embedding import configured  # noqa: PLC0415 - loaded only if there is one
@@ -236,7 +236,7 @@ def _check_tokens() -> Finding:
 
 def _check_model() -> Finding:
     """Ask each model of the distiller once, through the daemon, whose ledger counts it."""
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         try:
             checked = client.check_distiller()
         except ModelFailed as error:

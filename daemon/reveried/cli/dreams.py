@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_handle
-from reveried.cli.daemon_handle import all_items
+from reveried.cli import local_daemon
+from reveried.cli.local_daemon import all_items
 from reveried.cli.memories import change_row, print_proposals
 from reveried.cli.options import Budget, Json, Limit
 from reveried.cli.output import counted, print_fields, print_json, print_table, say, size, when
@@ -41,7 +41,7 @@ def dream(
 
     Example: reverie dream --budget 20000
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         answer = client.dream(token_budget=budget, dry_run=dry_run)
     if json:
         print_json(answer)
@@ -73,7 +73,7 @@ def schedule_list(json: Json = False) -> None:
 
     Example: reverie schedule list
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         page = client.schedules()
     if json:
         print_json(page)
@@ -122,7 +122,7 @@ def schedule_add(
         raise ValidationError(
             f"CRON must have five fields, not {fields}", hint='for example "0 3 * * *", every night at three'
         )
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         schedule = client.add_schedule(
             cron, timezone=timezone or local_timezone(), token_budget=budget, job="learn" if learn else "dream"
         )
@@ -140,7 +140,7 @@ def schedule_remove(
 
     Example: reverie schedule remove SCHEDULE
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         client.remove_schedule(schedule)
     print_json({"removed": schedule}) if json else say(f"Schedule {schedule} is removed.")
 
@@ -158,7 +158,7 @@ def archives_list(limit: Limit = 50, json: Json = False) -> None:
 
     Example: reverie archives list
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         if json:
             print_json(client.archives(limit=limit))
             return
@@ -187,7 +187,7 @@ def archives_show(address: Address, json: Json = False) -> None:
     Example: reverie archives show 3f2a
     """
     del json  # an archive is JSON already
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         typer.echo(client.archive(_whole_address(client, address)), nl=False)
 
 
@@ -197,7 +197,7 @@ def archives_verify(json: Json = False) -> None:
     Example: reverie archives verify
     """
     good, wrong = 0, []
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         for item in all_items(lambda after: client.archives(after=after)):
             if hashlib.sha256(client.archive(item.sha256)).hexdigest() == item.sha256:
                 good += 1

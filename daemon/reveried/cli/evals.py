@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reverie.errors import NotFound, ReverieError, ValidationError
-from reveried.cli.evaluate import DEFAULT_TOKENS, print_text
+from reveried.cli.eval_text import DEFAULT_TOKENS, print_text
 from reveried.cli.options import Json, Paths
 from reveried.cli.output import clean, counted, print_fields, print_json, print_table, say, step_progress
 

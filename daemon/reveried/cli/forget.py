@@ -6,11 +6,11 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound
-from reveried.cli import daemon_handle
-from reveried.cli.answers import FILE_PENDING, file_pending, one_line
+from reveried.cli import local_daemon
 from reveried.cli.memories import find_memory
 from reveried.cli.options import Json, Yes, confirm
 from reveried.cli.output import clip, counted, print_json, say, size, spinner
+from reveried.cli.print_answers import FILE_PENDING, file_pending, one_line
 from reveried.cli.threads import with_thread
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def forget(
 
     Example: reverie forget ID
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         answer: Deleted
         shown = target
         if target.startswith("thr_"):

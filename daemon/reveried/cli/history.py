@@ -8,8 +8,8 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound
-from reveried.cli import daemon_handle
-from reveried.cli.daemon_handle import all_items
+from reveried.cli import local_daemon
+from reveried.cli.local_daemon import all_items
 from reveried.cli.options import Json, Limit
 from reveried.cli.output import clip, counted, print_json, print_table, say, when
 
@@ -53,7 +53,7 @@ def log(
 
     Example: reverie log
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         if what is not None:
             _print_versions(client, what, limit, json=json)
             return

@@ -12,7 +12,7 @@ import typer
 
 from reverie.errors import NotFound
 from reverie.importers import files
-from reveried.cli import daemon_handle
+from reveried.cli import local_daemon
 from reveried.cli.import_files import FileReport, import_files
 from reveried.cli.options import Interval, Json, Paths
 from reveried.cli.output import counted, print_json, print_table, say, size, spinner, step_progress
@@ -104,7 +104,7 @@ def import_chatgpt(
     """
     from reverie.importers import chatgpt  # noqa: PLC0415 - only for this command
 
-    with daemon_handle.client() as client, tempfile.TemporaryDirectory(prefix="reverie-import-") as scratch:
+    with local_daemon.client() as client, tempfile.TemporaryDirectory(prefix="reverie-import-") as scratch:
         client.health()
         sources: dict[Path, str] = {}
         skipped: list[FileReport] = []
@@ -126,7 +126,7 @@ def _import_sessions(
     program: "ImportClient", paths: list[Path], every_s: float | None, *, again: bool, json: bool
 ) -> None:
     """Import session files, learn from them and print a report; then follow them, where an interval is given."""
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         client.health()  # fails at once if no daemon runs, before any file is read
         found = files.find_transcripts(paths)
         if not found:

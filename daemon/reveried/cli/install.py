@@ -9,7 +9,7 @@ import typer
 
 from reverie.errors import ValidationError
 from reveried import plugin
-from reveried.cli import daemon_handle
+from reveried.cli import local_daemon
 from reveried.cli.options import Json
 from reveried.cli.output import print_json, say
 from reveried.plugin import clients
@@ -34,13 +34,13 @@ def install(
     """
     if client not in clients.CLIENTS:
         raise ValidationError(f"there is no plugin for {client!r}", hint=f"give {' or '.join(clients.CLIENTS)}")
-    layout = daemon_handle.layout()
+    layout = local_daemon.layout()
     place = clients.place_of(client, os.environ, Path.home(), layout.data_dir)
     home = os.environ.get("REVERIE_HOME")
     contents = plugin.files(
         client,
         command=_command(),
-        socket=daemon_handle.socket_path(),
+        socket=local_daemon.socket_path(),
         env={} if home is None else {"REVERIE_HOME": home},
         python=sys.executable,
     )
@@ -67,7 +67,7 @@ def install(
 
 def notes_file() -> Path:
     """Return the file that notes what the settings of clients were before the installation."""
-    return daemon_handle.layout().state_dir / "installed.json"
+    return local_daemon.layout().state_dir / "installed.json"
 
 
 def _command() -> list[str]:

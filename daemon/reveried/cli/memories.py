@@ -7,8 +7,11 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_handle
-from reveried.cli.answers import (
+from reveried.cli import local_daemon
+from reveried.cli.local_daemon import all_items
+from reveried.cli.options import Json, Limit, joined_text
+from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when
+from reveried.cli.print_answers import (
     ID_END,
     RECALL_LIMIT,
     folder_here,
@@ -17,9 +20,6 @@ from reveried.cli.answers import (
     print_recall,
     print_remembered,
 )
-from reveried.cli.daemon_handle import all_items
-from reveried.cli.options import Json, Limit, joined_text
-from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when
 from reveried.cli.projects import AllProjects, ProjectOption, check_is_known, given_project
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def recall(
     request = wire.parse(
         wire.RecallRequest, {"query": joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX), "types": types}
     )
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         answer = client.recall(
             request.query,
             limit=limit,
@@ -93,7 +93,7 @@ def memories(
     """
     kind = _checked_type(kind) if kind else None
     query = wire.parse(wire.MemoryQuery, {"type": kind, "tag": tag, "limit": limit})
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         page = client.memories(
             kind=query.type,
             tag=query.tag,
@@ -159,7 +159,7 @@ def remember(
         "author": "person",
     }
     body = wire.parse(wire.CreateMemory, {name: value for name, value in fields.items() if value is not None})
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         check_is_known(client, belongs_to)
         memory = client.remember(body)
         sync = client.sync_status() if not memory.existed and not json else None

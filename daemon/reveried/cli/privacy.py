@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from reverie import wire
-from reveried.cli import daemon_handle
+from reveried.cli import local_daemon
 from reveried.cli.options import Json
 from reveried.cli.output import print_json, say
 
@@ -24,7 +24,7 @@ def ignore(
 
     Example: reverie ignore ~/diary
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         if path is None:
             answer = client.privacy()
         else:
@@ -49,7 +49,7 @@ def pause(json: Json = False) -> None:
 
     Example: reverie pause
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         answer = client.change_privacy(wire.ChangePrivacy(paused=True))
     if json:
         print_json(answer)
@@ -63,7 +63,7 @@ def resume(json: Json = False) -> None:
 
     Example: reverie resume
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         answer = client.change_privacy(wire.ChangePrivacy(paused=False))
     if json:
         print_json(answer)

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from reverie.errors import DaemonNotRunning, ReverieError
 from reverie.layout import Layout
 from reveried import PROTOCOL
-from reveried.cli import answers
+from reveried.cli import print_answers
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error
 
 if TYPE_CHECKING:
@@ -114,15 +114,15 @@ def _status(line: _Line) -> int:
     if as_json:
         _print_json({"health": health, "status": status})
     else:
-        answers.print_status(_answer(health), _answer(status))
+        print_answers.print_status(_answer(health), _answer(status))
     return 0
 
 
 def _sync_status(line: _Line) -> int:
     as_json = _only_json(line)
     status = _get("/v1/sync")
-    _print_json(status) if as_json else answers.print_sync_status(_answer(status))
-    return 4 if status["state"] in answers.UNSYNCED else 0
+    _print_json(status) if as_json else print_answers.print_sync_status(_answer(status))
+    return 4 if status["state"] in print_answers.UNSYNCED else 0
 
 
 def _recall(line: _Line) -> int:
@@ -131,13 +131,13 @@ def _recall(line: _Line) -> int:
     everywhere = line.flag("--all-projects")
     if limit is not None and not (limit.isascii() and limit.isdigit() and 1 <= int(limit) <= 100):
         raise _NotPlainError
-    body = {"query": _joined(line.text()), "limit": int(limit or answers.RECALL_LIMIT)}
+    body = {"query": _joined(line.text()), "limit": int(limit or print_answers.RECALL_LIMIT)}
     body |= {"types": [_one_of(kind, _TYPES)]} if kind is not None else {}
     body |= {"tags": [tag]} if tag is not None else {}
-    here = answers.folder_here()
+    here = print_answers.folder_here()
     body |= {"allProjects": True} if everywhere else {} if here is None else {"folder": here}
     answer = _ask("POST", "/v1/recall", body)
-    _print_json(answer) if as_json else answers.print_recall(_answer(answer))
+    _print_json(answer) if as_json else print_answers.print_recall(_answer(answer))
     return 0
 
 
@@ -153,7 +153,7 @@ def _remember(line: _Line) -> int:
         _print_json(memory)
         return 0
     sync = _get("/v1/sync") if is_new else None
-    answers.print_remembered(_answer(memory), text, is_new=is_new, sync=_answer(sync))
+    print_answers.print_remembered(_answer(memory), text, is_new=is_new, sync=_answer(sync))
     return 0
 
 
@@ -162,7 +162,7 @@ def _note(line: _Line) -> int:
     thread, *text = line.text() or [""]
     body = {"content": _joined(text), "category": _one_of(category or "context", _CATEGORIES)}
     note = _ask("POST", f"/v1/threads/{quote(thread, safe='')}/notes", body, changes="note")
-    _print_json(note) if as_json else answers.print_noted()
+    _print_json(note) if as_json else print_answers.print_noted()
     return 0
 
 

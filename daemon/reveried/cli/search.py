@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie import wire
-from reveried.cli import daemon_handle
+from reveried.cli import local_daemon
 from reveried.cli.options import Json, joined_text
 from reveried.cli.output import clip, print_json, say, when
 
@@ -53,7 +53,7 @@ def search(
         "limit": limit,
     }
     body = wire.parse(wire.SearchRequest, {name: value for name, value in given.items() if value is not None})
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         answer = client.search(
             body.query,
             where=body.where,

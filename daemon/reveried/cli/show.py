@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie.errors import NotFound
-from reveried.cli import daemon_handle
-from reveried.cli.answers import one_line
-from reveried.cli.daemon_handle import all_items
+from reveried.cli import local_daemon
 from reveried.cli.history import effects
+from reveried.cli.local_daemon import all_items
 from reveried.cli.memories import find_memory
 from reveried.cli.options import Json
 from reveried.cli.output import clip, counted, is_terminal, print_fields, print_json, say, when
+from reveried.cli.print_answers import one_line
 from reveried.cli.sync import print_conflict
 from reveried.cli.threads import with_thread
 
@@ -41,7 +41,7 @@ def show(
 
     Example: reverie show OP
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         _kind(what)(client, what, at, json)
 
 

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 
 from reverie import wire
-from reveried.cli import daemon_handle
-from reveried.cli.daemon_handle import all_items
+from reveried.cli import local_daemon
+from reveried.cli.local_daemon import all_items
 from reveried.cli.options import Json
 from reveried.cli.output import print_json, print_table, say, when
 
@@ -21,7 +21,7 @@ def space_create(name: Name, json: Json = False) -> None:
     Example: reverie space create work
     """
     body = wire.parse(wire.CreateSpace, {"id": name})
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         space = client.create_space(body.id)
     if json:
         print_json(space)
@@ -35,7 +35,7 @@ def space_list(json: Json = False) -> None:
 
     Example: reverie space list
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         items = list(all_items(lambda after: client.spaces(after=after)))
     if json:
         print_json(wire.Page(items=items))
@@ -56,7 +56,7 @@ def token_create(
     Example: reverie token create --space work --agent claude
     """
     body = wire.parse(wire.CreateToken, {"space": space} | ({} if agent is None else {"agent": agent}))
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         token = client.create_token(body.space, agent=body.agent)
     if json:
         print_json(token)
@@ -75,7 +75,7 @@ def token_list(json: Json = False) -> None:
 
     Example: reverie token list
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         items = list(all_items(lambda after: client.tokens(after=after)))
     if json:
         print_json(wire.Page(items=items))
@@ -98,6 +98,6 @@ def token_revoke(
 
     Example: reverie token revoke tok_5d9c68c6c50ed3d0
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         client.revoke_token(token_id)
     print_json({"revoked": token_id}) if json else say(f"The token {token_id} is revoked.")

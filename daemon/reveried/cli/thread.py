@@ -14,8 +14,8 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import daemon_handle
-from reveried.cli.daemon_handle import all_items
+from reveried.cli import local_daemon
+from reveried.cli.local_daemon import all_items
 from reveried.cli.options import Json
 from reveried.cli.output import clean, is_terminal, print_json, when
 from reveried.cli.threads import ThreadId, with_thread
@@ -49,7 +49,7 @@ def thread(
     """
     if around is not None and last is not None:
         raise ValidationError("--around and --last exclude each other", hint="give one of them")
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         messages = with_thread(client, thread, lambda thread_id: _messages(client, thread_id, around, last))
         if json:
             print_json({"items": list(messages)})

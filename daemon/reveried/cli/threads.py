@@ -10,12 +10,12 @@ import typer
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reverie.models import NoteCategory
-from reveried.cli import daemon_handle
-from reveried.cli.answers import print_noted
-from reveried.cli.daemon_handle import all_items
+from reveried.cli import local_daemon
+from reveried.cli.local_daemon import all_items
 from reveried.cli.memories import print_proposals
 from reveried.cli.options import Budget, Json, Limit, joined_text
 from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, when
+from reveried.cli.print_answers import print_noted
 from reveried.cli.projects import ProjectOption, given_project
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False
 
     "In context" is what the thread's next request takes, in tokens and as a share of the model's window.
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         page = client.threads(limit=limit, order="newest", project=given_project(project))
     if json:
         print_json(page)
@@ -91,7 +91,7 @@ def context(
     if placement not in (None, "system", "late"):
         raise ValidationError(f"--placement: there is no {clip(str(placement), 40)}", hint="give system or late")
     parsed = wire.parse_query(wire.ContextQuery, {"placement": placement} if placement is not None else {})
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         answer = with_thread(
             client,
             thread,
@@ -123,7 +123,7 @@ def distill(
     if show_request:
         _print_requests(thread, json=json)
         return
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         answer = with_thread(client, thread, lambda thread_id: client.distill(thread_id, token_budget=budget))
         kinds = "" if json else new_memory_kinds(client, answer.operation)
     if json:
@@ -161,7 +161,7 @@ def reflect(
     if show_request:
         _print_requests(thread, json=json, reflect=True)
         return
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         answer = with_thread(client, thread, client.reflect)
         kinds = "" if json else new_memory_kinds(client, answer.operation)
     if json:
@@ -203,7 +203,7 @@ def note(
     body = wire.parse(
         wire.CreateNote, {"content": joined_text(text, "TEXT", max_chars=_NOTE_CHARS_MAX), "category": category}
     )
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         answer = with_thread(client, thread, lambda thread_id: client.add_note(thread_id, body.content, body.category))
     if json:
         print_json(answer)
@@ -213,7 +213,7 @@ def note(
 
 def _print_requests(thread: str, *, json: bool, reflect: bool = False) -> None:
     """Print what a distillation of the thread, or a reflection, would send to a model."""
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         answer = with_thread(client, thread, lambda thread_id: client.model_requests(thread_id, reflect=reflect))
     if json:
         print_json(answer)
@@ -235,7 +235,7 @@ def print_fallback(fallback: str | None) -> None:
 
 def _print_notes(thread: str, *, json: bool) -> None:
     """Print the notes of a thread, newest first, as its agent reads them."""
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         notes = with_thread(
             client,
             thread,

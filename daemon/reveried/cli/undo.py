@@ -6,9 +6,9 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound
-from reveried.cli import daemon_handle
-from reveried.cli.daemon_handle import all_items
+from reveried.cli import local_daemon
 from reveried.cli.history import effects
+from reveried.cli.local_daemon import all_items
 from reveried.cli.options import Json, Yes, confirm
 from reveried.cli.output import print_json, say, when
 
@@ -32,7 +32,7 @@ def undo(
 
     Example: reverie undo
     """
-    with daemon_handle.client() as client:
+    with local_daemon.client() as client:
         if operation is not None:
             target = client.operation(operation)
         else:

@@ -16,8 +16,8 @@ from reverie.evals.continuity import continuity
 from reverie.importers import files as transcripts
 from reverie.layout import Layout
 from reveried.cli.daemon import Started, start_daemon, stop_daemon
-from reveried.cli.daemon_handle import LOG_NAME, all_items
 from reveried.cli.import_files import import_files
+from reveried.cli.local_daemon import LOG_NAME, all_items
 from reveried.cli.output import spinner
 from reveried.demo.sample import SESSION, sample
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie.errors import Busy, Forbidden, TooLarge, Unauthenticated, ValidationError
-from reverie.usecases.spaces import DEFAULT_SPACE
+from reverie.usecases.spaces_and_tokens import DEFAULT_SPACE
 from reveried.log import logger
 from reveried.platform import peer_of
 

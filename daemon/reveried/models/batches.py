@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import Outcome
 from reverie.store import SYSTEM_SPACE, BatchedCall, BatchEntry, BatchesCursor, Write
-from reverie.usecases.token_ledger import DATE_CHARS, ReservedCall, UsedTokens, reserve, settle
+from reverie.usecases.usage_ledger import DATE_CHARS, ReservedCall, UsedTokens, reserve, settle
 from reveried.log import logger
-from reveried.models.spend import MARGIN_TOKENS, MODEL_TOKENS, WHO
+from reveried.models.spending_limits import MARGIN_TOKENS, MODEL_TOKENS, WHO
 from reveried.models.transport import NOT_SENT, request_tokens
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests import ModelRequest
     from reverie.store import Store, Writer
-    from reverie.usecases.token_ledger import Ceilings
+    from reverie.usecases.usage_ledger import Ceilings
     from reveried.models.anthropic import Anthropic
     from reveried.worker import Submit
 

@@ -17,7 +17,7 @@ from reveried.http.openapi import TEXT
 from reveried.http.routing import Route
 from reveried.models.transport import request_tokens
 from reveried.routes import jobs
-from reveried.routes.listing import record_page
+from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

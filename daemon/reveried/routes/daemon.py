@@ -14,7 +14,7 @@ from reverie import tokens, wire
 from reverie.errors import Forbidden, StorageFailed, ValidationError
 from reverie.store import BackupEntry, Kind
 from reverie.store.backup import backup
-from reverie.usecases import backups, dream, privacy, token_ledger
+from reverie.usecases import backups, dream, privacy, usage_ledger
 from reveried import PROTOCOL, __version__
 from reveried.actions.compaction import compact
 from reveried.execution import answer_once
@@ -113,8 +113,8 @@ def _spend(services: Services, reader: Reader) -> wire.TokenSpend:
     settings, at = services.config.distiller, services.clock()
     asks = settings.kind != "extractive"
     return msgspec.structs.replace(
-        token_ledger.spend(reader, at),
-        models=token_ledger.model_spend(services.store, at),
+        usage_ledger.spend(reader, at),
+        models=usage_ledger.model_spend(services.store, at),
         daily_tokens=settings.daily_tokens if asks else None,
         daily_calls=settings.daily_calls if asks else None,
     )
@@ -122,7 +122,7 @@ def _spend(services: Services, reader: Reader) -> wire.TokenSpend:
 
 async def metrics(call: Call) -> Reply:
     """Return requests by route and status, connections, queues, processes, event streams, requests to models."""
-    spent = await asyncio.to_thread(token_ledger.model_spend, call.services.store, call.services.clock())
+    spent = await asyncio.to_thread(usage_ledger.model_spend, call.services.store, call.services.clock())
     lines = [*_process_lines(call.services), *_model_lines(spent), *call.services.metrics.lines(), ""]
     return Reply(body="\n".join(lines).encode(), media=METRICS_MEDIA)
 

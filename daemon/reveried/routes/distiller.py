@@ -15,7 +15,7 @@ from reverie.language_model.requests import ModelMessage, ModelRequest, new_requ
 from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.models.asking import prepared
+from reveried.models.ask import prepared
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import Role

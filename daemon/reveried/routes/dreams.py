@@ -12,7 +12,7 @@ from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes import jobs
-from reveried.routes.listing import record_page
+from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

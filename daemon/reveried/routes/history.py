@@ -13,7 +13,7 @@ from reveried.actions import history
 from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.routes.listing import record_page
+from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

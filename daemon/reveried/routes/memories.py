@@ -20,7 +20,7 @@ from reveried.actions import documents, projects
 from reveried.execution import answer_once, read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.routes.listing import record_page
+from reveried.routes.pagination import record_page
 from reveried.routes.purging import purge
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Forbidden
 from reverie.store import SYSTEM_SPACE
-from reverie.usecases import spaces
+from reverie.usecases import spaces_and_tokens
 from reveried.http.admission import token_hash
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -33,7 +33,7 @@ async def list_spaces(call: Call) -> Reply:
     query, names = call.query_as(wire.ListQuery), [call.space]
     if call.is_owner:
         with call.services.store.reader(SYSTEM_SPACE) as reader:
-            names = spaces.space_names(reader)
+            names = spaces_and_tokens.space_names(reader)
     behind = [name for name in names if query.after is None or name > query.after]
     shown = behind[: query.limit]
     items = [_space(call.services, name) for name in shown]
@@ -44,7 +44,7 @@ async def create_space(call: Call) -> Reply:
     """Create a space; its folder is made with its first document, and followed from now on."""
     _require_owner(call, "create spaces")
     body = call.into(wire.CreateSpace)
-    write = spaces.create_space(body.id, who=call.who, idempotency=call.idempotency)
+    write = spaces_and_tokens.create_space(body.id, who=call.who, idempotency=call.idempotency)
     name = (await call.services.submit(write)).value
     call.services.sync_service.folder(name)
     return Reply(_space(call.services, name), status=201, headers={"location": "/v1/spaces"})
@@ -55,7 +55,7 @@ async def list_tokens(call: Call) -> Reply:
     _require_owner(call, "list tokens")
     query = call.query_as(wire.ListQuery)
     with call.services.store.reader(SYSTEM_SPACE) as reader:
-        found = [item for item, _ in zip(spaces.tokens(reader, after=query.after), range(query.limit + 1))]  # noqa: B905 - the shorter one ends it
+        found = [item for item, _ in zip(spaces_and_tokens.tokens(reader, after=query.after), range(query.limit + 1))]  # noqa: B905 - the shorter one ends it
     items = found[: query.limit]
     return Reply(wire.Page(items=items, next=items[-1].id if len(found) > len(items) else None))
 
@@ -65,7 +65,7 @@ async def create_token(call: Call) -> Reply:
     _require_owner(call, "create tokens")
     body = call.into(wire.CreateToken)
     secret = TOKEN_PREFIX + base64.urlsafe_b64encode(call.services.random(TOKEN_BYTES)).rstrip(b"=").decode()
-    write = spaces.create_token(
+    write = spaces_and_tokens.create_token(
         token_hash(secret), space=body.space, agent=body.agent, who=call.who, idempotency=call.idempotency
     )
     done = await call.services.submit(write)
@@ -76,7 +76,7 @@ async def create_token(call: Call) -> Reply:
 async def revoke_token(call: Call) -> Reply:
     """Revoke a token: from this answer on every request with it is refused, and its event streams have ended."""
     _require_owner(call, "revoke tokens")
-    await call.services.submit(spaces.revoke_token(call.params["id"], who=call.who))
+    await call.services.submit(spaces_and_tokens.revoke_token(call.params["id"], who=call.who))
     return Reply(status=204)
 
 

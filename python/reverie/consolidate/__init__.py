@@ -6,7 +6,7 @@ from reverie.consolidate.capacity import WINDOW_TOKENS, tier
 from reverie.consolidate.decide import Decision, Proposal, decide
 from reverie.consolidate.dream import MAX_TOKEN_BUDGET, DreamPlan, Source, plan_dream, validate_budget
 from reverie.consolidate.dream_batch import DreamBatch, plan_oldest
-from reverie.consolidate.screening import hold_large_deletion
+from reverie.consolidate.review_rules import hold_large_deletion
 
 __all__ = [
     "MAX_TOKEN_BUDGET",

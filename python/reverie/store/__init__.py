@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reverie.store.codec import Redactor, Sealed, open_sealed, seal, to_ms
+from reverie.store.folder_guards import StoreLock, needs_check, truncated_at
 from reverie.store.group_commit import Done, Failed, Write
 from reverie.store.memory_records import (
     AccessCursor,
@@ -36,7 +37,6 @@ from reverie.store.review_records import CandidateRecord, ForgottenRecord, Pendi
 from reverie.store.run_records import RunFileRecord, RunRecord
 from reverie.store.schema import RULES, SYSTEM_SPACE, Key, Kind
 from reverie.store.store import Store
-from reverie.store.store_folder import StoreLock, needs_check, truncated_at
 from reverie.store.thread_records import (
     ClearedRecord,
     DigestRecord,

@@ -22,9 +22,9 @@ from lmdb import verify
 
 from reverie.errors import ReverieError, StorageFailed
 from reverie.store.consistency_check import ConsistencyCheck, Problem
+from reverie.store.folder_guards import RollbackGuardFile, StoreLock, truncated_at, wrong_flags
 from reverie.store.lmdb_env import MAP_BYTES, lmdb_options
 from reverie.store.schema import SYSTEM_SPACE
-from reverie.store.store_folder import RollbackGuardFile, StoreLock, truncated_at, wrong_flags
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import lmdb
 
 from reverie.errors import Busy, Damaged, DiskFull, ReverieError, StorageFailed
-from reverie.store.store_folder import sync_folder
+from reverie.store.folder_guards import sync_folder
 from reverie.store.unused_bytes import clear_unused_bytes
 
 if TYPE_CHECKING:

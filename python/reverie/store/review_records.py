@@ -65,7 +65,7 @@ class ForgottenRecord(StoredRecord, frozen=True, kw_only=True):
     """The statement of a deleted memory, so that the next session that says the same does not bring it back.
 
     `content` is empty after a purge: then only the same words are recognized. Key: (`sha256`,), that of its statement
-    (`consolidate.screening.statement_key`).
+    (`consolidate.review_rules.statement_key`).
     """
 
     KIND: ClassVar[Kind] = Kind.FORGOTTEN

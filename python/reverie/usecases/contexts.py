@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from reverie import wire
-from reverie.consolidate.screening import lines_without
+from reverie.consolidate.review_rules import lines_without
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.as_text import text_of
 from reverie.context.excerpts import ExcerptCache

@@ -20,7 +20,7 @@ from reverie.usecases import command_counts, consolidation, projects, threads, w
 from reverie.usecases.command_counts import CommandCounts
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.stored_entries import SealedEntry, sealed_after
-from reverie.usecases.token_ledger import record_use
+from reverie.usecases.usage_ledger import record_use
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

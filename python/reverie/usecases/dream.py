@@ -20,7 +20,7 @@ from reverie.store import DreamRecord, FailureRecord, Kind, Write
 from reverie.usecases import consolidation
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
 from reverie.usecases.memories import memory_of
-from reverie.usecases.token_ledger import record_use
+from reverie.usecases.usage_ledger import record_use
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

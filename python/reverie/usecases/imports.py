@@ -21,9 +21,9 @@ from reverie.redact import Fingerprint, Redactor
 from reverie.repositories import remote_in
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.codec import verified_sealed
-from reverie.usecases import imported_threads, privacy, thread_seed, threads, window_usage
+from reverie.usecases import imported_threads, inherited_notes, privacy, threads, window_usage
+from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.stored_entries import ENTRY_NAMES, entry_record
-from reverie.usecases.thread_seed import Seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -368,7 +368,7 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
         return
     thread = threads.get(writer, thread_id)
     if thread.last_seq == 0:
-        thread_seed.put(writer, thread_id, opening.seed)
+        inherited_notes.put(writer, thread_id, opening.seed)
         thread = replace(thread, index=opening.index, carried=[note.id for note in opening.seed.notes])
     first, last = writer.append_many(Kind.ENTRY, (thread_id,), [verified_sealed(item) for item in plan.sealed])
     distillations = thread.distillations

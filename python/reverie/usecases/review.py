@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.canonical import canonical
 from reverie.consolidate.apply import document_of
-from reverie.consolidate.screening import Forgotten, Nearness
+from reverie.consolidate.review_rules import Forgotten, Nearness
 from reverie.documents.items import Update, Wording
 from reverie.documents.project_folder import memory_project
 from reverie.errors import Conflict, NotFound

@@ -17,9 +17,9 @@ from reverie.importers.token_count import message_tokens
 from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, Kind, ThreadRecord, Write
 from reverie.store.retention import purge_thread
-from reverie.usecases import consolidation, imported_threads, projects, thread_seed, window_usage
+from reverie.usecases import consolidation, imported_threads, inherited_notes, projects, window_usage
+from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.stored_entries import opened_entry
-from reverie.usecases.thread_seed import Seed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -138,7 +138,7 @@ def create(
         if writer.exists(Kind.THREAD, (thread.id,)):
             raise Conflict(f"a thread is already called {thread.id!r}", hint="leave `id` out, or append to that thread")
         writer.save(replace(thread, carried=[note.id for note in inherited.notes]), (thread.id,))
-        thread_seed.put(writer, thread.id, inherited)
+        inherited_notes.put(writer, thread.id, inherited)
         return get(writer, thread.id)
 
     return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency, answers=ThreadRecord)

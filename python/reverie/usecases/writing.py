@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 from msgspec.structs import replace
 
 from reverie import documents
-from reverie.consolidate.screening import episode_text, statement_key
+from reverie.consolidate.review_rules import episode_text, statement_key
 from reverie.documents.identity import match_ids
 from reverie.documents.project_folder import PERSON, folder_of, memory_project
 from reverie.models import MemoryType

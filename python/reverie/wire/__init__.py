@@ -175,7 +175,7 @@ from reverie.wire.sessions import (
     SessionsQuery,
     StartSession,
 )
-from reverie.wire.spaces import CreateSpace, CreateToken, Space, Token
+from reverie.wire.spaces_and_tokens import CreateSpace, CreateToken, Space, Token
 from reverie.wire.threads import (
     MESSAGES_MAX,
     Appended,

@@ -19,7 +19,7 @@ from reverie.store import Kind, Store, ThreadRecord, Write, seal
 from reverie.usecases import threads, working_state
 from reverie.usecases.stored_entries import entry_record
 from reveried.actions import threads as actions
-from reveried.background_state import CACHED_MAX, BackgroundState, StateCache
+from reveried.background_working_states import CACHED_MAX, BackgroundState, StateCache
 from reveried.compute import Compute
 from reveried.worker import Worker
 

@@ -16,10 +16,10 @@ import pytest
 
 from reverie.errors import Busy, Conflict, Damaged, ReverieError, StorageFailed
 from reverie.store import Kind, Store, StoreLock, needs_check
+from reverie.store.folder_guards import RollbackGuard, RollbackGuardFile
 from reverie.store.header import MIGRATIONS, m001_first_form
 from reverie.store.integrity import header_key
 from reverie.store.lmdb_env import READERS_MAX, Environment, lmdb_options
-from reverie.store.store_folder import RollbackGuard, RollbackGuardFile
 from support.damage import last_page_bits
 from support.stores import AT, MASKING, SPACE, opened, put, raw, write
 

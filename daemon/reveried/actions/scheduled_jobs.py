@@ -16,7 +16,7 @@ from reverie.usecases import dream as dream_case
 from reveried.actions.accesses import write_accesses
 from reveried.actions.distill import dream, dream_snapshot, learn, learn_snapshot
 from reveried.execution import decide, read
-from reveried.models.asking import prepared
+from reveried.models.ask import prepared
 from reveried.models.batches import ITEMS_MAX
 
 if TYPE_CHECKING:

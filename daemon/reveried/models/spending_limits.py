@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import ModelFailed, ReverieError
 from reverie.store import SYSTEM_SPACE, Write
-from reverie.usecases.token_ledger import DATE_CHARS, Ceilings, ReservedCall, UsedTokens, reserve
+from reverie.usecases.usage_ledger import DATE_CHARS, Ceilings, ReservedCall, UsedTokens, reserve
 from reveried.log import logger
 from reveried.models.settlement import SETTLEMENTS, write_settlements
 from reveried.models.transport import NOT_SENT, request_tokens

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from reverie.usecases.token_ledger import Ceilings
+from reverie.usecases.usage_ledger import Ceilings
 from reveried.models.anthropic import Anthropic
-from reveried.models.asking import Models
+from reveried.models.ask import Models
 from reveried.models.batches import Batches
 from reveried.models.command import CommandTransport
-from reveried.models.spend import TRIES, Metered
+from reveried.models.spending_limits import TRIES, Metered
 from reveried.models.spool import SpoolTransport
 
 if TYPE_CHECKING:
