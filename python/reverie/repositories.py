@@ -280,7 +280,7 @@ def _value(text: str) -> str:
 
 
 def _read(path: Path) -> str | None:
-    """Return the text of a small regular file, or None; a pipe of that name is not waited for."""
+    """Return the beginning of a regular file as text, or None; never waits for a pipe of that name."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:

@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def tiers() -> None:
-    """Return the seconds of one consolidation at every capacity tier."""
+    """Print the seconds of one consolidation, and the number of its changes, at every capacity tier."""
     chance = random.Random(1)
     words = ["".join(chance.choices("abcdefghijklmnopqrstuvwxyz", k=chance.randrange(3, 9))) for _ in range(4000)]
     kinds = [kind for kind in MemoryType if kind is not MemoryType.EPISODE]

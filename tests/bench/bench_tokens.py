@@ -195,7 +195,7 @@ def unsplit(encoding: tokens.Encoding) -> None:
 
 
 def load(encoding: str) -> None:
-    """Time the first use of a vocabulary, in new processes."""
+    """Print the time and the memory that loading a vocabulary takes, each in a new process."""
     command = [sys.executable, "-c", LOAD, encoding]
     runs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() for _ in range(3)]
     seconds = statistics.median(float(run[0]) for run in runs)

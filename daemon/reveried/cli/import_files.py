@@ -105,7 +105,9 @@ def import_file(
     again: bool = False,
     on_bytes: Callable[[int], None] = lambda _: None,
 ) -> FileReport:
-    """Send what is new in one session file of a program to its thread; `source` is what it is called, else its path.
+    """Send what is new in one session file to its thread, and return a report of what was added.
+
+    `source` is what the file is called in the report, else its path.
 
     `on_bytes` is called with the unpacked bytes done so far.
 

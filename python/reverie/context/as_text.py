@@ -70,7 +70,10 @@ def _fitted(texts: dict[str, str], room: int) -> dict[str, str]:
 
 
 def _shorter(text: str, chars_max: int, *, from_start: bool) -> str:
-    """Return whole lines of a text within `chars_max` characters, with a mark where others were; or an empty text."""
+    """Return a text cut to `chars_max` characters, at its end or (`from_start`) behind its heading, with a mark there.
+
+    Whole lines, but for a single one that is too long; an empty text if nothing fits.
+    """
     room = chars_max - len(_CUT) - 1
     lines: Sequence[str] = text.split("\n")
     heading = lines[0] if from_start else ""

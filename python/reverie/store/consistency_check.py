@@ -209,7 +209,7 @@ class ConsistencyCheck:
         self._note(_RecordKey(raw, space, kind, rest), record, value)
 
     def _make_texts(self) -> None:
-        """Make the text of every edit collected, which are of one record: newest first, as each is made of the last."""
+        """Rebuild every collected version of one record from its edits, newest first, and report those that cannot be."""
         if not self._edits:
             return
         transaction = ReadTransaction(self._txn, self._edits[0][0])

@@ -72,7 +72,7 @@ OPEN = {
 
 
 def rejection_reason(data: bytes) -> str | None:
-    """Return why `check_json` rejects data, or None; verify that the offset is within the text."""
+    """Return why `check_json` rejects data as JSON, or None if it does not; its offset must be within the text."""
     try:
         check_json(data)
     except ValidationError as error:

@@ -31,7 +31,7 @@ def open_method(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 
 def error_name(folder: int, path: str, flags: int = os.O_RDONLY) -> str:
-    """Return the errno name of the error that opening a path raises."""
+    """Return the errno name of the error that opening a path beneath a folder raises."""
     with pytest.raises(OSError, match="Errno") as error:
         syscalls.open_beneath(folder, path, flags)
     return errno.errorcode[error.value.errno or 0]
