@@ -209,7 +209,7 @@ class ConsistencyCheck:
         self._note(_RecordKey(raw, space, kind, rest), record, value)
 
     def _make_texts(self) -> None:
-        """Rebuild every collected version of one record from its edits, newest first, and report those that cannot be."""
+        """Rebuild each collected version of one record from its edits, newest first; report those that cannot be."""
         if not self._edits:
             return
         transaction = ReadTransaction(self._txn, self._edits[0][0])
