@@ -56,7 +56,7 @@ class Session:
         self.tree.agree()
 
     def state(self) -> dict[str, str]:
-        """Return the text of each markdown file in the folder by path; of a conflict copy by the original's with `*`."""
+        """Return the text of each .md file in the folder by path; of a conflict copy by the original's with `*`."""
         root, texts = self.tree.root, {}
         for path in sorted(root.rglob("*.md")):
             name = path.relative_to(root).as_posix()
