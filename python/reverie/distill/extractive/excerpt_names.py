@@ -1,4 +1,4 @@
-"""Names whose lines find no room among the excerpts, as short lists: that they exist is told in a few tokens."""
+"""Short lists of the names whose lines find no room among the excerpts, at a few tokens a name.
 
 from __future__ import annotations
 
