@@ -1,4 +1,4 @@
-"""Short lists of the names whose lines find no room among the excerpts, at a few tokens a name.
+"""Short lists of the names whose lines find no room among the excerpts, at a few tokens a name."""
 
 from __future__ import annotations
 
