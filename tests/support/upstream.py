@@ -116,11 +116,13 @@ def chunked(*pieces: bytes) -> bytes:
 
 
 @contextmanager
-def proxied(url: str, *, daemon: Path | None = None, max_tokens: int | None = None) -> Iterator[ProxyServer]:
-    """Yield a proxy before a provider; without a daemon's socket there is none."""
+def proxied(
+    url: str, *, daemon: Path | None = None, max_tokens: int | None = None, token: str | None = None
+) -> Iterator[ProxyServer]:
+    """Yield a proxy before a provider; without a daemon's socket there is none, and `token` is for another space."""
 
     def make() -> ProxyServer:
-        client = AsyncClient(daemon or NO_DAEMON)
+        client = AsyncClient(daemon or NO_DAEMON, token=token)
         return ProxyServer(ClaudeRequests(client, max_tokens=max_tokens), upstream(url))
 
     with in_thread(make) as server:

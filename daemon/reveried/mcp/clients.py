@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie import wire
+from reverie.documents.project_folder import PERSON
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions
-from reveried.actions import threads
+from reveried.actions import projects, threads
 from reveried.execution import read
 from reveried.mcp import protocol
 
@@ -30,7 +31,17 @@ if TYPE_CHECKING:
     from reveried.http.call import Call
     from reveried.mcp.protocol import Request
 
-__all__ = ["BRIDGE", "URIS_MAX", "Client", "McpState", "client_of", "new_session", "session_client", "thread_of"]
+__all__ = [
+    "BRIDGE",
+    "URIS_MAX",
+    "Client",
+    "McpState",
+    "client_of",
+    "new_session",
+    "project_of",
+    "session_client",
+    "thread_of",
+]
 
 BRIDGE = (
     "reverie-bridge"  # a header of `reverie mcp`: the id of its process, `;`, its parent's process id, `;`, its folder
@@ -160,6 +171,17 @@ async def thread_of(call: Call, client: Client, request: Request, *, create: boo
     with suppress(Conflict):  # another call of the client created it meanwhile
         await threads.create(call.services, call.space, body, agent=agent, who=call.who, idempotency=None)
     return thread
+
+
+async def project_of(call: Call, client: Client, thread: str) -> str | None:
+    """Return the project of a client's thread, else of its folder; None, for all, where it says neither.
+
+    In a folder that no project is known by, it is `PERSON`: other projects are not shown there.
+    """
+    project = projects.thread_project(call.services, call.space, thread)
+    if project is None and client.folder is not None:
+        project = await projects.known_project(call.services, call.space, client.folder) or PERSON
+    return project
 
 
 def _of_session(reader: Reader, session: str, parent: int | None) -> str | None:

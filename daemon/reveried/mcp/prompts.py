@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from reverie import tools
 from reverie.errors import NotFound, ValidationError
 from reverie.usecases import threads as usecase
-from reveried.actions import projects, threads
+from reveried.actions import threads
 from reveried.execution import read
 from reveried.mcp import resources
+from reveried.mcp.clients import project_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,9 +80,9 @@ async def prompt(call: Call, client: Client, thread: str, name: str, given: Mapp
     if name == "continue":
         text = await _continue(call, client, thread, given.get("thread") or None)
     elif name == "handoff":
-        text = await _handoff(call, thread)
+        text = await _handoff(call, client, thread)
     else:
-        text = await _review(call, thread)
+        text = await _review(call, client, thread)
     message = {"role": "user", "content": {"type": "text", "text": text}}
     return {"description": known["description"], "messages": [message]}
 
@@ -89,7 +90,7 @@ async def prompt(call: Call, client: Client, thread: str, name: str, given: Mapp
 async def _continue(call: Call, client: Client, thread: str, asked: str | None) -> str:
     """Return the context of a thread as text, below what to do with it."""
     if asked is None:
-        project = await _project(call, client, thread)
+        project = await project_of(call, client, thread)
         newest = await _newest(call, project)
         asked = next((one.id for one in newest if one.id != thread and one.message_count), None)
         if asked is None:
@@ -98,16 +99,16 @@ async def _continue(call: Call, client: Client, thread: str, asked: str | None) 
     return f"{_CONTINUE}\n\nThread: {asked}\n\n{text}"
 
 
-async def _handoff(call: Call, thread: str) -> str:
+async def _handoff(call: Call, client: Client, thread: str) -> str:
     """Return what to write down, above the working state and the notes that are there already."""
-    state = (await resources.contents(call, resources.STATE, thread))["text"]
-    notes = (await resources.contents(call, resources.NOTES, thread))["text"]
+    state = (await resources.contents(call, client, resources.STATE, thread))["text"]
+    notes = (await resources.contents(call, client, resources.NOTES, thread))["text"]
     words = _HANDOFF.format(note=_named("note"), state=_named("working_state_set"))
     return "\n\n".join([words, state or "There is no working state yet.", f"## Notes\n{notes or 'None yet.'}"])
 
 
-async def _review(call: Call, thread: str) -> str:
-    index = (await resources.contents(call, resources.INDEX, thread))["text"]
+async def _review(call: Call, client: Client, thread: str) -> str:
+    index = (await resources.contents(call, client, resources.INDEX, thread))["text"]
     words = _REVIEW.format(read=_named("memory_read"), patch=_named("memory_patch"))
     return f"{words}\n\n{index or 'Nothing is remembered yet.'}"
 
@@ -121,16 +122,8 @@ def _named(tool: str) -> str:
 
 async def thread_ids(call: Call, client: Client, thread: str, begins: str) -> list[str]:
     """Return the ids of this project's threads that begin with a text, those first that grew last."""
-    newest = await _newest(call, await _project(call, client, thread))
+    newest = await _newest(call, await project_of(call, client, thread))
     return [one.id for one in newest if one.id.startswith(begins) and one.message_count]
-
-
-async def _project(call: Call, client: Client, thread: str) -> str | None:
-    """Return the project that the client works in, or None."""
-    project = projects.thread_project(call.services, call.space, thread)
-    if project is None and client.folder is not None:
-        project = await projects.known_project(call.services, call.space, client.folder)
-    return project
 
 
 async def _newest(call: Call, project: str | None) -> list[wire.Thread]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -10,15 +11,29 @@ from reverie.errors import NotFound, ValidationError
 from reverie.store import DocumentRecord, NoteRecord
 from reverie.usecases import projections
 from reverie.usecases.documents import readable_path
+from reverie.usecases.project_listing import holds_only
 from reveried.actions import projects, threads
 from reveried.execution import read
+from reveried.mcp.clients import project_of
 
 if TYPE_CHECKING:
     from reverie.store import Reader
     from reverie.usecases.projections import ListedDocument
     from reveried.http.call import Call
+    from reveried.mcp.clients import Client
 
-__all__ = ["DOCUMENT", "INDEX", "NOTES", "STATE", "TEMPLATES", "contents", "path_of", "resource_page", "uri_of"]
+__all__ = [
+    "DOCUMENT",
+    "INDEX",
+    "NOTES",
+    "STATE",
+    "TEMPLATES",
+    "contents",
+    "listed",
+    "path_of",
+    "resource_page",
+    "uri_of",
+]
 
 STATE, NOTES, INDEX = "memory://working-state", "memory://notes", "memory://index"
 DOCUMENT = "memory://documents/"
@@ -67,10 +82,28 @@ def path_of(uri: str) -> str | None:
     return unquote(uri.removeprefix(DOCUMENT)) if uri.startswith(DOCUMENT) else None
 
 
-async def resource_page(call: Call, after: str) -> dict[str, Any]:
-    """Return one page of the resources; `after` is the path of the last document of the page before, or empty."""
-    listed = await call.services.sync_service.documents(call.space)
-    rest = sorted((document for document in listed if document.path > after), key=lambda document: document.path)
+async def listed(call: Call, project: str | None) -> list[ListedDocument]:
+    """Return the documents of a project and of the person, by path; all of them for None."""
+    documents = sorted(await call.services.sync_service.documents(call.space), key=lambda document: document.path)
+    if project is None:
+        return documents
+    indexed = {entry.path for entry in await call.services.sync_service.index_entries(call.space)}
+    shown = {entry.path: entry for entry in await projects.index_entries(call.services, call.space, project)}
+    others = {document.path for document in documents} - indexed
+    others = await read(call.services, call.space, lambda reader: holds_only(reader, others, project))
+    return [
+        replace(document, summary=shown[document.path].summary) if document.path in shown else document
+        for document in documents
+        if document.path in shown or document.path in others
+    ]
+
+
+async def resource_page(call: Call, project: str | None, after: str) -> dict[str, Any]:
+    """Return one page of the resources that a client in `project` is shown.
+
+    `after` is the path of the last document of the page before, or empty.
+    """
+    rest = [document for document in await listed(call, project) if document.path > after]
     resources = [] if after else [dict(resource) for resource in _FIXED]
     resources += [_document(document) for document in rest[:PAGE]]
     return {"resources": resources, **({"nextCursor": rest[PAGE - 1].path} if len(rest) > PAGE else {})}
@@ -91,7 +124,7 @@ def _mime(path: str) -> str:
     return "text/markdown" if path.endswith(".md") else "text/plain"
 
 
-async def contents(call: Call, uri: str, thread: str) -> dict[str, Any]:
+async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[str, Any]:
     """Return what a resource holds; `thread` is the client's, empty where it has none yet.
 
     Raises:
@@ -101,7 +134,7 @@ async def contents(call: Call, uri: str, thread: str) -> dict[str, Any]:
     if path is not None:
         return {"uri": uri, "mimeType": _mime(path), "text": await _document_text(call, path)}
     if uri == INDEX:
-        project = projects.thread_project(call.services, call.space, thread)
+        project = await project_of(call, client, thread)
         text = projections.index_text(await projects.index_entries(call.services, call.space, project)) or ""
         return {"uri": uri, "mimeType": "text/plain", "text": text}
     if uri not in (STATE, NOTES):

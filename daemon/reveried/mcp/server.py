@@ -16,7 +16,7 @@ from reverie.tools import MemoryDeleteInput
 from reverie.usecases.documents import writable_path
 from reveried.actions.tools import ToolCall, run
 from reveried.mcp import description, prompts, protocol, resources
-from reveried.mcp.clients import URIS_MAX, thread_of
+from reveried.mcp.clients import URIS_MAX, project_of, thread_of
 from reveried.mcp.protocol import RpcError
 
 if TYPE_CHECKING:
@@ -169,11 +169,11 @@ def agreed(answer: dict[str, Any]) -> bool:
 
 
 async def _resources(call: Call, client: Client, request: Request) -> Result:
-    del client
     cursor = request.params.get("cursor", "")
     if not isinstance(cursor, str) or len(cursor) > _CURSOR_MAX:
         raise RpcError(protocol.INVALID_PARAMS, "`cursor` is the `nextCursor` of the page before")
-    return await resources.resource_page(call, cursor)
+    thread = await thread_of(call, client, request, create=False)
+    return await resources.resource_page(call, await project_of(call, client, thread), cursor)
 
 
 async def _templates(call: Call, client: Client, request: Request) -> Result:
@@ -183,7 +183,7 @@ async def _templates(call: Call, client: Client, request: Request) -> Result:
 
 async def _read(call: Call, client: Client, request: Request) -> Result:
     uri, thread = _text(request, "uri"), await thread_of(call, client, request, create=False)
-    return {"contents": [await resources.contents(call, uri, thread)]}
+    return {"contents": [await resources.contents(call, client, uri, thread)]}
 
 
 async def _prompts(call: Call, client: Client, request: Request) -> Result:
@@ -209,7 +209,8 @@ async def _complete(call: Call, client: Client, request: Request) -> Result:
         thread = await thread_of(call, client, request, create=False)
         values = await prompts.thread_ids(call, client, thread, begins)
     elif ref.get("type") == "ref/resource" and ref.get("uri") == resources.TEMPLATES[0]["uriTemplate"]:
-        listed = await call.services.sync_service.documents(call.space)
+        thread = await thread_of(call, client, request, create=False)
+        listed = await resources.listed(call, await project_of(call, client, thread))
         values = sorted(document.path for document in listed if document.path.startswith(begins))
     shown = values[:_COMPLETED_MAX]
     return {"completion": {"values": shown, "total": len(values), "hasMore": len(values) > len(shown)}}
@@ -236,7 +237,7 @@ async def _discover(call: Call, client: Client, request: Request) -> Result:
 async def _subscribe(call: Call, client: Client, request: Request) -> Result:
     """Subscribe to a resource that is there: the stream of the session brings its changes."""
     uri, thread = _text(request, "uri"), await thread_of(call, client, request, create=False)
-    await resources.contents(call, uri, thread)
+    await resources.contents(call, client, uri, thread)
     uris = call.services.mcp.uris_of(client.session)
     if len(uris) >= URIS_MAX:
         raise RpcError(protocol.INVALID_PARAMS, f"a session subscribes to {URIS_MAX:,} resources at most")
