@@ -19,7 +19,18 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable, Iterator
 
-__all__ = ["Provider", "body_of", "chunked", "connected", "ok", "provider", "proxied", "read_message", "split_url"]
+__all__ = [
+    "Provider",
+    "body_of",
+    "chunked",
+    "connected",
+    "ok",
+    "provider",
+    "proxied",
+    "read_message",
+    "server_before",
+    "split_url",
+]
 
 WAIT_S = 60.0
 NO_DAEMON = Path("/nonexistent/reverie.sock")
@@ -120,13 +131,16 @@ def proxied(
     url: str, *, daemon: Path | None = None, max_tokens: int | None = None, token: str | None = None
 ) -> Iterator[ProxyServer]:
     """Yield a proxy before a provider; without a daemon's socket there is none, and `token` is for another space."""
-
-    def make() -> ProxyServer:
-        client = AsyncClient(daemon or NO_DAEMON, token=token)
-        return ProxyServer(ClaudeRequests(client, max_tokens=max_tokens), upstream(url))
-
-    with in_thread(make) as server:
+    with in_thread(lambda: server_before(url, daemon=daemon, max_tokens=max_tokens, token=token)) as server:
         yield server
+
+
+def server_before(
+    url: str, *, daemon: Path | None = None, max_tokens: int | None = None, token: str | None = None
+) -> ProxyServer:
+    """Return a proxy before a provider that does not listen yet."""
+    client = AsyncClient(daemon or NO_DAEMON, token=token)
+    return ProxyServer(ClaudeRequests(client, max_tokens=max_tokens), upstream(url))
 
 
 def split_url(server: ProxyServer) -> tuple[str, str]:

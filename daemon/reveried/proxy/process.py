@@ -119,18 +119,24 @@ def _signals() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
     client: list[subprocess.Popen[bytes]] = []
     early: list[int] = []
 
+    def send(to: subprocess.Popen[bytes], number: int) -> None:
+        # Not `send_signal`: it takes the status of a client that has just ended, for which `_end_of` waits.
+        if to.returncode is None:
+            with contextlib.suppress(ProcessLookupError):  # its status was taken a moment ago
+                os.kill(to.pid, number)
+
     def pass_on(number: int, _: FrameType | None) -> None:
         if number in _OF_TERMINAL and _in_foreground():
             return
-        if not client:
+        if client:
+            send(client[0], number)
+        else:
             early.append(number)
-        elif client[0].returncode is None:
-            client[0].send_signal(number)
 
     def pass_to(started: subprocess.Popen[bytes]) -> None:
         client.append(started)
         for number in early:
-            started.send_signal(number)
+            send(started, number)
 
     before = {number: signal.signal(number, pass_on) for number in _FORWARDED}
     try:

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reveried.proxy.process import no_proxy_for_loopback
+from reveried.proxy.process import no_proxy_for_loopback, run_client
 from support.daemon import environment, scratch_home
 from support.model_servers import model_server
-from support.upstream import WAIT_S, chunked, provider
+from support.upstream import WAIT_S, chunked, provider, server_before
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,6 +110,20 @@ def test_a_client_that_a_signal_ends(home: Path, tmp_path: Path, models: ModelSe
     """The exit code is the one that a shell has for it."""
     name = client(tmp_path, "import os\nos.kill(os.getpid(), 9)\n")
     assert subprocess.run([*RUN, name], env=env(home, models), capture_output=True, check=False).returncode == 137
+
+
+def test_a_signal_after_the_client_has_ended(models: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A terminal that closes ends both: the client's exit code is passed on all the same."""
+    wait = os.waitpid
+
+    def wait_after_a_signal(pid: int, options: int) -> tuple[int, int]:
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        signal.raise_signal(signal.SIGHUP)
+        return wait(pid, options)
+
+    monkeypatch.setattr(os, "waitpid", wait_after_a_signal)
+    words = [sys.executable, "-c", "raise SystemExit(7)"]
+    assert run_client(words, lambda: server_before(models.url), lambda _: os.environ) == 7
 
 
 @pytest.mark.parametrize(
