@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from reverie import wire
-from reverie.context.cap import Cap, Capped, TooSmall
+from reverie.context.cap import Cap, CutNeeded, TooSmall
 from reverie.errors import ReverieError
 from reveried.compaction_hint import COMPACTION_HINT
 from reveried.log import logger
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from reverie.client import AsyncClient
+    from reverie.context.cap import Capped
     from reveried.proxy.heads import RequestHead
 
 __all__ = ["ClaudeRequests"]
@@ -108,7 +109,7 @@ class ClaudeRequests:
         return _response(request, f"<summary>\n{_without_marks(text)}\n</summary>", made.source)
 
     async def _capped(self, cap: Cap, body: bytes) -> bytes:
-        """Return the body of a request within the cap. Raises ReverieError."""
+        """Return the body of a request within the cap, or as near to it as it can be."""
         fields: dict[str, msgspec.Raw] = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
         try:
             done = cap.apply(fields)
@@ -117,22 +118,27 @@ class ClaudeRequests:
                 logger("reveried.proxy").warning("the cap is smaller than what every request has", cap=cap.max_tokens)
             self._warned = True
             return body
+        if isinstance(done, CutNeeded):
+            done = await self._cut(cap, done)
         if done is None:
             return body
-        if not isinstance(done, Capped):
-            if self._clock() - self._failed_at < FAILED_S:
-                return body
-            try:
-                made = await self._daemon.compact_conversation(
-                    wire.CompactConversation("claude-code", done.dropped, tokens=done.tokens)
-                )
-            except ReverieError:
-                self._failed_at = self._clock()
-                raise
-            logger("reveried.proxy").info("a conversation was cut", messages=len(done.dropped), tokens=made.tokens)
-            done = cap.cut(done, made.text)
         fields["messages"] = msgspec.Raw(msgspec.json.encode(done.messages))
         return msgspec.json.encode(fields)
+
+    async def _cut(self, cap: Cap, needed: CutNeeded) -> Capped | None:
+        """Return the messages with a new cut; where there is no text for it those with the one before, or None."""
+        if self._clock() - self._failed_at < FAILED_S:
+            return needed.earlier
+        try:
+            made = await self._daemon.compact_conversation(
+                wire.CompactConversation("claude-code", needed.dropped, tokens=needed.tokens)
+            )
+        except ReverieError as error:
+            self._failed_at = self._clock()
+            logger("reveried.proxy").warning("a conversation was not cut", why=error.code)
+            return needed.earlier
+        logger("reveried.proxy").info("a conversation was cut", messages=len(needed.dropped), tokens=made.tokens)
+        return cap.cut(needed, made.text)
 
 
 def _summary_asked(body: bytes) -> tuple[_Request, str] | None:

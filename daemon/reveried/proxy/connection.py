@@ -2,7 +2,8 @@
 
 Bytes of a response go to the client as they came, in the provider's own framing, and are parsed only to see where it
 ends. Each side is read no faster than the other side takes it. Where one side ends, the other does: a client sees the
-failures of its provider as if it were connected to it, and a client that leaves ends its request.
+failures of its provider as if it were connected to it, and a client that leaves ends its request. Only a request that
+is still looked at outlives the connection to the provider.
 """
 
 from __future__ import annotations
@@ -224,8 +225,8 @@ class ClientConnection(asyncio.Protocol):
         self._provider = provider
         provider.begin(is_head=self._head.method == b"HEAD")
         data, self._pending = bytes(self._pending), bytearray()
-        self._send(data)
         self._transport.resume_reading()
+        self._send(data)  # last: a provider that does not take it pauses the reading again
 
     def _send(self, data: bytes) -> None:
         if self._provider is not None:
@@ -253,9 +254,13 @@ class ClientConnection(asyncio.Protocol):
             self._transport.close()
 
     def provider_ended(self) -> None:
-        """End the client's connection as the provider has ended its own, after what it sent."""
+        """End the client's connection as the provider has ended its own, after what it sent.
+
+        Not where it was idle since a request is still looked at: that gets another connection.
+        """
         self._provider = None
-        self._transport.close()
+        if not self._busy or self._passing:
+            self._transport.close()
 
     def _cancel_deadline(self) -> None:
         if self._deadline is not None:

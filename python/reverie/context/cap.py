@@ -88,11 +88,15 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class CutNeeded:
-    """A cut to be made: the messages that will give way, and the tokens of the text in their place."""
+    """A cut to be made: the messages that will give way, and the tokens of the text in their place.
+
+    `earlier` are the messages with the cut before it, for where there is no text; None where it would be the first.
+    """
 
     dropped: list[dict[str, Any]]
     tokens: int
     read: Read = field(repr=False)
+    earlier: Capped | None = field(repr=False)
 
 
 class Cap:
@@ -105,7 +109,7 @@ class Cap:
         self._costs: OrderedDict[bytes, int] = OrderedDict()  # of system prompts and tools
 
     def apply(self, request: dict[str, msgspec.Raw]) -> Capped | CutNeeded | None:
-        """Return the messages of a request within the cap; None where they need no change.
+        """Return the messages of a request within the cap, or with the last cut there can be; None for no change.
 
         `request` are the fields of a request of the Messages API. Where it needs a cut, `cut` makes it with a text.
 
@@ -118,10 +122,11 @@ class Cap:
             return None
         fixed = sum(self._text_cost(bytes(request[name])) for name in ("system", "tools") if name in request)
         known = self._known(read)
+        earlier = None if known is None else Capped(_messages(read, known))
         used = fixed + (read.cost() if known is None else known.cost + read.cost(known.count))
         if used <= self.max_tokens:
-            return None if known is None else Capped(_messages(read, known))
-        return self._cut_needed(read, fixed, known)
+            return earlier
+        return self._cut_needed(read, fixed, 1 if known is None else known.count, earlier)
 
     def cut(self, needed: CutNeeded, text: str) -> Capped:
         """Make a cut, with the text of the messages that give way; the requests that follow begin with it too."""
@@ -170,21 +175,23 @@ class Cap:
                 return cut
         return None
 
-    def _cut_needed(self, read: Read, fixed: int, known: _Cut | None) -> CutNeeded | None:
-        """Return the cut that leaves a quarter of the room for messages, or the last one there can be; None without."""
+    def _cut_needed(self, read: Read, fixed: int, count: int, earlier: Capped | None) -> CutNeeded | Capped | None:
+        """Return the cut behind the first `count` messages that leaves a quarter of the room, or the last there can be.
+
+        Without any it is `earlier`, the messages with the cut before.
+        """
         kept = sum(facts.cost for facts in read.facts if facts.role == "system")
         room = self.max_tokens - fixed - kept
-        if room < ROOM_MIN:
+        if room < ROOM_MIN and earlier is None:
             raise TooSmall("the cap is too small")
         values = read.values()
-        earlier = 1 if known is None else known.count
-        places = [place for place in _places(values) if place > earlier]
-        if not places:
-            return None
+        places = [place for place in _places(values) if place > count]
+        if room < ROOM_MIN or not places:
+            return earlier
         fits = (place for place in places if read.cost(place) <= room // KEPT_SHARE)
         place = next(fits, places[-1])
         least, most = TEXT_TOKENS
-        return CutNeeded(values[:place], max(least, min(most, room // KEPT_SHARE)), read)
+        return CutNeeded(values[:place], max(least, min(most, room // KEPT_SHARE)), read, earlier)
 
     def _text_cost(self, data: bytes) -> int:
         """Return the tokens of JSON, counted once."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
 from typing import TYPE_CHECKING, Any
 
 import anthropic
@@ -14,7 +16,7 @@ from support.daemon import running_daemon
 from support.live_session import LiveSession
 from support.model_servers import model_server
 from support.session import stored_messages
-from support.upstream import body_of, connected, ok, provider, proxied, read_message
+from support.upstream import WAIT_S, body_of, connected, ok, provider, proxied, read_message
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -124,6 +126,58 @@ def test_a_daemon_that_is_killed_before_its_answer() -> None:
         own.kill()
         assert read_message(send("POST", "/v1/messages", data)) == ok(b"{}")
         assert [body_of(request) for request in models.requests] == [data]
+
+
+def test_a_provider_that_leaves_while_a_request_is_looked_at(tmp_path: Path) -> None:
+    """Its idle connection ends: the request, which it never had, goes to it over another one."""
+    close = threading.Event()
+
+    def answer(peer: socket.socket, request: bytes) -> None:
+        peer.sendall(ok(b"{}"))
+        if request.startswith(b"GET"):
+            assert close.wait(WAIT_S)
+            peer.close()
+
+    with socket.socket(socket.AF_UNIX) as daemon:
+        daemon.bind(str(tmp_path / "daemon"))
+        daemon.listen()
+        with (
+            provider(answer) as models,
+            proxied(models.url, daemon=tmp_path / "daemon") as server,
+            connected(server) as send,
+        ):
+            assert read_message(send("GET", "/v1/models")) == ok(b"{}")
+            peer = send("POST", "/v1/messages", json.dumps(asked_to()).encode())
+            asked, _ = daemon.accept()
+            close.set()
+            wait_until(lambda: all(one._provider is None for one in list(server._opened)), "the end of the connection")
+            daemon.close()
+            asked.close()
+            assert read_message(peer) == ok(b"{}")
+            assert models.connections == 2
+
+
+def test_a_conversation_stays_cut_when_the_daemon_is_gone() -> None:
+    """Without a text for the next cut a request has the one before: whole, it may be larger than the model takes."""
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Please paint every gate."}]
+    with (
+        running_daemon() as own,
+        model_server() as models,
+        proxied(models.url, daemon=own.socket, max_tokens=12_000) as server,
+        anthropic.Anthropic(api_key="k", base_url=server.url, max_retries=0) as client,
+    ):
+        for number in range(3):
+            messages += [
+                {"role": "assistant", "content": f"Gate {number}:"},
+                {"role": "user", "content": "green " * 7_000},
+            ]
+            if number == 2:
+                own.kill()
+            if number:
+                client.messages.create(model="m", max_tokens=7, messages=messages)  # type: ignore[arg-type]
+        first, second = (request["messages"] for request in models.requests)
+    assert len(first) < 5
+    assert second == [*first, *messages[5:]]
 
 
 def compacted(server: ProxyServer, body: dict[str, Any], *headers: str) -> tuple[bytes, str]:

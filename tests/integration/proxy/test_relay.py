@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -149,6 +150,28 @@ def test_an_idle_connection_ends_with_the_provider_s() -> None:
         assert read_message(peer) == ok(b"one")
         close.set()
         assert peer.recv(1) == b""
+
+
+def test_a_provider_that_does_not_read_is_not_sent_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a large body no more is read from the client than the provider takes."""
+    monkeypatch.setattr(connection, "BODY_BYTES_MAX", 16_000_000)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        with proxied(url) as server, connected(server) as send:
+
+            def upload() -> None:
+                with suppress(OSError):  # the connection ends with the provider's
+                    send("POST", MESSAGES, bytes(24_000_000))
+
+            sender = threading.Thread(target=upload)
+            sender.start()
+            peer, _ = listener.accept()
+            wait_until(
+                lambda: any(one._provider and not one._transport.is_reading() for one in list(server._opened)),
+                "the pause",
+            )
+            peer.close()
+            sender.join()
 
 
 def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:

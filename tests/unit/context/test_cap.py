@@ -178,6 +178,32 @@ def test_another_conversation_has_no_part_of_a_cut() -> None:
     assert isinstance(cap.apply(talk.request()), CutNeeded)
 
 
+def test_what_cannot_be_cut_again_stays_cut() -> None:
+    """Before a result that is larger than the cap nothing more gives way; beside a new cut there is the one before."""
+    cap, talk = Cap(10_000), Talk(0)
+    talk.messages = [{"role": "user", "content": "Please paint every gate."}]
+
+    def step(number: int, words: int) -> None:
+        call = {"type": "tool_use", "id": f"call{number}", "name": "Bash", "input": {}}
+        result = {"type": "tool_result", "tool_use_id": call["id"], "content": "word " * words}
+        talk.messages += [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}]
+
+    for number in range(3):
+        step(number, 4_000)
+    _, made = sent(cap, talk)
+    assert made
+    del talk.messages[-2:]
+    step(2, 12_000)
+    again, made = sent(cap, talk)
+    assert not made
+    assert len(again) == 3
+    step(3, 10)
+    needed = cap.apply(talk.request())
+    assert isinstance(needed, CutNeeded)
+    assert needed.earlier is not None
+    assert plain([orjson.loads(bytes(message)) for message in needed.earlier.messages])[:3] == plain(again)
+
+
 def test_what_is_not_capped() -> None:
     """A short conversation, one that the provider compacted, and one below a cap that leaves no room."""
     talk = Talk(3)
