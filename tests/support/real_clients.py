@@ -91,13 +91,14 @@ def run_with_proxy(client: Client) -> Client:
     return run
 
 
-def codex(home: Path, models: ModelServer) -> Client:
-    """Return Codex with a configuration that names the server alone."""
+def codex(home: Path, models: ModelServer, *settings: str) -> Client:
+    """Return Codex with a configuration that names the server, and has further lines."""
     program = _program(CODEX)
     assert program is not None
     (home / ".codex").mkdir()
     (home / ".codex" / "config.toml").write_text(
-        'model_provider = "local"\n\n[model_providers.local]\nname = "local"\n'
+        "".join(f"{line}\n" for line in settings)
+        + 'model_provider = "local"\n\n[model_providers.local]\nname = "local"\n'
         f'base_url = "{models.url}/v1"\nwire_api = "responses"\nenv_key = "LOCAL_KEY"\n'
     )
     return Client("codex", program, home, {"CODEX_HOME": str(home / ".codex"), "LOCAL_KEY": "k"})
@@ -114,9 +115,13 @@ def prompt(client: Client, project: Path, text: str, *words: str, trusted: bool 
     return report
 
 
-def conversation(client: Client, project: Path, *texts: str) -> list[dict[str, Any]]:
-    """Send prompts to one process of Claude Code, each after the answer to the one before; return its reports."""
+def conversation(client: Client, project: Path, *texts: str, resume: str | None = None) -> list[dict[str, Any]]:
+    """Send prompts to one process of Claude Code, each after the answer to the one before; return its reports.
+
+    It goes on with the session `resume`.
+    """
     words = [client.program, "-p", "--verbose", "--input-format", "stream-json", "--output-format", "stream-json"]
+    words = [*client.before, *words, *(["--resume", resume] if resume else [])]
     reports: list[dict[str, Any]] = []
     with subprocess.Popen(
         words, cwd=project, env=client.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

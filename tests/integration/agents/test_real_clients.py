@@ -207,6 +207,34 @@ def _first_request(client: Client, project: Path, models: ModelServer) -> str:
     return models.conversations()[0]
 
 
+@needs(CODEX)
+def test_an_automatic_compaction_of_codex_is_followed_by_the_memory(
+    models: ModelServer, tmp_path: Path, project: Path
+) -> None:
+    """The window is reported as full: Codex compacts, and its next request has summary, state, notes and excerpts."""
+    with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
+        client = codex(tmp_path, models, "model_auto_compact_token_limit = 50000")
+        client.install(daemon)
+        models.reply, models.usage = "The north gate is green now. Next: paint the south gate.", 60_000
+        session = prompt(client, project, "Please paint the north gate in the colour of moss.")["thread_id"]
+        thread = thread_of(reverie, session, 2)
+        reverie.add_note(thread, "the south gate stays red", "correction")
+
+        models.forget()
+        models.reply = "They spoke about a gate."
+        prompt(client, project, "And now the fence.", "resume", session)
+        asked, after = models.conversations()
+        assert "CONTEXT CHECKPOINT COMPACTION" in asked
+        assert "And now the fence." not in asked
+        assert "They spoke about a gate." in after
+        assert "And now the fence." in after
+        assert after.count(PART.format(1)) == 1  # the hooks run as `resume` and as `compact`
+        assert "Next: go on: paint the south gate" in after
+        assert "the south gate stays red" in after
+        assert "The north gate is green now" in after
+        assert PART.format(3) in after
+
+
 @needs(CLAUDE)
 @needs(CODEX)
 def test_without_a_daemon_the_clients_work_as_before(models: ModelServer, tmp_path: Path, project: Path) -> None:
