@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.server
 import json
 import threading
+import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["ModelServer", "model_server"]
 
 MODEL = "claude-sonnet-5"
+SUMMARY_ASKED = "Your task is to create a detailed summary of the conversation"
 
 
 @dataclass
@@ -25,6 +27,7 @@ class ModelServer:
     requests: list[dict[str, Any]] = field(default_factory=list)
     reply: str = "Understood."
     usage: int = 100  # input tokens that are reported
+    summary_s: float = 0.0  # before a summary of the conversation is answered, as a model takes its time
 
     def conversations(self) -> list[str]:
         """Return the requests for a reply, as JSON text, oldest first."""
@@ -101,6 +104,8 @@ def _handler(state: ModelServer) -> type[http.server.BaseHTTPRequestHandler]:
                 self._send(b"{}")
                 return
             state.requests.append(body)
+            if state.summary_s and SUMMARY_ASKED in json.dumps(body["messages"][-3:]):
+                time.sleep(state.summary_s)
             events = _messages(state, body) if path.endswith("/messages") else _responses(state)
             if path.endswith("/messages") and not body.get("stream"):
                 message = events[0]["message"] | {"content": [{"type": "text", "text": state.reply}]}

@@ -95,10 +95,11 @@ def sized_context(
 def open_turn(entries: Sequence[Entry], messages: Sequence[Message]) -> int:
     """Return the index of the message that begins the open turn; the number of messages where no turn is open.
 
-    An imported transcript (its entries have source ids) that breaks off inside a turn is not continued here, so its
-    last turn counts as complete.
+    An imported transcript (its messages have source ids) that breaks off inside a turn is not continued here, so its
+    last turn counts as complete. Lines of the client behind its last message have no ids, such as its costs.
     """
-    is_imported = bool(entries) and entries[-1].id is not None
+    last = next((entry for entry in reversed(entries) if entry.role is not None), None)
+    is_imported = last is not None and last.id is not None
     return len(messages) if is_imported else open_turn_start(messages)
 
 

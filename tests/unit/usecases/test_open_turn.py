@@ -1,0 +1,31 @@
+"""The turn that is open in a thread: none in a transcript, whatever its client writes behind the last message."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from reverie.importers.messages import main_line
+from reverie.usecases.sized_context import open_turn
+from support.transcripts import Transcript, call, result, text, thread_entries
+
+BEHIND = [
+    [],
+    [{"type": "last-prompt", "lastPrompt": "Go on.", "sessionId": "s"}, {"type": "cost-state", "totalCostUSD": 0.1}],
+]
+
+
+@pytest.mark.parametrize("behind", BEHIND)
+def test_a_transcript_has_no_open_turn(behind: list[dict[str, object]]) -> None:
+    """It breaks off behind a tool's result; the same messages without ids, as of an agent's own thread, are open."""
+    transcript = Transcript()
+    transcript.user("Please oil the winch.")
+    transcript.assistant(text("I will look at it."), call("look", command="cat winch.log"))
+    transcript.user([result("look", "dry")])
+    data = transcript.bytes() + b"".join(json.dumps(line).encode() + b"\n" for line in behind)
+    entries = thread_entries(data)
+    messages = main_line(entries)
+    assert open_turn(entries, messages) == len(messages) > 1
+    assert open_turn([replace(entry, id=None) for entry in entries], messages) == 0
