@@ -24,7 +24,7 @@ __all__ = ["ROUTES"]
 async def list_operations(call: Call) -> Reply:
     """Return the operations, newest first."""
     return await record_page(
-        call, OperationRecord, lambda _, record: usecase.operation_answer(record), numbered=True, newest_first=True
+        call, OperationRecord, usecase.operation_answer, numbered=True, newest_first=True
     )
 
 
@@ -32,7 +32,7 @@ async def get_operation(call: Call) -> Reply:
     """Return one operation."""
     seq = usecase.operation_number(call.params["id"])
     with call.services.store.reader(call.space) as reader:
-        return Reply(usecase.operation_answer(usecase.get(reader, seq)))
+        return Reply(usecase.operation_answer(reader, usecase.get(reader, seq)))
 
 
 async def undo(call: Call) -> Reply:

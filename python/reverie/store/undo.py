@@ -18,11 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["undo_operation"]
 
 
-def undo_operation(writer: Writer, operation: int, *, leave: Collection[Kind] = ()) -> list[ChangeRecord]:
+def undo_operation(
+    writer: Writer, operation: int, *, leave: Collection[Kind] = (), keep: Collection[tuple[Kind, Key]] = ()
+) -> list[ChangeRecord]:
     """Undo `operation` inside `writer`, whose write becomes a new operation; return the changes that were put back.
 
-    Kinds in `leave` are skipped: the caller makes them anew from what is put back. Records of kinds that an undo leaves
-    alone (`schema.Rule.undo`) stay as they are.
+    Kinds in `leave` are skipped: the caller makes them anew from what is put back. The records in `keep`, and those of
+    kinds that an undo leaves alone (`schema.Rule.undo`), stay as they are.
 
     Raises NotFound where there is no such operation or an earlier version is no longer kept; Conflict where it appended
     messages or purged, where its thread was deleted, where nothing in it can be put back, or, naming the keys, where
@@ -31,7 +33,9 @@ def undo_operation(writer: Writer, operation: int, *, leave: Collection[Kind] = 
     record = writer.load(OperationRecord, (operation,))
     if record is None:
         raise NotFound(f"there is no operation {operation}", hint="`reverie log` lists them")
-    changes = _restorable(operation, record.why, record.changes, leave)
+    changes = _restorable(
+        operation, record.why, [change for change in record.changes if _kind_and_key(change) not in keep], leave
+    )
     _require_threads(writer, operation, changes)
     # All of it or nothing: undoing half of an operation would make a state that never existed.
     changed = [change for change in changes if writer.latest(*_kind_and_key(change)) != operation]

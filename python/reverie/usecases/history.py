@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reverie.store import RULES, ArchiveRecord, DocumentRecord, Kind, OperationRecord, VersionsCursor, Write
+from reverie.store import (
+    RULES,
+    ArchiveRecord,
+    DocumentRecord,
+    Kind,
+    MemoryRecord,
+    OperationRecord,
+    StoredRecord,
+    VersionsCursor,
+    Write,
+)
 from reverie.store.retention import Rules, Step, prune
 from reverie.usecases import documents
 from reverie.usecases.projections import WHY_LISTED
@@ -76,7 +86,7 @@ def operation_number(text: str) -> int:
     return int(text)
 
 
-def operation_answer(record: OperationRecord) -> wire.Operation:
+def operation_answer(reader: Reader, record: OperationRecord) -> wire.Operation:
     """Return an operation as the API shows it."""
     undone = re.fullmatch(r"undo (\d+)", record.why)
     return wire.Operation(
@@ -87,7 +97,7 @@ def operation_answer(record: OperationRecord) -> wire.Operation:
         why=record.why,
         parent=str(record.parent) if record.parent else None,
         changes=change_answers(record),
-        undoable=is_undoable(record),
+        undoable=is_undoable(reader, record),
         undoes=undone[1] if undone else None,
     )
 
@@ -110,10 +120,11 @@ def _change_answer(change: ChangeRecord) -> wire.OperationChange:
     )
 
 
-def is_undoable(record: OperationRecord) -> bool:
+def is_undoable(reader: Reader, record: OperationRecord) -> bool:
     """Return True if an operation changed something that undo can restore, and nothing that forbids an undo.
 
-    An update of the list in MEMORY.md is not undoable: the next one would make it again at once.
+    An update of the list in MEMORY.md is not undoable: the next one would make it again at once. Neither is one on
+    memories or documents that are all purged.
     """
     rules = {RULES[change.kind].undo for change in record.changes if change.kind is not Kind.MEMORY}
     return (
@@ -121,7 +132,19 @@ def is_undoable(record: OperationRecord) -> bool:
         and "restore" in rules
         and "refuse" not in rules
         and not any(change.purged for change in record.changes)
+        and not _is_purged(reader, record)
     )
+
+
+def _is_purged(reader: Reader, record: OperationRecord) -> bool:
+    """Return True if an operation changed memories and documents alone, and a purge has left no version of them."""
+    kinds = {change.kind for change in record.changes if RULES[change.kind].undo == "restore"}
+    if not kinds <= {Kind.MEMORY, Kind.DOCUMENT, Kind.FORGOTTEN}:
+        return False
+    # Of an operation on memories the documents are what it wrote them into.
+    type_: type[StoredRecord] = MemoryRecord if Kind.MEMORY in kinds else DocumentRecord
+    keys = [tuple(change.key) for change in record.changes if change.kind is type_.KIND]
+    return bool(keys) and not any(next(reader.record_versions(type_, key), None) for key in keys)
 
 
 # Versions of documents

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from reverie.redact import Redactor
-    from reverie.store import Reader, Writer
+    from reverie.store import Key, Reader, Writer
     from reverie.usecases.writing import Author
 
 __all__ = ["rollback", "undo"]
@@ -82,12 +82,17 @@ def undo(
             )
         if undo_rewind(writer, operation, redactor):
             return _undo_answer(writer, operation)
+        kept = _purged_statements(writer, operation)
         merged = [change for change in operation.changes if change.kind in (Kind.DOCUMENT, Kind.CONFLICT)]
-        others = [change for change in operation.changes if change.kind not in _MERGED]
+        others = [
+            change
+            for change in operation.changes
+            if change.kind not in _MERGED and (change.kind, tuple(change.key)) not in kept
+        ]
         # `undo_operation` also refuses an operation without anything to restore, so it is called if nothing is merged.
         of_memories = [change for change in operation.changes if change.kind is Kind.MEMORY]
         if any(RULES[change.kind].undo != "leave" for change in others) or not (merged or of_memories):
-            undo_operation(writer, seq, leave=_MERGED)
+            undo_operation(writer, seq, leave=_MERGED, keep=kept)
         paths = _revert_documents(writer, operation, author=author, new_id=new_id)
         _restore_projects(writer, operation)
         conflicts.revert(writer, operation, paths)
@@ -97,6 +102,17 @@ def undo(
         return _undo_answer(writer, operation)
 
     return Write(space=space, who=who, why=f"undo {seq}", body=body, idempotency=idempotency)
+
+
+def _purged_statements(writer: Writer, operation: OperationRecord) -> set[tuple[Kind, Key]]:
+    """Return the keys of what `operation` forgot and a purge removed since: these words stay forgotten."""
+    keys = (tuple(change.key) for change in operation.changes if change.kind is Kind.FORGOTTEN)
+    return {(Kind.FORGOTTEN, key) for key in keys if _is_purged_statement(writer, key)}
+
+
+def _is_purged_statement(reader: Reader, key: Key) -> bool:
+    forgotten = reader.load(ForgottenRecord, key)
+    return forgotten is not None and not forgotten.content
 
 
 def _undo_answer(writer: Writer, operation: OperationRecord) -> Json:
@@ -372,6 +388,8 @@ def _roll_back_records(writer: Writer, seq: int) -> int:
     for kind, key in sorted(changed):
         if kind in _OF_THREADS and writer.load(ThreadRecord, (key[0],)) is None:
             continue
+        if kind is Kind.FORGOTTEN and _is_purged_statement(writer, key):
+            continue  # no undo of a purge: the same words are not learnt again
         versions = writer.record_history(_ROLLED_BACK[kind], key)
         past = [version for version in versions if version.operation <= seq]
         if past and past[-1].value is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -95,6 +96,28 @@ def test_what_was_forgotten_comes_back_when_it_is_remembered(client: Client) -> 
     assert all(item.reason != "forgotten" for item in client.candidates().items)
     client.forget(remembered.id)
     assert learn(client, text).forgotten == 1
+
+
+def test_no_undo_takes_a_purge_back(client: Client) -> None:
+    """What made and deleted a purged memory is not offered for an undo, and the same words are not learnt again."""
+    text, _ = SAID_AGAIN[0]
+    neighbour = client.remember(wire.CreateMemory("Deployments are announced in the harbour channel"))
+    before = client.operations().items[0].id
+    learn(client, text)
+    (memory,) = [item for item in client.memories().items if item.id != neighbour.id]
+    deleted = client.forget(memory.id).operation
+    assert client.operation(deleted).undoable
+
+    client.forget(memory.id, purge=True)
+
+    offered = {item.id for item in client.operations().items if item.undoable}
+    assert offered == {before}
+    with contextlib.suppress(Conflict):
+        client.undo(deleted)
+    assert learn(client, text).forgotten == 1
+    client.rollback(before)
+    assert learn(client, text).forgotten == 1
+    assert contents(client) == {neighbour.content}
 
 
 def test_what_was_forgotten_comes_back_when_a_person_writes_it(daemon: Daemon, client: Client) -> None:
