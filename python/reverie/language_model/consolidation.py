@@ -40,7 +40,7 @@ Index: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Operation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """One operation, in the form of seed 003; `type` and `content` of an ADD are those of its candidate."""
+    """What happens to one memory or candidate; `type` and `content` of an ADD are those of its candidate."""
 
     action: Literal["KEEP", "UPDATE", "DELETE", "ADD", "SKIP"]
     id: str | None = None
@@ -74,23 +74,38 @@ class PageChanges(NamedTuple):
 def consolidate_request(
     page: ConsolidationPage, candidates: Sequence[Candidate], tier: Tier, wrong: Sequence[WrongMemory] = ()
 ) -> ModelRequest:
-    """Return the request about one page: its candidates, numbered from 0, and its memories with ids and use."""
-    noted = {item.id: item for item in wrong}
-    memories = [_memory_line(memory, noted.get(memory.id)) for memory in page.memories]
-    new = [_candidate_line(number, candidates[index]) for number, index in enumerate(page.indexes)]
-    text = (
-        (f"Capacity: {tier.value}\n\nEXISTING memories ({len(memories)}):\n" + ("\n".join(memories) or "none"))
-        + f"\n\nCANDIDATES ({len(new)}):\n"
-        + ("\n".join(new) or "none")
-    )
+    """Return the request about one page: its candidates, numbered from 0, and its memories with ids and use.
+
+    Its id is that of the question without the use: a recall while the answer is awaited does not ask another one.
+    """
     return new_request(
         purpose="consolidate",
         role="strong",
         system=prompt(CONSOLIDATE),
-        messages=[ModelMessage("user", text)],
+        messages=[ModelMessage("user", _question(page, candidates, tier, wrong, with_use=True))],
+        about=_question(page, candidates, tier, wrong, with_use=False),
         schema=answer_schema(Answer),
         max_output_tokens=OUTPUT_TOKENS,
         prompt_version=CONSOLIDATE,
+    )
+
+
+def _question(
+    page: ConsolidationPage,
+    candidates: Sequence[Candidate],
+    tier: Tier,
+    wrong: Sequence[WrongMemory],
+    *,
+    with_use: bool,
+) -> str:
+    """Return the text of a request: the memories and candidates of a page, a line of JSON for each."""
+    noted = {item.id: item for item in wrong}
+    memories = [_memory_line(memory, noted.get(memory.id), with_use=with_use) for memory in page.memories]
+    new = [_candidate_line(number, candidates[index]) for number, index in enumerate(page.indexes)]
+    return (
+        (f"Capacity: {tier.value}\n\nEXISTING memories ({len(memories)}):\n" + ("\n".join(memories) or "none"))
+        + f"\n\nCANDIDATES ({len(new)}):\n"
+        + ("\n".join(new) or "none")
     )
 
 
@@ -225,8 +240,9 @@ class _Reader:
         return ""
 
 
-def _memory_line(memory: Memory, wrong: WrongMemory | None) -> str:
+def _memory_line(memory: Memory, wrong: WrongMemory | None, *, with_use: bool) -> str:
     """Return a memory as a request shows it: one line of JSON."""
+    use = {"recalled": memory.access_count, "lastRecalled": (memory.last_accessed_at or "never")[:10]}
     shown: dict[str, object] = {
         "id": memory.id,
         "type": memory.type.value,
@@ -234,8 +250,7 @@ def _memory_line(memory: Memory, wrong: WrongMemory | None) -> str:
         "content": f"{memory.title}: {memory.content}" if memory.title else memory.content,
         "tags": list(memory.tags),
         "updated": memory.updated_at[:10],
-        "recalled": memory.access_count,
-        "lastRecalled": (memory.last_accessed_at or "never")[:10],
+        **(use if with_use else {}),
         "author": memory.trust,
     }
     if wrong is not None:

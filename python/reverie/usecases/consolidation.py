@@ -110,7 +110,7 @@ def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
     memories = []
     for _, record in reader.records(MemoryRecord):
         access = reader.load(AccessRecord, (record.id,)) or AccessRecord()
-        memories.append(msgspec.structs.replace(record, access_count=access.count))
+        memories.append(msgspec.structs.replace(record, access_count=access.count, last_accessed_at=access.at))
     return MemorySnapshot(
         operation=_last_change(reader),
         memories=memories,

@@ -97,6 +97,12 @@ def test_a_consolidation_is_waited_for(client: Client, folder: Path) -> None:
     answer(folder, json.dumps({"memories": [memory(newer, "the kiln must cool for two nights", 1)]}))
     wait_until(lambda: [json.loads(path.read_bytes())["purpose"] for path in requests(folder)] == ["consolidate"])
     assert [item.content for item in client.memories().items] == [old.content]
+    # A recall in the meantime, as each prompt is one, changes the use of the memory, and not the question.
+    assert client.recall("How long does the kiln cool?").hits
+    client.learn(thread)
+    (asked,) = requests(folder)
+    today = str(client.memory(old.id).last_accessed_at)[:10]
+    assert f'"recalled": 1, "lastRecalled": "{today}"' in json.loads(asked.read_bytes())["messages"][0]["content"]
 
     update = {"action": "UPDATE", "id": old.id, "content": newer, "tags": ["kiln"], "candidateIndex": 0}
     answer(folder, json.dumps({"operations": [update, {"action": "SKIP", "candidateIndex": 0}]}))
