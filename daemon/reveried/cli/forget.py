@@ -113,7 +113,10 @@ def _confirm(preview: str, *, yes: bool, json: bool) -> None:
 def _print_deleted(answer: Deleted, shown: str) -> None:
     """Print the name of what was deleted, and the commands that undo or purge it."""
     if answer.purged is not None:
-        _print_purged(answer.purged)
+        thread = (
+            f"1 thread with {counted(answer.messages, 'message')}" if isinstance(answer, wire.ThreadDeleted) else ""
+        )
+        _print_purged(answer.purged, thread)
         return
     match answer:
         case wire.MemoryDeleted():
@@ -132,9 +135,10 @@ def _whole(answer: Deleted) -> str:
     return answer.path if isinstance(answer, wire.DocumentDeleted) else answer.id
 
 
-def _print_purged(purged: wire.Purged) -> None:
-    """Print what a purge removed, and the backups that still have it."""
+def _print_purged(purged: wire.Purged, thread: str) -> None:
+    """Print what a purge removed, the purged `thread` first, and the backups that still have it."""
     parts = [
+        *([thread] if thread else []),
         counted(purged.memories, "memory", "memories"),
         counted(purged.documents, "document"),
         counted(purged.archives, "archive"),

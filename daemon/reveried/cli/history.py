@@ -37,7 +37,8 @@ MEMORIES_SHOWN = 50  # changed memories that `reverie show` lists
 _SUBJECTS_SHOWN = 3  # threads and files of one operation in the log, about two lines of a narrow column
 _TITLE_CHARS = 40  # of a thread in the log
 _THREAD_KINDS = frozenset({"thread", "entry", "note", "distillation", "state"})  # their keys begin with a thread's id
-_LISTED_APART = ("entry", "memory")
+_FORGOTTEN = "forgotten"
+_LISTED_APART = ("entry", "memory", _FORGOTTEN)
 _BOOKKEEPING = frozenset({"ledger", "import", "cursor", "published", "tally"})  # record kinds that are no memory
 
 
@@ -162,6 +163,7 @@ def effects(client: "Client", operation: wire.Operation) -> list[str]:
     return [
         *_entry_lines(operation),
         *_memory_lines(client, operation),
+        *_forgotten_lines(operation),
         *_other_lines(operation),
     ] or ["No memory, document or thread changed."]
 
@@ -208,6 +210,16 @@ def _other_lines(operation: wire.Operation) -> Iterator[str]:
     for change in operation.changes:
         if change.kind not in _LISTED_APART and change.kind not in _BOOKKEEPING:
             yield f"{change.kind.capitalize()} {'/'.join(str(part) for part in change.key)}: {_action(change)}"
+
+
+def _forgotten_lines(operation: wire.Operation) -> Iterator[str]:
+    """Yield how many statements an operation has forgotten, and how many it allows again; their keys are hashes."""
+    actions = Counter(_action(change) for change in operation.changes if change.kind == _FORGOTTEN)
+    removed, added = actions.pop("removed", 0), actions.total()
+    if added:
+        yield f"Not learnt again when a session says the same: {counted(added, 'memory', 'memories')}"
+    if removed:
+        yield f"Learnt again when a session says the same: {counted(removed, 'memory', 'memories')}"
 
 
 def _action(change: wire.OperationChange) -> str:

@@ -209,6 +209,10 @@ def find_memory(client: "Client", id_end: str) -> wire.Memory:
     ]
     if len(found) == 1:
         return found[0]
+    if not found and ending.startswith("mem_"):
+        raise NotFound(
+            f"there is no memory {clip(id_end, 40)} now", hint=f"reverie log {id_end} shows if there was one"
+        )
     why = f"{counted(len(found), 'memory', 'memories')} end" if found else "no memory ends"
     raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie memories --json shows whole ids")
 

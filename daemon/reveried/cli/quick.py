@@ -15,7 +15,7 @@ import sys
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from reverie.errors import DaemonNotRunning, ReverieError
+from reverie.errors import Busy, DaemonNotRunning, ReverieError
 from reverie.layout import Layout
 from reveried import PROTOCOL
 from reveried.cli import print_answers
@@ -217,22 +217,30 @@ def _ask(
     body: dict[str, Any] | None = None,
     *,
     changes: str | None = None,
-    timeout_s: float = TIMEOUT_S,
+    timeout_s: float | None = None,
 ) -> Any:
     """Send a request on a connection of its own; return its answer's JSON.
 
     Raises:
         _NotPlainError: there is no daemon, or no answer that is a success.
+        Busy: no answer came in time.
         DaemonNotRunning: a request that `changes` something was sent, and the connection ended before its answer.
     """
     sent = False
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
-            peer.settimeout(timeout_s)
+            peer.settimeout(timeout_s or TIMEOUT_S)
             peer.connect(_socket_path())
             sent = True
             peer.sendall(_request(method, target, body))
             head, _, answer = _read_all(peer).partition(b"\r\n\r\n")
+    except TimeoutError as error:
+        if timeout_s is not None:
+            raise _NotPlainError from error  # the command tree names a process that hangs
+        raise Busy(
+            f"the daemon did not answer within {TIMEOUT_S:g} s",
+            hint="run `reverie status`" + (", then `reverie log` to see if it was stored" if changes else ""),
+        ) from error
     except OSError as error:
         if sent and changes is not None:
             raise DaemonNotRunning(

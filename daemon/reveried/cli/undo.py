@@ -32,31 +32,41 @@ def undo(
 
     Example: reverie undo
     """
+    newer = None
     with local_daemon.client() as client:
         if operation is not None:
             target = client.operation(operation)
         else:
-            target = _last_undoable(client)
+            target, newer = _last_undoable(client)
             if not yes:
-                _confirm(client, target, json=json)
+                _confirm(client, target, newer, json=json)
         answer = client.undo(target.id)
     if json:
         print_json(answer)
         return
+    if yes and newer is not None:
+        say(_for_good(newer))
     if answer.operation is None:
         say(f"Nothing to undo: no change of operation {target.id} is in effect any more.")
         return
     say(f"Undone: {target.why} ({when(target.at)}, {target.who}). To redo it: reverie undo {answer.operation}")
 
 
-def _confirm(client: "Client", target: wire.Operation, *, json: bool) -> None:
-    """Print what the operation did, and ask whether to undo it."""
-    heading = f"Operation {target.id}: {target.why} ({when(target.at)}, {target.who})"
-    confirm("\n".join([heading, *effects(client, target)]), "Undo it?", json=json)
+def _confirm(client: "Client", target: wire.Operation, newer: wire.Operation | None, *, json: bool) -> None:
+    """Print what the operation did, and a newer one that cannot be undone, and ask whether to undo it."""
+    lines = [] if newer is None else [_for_good(newer)]
+    lines.append(f"Operation {target.id}: {target.why} ({when(target.at)}, {target.who})")
+    confirm("\n".join([*lines, *effects(client, target)]), "Undo it?", json=json)
 
 
-def _last_undoable(client: "Client") -> wire.Operation:
-    """Return the newest operation that can be undone and has not been."""
+def _for_good(operation: wire.Operation) -> str:
+    """Return the line about an operation that is passed over, so that nobody takes it for the one that is undone."""
+    return f"Not undone: operation {operation.id} is newer ({operation.why}); what it removed is gone for good."
+
+
+def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | None]:
+    """Return the newest operation that can be undone and has not been; and a newer one that removed for good."""
+    newer: wire.Operation | None = None
     # Newest first: an undo comes before the operation that it undoes. An undo that was itself undone does not count.
     undone: set[str] = set()
     for item in all_items(lambda after: client.operations(after=after)):
@@ -64,5 +74,7 @@ def _last_undoable(client: "Client") -> wire.Operation:
             if item.id not in undone:
                 undone.add(item.undoes)
         elif item.undoable and item.id not in undone:
-            return item
+            return item, newer
+        elif newer is None and any(change.purged for change in item.changes):
+            newer = item
     raise NotFound("there is nothing to undo", hint="reverie log lists the operations")

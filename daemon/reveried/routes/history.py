@@ -23,9 +23,7 @@ __all__ = ["ROUTES"]
 
 async def list_operations(call: Call) -> Reply:
     """Return the operations, newest first."""
-    return await record_page(
-        call, OperationRecord, usecase.operation_answer, numbered=True, newest_first=True
-    )
+    return await record_page(call, OperationRecord, usecase.operation_answer, numbered=True, newest_first=True)
 
 
 async def get_operation(call: Call) -> Reply:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from support.daemon import running_daemon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from support.daemon import Daemon
 
@@ -114,3 +116,19 @@ def test_a_plain_command_loads_few_modules(words: str, daemon: Daemon) -> None:
     assert done.stdout
     assert HEAVY.isdisjoint(modules)
     assert len(modules) <= MODULES_MAX
+
+
+def test_a_daemon_that_does_not_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the time of a call it is said that no answer came; nobody closed the connection."""
+    monkeypatch.setattr(quick, "TIMEOUT_S", 0.05)
+    monkeypatch.setattr(quick, "_socket_path", lambda: str(tmp_path / "silent"))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
+        silent.bind(str(tmp_path / "silent"))
+        silent.listen()
+        for words, hint in (("remember we deploy", "then `reverie log` to see if it was stored"), ("recall it", "")):
+            code, _, error = outcome(words, capsys)
+            assert code == 1
+            assert "the daemon did not answer within 0.05 s" in error
+            assert f"run `reverie status`{', ' if hint else ''}{hint}\n" in error

@@ -233,6 +233,14 @@ def test_the_command_asks_and_names_backups(daemon: Daemon, client: Client, word
     assert str(tmp_path / "copy") in done.stdout
     assert not files_with(daemon.home, word)
 
+    gone = reverie(daemon, "show", memory.id)
+    assert f"there is no memory {memory.id} now" in gone.stderr
+
+    thread = client.create_thread(agent="ada")
+    client.append(thread.id, [{"role": "user", "content": f"Call the printer {word}."}])
+    purged = reverie(daemon, "forget", thread.id, "--purge", "--yes")
+    assert "Purged: 1 thread with 1 message, 0 memories" in purged.stdout
+
     client.put_document("notes/printer.md", f"# Printer\n\n{word}\n")
     plain = reverie(daemon, "forget", "notes/printer.md")
     assert "reverie forget notes/printer.md --purge" in plain.stdout

@@ -63,6 +63,12 @@ def test_effects_of_an_operation(cli: Cli, routes: Routes) -> None:
     check(cli, "show 9", "Memories: 52 removed", "and 2 more; --json")
     routes["GET /v1/operations/9"] = OPERATION | {"changes": [{"kind": "ledger", "key": []}]}
     check(cli, "show 9", "No memory, document or thread changed.")
+    forgotten = {"kind": "forgotten", "key": ["5d" * 32], "before": None, "after": 9}
+    routes["GET /v1/operations/9"] = OPERATION | {"changes": [forgotten, forgotten]}
+    check(cli, "show 9", "Not learnt again when a session says the same: 2 memories")
+    assert "5d5d" not in cli("show", "9").out
+    routes["GET /v1/operations/9"] = OPERATION | {"changes": [forgotten | {"before": 9, "after": None}]}
+    check(cli, "show 9", "Learnt again when a session says the same: 1 memory")
 
 
 @pytest.mark.usefixtures("daemon")

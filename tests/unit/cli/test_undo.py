@@ -90,6 +90,18 @@ def test_undo_without_id_asks(cli: Cli, routes: Routes, monkeypatch: pytest.Monk
 
 
 @pytest.mark.usefixtures("daemon")
+def test_undo_names_what_it_cannot_undo(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the deletion of a thread the operation before it is the last that can be undone, and both are named."""
+    gone = {"kind": "thread", "key": ["thr_1"], "before": None, "after": None, "purged": True}
+    deleted = OPERATION | {"id": "op_9", "why": "thread.delete", "undoable": False, "changes": [gone]}
+    routes.table |= ANSWERS | {"GET /v1/operations": page(deleted, OPERATION)}
+    check(cli, "undo --yes", "operation op_9 is newer (thread.delete)", "Undone: distill")
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    check(cli, "undo", "operation op_9 is newer (thread.delete)", "Operation op_2: distill", "Undone: distill")
+    assert "newer" not in cli("undo", "op_2").out
+
+
+@pytest.mark.usefixtures("daemon")
 def test_undo_conflict(cli: Cli, routes: Routes) -> None:
     """An undo that conflicts with a later operation exits with 4."""
     routes.table |= ANSWERS
