@@ -40,7 +40,7 @@ Index: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Operation(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """What happens to one memory or candidate; `type` and `content` of an ADD are those of its candidate."""
+    """One operation on a memory or candidate; `type` and `content` of an ADD are those of its candidate."""
 
     action: Literal["KEEP", "UPDATE", "DELETE", "ADD", "SKIP"]
     id: str | None = None
