@@ -60,7 +60,7 @@ def _confirm(client: "Client", target: wire.Operation, newer: wire.Operation | N
 
 
 def _for_good(operation: wire.Operation) -> str:
-    """Return the line about an operation that cannot be undone, printed so that nobody takes it for the undone one."""
+    """Return the line that names a newer operation, which cannot be undone."""
     return f"Not undone: operation {operation.id} is newer ({operation.why}); what it removed is gone for good."
 
 
