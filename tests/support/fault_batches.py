@@ -44,8 +44,8 @@ class FaultBatches:
     tokens: list[int] = field(default_factory=lambda: [0, 0])  # of all answers
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def end(self, *, errored: int = 0, expired: int = 0) -> None:
-        """End all batches; the first requests of each are errored or expired, the others answered."""
+    def end(self, *, errored: int = 0, expired: int = 0, twice: bool = False) -> None:
+        """End all batches; the first requests of each are errored or expired, the others answered, or all `twice`."""
         with self._lock:
             for batch in self.all:
                 if batch.results is None:
@@ -54,6 +54,7 @@ class FaultBatches:
                         for number, (name, params) in enumerate(batch.requests.items())
                     ]
                     batch.results.reverse()
+                    batch.results *= 1 + twice
 
     def serve(self, connection: Connection) -> None:
         """Answer one call about a batch."""

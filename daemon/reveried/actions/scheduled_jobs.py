@@ -51,7 +51,7 @@ async def dream_by_schedule(services: Services, space: str, token_budget: int | 
         entries: list[BatchEntry] = []
         batches = _batches(services)
         if batches is not None:
-            entries, outcomes, _ = await _resumed(batches, space)
+            entries, outcomes, _ = await _resumed(batches, space, learning=False)
             await write_accesses(services)
             job = await read(services, space, lambda reader: dream_snapshot(services, reader, token_budget))
             job.outcomes = {}
@@ -84,7 +84,7 @@ async def learn_from_all(services: Services, space: str) -> None:
     outcomes: dict[str, Outcome] = {}
     # The turns of a reflection follow from each other, so they are asked one by one.
     if batches is not None and services.config.distiller.learning == "extraction":
-        entries, outcomes, read_before = await _resumed(batches, space)
+        entries, outcomes, read_before = await _resumed(batches, space, learning=True)
         through |= {thread: seq for thread, seq in read_before.items() if thread in through}
         requests: list[ModelRequest] = []
         for thread, seq in through.items():
@@ -128,11 +128,13 @@ async def _first_requests(services: Services, space: str, thread: str, through: 
     return await decide(services, "learn-requests", job, list[ModelRequest], bulk=True)
 
 
-async def _resumed(batches: Batches, space: str) -> tuple[list[BatchEntry], dict[str, Outcome], dict[str, int]]:
-    """Return the batches of a space that were sent before, their outcomes, and the last entries that they read."""
+async def _resumed(
+    batches: Batches, space: str, *, learning: bool
+) -> tuple[list[BatchEntry], dict[str, Outcome], dict[str, int]]:
+    """Return the batches that were sent before, of learning or of dreams, their outcomes, and the last entries read."""
     outcomes: dict[str, Outcome] = {}
     through: dict[str, int] = {}
-    entries = batches.under_way(space)
+    entries = batches.under_way(space, learning=learning)
     for entry in entries:
         outcomes |= await batches.answers(entry)
         through |= entry.through
@@ -148,17 +150,21 @@ async def _answered(
     known: Mapping[str, Outcome],
     through: Mapping[str, int],
 ) -> tuple[list[BatchEntry], dict[str, Outcome]]:
-    """Send the requests that have no outcome yet as batches; return these, and their outcomes once they have ended."""
+    """Send the requests that have no outcome yet as batches; return these, and their outcomes once they have ended.
+
+    `through` is the last entry that was read of each thread; a dream reads none.
+    """
     missing = list({request.id: request for request in requests if request.id not in known}.values())
     outcomes: dict[str, Outcome] = {}
-    before = {entry.id for entry in batches.under_way(space)}
+    before = {entry.id for entry in batches.under_way(space, learning=bool(through))}
     for begin in range(0, len(missing), ITEMS_MAX):
         part = missing[begin : begin + ITEMS_MAX]
         try:
             await batches.send(space, [await prepared(request, services.redactor) for request in part], through)
         except ModelFailed as failure:
             outcomes |= {request.id: Outcome(reason=failure.reason, message=failure.message) for request in part}
-    sent = [entry for entry in batches.under_way(space) if entry.id not in before and entry.provider]
+    now = batches.under_way(space, learning=bool(through))
+    sent = [entry for entry in now if entry.id not in before and entry.provider]
     for entry in sent:
         outcomes |= await batches.answers(entry)
     return sent, outcomes

@@ -37,6 +37,9 @@ T = TypeVar("T")
 ITEMS_MAX: Final = 500  # requests of one batch
 ROLE: Final = "strong"  # what is scheduled is kept, so the strong model is asked
 CALL_S: Final = 120.0  # of one call about a batch
+UNUSABLE_MAX: Final = (
+    3  # answers in a row that are none: what is between us and the provider may have written the first
+)
 
 
 class _State(msgspec.Struct, frozen=True):
@@ -79,9 +82,9 @@ class Batches:
         self._new_id = new_id
         self._poll_s = poll_s
 
-    def under_way(self, space: str) -> list[BatchEntry]:
-        """Return the batches of a space whose answers are not used yet."""
-        return [entry for entry in self._entries() if entry.space == space]
+    def under_way(self, space: str, *, learning: bool) -> list[BatchEntry]:
+        """Return the batches of a space whose answers are not used yet: of learning, which reads threads, or dreams."""
+        return [entry for entry in self._entries() if entry.space == space and bool(entry.through) == learning]
 
     async def send(self, space: str, requests: Sequence[ModelRequest], through: Mapping[str, int]) -> None:
         """Send requests as one batch; `through` is the last entry that was read of each thread.
@@ -122,16 +125,16 @@ class Batches:
 
         What they used is settled; the entry stays until `forget`, so that a killed daemon reads the results again.
         """
-        known = entry.provider or await self._found(entry)
-        if not known:
-            await self._drop(entry, dict.fromkeys(entry.calls))
-            return {}
         try:
-            results = await self._ended(known, entry)
+            known = entry.provider or await self._found(entry)
+            results = await self._ended(known, entry) if known else None
         except ModelFailed as failure:
-            # The provider does not know it any more: what its requests may have used stays reserved.
+            # The provider does not know it any more, or says what is no result: what may have been used stays reserved.
             await self._drop(entry, dict.fromkeys(entry.calls, UsedTokens(failed=True, known=False)))
             return dict.fromkeys(entry.calls, Outcome(reason=failure.reason, message=failure.message))
+        if results is None:
+            await self._drop(entry, dict.fromkeys(entry.calls))
+            return {}
         by_call = {call.call: name for name, call in entry.calls.items()}
         outcomes: dict[str, Outcome] = {}
         used: dict[str, UsedTokens | None] = {}
@@ -161,14 +164,18 @@ class Batches:
         for batch in listed:
             if batch.requests != len(entry.calls) or batch.id in others:
                 continue
-            if all(result.found for result in await self._ended(batch.id, entry)):
+            try:
+                results = await self._ended(batch.id, entry)
+            except ModelFailed:
+                continue  # another program's, which is gone or cannot be read
+            if all(result.found for result in results):
                 named = replace(entry, provider=batch.id)
                 await self._write("model.batch", partial(_save, entry=named))
                 return batch.id
         return ""
 
     async def _ended(self, provider: str, entry: BatchEntry) -> list[_Result]:
-        """Return the results of a batch once it has ended. Raises ModelFailed where the provider does not know it."""
+        """Return the results of a batch once it has ended. Raises ModelFailed as `_until`."""
         items = [{"id": call.call, "sent": call.sent} for call in entry.calls.values()]
         while not (await self._until(lambda: self._ask("batch-state", provider, [], _State))).ended:  # noqa: ASYNC110 - the provider tells no one
             await asyncio.sleep(self._poll_s)
@@ -179,13 +186,15 @@ class Batches:
         """Return the answer of `ask`, asked again after a pause for as long as the provider fails or cannot be reached.
 
         Raises:
-            ModelFailed: the provider says that there is no such thing.
+            ModelFailed: the provider says that there is no such thing, or again and again what cannot be used.
         """
+        unusable = 0
         while True:
             try:
                 return await ask()
             except ModelFailed as failure:
-                if failure.details.get("status") in {404, 410}:
+                unusable = unusable + 1 if failure.reason == "unparseable" else 0
+                if failure.details.get("status") in {404, 410} or unusable == UNUSABLE_MAX:
                     raise
                 logger("reveried.models").warning("a batch is asked for again", reason=failure.reason)
             await asyncio.sleep(self._poll_s)

@@ -52,10 +52,10 @@ def prepare(daemon: Daemon, server: FaultModelServer, *, job: Any = "learn", thr
     (daemon.home / "clock").write_text("2026-05-05T03:00:30Z")
 
 
-def has_run(daemon: Daemon) -> bool:
-    """Return True once the schedule has run."""
+def has_run(daemon: Daemon, job: str = "") -> bool:
+    """Return True once the schedule has run; of several the one with a job."""
     with Client(daemon.socket) as client:
-        (schedule,) = client.schedules().items
+        (schedule,) = (schedule for schedule in client.schedules().items if job in schedule.job)
         return schedule.last_run is not None
 
 
@@ -159,6 +159,38 @@ def test_requests_that_expire_or_fail(daemon: Daemon, server: FaultModelServer) 
     wait_until(lambda: len(server.batches.all) == 2)
     assert len(server.batches.all[1].requests) == 2
     server.batches.end()
+
+
+def test_results_that_cannot_be_used(daemon: Daemon, server: FaultModelServer) -> None:
+    """They are not asked for without end: what they may have cost stays counted, and the next run sends them again."""
+    prepare(daemon, server)
+    wait_until(lambda: "GET msgbatch_1" in server.batches.calls)
+    server.batches.end(twice=True)
+    wait_until(lambda: has_run(daemon))
+    with Client(daemon.socket) as client:
+        assert sum(entry.failed for entry in client.status().spend.models) == 2
+        assert len(client.memories().items) == 1
+    (daemon.home / "clock").write_text("2026-05-06T03:00:30Z")
+    wait_until(lambda: len(server.batches.all) == 2)
+    server.batches.end()
+
+
+def test_a_dream_leaves_the_batch_of_learning_alone(daemon: Daemon, server: FaultModelServer) -> None:
+    """It neither waits for its answers, which it has no use for, nor forgets them."""
+    prepare(daemon, server)
+    wait_until(lambda: "GET msgbatch_1" in server.batches.calls)
+    with Client(daemon.socket) as client:
+        client.add_schedule("0 4 * * *", job="dream")
+    (daemon.home / "clock").write_text("2026-05-05T04:00:30Z")
+    wait_until(lambda: has_run(daemon, "dream"))
+    daemon.kill()
+    server.batches.end()
+    daemon.start()
+    wait_until(lambda: has_run(daemon, "learn"))
+    with Client(daemon.socket) as client:
+        assert len(server.batches.all) == 1
+        check_ledger(client, server)
+        assert len(client.memories().items) == 2
 
 
 def test_a_refused_batch(daemon: Daemon, server: FaultModelServer) -> None:
