@@ -9,12 +9,16 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from reverie.errors import ValidationError
 from reverie.usecases.runs import FILE_BYTES_MAX, file_record
@@ -30,6 +34,7 @@ LISTED_MAX: Final = 100_000  # files of a folder that are looked at
 FILES_MAX: Final = 200  # files of a folder that join a run
 READ_MAX: Final = 100 * FILE_BYTES_MAX  # bytes that are read in all
 GIT_SECONDS: Final = 30.0
+LISTING_SECONDS: Final = 60.0
 _SLACK_S: Final = 0.01  # a file's time is that of the system's last tick, which may be before the run's beginning
 _BLOCK: Final = 1 << 20
 
@@ -104,11 +109,17 @@ def _listed(git: str, folder: Path, found: Found) -> list[str]:
             [*arguments, "--", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=top, env=settings
         ) as process:
             assert process.stdout is not None
+            late = threading.Timer(LISTING_SECONDS, process.kill)
+            late.start()
             try:
                 paths = list(_paths(process.stdout))
                 if len(paths) > LISTED_MAX:
                     found.why = f"it has more than {LISTED_MAX:,} files"
+                elif process.wait() != 0:
+                    hung = process.returncode == -signal.SIGKILL
+                    found.why = f"git takes longer than {LISTING_SECONDS:g} s" if hung else "git cannot list it"
             finally:
+                late.cancel()
                 process.kill()
     below = [os.path.relpath(top / path, folder) for path in paths[:LISTED_MAX]]
     return [path for path in below if not path.startswith("..")]
@@ -163,8 +174,6 @@ def _record(base: Path, path: str, agent: str | None, at: str, room: int) -> Run
 
 def _large(name: str, size: int, sha256: str, agent: str | None, at: str) -> RunFileRecord | None:
     """Return the record of a file above the size that is stored, without its content."""
-    from msgspec.structs import replace  # noqa: PLC0415 - for this one call
-
     try:
         noted = file_record(name, b"", agent=agent, source="folder", at=at)
     except ValidationError:

@@ -136,3 +136,20 @@ def test_without_git_or_without_the_folder_nothing_is_read(folder: Path, monkeyp
     assert "cannot be listed" in look(folder / "gone").why
     monkeypatch.setenv("PATH", str(folder))
     assert look(folder).why == "git is not installed"
+
+
+@pytest.mark.parametrize(
+    ("does", "why"), [("exit 128", "git cannot list it"), ("exec sleep 600", "git takes longer than 0.5 s")]
+)
+def test_a_listing_that_fails_or_hangs(folder: Path, monkeypatch: pytest.MonkeyPatch, does: str, why: str) -> None:
+    """A folder of which nothing is known is not one without files."""
+    write(folder, a_md="a")
+    program = folder.parent / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\ncase "$*" in *ls-files*) {does};; esac\n')
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    if "sleep" in does:
+        monkeypatch.setattr(watched_folders, "LISTING_SECONDS", 0.5)
+    found = look(folder)
+    assert (found.files, found.why) == ([], why)
