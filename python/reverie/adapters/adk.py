@@ -156,12 +156,13 @@ class _Service:
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Return the ten events of this user that have the most words of a query, equal ones oldest first."""
         user = self._user(app_name, user_id)
+        words = _words(query)
         async with user.lock:
             await user.catch_up()
             scored = [
                 (matched, remembered)
                 for remembered in itertools.chain.from_iterable(user.sessions.values())
-                if (matched := _matched(remembered, _words(query)))
+                if (matched := _matched(remembered, words))
             ]
         scored.sort(key=lambda one: -one[0])
         memories = [_entry(remembered.event) for _, remembered in scored[:_RESULTS_MAX]]

@@ -85,13 +85,13 @@ _DAY: Final = re.compile(r"\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
 _FRAMED: Final = re.compile(
     r"^wants agents (?:to always|never to|to)\s|: the user had to correct this$|^the user said:", re.IGNORECASE
 )
-# Tools by which the agent asks the person: their results are the person's answers.
 # Where the person refuses an edit, its result is what they say instead. Only of tools whose results no file, program or
 # page can write: the output of a shell could say the same.
 _EDIT_TOOL: Final = re.compile(r"(?:Multi|Notebook)?Edit|Write")
 _REFUSAL: Final = re.compile(
     r"The user doesn't want to proceed with this tool use\..{0,400}?\bthe user said:", re.DOTALL
 )
+# Tools by which the agent asks the person: their results are the person's answers.
 _ASKING_TOOL: Final = re.compile(r"ask_?(?:user|followup|human)|user_?input|ExitPlanMode", re.IGNORECASE)
 
 
