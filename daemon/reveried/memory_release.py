@@ -11,7 +11,7 @@ import asyncio
 from weakref import WeakKeyDictionary
 
 from reverie.store.lmdb_env import MAPS_LOCK
-from reveried.platform import release_memory
+from reveried.platform import release_memory, release_pages
 
 __all__ = ["LARGE_BYTES", "QUIET_S", "after_large"]
 
@@ -34,9 +34,11 @@ def after_large(size: int) -> None:
 
 
 def _release() -> None:
-    """Give memory and pages of the store's map back, while the map stays where it is.
+    """Give memory and pages of the store's map back, these while the map stays where it is.
 
-    Were it moved or closed after its address was read, the pages of what is there by then would be emptied.
+    Were it moved or closed after its address was read, the pages of what is there by then would be emptied. Walking the
+    heap takes longer, and no commit that lets the map grow has to wait for that.
     """
+    release_memory()
     with MAPS_LOCK:
-        release_memory("data.mdb")
+        release_pages("data.mdb")

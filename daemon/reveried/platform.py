@@ -22,6 +22,7 @@ __all__ = [
     "notify",
     "peer_of",
     "release_memory",
+    "release_pages",
     "require_linux",
     "unsupported",
 ]
@@ -128,18 +129,25 @@ def die_with_parent(signal_number: int, parent: int) -> None:
         os._exit(0)
 
 
-def release_memory(mapped_file: str = "") -> None:
-    """Give freed memory back to the system (`man 3 malloc_trim`), and unused pages of the maps of a file of this name.
-
-    The pages are dropped from this process only (`man 2 madvise`, MADV_DONTNEED): a map that is read alone is read
-    again from the page cache. Does nothing where the C library cannot.
-    """
+def release_memory() -> None:
+    """Give freed memory back to the system (`man 3 malloc_trim`); does nothing where the C library cannot."""
     import ctypes  # noqa: PLC0415 - as above
 
     libc = ctypes.CDLL(None, use_errno=True)
     if hasattr(libc, "malloc_trim"):
         libc.malloc_trim(0)
-    for start, size in _read_only_maps(mapped_file) if mapped_file else ():
+
+
+def release_pages(mapped_file: str) -> None:
+    """Give the pages of the maps of a file of this name back to the system.
+
+    They are dropped from this process only (`man 2 madvise`, MADV_DONTNEED): a map that is read alone is read again
+    from the page cache.
+    """
+    import ctypes  # noqa: PLC0415 - as above
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    for start, size in _read_only_maps(mapped_file):
         libc.madvise(ctypes.c_void_p(start), ctypes.c_size_t(size), MADV_DONTNEED)
 
 

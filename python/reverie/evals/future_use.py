@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reverie import repositories
 from reverie.consolidate.opposites import Opposition, opposition, parse_wish
 from reverie.consolidate.statements import Relation, overlap, parse_statement, relate
+from reverie.consolidate.working_set import WISHES
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.memories import candidates
 from reverie.distill.extractive.procedures import command_uses, merged_uses, split_command
@@ -51,7 +52,6 @@ _SAME_WISH: Final = 0.6  # overlap of two wishes that are one
 _CODE: Final = re.compile(r"`([^`]+)`")
 _FILE: Final = re.compile(r"/|\.\w{1,6}$")
 _SPACE: Final = re.compile(r"\s+")
-_SAID: Final = frozenset({MemoryType.PREFERENCE, MemoryType.MISTAKE})
 _AGAIN: Final = frozenset({Relation.SAME, Relation.COVERED, Relation.EXTENDS})
 
 
@@ -194,7 +194,7 @@ def _deeds(session: Session) -> _Deeds:
         session.project,
         frozenset(_commands(facts)),
         frozenset(facts.edited),
-        tuple(parse_statement(one.content) for one in found if one.type in _SAID),
+        tuple(parse_statement(one.content) for one in found if one.type in WISHES),
         {_subject(key, session.project): value for key, value in subjects},
     )
 
@@ -236,7 +236,7 @@ def _edited(names: Sequence[str], files: frozenset[str]) -> bool:
 
 def _wished(record: MemoryRecord, statement: Statement, deeds: _Deeds) -> bool:
     """Return True if the person wished the same again."""
-    return record.type in _SAID and any(
+    return record.type in WISHES and any(
         relate(wish, statement, keyed=False) in _AGAIN
         or (wish.affirms == statement.affirms and overlap(wish, statement) >= _SAME_WISH)
         for wish in deeds.wishes
@@ -247,7 +247,7 @@ def _excluded(record: MemoryRecord, statement: Statement, deeds: _Deeds) -> bool
     """Return True if the person wished the opposite, or the command for the same purpose was another one."""
     if record.type is MemoryType.PROCEDURE and statement.subject is not None:
         return _subject(statement.subject[0], record.project or "") in deeds.subjects
-    old = parse_wish(record.content) if record.type in _SAID else None
+    old = parse_wish(record.content) if record.type in WISHES else None
     if old is None:
         return False
     wishes = [wish for one in deeds.wishes if (wish := parse_wish(one.text)) is not None]

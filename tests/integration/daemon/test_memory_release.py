@@ -9,7 +9,7 @@ import pytest
 
 from reverie.client import Client
 from reveried import memory_release
-from reveried.platform import release_memory
+from reveried.platform import release_pages
 from support.daemon import running_daemon
 from support.soak import count
 from support.waiting import wait_until
@@ -51,4 +51,4 @@ def test_the_map_is_read_again_after_it_was_released() -> None:
         client.append(thread, [{"role": "user", "content": "x" * (memory_release.LARGE_BYTES + 1)}])
         for _ in range(3):
             assert len(client.messages(thread).items[0].content) == memory_release.LARGE_BYTES + 1
-    release_memory("data.mdb")  # without such a map
+    release_pages("data.mdb")  # without such a map
