@@ -240,7 +240,8 @@ def _check_model() -> Finding:
         try:
             checked = client.check_distiller()
         except ModelFailed as error:
-            return Finding("model", "bad", error.message, error.hint)
+            waits = error.details.get("engine") == "spool" and error.reason == "timeout"  # for a person, or the night
+            return Finding("model", "note" if waits else "bad", error.message, error.hint)
     if not checked.models:
         return Finding(
             "model", "note", f"{checked.engine} asks no model", "reverie config set distiller.kind anthropic"

@@ -65,7 +65,7 @@ class SpoolTransport:
             raise ModelFailed(
                 "The answer is not there yet.",
                 reason="timeout",
-                hint=f"It is learnt from when {self.folder / 'answers' / request.id}.json appears.",
+                hint=_hint(self.folder / "answers" / f"{request.id}.json"),
                 **{NOT_SENT: True, COMES_LATER: LEARNT_FROM.get() is not None},
             ) from None
         except OSError as error:
@@ -94,6 +94,13 @@ class SpoolTransport:
             if path is not None:
                 return await asyncio.to_thread(_read, path)
             await asyncio.sleep(POLL_S)
+
+
+def _hint(answer: Path) -> str:
+    """Return what is to be done where an answer is missing: nothing but to write it, if something is learnt from it."""
+    if LEARNT_FROM.get() is not None:
+        return f"It is learnt from when {answer} appears."
+    return f"Put it into {answer}, and try again."
 
 
 def write_request(folder: Path, request: ModelRequest, model: str = "") -> None:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["ROUTES"]
 
+SPOOL_WAITS_S = (
+    1.0  # a person answers a spool, or another machine at night: that its folder can be written is what counts
+)
 OUTPUT_TOKENS = 256  # room for a model that thinks before it answers
 SYSTEM = 'You are asked whether you can be reached. Answer with the JSON object {"ok": true} and nothing else.'
 
@@ -53,17 +56,17 @@ async def _check(services: Services) -> wire.DistillerChecked:
     if models is None:
         return wire.DistillerChecked(engine=settings.kind)
     checked = []
+    deadline_s = SPOOL_WAITS_S if settings.kind == "spool" else settings.deadline_seconds
     roles: tuple[Role, ...] = ("cheap", "strong")
     for role in roles:
         began = time.monotonic()
         try:
-            answer = await models.transport.answer(
-                await prepared(_request(role), models.redactor), settings.deadline_seconds
-            )
+            answer = await models.transport.answer(await prepared(_request(role), models.redactor), deadline_s)
             read_answer(answer, _Ok)
         except ModelFailed as error:
             raise ModelFailed(
-                f"The {role} model: {error.message}", **{**error.details, "hint": error.hint, "role": role}
+                f"The {role} model: {error.message}",
+                **{**error.details, "hint": error.hint, "role": role, "engine": settings.kind},
             ) from error
         checked.append(
             wire.ModelChecked(
