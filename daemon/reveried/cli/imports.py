@@ -154,7 +154,7 @@ def _import_found(
     reports: list[FileReport] = [*skipped]
     try:
         import_files(client, found, program=program, quiet=json, reports=reports, sources=sources, again=again)
-        decisions = learn_from(client, reports, quiet=json)
+        decisions, fallbacks = learn_from(client, reports, quiet=json)
     except KeyboardInterrupt:
         _print_interrupted(reports, len(found), json=json)
         raise
@@ -162,24 +162,27 @@ def _import_found(
         print_json(msgspec.structs.replace(_import_report(reports), learnt=dict(decisions)))
     else:
         print_reports(reports)
-        _print_decisions(decisions)
+        _print_decisions(decisions, fallbacks)
     if exits and any(report.error for report in reports):
         raise typer.Exit(1)
 
 
-def learn_from(client: "Client", reports: list[FileReport], *, quiet: bool = False) -> Counter[str]:
-    """Extract memories from every thread; return the consolidation decisions, counted by action.
+def learn_from(client: "Client", reports: list[FileReport], *, quiet: bool = False) -> tuple[Counter[str], list[str]]:
+    """Extract memories from every thread; return the decisions by action, and what a model was asked for in vain.
 
     Also from those that did not grow: an import that was stopped before it got there left them. Where nothing is new, a
     call takes about a millisecond.
     """
     threads = list(dict.fromkeys(report.thread for report in reports if report.thread is not None))
     decisions: Counter[str] = Counter()
+    fallbacks: list[str] = []
     with step_progress("Extracting memories", len(threads), quiet=quiet) as step:
         for thread in threads:
-            decisions.update(client.learn(thread).counts)
+            changes = client.learn(thread)
+            decisions.update(changes.counts)
+            fallbacks += [changes.fallback] if changes.fallback else []
             step()
-    return decisions
+    return decisions, fallbacks
 
 
 def print_reports(reports: list[FileReport]) -> None:
@@ -221,8 +224,10 @@ def _print_interrupted(reports: list[FileReport], files: int, *, json: bool) -> 
     )
 
 
-def _print_decisions(decisions: Counter[str]) -> None:
-    """Print how many memories the import added and changed, and how to list them."""
+def _print_decisions(decisions: Counter[str], fallbacks: "Sequence[str]") -> None:
+    """Print how many memories the import added and changed, how to list them, and the threads without the model."""
+    if fallbacks:
+        say(f"Without the model, in {counted(len(fallbacks), 'thread')}: {fallbacks[0]}.")
     added, changed = decisions["ADD"], decisions["UPDATE"] + decisions["DELETE"]
     if added or changed:
         say(f"Memories: {added:,} new, {changed:,} changed. Next: reverie memories")

@@ -35,6 +35,7 @@ class FakeImporter:
         self.stored: dict[str, bytes] = {}
         self.last: dict[str, tuple[int, str]] = {}
         self.busy = 0
+        self.fallback: str | None = None
 
     def begin(self, request: Request) -> Any:
         session = request.json["session"]
@@ -76,7 +77,8 @@ class FakeImporter:
         if request.path == "/v1/health":
             return Answer({"status": "ok", "version": "1", "protocol": 1, "pid": 1, "uptimeSeconds": 1})
         if request.path.endswith("/learn"):
-            return Answer({"candidates": 2, "counts": {"ADD": 1, "SKIP": 1}, "tier": "GENEROUS", "operation": "7"})
+            learnt = {"candidates": 2, "counts": {"ADD": 1, "SKIP": 1}, "tier": "GENEROUS", "operation": "7"}
+            return Answer(learnt | {"fallback": self.fallback})
         answer = self.begin(request) if request.method == "POST" else self.store_chunk(request)
         return answer if isinstance(answer, Answer) else Answer(answer)
 
@@ -119,6 +121,16 @@ def test_a_file_that_grows(cli: Cli, importer: FakeImporter, tmp_path: Path) -> 
     assert "1 new line from 1 file." in cli("import", "claude-code", str(path)).out
     assert "0 new lines from 1 file." in cli("import", "claude-code", str(path)).out
     assert importer.stored[SESSION] == path.read_bytes()
+
+
+@pytest.mark.usefixtures("daemon")
+def test_an_answer_of_a_model_that_is_missing(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+    """An import says that a model has not answered, and of how many threads; else nobody would look for it."""
+    path = session(tmp_path, b'{"a":1}\n')
+    assert "Without the model" not in cli("import", "claude-code", str(path)).out
+    importer.fallback = "extraction failed (timeout): The answer is not there yet"
+    said = cli("import", "claude-code", str(path)).out
+    assert "Without the model, in 1 thread: extraction failed (timeout): The answer is not there yet.\n" in said
 
 
 @pytest.mark.usefixtures("daemon")
