@@ -2,16 +2,19 @@
 
 import os
 import sys
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from reverie.errors import ValidationError
+from reverie.errors import NotFound, ValidationError
 from reveried import plugin
 from reveried.cli import local_daemon
 from reveried.cli.options import Json
 from reveried.cli.output import print_json, say
+from reveried.plugin import auto_memory as auto_memory_setting
 from reveried.plugin import clients
 
 __all__ = ["install", "notes_file"]
@@ -26,6 +29,10 @@ def install(
     client: Annotated[str, typer.Argument(metavar="CLIENT", help="claude-code or codex.")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would be changed.")] = False,
     uninstall: Annotated[bool, typer.Option("--uninstall", help="Take it away again.")] = False,
+    auto_memory: Annotated[
+        bool,
+        typer.Option("--auto-memory", help="Also have Claude Code keep its own memory in Reverie's folder."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Give an agent's client the plugin with hooks, tools and a skill; settings change as little as possible.
@@ -44,8 +51,16 @@ def install(
         env={} if home is None else {"REVERIE_HOME": home},
         python=sys.executable,
     )
-    work = clients.uninstall if uninstall else clients.install
-    change = work(place, contents, notes_file(), dry_run=dry_run)
+    if auto_memory and client != "claude-code":
+        raise ValidationError("--auto-memory: only Claude Code has such a memory", hint="leave it out")
+    step = auto_memory_setting.take_out if uninstall else auto_memory_setting.add
+    keep = partial(step, place.home / "settings.json", local_daemon.root(), notes_file())
+    is_asked = client == "claude-code" and (auto_memory or uninstall)
+    diff = keep(dry_run=True) if is_asked else ""  # fails before anything is written
+    change = _with_plugin(place, contents, uninstall=uninstall, dry_run=dry_run, is_more=bool(diff))
+    if diff and not dry_run:
+        keep(dry_run=False)
+    change = replace(change, diff=change.diff + diff)
     if json:
         print_json(change)
         return
@@ -63,6 +78,20 @@ def install(
         say("It is gone; what was remembered stays.")
     else:
         say(_NEXT[client])
+
+
+def _with_plugin(
+    place: clients.Place, contents: dict[str, bytes], *, uninstall: bool, dry_run: bool, is_more: bool
+) -> clients.Change:
+    """Install or uninstall the plugin; where `is_more` was taken away, a missing plugin is no error."""
+    if not uninstall:
+        return clients.install(place, contents, notes_file(), dry_run=dry_run)
+    try:
+        return clients.uninstall(place, contents, notes_file(), dry_run=dry_run)
+    except NotFound:
+        if not is_more:
+            raise
+        return clients.Change([], [], "", not dry_run)
 
 
 def notes_file() -> Path:

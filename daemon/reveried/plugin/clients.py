@@ -8,21 +8,17 @@ changed them, and then takes out our tables alone. Settings that are no TOML bef
 
 from __future__ import annotations
 
-import difflib
-import hashlib
 import json
-import os
 import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import files
 from reverie.errors import Conflict, NotFound
 from reveried import __version__
 from reveried import plugin as plugin_folder
-from reveried.plugin import NAME
+from reveried.plugin import NAME, settings_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,22 +85,25 @@ def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run
         Conflict: there is another plugin of that name, or the settings cannot have our tables.
     """
     _check_ours(place.folder, contents)
-    before = _settings(place)
+    before = settings_file.read(place.settings)
     after = before if place.settings is None else _with_tables(before or "", place)
     if after != before:
         by_hand = f"add these lines by hand: {_tables(place)}"
         _check_settings(place, before or "", after or "", by_hand, tables=2)
     folders = [folder for folder in (place.folder, place.source) if folder is not None]
     stale = [folder for folder in folders if _is_stale(folder, contents)]
-    change = Change([str(folder) for folder in stale], [], _diff(place.settings, before, after), not dry_run)
+    change = Change(
+        [str(folder) for folder in stale], [], settings_file.diff(place.settings, before, after), not dry_run
+    )
     if dry_run:
         return change
     for folder in stale:
         folder.parent.mkdir(parents=True, exist_ok=True)
         plugin_folder.write(folder, contents)
     if after is not None and after != before:
-        _note(notes, place.client, before, after)
-        _write_settings(place, after)
+        first = None if before is None else settings_without_plugin(before)
+        settings_file.note(notes, place.client, before, after, first=first)
+        _write(place, after)
     return change
 
 
@@ -118,25 +117,25 @@ def uninstall(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_r
         Conflict: there is another plugin of that name, or our tables cannot be taken out of the settings.
     """
     _check_ours(place.folder, contents)
-    before = _settings(place)
+    before = settings_file.read(place.settings)
     after = None if before is None else _restored(notes, place.client, before)
     folders = [folder for folder in (place.folder, place.source) if folder is not None and _is_ours(folder)]
     if not folders and after == before:
         raise NotFound(f"Reverie is not installed in {place.client}", hint=f"reverie install {place.client}")
-    if after is not None and before is not None and _noted(notes, place.client, before) is None:
+    if after is not None and before is not None and settings_file.noted(notes, place.client, before) is None:
         by_hand = f"take marketplaces.{NAME} and plugins.{_PLUGIN} out of it by hand"
         _check_settings(place, before, after, by_hand, tables=0)
     removed = [name for folder in folders for name in _removed(folder, contents)]
-    change = Change([], removed, _diff(place.settings, before, after), not dry_run)
+    change = Change([], removed, settings_file.diff(place.settings, before, after), not dry_run)
     if dry_run:
         return change
     for folder in folders:
         _remove(folder, contents, place.home)
     if after is not None and after != before:
-        _write_settings(place, after)
+        _write(place, after)
     elif place.settings is not None and after != before:
-        _target(place.settings).unlink()
-    _forget(notes, place.client)
+        settings_file.target(place.settings).unlink()
+    settings_file.forget(notes, place.client)
     return change
 
 
@@ -145,7 +144,7 @@ def untrusted_hooks(settings: Path) -> int:
 
     0 where the plugin is not installed there.
     """
-    text = _text(settings) or ""
+    text = settings_file.text_of(settings) or ""
     names = [match[1] for line in text.splitlines() if (match := _HEADER.match(line))]
     if f'plugins."{_PLUGIN}"' not in names:
         return 0
@@ -154,7 +153,7 @@ def untrusted_hooks(settings: Path) -> int:
 
 
 def _is_ours(folder: Path) -> bool:
-    return '"Reverie"' in (_text(folder / ".claude-plugin" / "plugin.json") or "")
+    return '"Reverie"' in (settings_file.text_of(folder / ".claude-plugin" / "plugin.json") or "")
 
 
 def _check_ours(folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -183,33 +182,9 @@ def _remove(folder: Path, contents: Mapping[str, bytes], above: Path) -> None:
         _remove_empty((folder / name).parent, above)
 
 
-def _target(settings: Path) -> Path:
-    """Return the file that settings are in, behind any links."""
-    return Path(os.path.realpath(settings))
-
-
-def _settings(place: Place) -> str | None:
-    """Return the text of a client's settings, None where there are none.
-
-    Raises:
-        Conflict: they are no regular file.
-        NotFound: they are a link into a folder that does not exist.
-    """
-    if place.settings is None:
-        return None
-    target = _target(place.settings)
-    if os.path.lexists(target) and not target.is_file():
-        raise Conflict(f"{target} is not a regular file", hint="move it away, then try again")
-    if not target.parent.is_dir():
-        raise NotFound(f"{target.parent} does not exist", hint=f"{place.settings} is a link to it: mend the link")
-    return _text(target)
-
-
-def _write_settings(place: Place, text: str) -> None:
-    """Replace the settings; a link stays one."""
+def _write(place: Place, text: str) -> None:
     if place.settings is not None:
-        target = _target(place.settings)
-        files.write_atomic(target, text.encode("utf-8", "surrogateescape"), mode=_mode(target))
+        settings_file.write(place.settings, text)
 
 
 def _check_settings(place: Place, before: str, after: str, by_hand: str, *, tables: int) -> None:
@@ -294,39 +269,8 @@ def settings_without_plugin(text: str, *, trust: bool = True) -> str:
 
 def _restored(notes: Path, client: str, text: str) -> str | None:
     """Return the settings as they were before the installation; None where there were none."""
-    noted = _noted(notes, client, text)
+    noted = settings_file.noted(notes, client, text)
     return settings_without_plugin(text) if noted is None else noted["before"]
-
-
-def _noted(notes: Path, client: str, text: str) -> dict[str, str | None] | None:
-    """Return what was noted at the installation, None where the settings were changed since."""
-    noted = _notes(notes).get(client)
-    return noted if noted is not None and noted["after"] == _sha256(text) else None
-
-
-def _notes(notes: Path) -> dict[str, dict[str, str | None]]:
-    text = _text(notes)
-    found: dict[str, dict[str, str | None]] = {} if text is None else json.loads(text)
-    return found
-
-
-def _note(notes: Path, client: str, before: str | None, after: str) -> None:
-    """Note the settings before and after an installation; one over an older one keeps the settings before that."""
-    noted = _notes(notes)
-    older = noted.get(client)
-    if older is not None and before is not None and older["after"] == _sha256(before):
-        first = older["before"]
-    else:
-        first = None if before is None else settings_without_plugin(before)
-    notes.parent.mkdir(parents=True, exist_ok=True)
-    data = json.dumps({**noted, client: {"before": first, "after": _sha256(after)}}, indent=2)
-    files.write_atomic(notes, data.encode(), mode=0o600)
-
-
-def _forget(notes: Path, client: str) -> None:
-    noted = _notes(notes)
-    if noted.pop(client, None) is not None:
-        files.write_atomic(notes, json.dumps(noted, indent=2).encode(), mode=0o600)
 
 
 def _remove_empty(folder: Path, above: Path) -> None:
@@ -334,30 +278,3 @@ def _remove_empty(folder: Path, above: Path) -> None:
     while folder != above and above in folder.parents and folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
         folder = folder.parent
-
-
-def _diff(path: Path | None, before: str | None, after: str | None) -> str:
-    if path is None or before == after:
-        return ""
-    lines = difflib.unified_diff(
-        (before or "").splitlines(keepends=True), (after or "").splitlines(keepends=True), str(path), str(path)
-    )
-    return "".join(line if line.endswith("\n") else line + "\n" for line in lines)
-
-
-def _mode(path: Path) -> int:
-    return path.stat().st_mode & 0o777 if path.exists() else 0o600
-
-
-def _text(path: Path | None) -> str | None:
-    """Return the text of a regular file, None for anything else: to open a pipe would wait for its other end."""
-    if path is None or not path.is_file():
-        return None
-    try:
-        return path.read_bytes().decode("utf-8", "surrogateescape")
-    except OSError as error:
-        raise files.translate_os_error("read", path, error) from error
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()

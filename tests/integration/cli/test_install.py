@@ -242,3 +242,66 @@ def test_doctor_names_hooks_that_are_not_trusted(machine: Machine) -> None:
     quiet.parent.mkdir(parents=True, exist_ok=True)
     quiet.touch()
     assert "no answer in time" in agents()
+
+
+CLAUDE_SETTINGS = {
+    "none": None,
+    "blank": b"\n",
+    "empty": b"{}",
+    "short": b'{"model": "opus"}',
+    "long": b'{\r\n\t"model": "caf\xc3\xa9",\r\n\t"hooks": {"Stop": []}\r\n}\r\n\r\n',
+}
+
+
+@pytest.mark.parametrize("name", CLAUDE_SETTINGS)
+def test_the_clients_own_memory_is_kept_in_the_folder_on_request(machine: Machine, name: str) -> None:
+    """One key is added to the settings; an uninstallation puts the same bytes back."""
+    settings, before = machine.claude / "settings.json", CLAUDE_SETTINGS[name]
+    settings.unlink()
+    if before is not None:
+        settings.write_bytes(before)
+    tree = machine.tree()
+    code, out, _ = machine.reverie("install", "claude-code", "--auto-memory", "--dry-run")
+    assert (code, machine.tree()) == (0, tree)
+    assert "+" in out
+    assert "autoMemoryDirectory" in out
+
+    assert machine.reverie("install", "claude-code", "--auto-memory")[0] == 0
+    found = json.loads(settings.read_bytes())
+    assert found.pop("autoMemoryDirectory") == str(machine.home / "rv" / "root" / "default")
+    assert found == json.loads((before or b"").strip() or b"{}")
+    assert "installed already" in machine.reverie("install", "claude-code", "--auto-memory")[1]
+
+    assert machine.reverie("install", "claude-code", "--uninstall")[0] == 0
+    assert machine.tree() == tree
+
+
+@pytest.mark.parametrize(
+    ("changed", "left"),
+    [
+        ('{"a": 1, PAIR}', {"a": 1}),
+        ('{PAIR, "a": [1]}', {"a": [1]}),
+        ('{\n  "a": 1,\n  PAIR,\n  "b": 2\n}', {"a": 1, "b": 2}),
+        ("{ PAIR }", {}),
+    ],
+)
+def test_settings_that_others_changed_lose_the_key_alone(machine: Machine, changed: str, left: object) -> None:
+    """Whatever was added around it stays."""
+    settings = machine.claude / "settings.json"
+    assert machine.reverie("install", "claude-code", "--auto-memory")[0] == 0
+    folder = json.loads(settings.read_text())["autoMemoryDirectory"]
+    settings.write_text(changed.replace("PAIR", f'"autoMemoryDirectory": {json.dumps(folder)}'))
+    assert machine.reverie("install", "claude-code", "--uninstall")[0] == 0
+    assert json.loads(settings.read_text()) == left
+
+
+@pytest.mark.parametrize("text", ["[1]", "{", '{"autoMemoryDirectory": "/srv/other"}', '{"a": 1 /* why */}'])
+def test_settings_without_room_for_the_key_are_not_changed(machine: Machine, text: str) -> None:
+    """Nothing is installed then; the error says what to do."""
+    (machine.claude / "settings.json").write_text(text)
+    tree = machine.tree()
+    code, _, err = machine.reverie("install", "claude-code", "--auto-memory")
+    assert code != 0
+    assert "next:" in err
+    assert machine.tree() == tree
+    assert machine.reverie("install", "codex", "--auto-memory")[0] == 2
