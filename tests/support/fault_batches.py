@@ -41,6 +41,7 @@ class FaultBatches:
     answer: Callable[[dict[str, Any]], str] = lambda _: "{}"
     after_create: Callable[[SentBatch], None] = lambda _: None
     refuse: int = 0  # the status that a new batch is refused with
+    refuse_reads: int = 0  # the status that every other call is refused with
     tokens: list[int] = field(default_factory=lambda: [0, 0])  # of all answers
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -64,6 +65,9 @@ class FaultBatches:
             self.calls.append(f"{seen.method} {path.partition('/')[2] or path}")
             if seen.method == "POST":
                 self._create(connection)
+                return
+            if self.refuse_reads:
+                self._send(connection, {"type": "error", "error": {"type": "refused"}}, self.refuse_reads)
                 return
             if not path:
                 self._send(

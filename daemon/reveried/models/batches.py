@@ -37,9 +37,7 @@ T = TypeVar("T")
 ITEMS_MAX: Final = 500  # requests of one batch
 ROLE: Final = "strong"  # what is scheduled is kept, so the strong model is asked
 CALL_S: Final = 120.0  # of one call about a batch
-UNUSABLE_MAX: Final = (
-    3  # answers in a row that are none: what is between us and the provider may have written the first
-)
+IN_VAIN_MAX: Final = 3  # answers in a row that are refusals or none; a first one may be of a server in between
 
 
 class _State(msgspec.Struct, frozen=True):
@@ -124,11 +122,16 @@ class Batches:
         """Return the outcome of each request of a batch once it has ended; empty where it was never sent.
 
         What they used is settled; the entry stays until `forget`, so that a killed daemon reads the results again.
+
+        Raises:
+            ModelFailed: the provider refuses to answer; the entry stays.
         """
         try:
             known = entry.provider or await self._found(entry)
             results = await self._ended(known, entry) if known else None
         except ModelFailed as failure:
+            if failure.reason == "rejected" and not _is_gone(failure):
+                raise  # the results are there for weeks: the next run asks for them
             # The provider does not know it any more, or says what is no result: what may have been used stays reserved.
             await self._drop(entry, dict.fromkeys(entry.calls, UsedTokens(failed=True, known=False)))
             return dict.fromkeys(entry.calls, Outcome(reason=failure.reason, message=failure.message))
@@ -166,7 +169,9 @@ class Batches:
                 continue
             try:
                 results = await self._ended(batch.id, entry)
-            except ModelFailed:
+            except ModelFailed as failure:
+                if failure.reason == "rejected" and not _is_gone(failure):
+                    raise
                 continue  # another program's, which is gone or cannot be read
             if all(result.found for result in results):
                 named = replace(entry, provider=batch.id)
@@ -186,15 +191,16 @@ class Batches:
         """Return the answer of `ask`, asked again after a pause for as long as the provider fails or cannot be reached.
 
         Raises:
-            ModelFailed: the provider says that there is no such thing, or again and again what cannot be used.
+            ModelFailed: the provider says that there is no such thing, again and again what cannot be used, or that it
+                refuses the question, as for a key that is not valid any more.
         """
-        unusable = 0
+        in_vain = 0
         while True:
             try:
                 return await ask()
             except ModelFailed as failure:
-                unusable = unusable + 1 if failure.reason == "unparseable" else 0
-                if failure.details.get("status") in {404, 410} or unusable == UNUSABLE_MAX:
+                in_vain = in_vain + 1 if failure.reason in {"unparseable", "rejected"} else 0
+                if _is_gone(failure) or in_vain == IN_VAIN_MAX:
                     raise
                 logger("reveried.models").warning("a batch is asked for again", reason=failure.reason)
             await asyncio.sleep(self._poll_s)
@@ -213,6 +219,11 @@ class Batches:
 
     async def _write(self, why: str, body: Callable[[Writer], None]) -> None:
         await self._submit(Write(SYSTEM_SPACE, WHO, why, body))
+
+
+def _is_gone(failure: ModelFailed) -> bool:
+    """Return True where the provider says that there is no such batch."""
+    return failure.details.get("status") in {404, 410}
 
 
 def _used(result: _Result) -> UsedTokens:

@@ -175,6 +175,23 @@ def test_results_that_cannot_be_used(daemon: Daemon, server: FaultModelServer) -
     server.batches.end()
 
 
+def test_a_provider_that_refuses_the_key_meanwhile(daemon: Daemon, server: FaultModelServer) -> None:
+    """The run fails, which its schedule tells; the next one reads the batch, and sends nothing again."""
+    prepare(daemon, server)
+    server.batches.refuse_reads = 401
+    wait_until(lambda: has_run(daemon))
+    server.batches.refuse_reads = 0
+    server.batches.end()
+    with Client(daemon.socket) as client:
+        (schedule,) = client.schedules().items
+        assert schedule.failure is not None
+        assert schedule.failure.code == "model_failed"
+        (daemon.home / "clock").write_text("2026-05-06T03:00:30Z")
+        wait_until(lambda: client.schedules().items[0].failure is None)
+        assert len(server.batches.all) == 1
+        assert len(client.memories().items) == 2
+
+
 def test_a_dream_leaves_the_batch_of_learning_alone(daemon: Daemon, server: FaultModelServer) -> None:
     """It neither waits for its answers, which it has no use for, nor forgets them."""
     prepare(daemon, server)
