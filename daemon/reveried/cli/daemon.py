@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reverie.errors import DaemonNotRunning, NotFound, ReverieError, Starting, StorageFailed
+from reverie.errors import Busy, DaemonNotRunning, NotFound, ReverieError, Starting, StorageFailed
 from reveried import PROTOCOL, __version__
 from reveried.cli import local_daemon
 from reveried.cli.options import Json
@@ -56,7 +56,12 @@ def up(json: Json = False) -> None:
     Example: reverie up
     """
     with local_daemon.client(with_token=False, timeout_s=local_daemon.HEALTH_S) as client:
-        started = start_daemon(client, local_daemon.log_file(), os.environ)
+        try:
+            started = start_daemon(client, local_daemon.log_file(), os.environ)
+        except Starting:
+            raise
+        except Busy as error:
+            raise local_daemon.hanging() from error
         is_empty = started.is_new and not json and not client.threads(limit=1).items
     health = started.health
     if json:

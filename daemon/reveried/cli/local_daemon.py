@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.client import Client
-    from reverie.errors import ValidationError
+    from reverie.errors import Busy, ValidationError
     from reveried.config import Config
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "access_token",
     "all_items",
     "client",
+    "hanging",
     "health",
     "layout",
     "log_file",
@@ -110,11 +111,18 @@ def health() -> wire.Health:
     except Starting:
         raise
     except Busy as error:
-        pid = layout().data_dir.joinpath("daemon.lock").read_text("ascii", "replace").strip() or "unknown"
-        raise Busy(
-            f"the daemon (process {pid}) has not answered for {HEALTH_S:g} s: it was stopped, or it hangs",
-            hint=f"`kill -CONT {pid}` wakes a stopped one; `kill -9 {pid}` ends it, and `reverie up` starts another",
-        ) from error
+        raise hanging() from error
+
+
+def hanging() -> Busy:
+    """Return the error for a daemon that accepts connections and does not answer; its hint wakes or ends it."""
+    from reverie.errors import Busy  # noqa: PLC0415 - only for this error
+
+    pid = layout().data_dir.joinpath("daemon.lock").read_text("ascii", "replace").strip() or "unknown"
+    return Busy(
+        f"the daemon (process {pid}) has not answered for {HEALTH_S:g} s: it was stopped, or it hangs",
+        hint=f"`kill -CONT {pid}` wakes a stopped one; `kill -9 {pid}` ends it, and `reverie up` starts another",
+    )
 
 
 def access_token() -> str | None:

@@ -219,7 +219,7 @@ def test_a_daemon_that_hangs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     pid = int((Layout.current().data_dir / "daemon.lock").read_text())
     os.kill(pid, signal.SIGSTOP)
     try:
-        for words in (["status"], ["down"], ["doctor"]):
+        for words in (["status"], ["down"], ["doctor"], ["up"]):
             done = cli(*words)
             assert done.code == 1
             assert f"the daemon (process {pid}) has not answered" in done.out + done.err
