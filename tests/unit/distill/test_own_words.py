@@ -6,7 +6,7 @@ import pytest
 
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.languages import language_of, words_of
-from reverie.distill.extractive.own_words import own_sentences
+from reverie.distill.extractive.own_words import own_sentences, quoted_sentences
 from reverie.models import Candidate, MemoryType
 from support.thread import Thread
 
@@ -239,3 +239,30 @@ def test_orders_about_answers_are_kept_in_a_chat() -> None:
         "The user said: “My name is Mira Tan.” (2026-03-05).",
         "The user said: “I live in Leeds.” (2026-03-05).",
     ]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["“x ", 'a 5" "b ', "„x y z ", "«x ", "\n", " \n", "<a>", "<a> ", "```\n\n", "~~~ x\n"],
+)
+def test_marks_without_an_end_take_no_time(unit: str) -> None:
+    """A pattern that tries every beginning with every end would take hours for 20,000 of them."""
+    message = f"Always use tabs. {unit * 20_000}."
+    assert len(own_sentences(message) + quoted_sentences(message)) <= 30
+
+
+@pytest.mark.parametrize(
+    ("message", "own"),
+    [
+        ("“a b “c d” e", ["“…” e"]),
+        ('5" wide and 6" long, 7" is too much', ["5“…” long, 7\" is too much"]),
+        ("„eins zwei drei“ sagt sie", ["“…” sagt sie"]),
+        ("the “north gate” stays", ["the “north gate” stays"]),
+        ("a <b>c <b>d</b> e</b> f", ["a", "e</b> f"]),
+        ("a <b>c <i>d f", ["a <b>c <i>d f"]),
+        ("one\n\n\n```py\nnever\n```\n\ntwo", ["one", "two"]),
+    ],
+)
+def test_what_is_quoted_ends_at_the_next_mark(message: str, own: list[str]) -> None:
+    """Inner marks of the same kind change nothing; what has no end is no quote."""
+    assert own_sentences(message) == own

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.prose import sentences
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
 __all__ = ["own_sentences", "quoted_sentences"]
 
-_FENCE = re.compile(r"^\s*(?:```|~~~).*?(?:^\s*(?:```|~~~)\s*$|\Z)", re.MULTILINE | re.DOTALL)
-_TAGGED = re.compile(r"<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>.*?</(?P=tag)>", re.DOTALL)
-# Words of somebody else, or of a program, in quotation marks; a name or a label of one or two words may stay.
-_QUOTED = re.compile(
-    r"“[^”]*\s[^”]*\s[^”]*”|„[^“”]*\s[^“”]*\s[^“”]*[“”]|«[^»]*\s[^»]*\s[^»]*»|\"[^\"\n]*\s[^\"\n]*\s[^\"\n]*\""
-)
+# Blank lines are in no pattern's beginning: each of them would be one, and all that follow would be tried for each.
+_FENCE = re.compile(r"^[^\S\n]*(?:```|~~~).*?(?:^[^\S\n]*(?:```|~~~)[^\S\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_TAG = re.compile(r"<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>")
+_TAG_END = re.compile(r"</(?P<tag>[a-z][\w-]*)>")
+_QUOTE_ENDS: Final = {"“": "”", "„": "“”", "«": "»", '"': '"'}
+_SPACE = re.compile(r"\s")
+_QUOTED_SPACES_MIN: Final = 2  # a name or a label of one or two words may stay
 # A line that nobody types as an instruction: quotes, terminals, logs, diffs, tables, mail headers, list items of a
 # pasted review, "Anna: ..." of a chat log.
 _FOREIGN_LINE = re.compile(
@@ -36,7 +41,7 @@ _OPENS_FOREIGN = re.compile(
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)
-_BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
+_BULLET = re.compile(r"^[^\S\n]*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
 # What the engine itself writes: recalled text that comes back in a message is not said again.
 _RECALLED = re.compile(
     r"^(?:Wants agents |The user (?:wants|said|corrected|asked to remember)\b|To (?:run|lint|build|format"
@@ -45,7 +50,9 @@ _RECALLED = re.compile(
 )
 # Quoted by its form: "> always use tabs", and a fence without the name of a language.
 _QUOTE_LINE = re.compile(r"^\s*(?:>\s?|[A-Z][\w .-]{0,30} (?:wrote|said|commented|schrieb|escribió)\s*:\s+)")
-_PLAIN_FENCE = re.compile(r"^\s*(?:```|~~~)[ \t]*\n(?P<text>.*?)(?:^\s*(?:```|~~~)\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_PLAIN_FENCE = re.compile(
+    r"^[^\S\n]*(?:```|~~~)[ \t]*\n(?P<text>.*?)(?:^[^\S\n]*(?:```|~~~)[^\S\n]*$|\Z)", re.MULTILINE | re.DOTALL
+)
 _SENTENCES_MAX: Final = 15  # of a message; more are a document, not the person talking
 _BULLETS_MAX: Final = 6
 
@@ -56,11 +63,11 @@ def quoted_sentences(text: str) -> list[str]:
         return []
     found = [sentence for fence in _PLAIN_FENCE.finditer(text) for sentence in sentences(fence["text"])]
     pasted = False
-    for line in _TAGGED.sub("\n", _FENCE.sub("\n", text)).split("\n"):
+    for line in _cut(_FENCE.sub("\n", text), _tagged, "\n").split("\n"):
         if pasted or _QUOTE_LINE.match(line):
             found += sentences(_QUOTE_LINE.sub("", line))
         else:
-            found += [quote.strip('“”„«»"') for quote in _QUOTED.findall(line)]
+            found += [line[begin:end].strip('“”„«»"') for begin, end in _quotes(line)]
         pasted = pasted or _OPENS_FOREIGN.search(line) is not None
     quoted = [sentence for sentence in found if not _RECALLED.match(sentence)]
     return quoted if len(quoted) <= _SENTENCES_MAX else []
@@ -75,14 +82,66 @@ def own_sentences(text: str) -> list[str]:
     """Return the sentences of a message that the person said in their own words; none of a pasted document."""
     if _is_document(text):
         return []
-    plain = _TAGGED.sub("\n", _FENCE.sub("\n", text))
+    plain = _cut(_FENCE.sub("\n", text), _tagged, "\n")
     kept: list[str] = []
     for line in plain.split("\n"):
         if _OPENS_FOREIGN.search(line):
-            kept += [_QUOTED.sub("“…”", sentence) for sentence in sentences(line)[:-1]]
+            kept += [_cut(sentence, _quotes, "“…”") for sentence in sentences(line)[:-1]]
             break
         if not _FOREIGN_LINE.match(line):
-            kept.append(_QUOTED.sub("“…”", line))
+            kept.append(_cut(line, _quotes, "“…”"))
     own = "\n".join(kept)
     found = [sentence for sentence in sentences(own) if not _RECALLED.match(sentence)]
     return found if len(found) <= _SENTENCES_MAX and len(_BULLET.findall(own)) <= _BULLETS_MAX else []
+
+
+def _quotes(line: str) -> list[tuple[int, int]]:
+    """Return where words of somebody else, or of a program, begin and end in a line: those in quotation marks.
+
+    The time grows with the length of the line, also where marks have no end.
+    """
+    found: list[tuple[int, int]] = []
+    if not any(mark in line for mark in _QUOTE_ENDS):
+        return found
+    spaces = [space.start() for space in _SPACE.finditer(line)]
+    ends = {mark: [at for at, char in enumerate(line) if char in of] for mark, of in _QUOTE_ENDS.items()}
+    after = 0
+    for begin, mark in enumerate(line):
+        if begin < after or mark not in ends:
+            continue
+        of, number = ends[mark], bisect_right(ends[mark], begin)
+        if number < len(of) and _between(spaces, begin, of[number]) >= _QUOTED_SPACES_MIN:
+            after = of[number] + 1
+            found.append((begin, after))
+    return found
+
+
+def _tagged(text: str) -> list[tuple[int, int]]:
+    """Return where elements with a begin tag and an end tag of the same name begin and end."""
+    ends: dict[str, list[int]] = {}
+    for end in _TAG_END.finditer(text):
+        ends.setdefault(end["tag"], []).append(end.start())
+    found: list[tuple[int, int]] = []
+    after = 0
+    for tag in _TAG.finditer(text):
+        of = ends.get(tag["tag"], [])
+        number = bisect_left(of, tag.end())
+        if tag.start() >= after and number < len(of):
+            after = of[number] + len(f"</{tag['tag']}>")
+            found.append((tag.start(), after))
+    return found
+
+
+def _between(places: list[int], begin: int, end: int) -> int:
+    """Return how many places are between two others."""
+    return bisect_left(places, end) - bisect_right(places, begin)
+
+
+def _cut(text: str, parts: Callable[[str], Iterable[tuple[int, int]]], instead: str) -> str:
+    """Return a text with something else in the place of its parts."""
+    kept: list[str] = []
+    at = 0
+    for begin, end in parts(text):
+        kept += (text[at:begin], instead)
+        at = end
+    return "".join((*kept, text[at:]))
