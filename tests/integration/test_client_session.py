@@ -13,6 +13,7 @@ import anthropic
 import pytest
 
 from reverie.client import AsyncClient, Client
+from reverie.client import session as session_module
 from reverie.client.memory_tool import AsyncMemoryTool, MemoryTool
 from reverie.errors import DaemonNotRunning, ValidationError
 from support.daemon import running_daemon
@@ -331,6 +332,47 @@ def test_a_reply_is_kept_while_the_daemon_is_away(daemon: Daemon, tmp_path: Path
 
         assert session.unsaved == 0
         assert [one.content for one in api.client.messages(thread).items] == ["Are you there?", [TEXT], "Good."]
+
+
+def file_names(kind: str) -> Any:
+    """Return names of files as the system has them.
+
+    Args:
+        kind: What is wrong with them.
+    """
+    blocks = [{"type": "text", "text": "\udcff.md"}]
+    return {"text": "\udcff.md", "blocks": blocks, "large": "a" * 3_000, "fine": "b.md"}[kind]
+
+
+@pytest.mark.parametrize(
+    ("kind", "result"),
+    [
+        ("text", r"\\udcff\.md"),
+        ("blocks", "the result cannot be kept: .*surrogates"),
+        ("large", "the result cannot be kept: .*bytes are more than"),
+    ],
+)
+def test_a_result_that_cannot_be_kept(
+    sessions: Sessions, kind: str, result: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model reads why, and the session goes on: nothing that is never taken stays to be appended."""
+    monkeypatch.setattr(session_module, "RESULTS_MAX", 2_000)
+    thread = sessions.thread()
+    calls = [call("file_names", 1, kind=kind), call("file_names", 2, kind="fine")]
+    sessions.api.replies = [("tool_use", calls), ("end_turn", [TEXT])]
+
+    turn = sessions.ask(thread, "Which files?", tools=[file_names], own_tools=False)
+
+    assert (turn.text, turn.requests) == ("Done.", 2)
+    (_, results) = sessions.said(thread)[2]
+    assert [one["tool_use_id"] for one in results] == ["toolu_1", "toolu_2"]
+    assert re.match(result, results[0]["content"])
+
+
+def test_a_text_that_is_not_unicode_is_refused(sessions: Sessions) -> None:
+    """As every input that is wrong."""
+    with pytest.raises(ValidationError, match="surrogates"):
+        sessions.ask(sessions.thread(), "\ud800")
 
 
 def test_the_example_of_the_readme(daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from reverie import wire
-from reverie.errors import ProtocolMismatch, ReverieError, from_code
+from reverie.errors import ProtocolMismatch, ReverieError, ValidationError, from_code
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -128,9 +128,16 @@ def request(
     long: bool = False,
     headers: Mapping[str, str] | None = None,
 ) -> Call[T]:
-    """Return a request with a JSON body. `key` is its idempotency key: the same key and body have one effect."""
+    """Return a request with a JSON body. `key` is its idempotency key: the same key and body have one effect.
+
+    Raises:
+        ValidationError: the body has what JSON in UTF-8 has no form for, such as half a surrogate pair.
+    """
     headers = {**(headers or {}), **({"Idempotency-Key": key} if key is not None else {})}
-    encoded = msgspec.json.encode(body) if body is not None else None
+    try:
+        encoded = msgspec.json.encode(body) if body is not None else None
+    except (UnicodeEncodeError, TypeError, RecursionError) as error:
+        raise ValidationError(f"what is sent has no form in JSON: {error}", hint="send texts, numbers, lists") from None
     if encoded is not None:
         headers["Content-Type"] = "application/json"
     return Call(method, path, decoder(kind), encoded, headers, long)

@@ -21,7 +21,7 @@ from reverie.client import calls
 from reverie.client.core import run_to_end
 from reverie.client.extras import load
 from reverie.client.session_tools import Toolbox, failure, result_block
-from reverie.errors import ValidationError
+from reverie.errors import TooLarge, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -41,6 +41,7 @@ Content = str | list[dict[str, Any]]
 
 REQUESTS_MAX = 25  # of one turn: an agent that calls tools for longer is asked to go on by the next `send`
 MAX_TOKENS = 8192  # of one reply
+RESULTS_MAX = 24 * 1024 * 1024  # bytes of the results of one reply's calls
 
 
 class SessionOptions(TypedDict, total=False):
@@ -186,7 +187,7 @@ class Loop:
         finally:
             why = "the program was interrupted" if complete else f"the reply ended early: {message.stop_reason}"
             results += [failure(block.id, f"not run: {why}") for block in asked[len(results) :]]
-            await self._keep({"role": "user", "content": results})
+            await self._keep_results(results)
         return complete
 
     async def _result(self, block: Any) -> dict[str, Any]:
@@ -204,6 +205,22 @@ class Loop:
             return result_block(block.id, await self._face.run(tool, block.input))
         except Exception as error:  # noqa: BLE001 - whatever a tool raises is the model's to read
             return failure(block.id, error)
+
+    async def _keep_results(self, results: list[dict[str, Any]]) -> None:
+        """Append the results of a reply's calls; what the daemon never takes is replaced by the reason."""
+        message = {"role": "user", "content": results}
+        try:
+            size = len(calls.append(self._thread, [message]).body or b"")
+            # A daemon may end the connection in the middle of a body that is too large for it.
+            if size <= RESULTS_MAX:
+                await self._keep(message)
+                return
+            why = f"{size:,} bytes are more than {RESULTS_MAX:,}"
+        except (ValidationError, TooLarge) as error:
+            self.unsaved.clear()  # the results alone: the reply before them was taken
+            why = str(error)
+        refused = [failure(result["tool_use_id"], f"the result cannot be kept: {why}") for result in results]
+        await self._keep({"role": "user", "content": refused})
 
     async def _keep(self, message: dict[str, Any], **fields: Any) -> None:
         """Append what was said; where the daemon does not answer, it stays in `unsaved`."""

@@ -96,7 +96,7 @@ def _runnable_definition(tool: RunnableTool | None) -> dict[str, Any]:
 
 def result_block(call_id: str, value: Any) -> dict[str, Any]:
     """Return the result of a call as the model gets it: a text or content blocks as they are, other values as JSON."""
-    content = value if isinstance(value, str) else _blocks(value)
+    content = _encodable(value) if isinstance(value, str) else _blocks(value)
     return {"type": "tool_result", "tool_use_id": call_id, "content": content}
 
 
@@ -111,6 +111,11 @@ def _sentence(error: Exception) -> str:
     """Return an error as a sentence; with its cause, since that of invalid arguments names the argument."""
     text = f"{type(error).__name__}: {error}"
     return text if error.__cause__ is None else f"{text}\n{error.__cause__}"
+
+
+def _encodable(text: str) -> str:
+    """Return a text that UTF-8 can have: a name of a file that is not UTF-8 is in Python one that it cannot."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _blocks(value: Any) -> Any:
