@@ -30,6 +30,9 @@ class RequestHead:
         """Return the value of the first header with a name, which is in lower case."""
         return next((value for key, value in self.headers if key.lower() == name), None)
 
+    def _all(self, name: bytes) -> list[bytes]:
+        return [value for key, value in self.headers if key.lower() == name]
+
     @property
     def path(self) -> bytes:
         """Return the target without its query."""
@@ -38,13 +41,14 @@ class RequestHead:
     @property
     def is_chunked(self) -> bool:
         """Return True if the body's length is not known from the head."""
-        return b"chunked" in (self.get(b"transfer-encoding") or b"").lower()
+        return any(b"chunked" in value.lower() for value in self._all(b"transfer-encoding"))
 
     def passed_on(self, authority: bytes, *, body_bytes: int | None = None) -> bytes:
         """Return the head for the provider; `body_bytes` is the length of a body that is sent whole."""
         lines = [b"%b %b HTTP/1.1" % (self.method, self.target), b"Host: " + authority]
-        named = {name.strip().lower() for name in (self.get(b"connection") or b"").split(b",")}
-        left_out = _OF_CONNECTION | named | (_FRAMING if body_bytes is not None else frozenset())
+        named = {name.strip().lower() for value in self._all(b"connection") for name in value.split(b",")}
+        # Without its framing a body would be read as the next request.
+        left_out = _OF_CONNECTION | named - _FRAMING | (_FRAMING if body_bytes is not None else frozenset())
         lines += [b"%b: %b" % header for header in self.headers if header[0].lower() not in left_out]
         if body_bytes is not None and (body_bytes or self.method not in {b"GET", b"HEAD", b"DELETE", b"OPTIONS"}):
             lines.append(b"Content-Length: %d" % body_bytes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
+import re
 import socket
 import ssl
 import urllib.parse
@@ -22,6 +23,7 @@ __all__ = ["Upstream", "upstream"]
 P = TypeVar("P", bound=asyncio.Protocol)
 
 _PORTS: Final = {"http": 80, "https": 443}
+_PATH: Final = re.compile(r"[!-~]*")
 _CONNECT_HEAD_MAX: Final = 16 * 1024  # of a proxy's answer
 _HAPPY_EYEBALLS_S: Final = 0.25  # before the next address is tried beside one that does not answer (RFC 8305)
 
@@ -110,17 +112,21 @@ def upstream(url: str) -> Upstream:
     Raises:
         ValidationError: the URL is none of http or https, or the proxy's is none of http.
     """
-    parts = urllib.parse.urlsplit(url)
-    try:
-        port = parts.port
-    except ValueError:
-        port = 0
-    if parts.scheme not in _PORTS or not parts.hostname or port == 0 or parts.query or parts.username is not None:
+    found = _split(url)
+    if found is None or found[0].scheme not in _PORTS or found[0].username is not None:
+        # Not repeated: it may have a password.
         raise ValidationError(
-            f"{url!r} is no address of a provider", hint='give one such as "https://api.anthropic.com"'
+            "what is given is no address of a provider", hint='give one such as "https://api.anthropic.com"'
         )
+    parts, port = found
+    if parts.query or parts.fragment or not _PATH.fullmatch(parts.path):
+        raise ValidationError(
+            "the provider's address has a query, a fragment, or a path with spaces or letters that are not ASCII",
+            hint='give one such as "https://api.anthropic.com"',
+        )
+    assert parts.hostname is not None
     if not parts.hostname.isascii():
-        raise ValidationError(f"{url!r} has a host that is not ASCII", hint="write its name in punycode")
+        raise ValidationError("the provider's host is not ASCII", hint="write its name in punycode")
     is_tls = parts.scheme == "https"
     return Upstream(
         parts.hostname,
@@ -129,6 +135,16 @@ def upstream(url: str) -> Upstream:
         tls=_tls() if is_tls else None,
         proxy=_proxy(parts.hostname) if is_tls else None,
     )
+
+
+def _split(url: str) -> tuple[urllib.parse.SplitResult, int | None] | None:
+    """Return the parts of a URL and its port, if it has one; None for a URL that has no host or a wrong port."""
+    try:
+        parts = urllib.parse.urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return None
+    return (parts, port) if parts.hostname and port != 0 else None
 
 
 def _tls() -> ssl.SSLContext:
@@ -149,9 +165,9 @@ def _proxy(host: str) -> urllib.parse.SplitResult | None:
     url = urllib.request.getproxies().get("https")
     if not url or urllib.request.proxy_bypass(host):
         return None
-    parts = urllib.parse.urlsplit(url if "://" in url else f"http://{url}")
-    if parts.scheme != "http" or not parts.hostname:
+    found = _split(url if "://" in url else f"http://{url}")
+    if found is None or found[0].scheme != "http":
         raise ValidationError(
             "HTTPS_PROXY is no address of an http proxy", hint="set it as http://host:port, or unset it"
         )
-    return parts
+    return found[0]

@@ -12,6 +12,7 @@ import pytest
 
 from reverie.errors import ValidationError
 from reveried.proxy import connection
+from reveried.proxy.heads import RequestHead
 from reveried.proxy.upstream import upstream
 from support.upstream import WAIT_S, body_of, chunked, connected, ok, provider, proxied, read_message, split_url
 from support.waiting import wait_until
@@ -235,6 +236,34 @@ def test_only_the_client_comes_in() -> None:
         assert models.connections == 0
 
 
+@pytest.mark.parametrize(
+    ("headers", "body"),
+    [
+        ("Connection: content-length\r\nContent-Length: 5\r\n", b"GET /"),
+        (
+            "Connection: close\r\nConnection: transfer-encoding\r\nTransfer-Encoding: chunked\r\n",
+            b"1\r\na\r\n0\r\n\r\n",
+        ),
+    ],
+)
+def test_a_body_stays_a_body(headers: str, body: bytes) -> None:
+    """A client that names its framing as one of its connection alone does not begin another request with its body."""
+    with provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models, proxied(models.url) as server:
+        host, path = split_url(server)
+        with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as peer:
+            peer.sendall(f"POST {path}/v1/files HTTP/1.1\r\nHost: {host}\r\n{headers}\r\n".encode() + body)
+            assert read_message(peer) == ok(b"{}")
+        head, _, passed = models.requests[0].partition(b"\r\n\r\n")
+        assert headers.rpartition("\r\n")[0].rpartition("\r\n")[2].encode() in head
+        assert passed == body
+
+
+def test_two_encodings_of_a_body() -> None:
+    """The last one says that it has chunks, in a header of its own."""
+    head = RequestHead(b"POST", b"/", [(b"Transfer-Encoding", b"gzip"), (b"transfer-encoding", b"chunked")])
+    assert head.is_chunked
+
+
 def test_two_requests_at_once_on_one_connection_end_it() -> None:
     """No client does that; what would answer which is not guessed."""
     with provider(lambda *_: None) as models, proxied(models.url) as server:
@@ -253,6 +282,13 @@ def test_addresses_that_are_none() -> None:
         "https://u:p@x",
         "https://x/?a=b",
         "http://ä",
+        "http://[bad",
+        "https://x/a b",
+        "https://x/ä",
+        "https://x/#a",
+        "https://x:abc",
+        "https://u:hunter2@x",
     ):
-        with pytest.raises(ValidationError):
+        with pytest.raises(ValidationError) as refused_with:
             upstream(url)
+        assert "hunter2" not in refused_with.value.message

@@ -131,7 +131,8 @@ def test_a_signal_after_the_client_has_ended(models: ModelServer, monkeypatch: p
     [
         (["vim"], 2, "there is no proxy for 'vim'"),
         (["/nonexistent/claude"], 1, "is not installed"),
-        (["--upstream", "nowhere", "claude"], 2, "'nowhere' is no address of a provider"),
+        (["--upstream", "nowhere", "claude"], 2, "what is given is no address of a provider"),
+        (["--upstream", "http://[bad", "claude"], 2, "what is given is no address of a provider"),
         (["--max-tokens", "100", "claude"], 2, "--max-tokens is less than 8000"),
     ],
 )

@@ -128,9 +128,10 @@ def test_a_proxy_of_the_environment_that_refuses(monkeypatch: pytest.MonkeyPatch
 
 def test_settings_of_the_environment_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """They are named at the start, and not when the first request fails."""
-    monkeypatch.setenv("HTTPS_PROXY", "socks5://127.0.0.1:1")
-    with pytest.raises(ValidationError, match="HTTPS_PROXY"):
-        upstream("https://api.example.org")
+    for wrong in ("socks5://127.0.0.1:1", "http://[bad", "http://u:pass/word@h:1", "http://h:abc"):
+        monkeypatch.setenv("HTTPS_PROXY", wrong)
+        with pytest.raises(ValidationError, match="HTTPS_PROXY"):
+            upstream("https://api.example.org")
     monkeypatch.delenv("HTTPS_PROXY")
     monkeypatch.setenv("NODE_EXTRA_CA_CERTS", "/nonexistent")
     with pytest.raises(ValidationError, match="NODE_EXTRA_CA_CERTS"):
