@@ -255,7 +255,7 @@ def test_marks_without_an_end_take_no_time(unit: str) -> None:
     ("message", "own"),
     [
         ("“a b “c d” e", ["“…” e"]),
-        ('5" wide and 6" long, 7" is too much', ["5“…” long, 7\" is too much"]),
+        ('5" wide and 6" long, 7" is too much', ['5“…” long, 7" is too much']),
         ("„eins zwei drei“ sagt sie", ["“…” sagt sie"]),
         ("the “north gate” stays", ["the “north gate” stays"]),
         ("a <b>c <b>d</b> e</b> f", ["a", "e</b> f"]),

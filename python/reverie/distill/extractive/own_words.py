@@ -96,7 +96,7 @@ def own_sentences(text: str) -> list[str]:
 
 
 def _quotes(line: str) -> list[tuple[int, int]]:
-    """Return where words of somebody else, or of a program, begin and end in a line: those in quotation marks.
+    """Return where quotations with two spaces or more begin and end in a line.
 
     The time grows with the length of the line, also where marks have no end.
     """
