@@ -243,7 +243,7 @@ def test_orders_about_answers_are_kept_in_a_chat() -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["“x ", 'a 5" "b ', "„x y z ", "«x ", "\n", " \n", "<a>", "<a> ", "```\n\n", "~~~ x\n"],
+    ["“x ", 'a 5" "b ', "„x y z ", "«x ", "\n", " \n", "<a>", "<a> ", "```\n\n", "~~~ x\n", "he wrote: ", "wrote"],
 )
 def test_marks_without_an_end_take_no_time(unit: str) -> None:
     """A pattern that tries every beginning with every end would take hours for 20,000 of them."""

@@ -30,16 +30,16 @@ _FOREIGN_LINE = re.compile(
     re.IGNORECASE,
 )
 # "Here is what the reviewer wrote:" and a reviewer's "Low severity" open what others said, up to the message's end.
+_SEVERITY = re.compile(r"^\W*(?:High|Medium|Low|Critical|Minor|Major) (?:severity|priority)\b", re.IGNORECASE)
 _OPENS_FOREIGN = re.compile(
-    r"^\W*(?:High|Medium|Low|Critical|Minor|Major) (?:severity|priority)\b|"
     r"\b(?:feedback|review|comments?|says?|said|wrote|writes|reads|email|e-mail|message|ticket|issue|error|output"
     r"|logs?|readme"
     r"|docs?|documentation|article|transcript|following|plan|spec|prompt|this|these|from|paste\w*|quote\w*|schreibt"
     r"|sagt"
-    r"|meint|folgende\w*|dice|escribió|siguiente|dit|écrit|suivant\w*)\b[^.!?]*:\s*$|(?:说|写道|如下|内容|以下)[：:]\s*$|(?:次の"
-    r"|以下の).*[：:。]\s*$",
+    r"|meint|folgende\w*|dice|escribió|siguiente|dit|écrit|suivant\w*)\b[^.!?]*:\s*$",
     re.IGNORECASE,
 )
+_OPENS_FOREIGN_CJK = re.compile(r"(?:说|写道|如下|内容|以下)[：:]$|(?:次の|以下の).*[：:。]$")
 _HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)
 _BULLET = re.compile(r"^[^\S\n]*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
 # What the engine itself writes: recalled text that comes back in a message is not said again.
@@ -68,7 +68,7 @@ def quoted_sentences(text: str) -> list[str]:
             found += sentences(_QUOTE_LINE.sub("", line))
         else:
             found += [line[begin:end].strip('“”„«»"') for begin, end in _quotes(line)]
-        pasted = pasted or _OPENS_FOREIGN.search(line) is not None
+        pasted = pasted or _opens_foreign(line)
     quoted = [sentence for sentence in found if not _RECALLED.match(sentence)]
     return quoted if len(quoted) <= _SENTENCES_MAX else []
 
@@ -85,7 +85,7 @@ def own_sentences(text: str) -> list[str]:
     plain = _cut(_FENCE.sub("\n", text), _tagged, "\n")
     kept: list[str] = []
     for line in plain.split("\n"):
-        if _OPENS_FOREIGN.search(line):
+        if _opens_foreign(line):
             kept += [_cut(sentence, _quotes, "“…”") for sentence in sentences(line)[:-1]]
             break
         if not _FOREIGN_LINE.match(line):
@@ -93,6 +93,18 @@ def own_sentences(text: str) -> list[str]:
     own = "\n".join(kept)
     found = [sentence for sentence in sentences(own) if not _RECALLED.match(sentence)]
     return found if len(found) <= _SENTENCES_MAX and len(_BULLET.findall(own)) <= _BULLETS_MAX else []
+
+
+def _opens_foreign(line: str) -> bool:
+    """Return True for a line behind which the words of others follow."""
+    if _SEVERITY.search(line):
+        return True
+    plain = line.rstrip()
+    if not plain.endswith((":", "：", "。")):
+        return False
+    # No sentence ends behind the announcement: where one does, the pattern would be tried from each word before it.
+    last = max(plain.rfind(mark) for mark in ".!?")
+    return _OPENS_FOREIGN.search(plain, last + 1) is not None or _OPENS_FOREIGN_CJK.search(plain) is not None
 
 
 def _quotes(line: str) -> list[tuple[int, int]]:
