@@ -242,6 +242,10 @@ def running_daemon(home: Path | None = None, **settings: str) -> Iterator[Daemon
                 assert status == 0, f"SIGTERM ended the daemon with {status}:\n{daemon.log_text()}"
             ended = None if daemon.process is None else daemon.process.returncode
             assert ended not in CRASHES, f"the daemon crashed with {ended}:\n{daemon.log_text()}"
+        except Exception as error:
+            if daemon.process is not None and daemon.process.poll() not in {None, 0}:
+                error.add_note(f"the daemon ended with {daemon.process.returncode}:\n{daemon.log_text()[-20_000:]}")
+            raise
         finally:
             if daemon.process is not None and daemon.process.poll() is None:
                 daemon.kill()

@@ -162,6 +162,8 @@ class MessageSearch:
         if path is not None:
             try:
                 path.unlink(missing_ok=True)
+            except NotADirectoryError:
+                return  # another file is in the folder's place: there are no vectors
             except OSError as error:
                 why = f"{path} cannot be deleted: {error.strerror}"
                 raise StorageFailed(why, hint="delete it by hand") from error
