@@ -33,7 +33,7 @@ $(NATIVE): $(READY) Cargo.toml Cargo.lock pyproject.toml daemon/pyproject.toml $
 run: setup
 	$(BIN)/reverie demo $(SESSION) $(ARGS)
 
-# `make test SUITE=coverage`, as .ci/run does, counts the lines that the suite runs, which takes half as long again.
+# `make test SUITE=coverage` counts the lines that the suite runs, which takes more than half as long again.
 SUITE ?= suite
 test: setup lint rust $(SUITE)
 
