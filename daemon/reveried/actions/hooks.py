@@ -244,7 +244,7 @@ async def _begin(hook: _Hook) -> None:
 
 
 async def _prompt(hook: _Hook) -> str:
-    """Return what was not ready at the start, and memories that the prompt is about, each once in a session."""
+    """Return the text for a prompt: session texts not given yet, and related memories, each once in a session."""
     await _ensure_begun(hook)
     shown = hook.shown
     missed = []

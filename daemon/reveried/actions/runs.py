@@ -89,7 +89,7 @@ async def complete(services: Services, space: str, run: str, *, who: str, ended_
 
 
 async def _join_watched_files(services: Services, space: str, run: str) -> None:
-    """Add to a run what was written in watched folders since it began; what was left out is logged."""
+    """Add to a run the files written in watched folders since it began; log those that are left out."""
     paths = services.config.workspace.paths
     if not paths:
         return
