@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 import orjson
 
+from reverie.decoding import from_json
 from reverie.errors import Busy, ReverieError, from_code
 from reveried.keyed_lock import finish_before_cancel
 from reveried.memory_release import LARGE_BYTES, after_large
@@ -294,7 +295,7 @@ async def _request(process: asyncio.subprocess.Process, job: str, body: bytes) -
     name_bytes, answer = await process.stdout.readexactly(name_length), await process.stdout.readexactly(length)
     if name_bytes != OK:
         try:
-            msgspec.json.decode(answer, type=_Envelope)
+            from_json(answer, _Envelope)
         except ValueError as error:
             raise _GarbageError("a response is no error envelope") from error
     return name_bytes, answer

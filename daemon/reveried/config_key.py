@@ -5,9 +5,9 @@ import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args, get_origin
 
-import msgspec
 from msgspec import Meta
 
+from reverie.decoding import convert
 from reverie.errors import ValidationError
 
 __all__ = ["ANYWHERE", "Key"]
@@ -36,7 +36,7 @@ class Key:
             ValidationError: the wrong type, or out of bounds; says what to write.
         """
         try:
-            checked = msgspec.convert(value, Annotated[self.type, self.meta])
+            checked = convert(value, Annotated[self.type, self.meta])
         except (ValueError, OverflowError):
             # msgspec's ValidationError, or what it raises for undecodable bytes in a variable (UnicodeEncodeError).
             # Not chained: its message repeats the value, which may be a secret.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 import msgspec
 
+from reverie.decoding import from_msgpack
 from reverie.errors import Conflict, ReverieError
 from reverie.store import Write
 from reveried.keyed_lock import keyed_lock
@@ -98,7 +99,7 @@ async def decide(services: Services, job: str, snapshot: Any, plan: type[T], *, 
         ReverieError: what deciding raised, or Busy and ComputeFailed where it could not be done now.
     """
     answer = await services.compute.run(job, msgspec.msgpack.encode(snapshot), bulk=bulk)
-    return msgspec.msgpack.decode(answer, type=plan)
+    return from_msgpack(answer, plan)
 
 
 async def retry_while_stale(attempt: Callable[[], Awaitable[T]], lock: asyncio.Lock) -> T:

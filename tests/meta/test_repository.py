@@ -94,6 +94,19 @@ def test_only_the_wrappers_import_the_native_module() -> None:
     assert daemon == []
 
 
+def test_only_one_module_decodes_types_with_msgspec() -> None:
+    """Its first use of a type in two threads at once crashes the process, unless `decoding` makes it."""
+    unsafe = re.compile(r"msgspec\.(?:convert\(|(?:json|msgpack)\.(?:Decoder\((?!\))|decode\([^\n]*type=))")
+    found = [
+        f"{path.relative_to(ROOT)}: {match.group()}"
+        for path in modules()
+        if path.relative_to(ROOT).as_posix() != "python/reverie/decoding.py"
+        for match in unsafe.finditer(path.read_text())
+    ]
+
+    assert found == []
+
+
 def test_no_unfinished_work_or_silenced_checks() -> None:
     """No marker of unfinished work, no swallowed exception, no suppression of a checker without a reason."""
     words = ("TO" + "DO", "FIX" + "ME", "X" + "XX", "NotImplemented" + "Error", "unimple" + "mented!", "to" + "do!")

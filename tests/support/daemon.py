@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -225,6 +225,19 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
     return {**base, "REVERIE_HOME": str(home), **settings}
 
 
+def _end_of(daemon: Daemon) -> str:
+    """Return how the process ended, or that it runs, and the end of its log.
+
+    A crashing process closes its sockets first and can be waited for a moment later: a test may fail before it ended.
+    """
+    status = None
+    if daemon.process is not None:
+        with suppress(subprocess.TimeoutExpired):
+            status = daemon.process.wait(1.0)
+    state = "runs" if status is None else f"ended with {status}"
+    return f"the daemon {state}; the end of its log:\n{daemon.log_text()[-20_000:]}"
+
+
 @contextmanager
 def running_daemon(home: Path | None = None, **settings: str) -> Iterator[Daemon]:
     """Yield a running daemon; assert that SIGTERM ends it with 0.
@@ -243,8 +256,7 @@ def running_daemon(home: Path | None = None, **settings: str) -> Iterator[Daemon
             ended = None if daemon.process is None else daemon.process.returncode
             assert ended not in CRASHES, f"the daemon crashed with {ended}:\n{daemon.log_text()}"
         except Exception as error:
-            if daemon.process is not None and daemon.process.poll() not in {None, 0}:
-                error.add_note(f"the daemon ended with {daemon.process.returncode}:\n{daemon.log_text()[-20_000:]}")
+            error.add_note(_end_of(daemon))
             raise
         finally:
             if daemon.process is not None and daemon.process.poll() is None:

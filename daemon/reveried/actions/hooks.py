@@ -15,6 +15,7 @@ import msgspec
 import orjson
 
 from reverie import wire
+from reverie.decoding import from_json
 from reverie.documents.project_folder import PERSON
 from reverie.errors import ReverieError, ValidationError
 from reverie.usecases import imported_threads, privacy, sessions
@@ -124,7 +125,7 @@ async def run(
         ValidationError: the input is no JSON object of a hook, or of an event that no hook is for.
     """
     try:
-        event = msgspec.json.decode(data, type=HookInput)
+        event = from_json(data, HookInput)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValidationError(
             f"the input is not that of a hook: {error}", hint="send a hook's standard input"

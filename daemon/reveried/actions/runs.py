@@ -10,9 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from reverie import wire
+from reverie.decoding import convert
 from reverie.errors import ReverieError
 from reverie.repositories import locate
 from reverie.usecases import privacy, run_plan, runs, watched_files
@@ -134,7 +133,7 @@ def _stored_result(job: runs.RunJob) -> wire.RunResult | None:
         return None
     if job.run.answer is None:
         return wire.RunResult(candidates=[], changes=[], tier="", operation=None)
-    return msgspec.convert(job.run.answer, wire.RunResult)
+    return convert(job.run.answer, wire.RunResult)
 
 
 def _snapshot(services: Services, reader: Reader, run: str) -> runs.RunJob:

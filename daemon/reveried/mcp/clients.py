@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie import wire
+from reverie.decoding import from_json
 from reverie.documents.project_folder import PERSON
 from reverie.errors import Conflict
 from reverie.store import Kind
@@ -117,7 +118,7 @@ def session_client(session: str) -> Client | None:
     """Return the client of a session by its id, or None for a text that is none."""
     try:
         data = base64.urlsafe_b64decode(session + "=" * (-len(session) % 4))
-        stored = msgspec.json.decode(data, type=_Session)
+        stored = from_json(data, _Session)
     except (msgspec.MsgspecError, binascii.Error, ValueError):
         return None
     if stored.version not in protocol.HANDSHAKE_VERSIONS:

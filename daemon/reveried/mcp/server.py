@@ -10,6 +10,7 @@ import msgspec
 import orjson
 
 from reverie import tools
+from reverie.decoding import convert
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.store import DocumentRecord
 from reverie.tools import MemoryDeleteInput
@@ -122,7 +123,7 @@ def declined() -> Result:
 def _question(call: Call, given: dict[str, Any]) -> Question | None:
     """Return the question before a deletion; None where the call is wrong, which then says so itself."""
     try:
-        path = writable_path(msgspec.convert(given, MemoryDeleteInput).path)
+        path = writable_path(convert(given, MemoryDeleteInput).path)
     except (msgspec.ValidationError, ValidationError):
         return None
     with call.services.store.reader(call.space) as reader:

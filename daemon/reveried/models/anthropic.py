@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from reverie.decoding import from_msgpack
 from reverie.errors import ModelFailed, ReverieError
 from reverie.language_model.requests import ModelAnswer
 from reveried.compute import Compute, ComputeFailed
@@ -70,7 +71,7 @@ class Anthropic:
     async def answer(self, request: ModelRequest, deadline_s: float) -> ModelAnswer:
         """Return the answer of the role's model within `deadline_s` seconds; one try. Raises ModelFailed."""
         job = {"request": request, "model": self.model(request.role)}
-        return msgspec.msgpack.decode(await self._run("send", request.role, job, deadline_s), type=ModelAnswer)
+        return from_msgpack(await self._run("send", request.role, job, deadline_s), ModelAnswer)
 
     async def batch(self, job: str, batch: str, items: Sequence[dict[str, Any]], deadline_s: float) -> bytes:
         """Return the encoded result of a job about a batch (`anthropic_batches`), one try. Raises ModelFailed."""

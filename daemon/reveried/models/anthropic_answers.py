@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from reverie import tokens
+from reverie.decoding import from_json
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelAnswer, StopReason, ToolUse
 from reveried.models.anthropic_client import AnswerError
@@ -79,7 +80,7 @@ def read_message(data: bytes, *, sent: int, with_tools: bool) -> ModelAnswer:
         ModelFailed: it is not one.
     """
     try:
-        message = msgspec.json.decode(data, type=_Message)
+        message = from_json(data, _Message)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise unusable("The provider's response is not a message.") from None
     text = "".join(block.text for block in message.content if block.type == "text")
@@ -105,7 +106,7 @@ def read_message(data: bytes, *, sent: int, with_tools: bool) -> ModelAnswer:
 def _usage(raw: msgspec.Raw) -> _Usage:
     """Return the provider's count; zeros where it is missing or cannot be true, so that our own count is taken."""
     try:
-        return msgspec.json.decode(raw, type=_Usage)
+        return from_json(raw, _Usage)
     except msgspec.DecodeError:
         return _Usage(0, 0)
 

@@ -14,6 +14,7 @@ import anthropic
 import msgspec
 from msgspec import Meta
 
+from reverie.decoding import from_json, from_msgpack
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ModelRequest, Outcome
 from reveried.models.anthropic_answers import connection_failure, read_message, status_failure, unusable
@@ -195,7 +196,7 @@ def _result(line: _Line, sent: int) -> BatchResult:
 def _decoded(data: bytes, kind: type[T]) -> T:
     """Return a body as a value of `kind`. Raises ModelFailed for one that is not."""
     try:
-        return msgspec.json.decode(data, type=kind)
+        return from_json(data, kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise unusable("The provider's response is not about a batch.") from None
 
@@ -218,7 +219,7 @@ async def _in_time(job: BatchJob, work: Callable[[BatchJob], Coroutine[Any, Any,
 def _job(work: Callable[[BatchJob], Coroutine[Any, Any, Any]]) -> Callable[[asyncio.Runner, bytes], bytes]:
     def run(runner: asyncio.Runner, body: bytes) -> bytes:
         try:
-            return runner.run(_in_time(msgspec.msgpack.decode(body, type=BatchJob), work))
+            return runner.run(_in_time(from_msgpack(body, BatchJob), work))
         finally:
             gc.collect()  # a client is a cycle that holds much memory which the collector does not see
 

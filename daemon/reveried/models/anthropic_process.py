@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import anthropic
 import msgspec
 
+from reverie.decoding import from_msgpack
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ModelAnswer, ModelRequest
 from reveried.models.anthropic_answers import connection_failure, read_message, status_failure
@@ -50,7 +51,7 @@ def send(body: bytes) -> bytes:
     Raises:
         ModelFailed: with its reason; `notSent` in the details where the provider has seen nothing of it.
     """
-    job = msgspec.msgpack.decode(body, type=SendJob)
+    job = from_msgpack(body, SendJob)
     try:
         return msgspec.msgpack.encode(_RUNNER.run(_answer(job)))
     finally:

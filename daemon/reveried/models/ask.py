@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
+from reverie.decoding import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
 from reveried.execution import decide
@@ -92,7 +93,7 @@ async def prepared(request: ModelRequest, redactor: Redactor) -> ModelRequest:
     """Return a request as it is sent: redacted by everything that was ever recognised as a secret here."""
     fields = msgspec.to_builtins(request)
     clean, _ = await asyncio.to_thread(redactor.value, [fields["system"], fields["messages"]])
-    return msgspec.convert({**fields, "system": clean[0], "messages": clean[1]}, ModelRequest)
+    return convert({**fields, "system": clean[0], "messages": clean[1]}, ModelRequest)
 
 
 async def answered(services: Services, job: str, snapshot: J, outcomes: dict[str, Outcome], *, bulk: bool) -> J:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from reverie.decoding import from_msgpack
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import Outcome
 from reverie.store import SYSTEM_SPACE, BatchedCall, BatchEntry, BatchesCursor, Write
@@ -206,7 +207,7 @@ class Batches:
             await asyncio.sleep(self._poll_s)
 
     async def _ask(self, job: str, batch: str, items: Sequence[dict[str, Any]], kind: type[T]) -> T:
-        return msgspec.msgpack.decode(await self._transport.batch(job, batch, items, CALL_S), type=kind)
+        return from_msgpack(await self._transport.batch(job, batch, items, CALL_S), kind)
 
     async def _drop(self, entry: BatchEntry, used: Mapping[str, UsedTokens | None]) -> None:
         """Settle the requests of a batch and forget it, in one commit."""

@@ -15,6 +15,7 @@ import orjson
 
 from reverie import wire
 from reverie.context.cap import Cap, CutNeeded, TooSmall
+from reverie.decoding import from_json
 from reverie.errors import ReverieError
 from reveried.compaction_hint import COMPACTION_HINT
 from reveried.log import logger
@@ -110,7 +111,7 @@ class ClaudeRequests:
 
     async def _capped(self, cap: Cap, body: bytes) -> bytes:
         """Return the body of a request within the cap, or as near to it as it can be."""
-        fields: dict[str, msgspec.Raw] = msgspec.json.decode(body, type=dict[str, msgspec.Raw])
+        fields: dict[str, msgspec.Raw] = from_json(body, dict[str, msgspec.Raw])
         try:
             done = cap.apply(fields)
         except TooSmall:
@@ -143,7 +144,7 @@ class ClaudeRequests:
 
 def _summary_asked(body: bytes) -> tuple[_Request, str] | None:
     """Return the request without its last message, and the person's instructions, if that asks for a summary of all."""
-    request = msgspec.json.decode(body, type=_Request)
+    request = from_json(body, _Request)
     last: dict[str, Any] = {}
     while request.messages:
         # What hooks add to the request stands behind it, as messages of the system.

@@ -16,6 +16,7 @@ import msgspec
 import orjson
 
 from reverie import files
+from reverie.decoding import from_json
 from reverie.documents.document_kind import conflict_copy
 from reverie.errors import Conflict, ReverieError
 from reverie.sync.exchange import Removed, Written, remove_file, write_file
@@ -215,6 +216,6 @@ def _read_journal(root: Path) -> dict[str, list[str]]:
     """Return the journal's digests by path; {} if it cannot be parsed."""
     data = files.read_beneath(root, JOURNAL, JOURNAL_BYTES_MAX)
     try:
-        return msgspec.json.decode(data or b"{}", type=dict[str, list[str]])
+        return from_json(data or b"{}", dict[str, list[str]])
     except msgspec.DecodeError:
         return {}

@@ -14,6 +14,7 @@ import msgspec
 import orjson
 
 from reverie import wire
+from reverie.decoding import from_json
 from reverie.errors import ProtocolMismatch, ReverieError, ValidationError, from_code
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def decoder(kind: type[T]) -> Callable[[bytes], T]:
 
     def decode(body: bytes) -> T:
         try:
-            return msgspec.json.decode(body, type=kind)
+            return from_json(body, kind)
         except (msgspec.ValidationError, msgspec.DecodeError) as error:
             raise BadAnswer(
                 f"the daemon's answer is not the expected {kind.__name__}: {error}",
@@ -258,7 +259,7 @@ def check_head(head: Head) -> None:
 def error_of(head: Head, body: bytes) -> ReverieError:
     """Return the error that an envelope describes, or BadAnswer if there is no envelope."""
     try:
-        envelope = msgspec.json.decode(body, type=wire.ErrorEnvelope)
+        envelope = from_json(body, wire.ErrorEnvelope)
     except (msgspec.ValidationError, msgspec.DecodeError):
         return BadAnswer(f"the daemon answered {head.status} without saying why", hint="run `reverie logs`")
     details = dict(envelope.details)

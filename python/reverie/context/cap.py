@@ -20,6 +20,7 @@ import orjson
 from reverie import tokens
 from reverie.context.cost import message_cost
 from reverie.context.truncate import shorten
+from reverie.decoding import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,7 +142,7 @@ class Cap:
 
     def _read(self, messages: msgspec.Raw) -> Read:
         """Return the messages of a request with what is known of each."""
-        raw = msgspec.json.decode(messages, type=list[msgspec.Raw])
+        raw = from_json(messages, list[msgspec.Raw])
         facts = [self._facts_of(bytes(message)) for message in raw]
         hashes, before = [], b""
         for one in facts:

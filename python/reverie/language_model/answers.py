@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import msgspec
 
+from reverie.decoding import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ANSWER_BYTES_MAX
 
@@ -37,7 +38,7 @@ _SCHEMA_KEYS: Final = frozenset(
 def read_outcome(outcome: Outcome, kind: type[T]) -> T:
     """Return the answer of an outcome as a value of `kind`. Raises ModelFailed, of a failed request too."""
     if outcome.answer is None:
-        raise ModelFailed(outcome.message, reason=msgspec.convert(outcome.reason or "failed", Any), hint=_HINT)
+        raise ModelFailed(outcome.message, reason=convert(outcome.reason or "failed", Any), hint=_HINT)
     return read_answer(outcome.answer, kind)
 
 
@@ -59,7 +60,7 @@ def read_answer(answer: ModelAnswer, kind: type[T]) -> T:
     if len(answer.text.encode(errors="replace")) > ANSWER_BYTES_MAX:
         _refuse(f"it is longer than {ANSWER_BYTES_MAX:,} bytes")
     try:
-        return msgspec.convert(visible_value(_json(answer.text)), kind)
+        return convert(visible_value(_json(answer.text)), kind)
     except msgspec.ValidationError as error:
         # Its message names types and the place, never a value.
         _refuse(f"it is not of the requested shape ({error})")

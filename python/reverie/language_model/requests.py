@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
+from reverie.decoding import convert
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -161,7 +163,7 @@ def new_request(
     }
     identity = fields if about is None else {**fields, "messages": about}
     digest = hashlib.sha256(msgspec.json.encode(identity, order="sorted")).hexdigest()
-    return msgspec.convert({"id": digest[:ID_CHARS], **msgspec.to_builtins(fields)}, ModelRequest)
+    return convert({"id": digest[:ID_CHARS], **msgspec.to_builtins(fields)}, ModelRequest)
 
 
 def message_text(message: ModelMessage) -> str:

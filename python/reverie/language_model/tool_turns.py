@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from reverie.decoding import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.answers import answer_schema, read_answer, visible_value
 from reverie.language_model.prompts import REFLECT
@@ -63,7 +64,7 @@ def read_turn(outcome: Outcome, *, first: int) -> list[ToolUse]:
     """
     answer = outcome.answer
     if answer is None:
-        raise ModelFailed(outcome.message, reason=msgspec.convert(outcome.reason or "failed", Any))
+        raise ModelFailed(outcome.message, reason=convert(outcome.reason or "failed", Any))
     calls = _native(answer) if answer.calls is not None else read_answer(answer, Turn).calls
     if len(calls) > CALLS_MAX:
         raise _unusable(f"it has {len(calls)} calls of tools, more than {CALLS_MAX}")

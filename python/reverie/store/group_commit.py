@@ -15,6 +15,7 @@ import lmdb
 import msgspec
 import orjson
 
+from reverie.decoding import convert
 from reverie.errors import Conflict, TooLarge, ValidationError, unexpected
 from reverie.store.codec import HASH_BYTES, Redactor, encode_record, seal_own
 from reverie.store.integrity import CollectionChecksum, checksum_key, collection_kind, root_key, stored_checksum
@@ -223,7 +224,7 @@ def _replay(answer: IdempotencyRecord, request: str, answers: type[Any] | None) 
         raise Conflict(
             "the answer to this idempotency key was purged", hint="use a new key if the request is to run again"
         )
-    value = answer.value if answers is None else msgspec.convert(answer.value, answers)
+    value = answer.value if answers is None else convert(answer.value, answers)
     return Done(value, answer.operation, replayed=True)
 
 

@@ -31,6 +31,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
 
+from reverie.decoding import from_json
 from reverie.errors import Damaged, ValidationError
 from reverie.models import Json
 from reverie.store.codec import seal, sealed_body
@@ -92,7 +93,7 @@ def decoded(record_type: type[R], raw: bytes, body: bytes) -> R:
     Raises Damaged naming the record where the JSON lacks a field or has one of another type.
     """
     try:
-        record: R = _decoder(record_type).decode(body)
+        record: R = from_json(body, record_type)
     except msgspec.DecodeError as error:
         raise Damaged(
             f"{record_name(raw)} is not a {record_type.KIND}: {error}",
@@ -102,16 +103,10 @@ def decoded(record_type: type[R], raw: bytes, body: bytes) -> R:
     return record
 
 
-@cache
-def _decoder(record_type: type[R]) -> msgspec.json.Decoder[Any]:
-    """Return the cached decoder of a type: building one takes far longer than decoding a record."""
-    return msgspec.json.Decoder(record_type)
-
-
 def open_sealed_as(record_type: type[R], data: bytes) -> R:
     """Return the record inside sealed bytes, verified. Raises Damaged where the bytes are not those sealed."""
     try:
-        record: R = _decoder(record_type).decode(sealed_body(data))
+        record: R = from_json(sealed_body(data), record_type)
     except msgspec.DecodeError as error:
         raise Damaged(f"the sealed value is not a {record_type.KIND}: {error}", hint="run `reverie check`") from error
     return record
@@ -125,7 +120,7 @@ def seal_record(record: StoredRecord, redactor: Redactor) -> Sealed:
 def same_record(record: StoredRecord, body: bytes) -> bool:
     """Return True if a JSON text is this record: order of keys, and defaults left out, do not count."""
     try:
-        return bool(_decoder(type(record)).decode(body) == record)
+        return bool(from_json(body, type(record)) == record)
     except msgspec.DecodeError:
         return False
 

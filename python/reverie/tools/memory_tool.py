@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias
 import msgspec
 from msgspec import Meta, Struct
 
+from reverie.decoding import convert
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -94,7 +96,7 @@ MemoryCommand: TypeAlias = View | Create | StrReplace | Insert | Delete | Rename
 def command_of(given: Mapping[str, Any]) -> MemoryCommand:
     """Return a command as a model gave it. Raises MemoryToolError."""
     try:
-        command: MemoryCommand = msgspec.convert(dict(given), MemoryCommand)
+        command: MemoryCommand = convert(dict(given), MemoryCommand)
     except msgspec.ValidationError as error:
         raise MemoryToolError(
             f"Invalid command: {error}. The commands are view, create, str_replace, insert, delete and rename."

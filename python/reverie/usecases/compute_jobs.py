@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from reverie.decoding import from_msgpack
 from reverie.usecases import (
     compactions,
     contexts,
@@ -31,10 +32,9 @@ T = TypeVar("T")
 
 def _job(kind: type[T], decide: Callable[[T], Any]) -> Callable[[bytes], bytes]:
     """Return `decide` as a function from the bytes of a snapshot of type `kind` to the bytes of its plan."""
-    decoder = msgspec.msgpack.Decoder(kind)
 
     def run(data: bytes) -> bytes:
-        return msgspec.msgpack.encode(decide(decoder.decode(data)))
+        return msgspec.msgpack.encode(decide(from_msgpack(data, kind)))
 
     return run
 

@@ -13,6 +13,7 @@ import msgspec
 
 from reverie import consolidate, ids, projections, tokens, wire
 from reverie.consolidate import Decision
+from reverie.decoding import convert
 from reverie.documents import Add as AddItem
 from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
 from reverie.documents import Delete as DeleteItem
@@ -208,7 +209,7 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
         if project and not _concerns_person(candidate, project):
             fields["project"] = fields["provenance"]["project"] = project
             fields["content"] = fields["content"].replace("this project", f"the project {project}")
-    return msgspec.convert(fields, Candidate)
+    return convert(fields, Candidate)
 
 
 def _concerns_person(candidate: Candidate, project: str) -> bool:

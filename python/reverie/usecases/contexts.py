@@ -19,6 +19,7 @@ from reverie.consolidate.review_rules import lines_without
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.as_text import text_of
 from reverie.context.excerpts import ExcerptCache
+from reverie.decoding import convert
 from reverie.distill import state_rendering as state_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.messages import main_line
@@ -286,7 +287,7 @@ def _answer(context: Context, job: ContextJob) -> wire.ContextAnswer:
     """Return an assembled context as the API answers it."""
     return wire.ContextAnswer(
         request=wire.RequestFragment(**context.request),
-        tokens=msgspec.convert(context.tokens, wire.ContextTokens),
+        tokens=convert(context.tokens, wire.ContextTokens),
         distillation=job.distillations,
         dropped=context.dropped,
     )

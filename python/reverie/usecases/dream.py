@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from reverie import tokens, wire
+from reverie.decoding import convert
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.models import Delete, Update
@@ -340,7 +341,7 @@ def dream_answer(dream: DreamRecord) -> wire.DreamRecord:
         counts=dream.counts,
         operation=dream.operation,
         tokenizer=tokens.TOKENIZER,
-        proposals=msgspec.convert(dream.proposals, list[wire.Proposal]),
+        proposals=convert(dream.proposals, list[wire.Proposal]),
         waiting=dream.waiting,
         failure=failure_answer(dream.failure),
     )

@@ -8,6 +8,7 @@ import msgspec
 
 from reverie import wire
 from reverie.consolidate.apply import document_of
+from reverie.decoding import convert
 from reverie.documents import parse_document
 from reverie.documents.changes import apply_changes, new_document
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
@@ -54,12 +55,12 @@ class RememberedMemory(MemoryRecord, frozen=True, kw_only=True, rename=None):
 
 def memory_of(record: MemoryRecord) -> Memory:
     """Return a stored memory as the value that the pure parts work with."""
-    return msgspec.convert(record, Memory, from_attributes=True)
+    return convert(record, Memory, from_attributes=True)
 
 
 def record_of(memory: Memory) -> MemoryRecord:
     """Return a memory as it is stored."""
-    return msgspec.convert(memory, MemoryRecord, from_attributes=True)
+    return convert(memory, MemoryRecord, from_attributes=True)
 
 
 def wording(record: MemoryRecord) -> Wording:

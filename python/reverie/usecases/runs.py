@@ -14,6 +14,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from reverie import wire
+from reverie.decoding import convert
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests import Outcome, ReflectionBounds
 from reverie.paths import safe_relative
@@ -129,7 +130,7 @@ def answer(reader: Reader, record: RunRecord) -> wire.Run:
         ended_by=record.ended_by,
         files=[wire.RunFile(**shown(file)) for file in files_of(reader, record.id)],
         working_memory=dict(record.working_memory),
-        result=None if record.answer is None else msgspec.convert(record.answer, wire.RunResult),
+        result=None if record.answer is None else convert(record.answer, wire.RunResult),
     )
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from reverie import recall
+from reverie.decoding import from_json
 from reverie.errors import StorageFailed
 from reverie.files import write_atomic
 from reverie.rank import Index, Segment
@@ -167,7 +168,7 @@ def _decoded(data: bytes, version: int) -> _Manifest | None:
     if hashlib.sha256(body).hexdigest().encode() != checksum:
         return None
     try:
-        manifest = msgspec.json.decode(body, type=_Manifest)
+        manifest = from_json(body, _Manifest)
     except msgspec.DecodeError:
         return None
     return manifest if (manifest.format, manifest.version) == (FORMAT, version) else None

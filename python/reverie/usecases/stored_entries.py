@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 import orjson
 
+from reverie.decoding import json_decoder
 from reverie.errors import Damaged
 from reverie.importers.messages import main_line
 from reverie.importers.typed_asides import with_asides
@@ -116,7 +117,7 @@ class _Line(msgspec.Struct):
     extra: _Extra | None = None
 
 
-_LINES: Final = msgspec.json.Decoder(_Line)
+_LINES: Final = json_decoder(_Line)
 _EXTRA_FIELDS: Final = _Extra.__struct_fields__
 _KINDS: Final = {kind.value: kind for kind in EntryKind}
 

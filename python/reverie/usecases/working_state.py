@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from reverie import tokens, wire
 from reverie.context import open_turn_start
+from reverie.decoding import from_msgpack
 from reverie.distill import state_rendering as state_text
 from reverie.errors import Conflict, ValidationError
 from reverie.importers.branches import belongs_to_tree
@@ -210,18 +210,11 @@ def _start_of(job: StateJob) -> Checkpoint:
     return Checkpoint(job.created_at, job.distilled_through, job.state_seq, job.distilled_through, "", b"", b"")
 
 
-@lru_cache(maxsize=1)
-def _fold_decoder() -> msgspec.msgpack.Decoder[ThreadFold]:
-    from reverie.distill.extractive.fold import ThreadFold
-
-    return msgspec.msgpack.Decoder(ThreadFold)
-
-
 def _fold_of(data: bytes) -> ThreadFold:
     """Return the `ThreadFold` that a checkpoint has as bytes; an empty one for no bytes."""
     from reverie.distill.extractive.fold import ThreadFold
 
-    return _fold_decoder().decode(data) if data else ThreadFold()
+    return from_msgpack(data, ThreadFold) if data else ThreadFold()
 
 
 def _is_self_contained(entries: Sequence[Entry], calls: Sequence[tuple[int, bytes]], before: bytes) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
+from reverie.decoding import convert, from_json
 from reverie.errors import ReverieError, ValidationError
 
 if TYPE_CHECKING:
@@ -59,8 +60,8 @@ def parse(kind: type[T], value: bytes | bytearray | Json) -> T:
     """
     try:
         if isinstance(value, bytes | bytearray):
-            return _bounded(msgspec.json.decode(value, type=kind))
-        return _bounded(msgspec.convert(value, kind))
+            return _bounded(from_json(value, kind))
+        return _bounded(convert(value, kind))
     except msgspec.ValidationError as error:
         raise _error_of(kind, str(error)) from None
     except (msgspec.DecodeError, RecursionError) as error:
@@ -83,7 +84,7 @@ def parse_query(kind: type[T], query: Mapping[str, str]) -> T:
         if name not in kinds:
             raise _unknown_parameter(name, list(kinds))
     try:
-        return _bounded(msgspec.convert({name: _plain_value(text, kinds[name]) for name, text in query.items()}, kind))
+        return _bounded(convert({name: _plain_value(text, kinds[name]) for name, text in query.items()}, kind))
     except msgspec.ValidationError as error:
         raise _error_of(kind, str(error).replace(" | null", "")) from None
 

@@ -1,0 +1,77 @@
+"""Decoding: values of the type that was asked for, errors that callers catch, and first uses in several threads."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from reverie.decoding import convert, from_json, from_msgpack, json_decoder
+
+FIRST_USES = """
+import sys, threading, msgspec
+from reverie.decoding import convert, from_json, from_msgpack
+
+def nested(number):
+    inner = [msgspec.defstruct(f"Inner{number}x{field}", [("a", int), ("b", str)]) for field in range(6)]
+    return msgspec.defstruct(f"Outer{number}", [(f"field{field}", kind) for field, kind in enumerate(inner)])
+
+value = {f"field{field}": {"a": field, "b": "text"} for field in range(6)}
+json, msgpack = msgspec.json.encode(value), msgspec.msgpack.encode(value)
+calls = [
+    lambda kind: from_json(json, kind),
+    lambda kind: from_msgpack(msgpack, kind),
+    lambda kind: convert(value, kind),
+]
+kinds = [nested(number) for number in range(300)]
+gate = threading.Barrier(4)
+
+def run(turn):
+    for number, kind in enumerate(kinds):
+        gate.wait(60)
+        assert calls[(turn + number) % 3](kind).field5.a == 5
+
+sys.setswitchinterval(1e-6)
+threads = [threading.Thread(target=run, args=(turn,)) for turn in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+class Point(msgspec.Struct):
+    """A value with two fields."""
+
+    x: int
+    y: int = 0
+
+
+def test_values_have_the_type_that_was_asked_for() -> None:
+    """From JSON text, msgpack, builtins, and another object's attributes."""
+    assert from_json(b'{"x": 1}', Point) == from_json('{"x": 1}', Point) == Point(1)
+    assert from_msgpack(msgspec.msgpack.encode({"x": 1, "y": 2}), Point) == Point(1, 2)
+    assert convert([{"x": 1}], list[Point]) == [Point(1)]
+    assert convert(SimpleNamespace(x=1, y=2), Point, from_attributes=True) == Point(1, 2)
+    assert json_decoder(Point) is json_decoder(Point)
+
+
+def test_errors_are_those_of_msgspec() -> None:
+    """Callers tell text that is no JSON from JSON of another type."""
+    with pytest.raises(msgspec.ValidationError, match="field `x`"):
+        from_json(b"{}", Point)
+    with pytest.raises(msgspec.ValidationError):
+        convert({"x": "one"}, Point)
+    with pytest.raises(msgspec.DecodeError):
+        from_json(b"{", Point)
+    with pytest.raises(msgspec.DecodeError):
+        from_msgpack(b"\x81", Point)
+
+
+def test_types_are_first_used_in_several_threads() -> None:
+    """300 types, each used first by four threads at once; msgspec alone ends such a process with a signal."""
+    ended = subprocess.run([sys.executable, "-c", FIRST_USES], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
