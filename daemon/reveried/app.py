@@ -43,27 +43,27 @@ from reveried.actions.search_index import keep_index, save_indexes
 from reveried.actions.sessions import resume_following
 from reveried.background_working_states import BackgroundState
 from reveried.clock import clock_of, text_of
-from reveried.compute import SMALL_JOBS, Compute
+from reveried.commit_worker import Worker
+from reveried.compute_process import SMALL_JOBS, Compute
 from reveried.config import Config, load
 from reveried.daemon_records import StoredCallers, StoredSchedules, spaces_of, store_id
-from reveried.events import Events
+from reveried.event_wakeups import Events
 from reveried.http.admission import Admission, Limits
 from reveried.http.metrics import Metrics
 from reveried.http.openapi import openapi
 from reveried.http.routing import Application
 from reveried.jobs import Jobs
+from reveried.linux import activated_sockets, notify
 from reveried.log import logger
 from reveried.models.transport_choice import chosen_models
-from reveried.platform import activated_sockets, notify
+from reveried.precomputed_hook_texts import warm
 from reveried.process_lock import ProcessLock
 from reveried.routes import routes
 from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import ID_RANDOM_BYTES, Services
-from reveried.session_texts import warm
 from reveried.supervision import start_supervised
 from reveried.sync_service import SyncService
-from reveried.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from reverie.store import Store, Writer
-    from reveried.worker import Submit
+    from reveried.commit_worker import Submit
 
 __all__ = ["StoredCallers", "StoredSchedules", "spaces_of", "store_id"]
 

@@ -11,9 +11,9 @@ from reverie.usecases.project_listing import ProjectListings
 from reverie.usecases.waiting_candidates import WaitingCandidates
 from reveried.actions.hooks import SessionMemory
 from reveried.background_working_states import BackgroundState, StateCache
-from reveried.follower import Follower
 from reveried.mcp.clients import McpState
-from reveried.session_texts import SessionTexts
+from reveried.precomputed_hook_texts import SessionTexts
+from reveried.transcript_follower import Follower
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from reverie.usecases.access import AccessCounts
     from reverie.usecases.message_search import MessageSearch
     from reverie.usecases.recall import Recall
-    from reveried.compute import Compute
+    from reveried.commit_worker import Submit, Worker
+    from reveried.compute_process import Compute
     from reveried.config import Config
-    from reveried.events import Events
+    from reveried.event_wakeups import Events
     from reveried.http.admission import Admission, Caller
     from reveried.http.metrics import Metrics
     from reveried.jobs import Jobs
     from reveried.models.ask import Models
     from reveried.scheduler import Scheduler
     from reveried.sync_service import SyncService
-    from reveried.worker import Submit, Worker
 
 __all__ = ["ID_RANDOM_BYTES", "Services"]
 

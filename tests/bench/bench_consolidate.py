@@ -17,7 +17,7 @@ from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
 from reverie.usecases.consolidation import DocumentText, MemorySnapshot
 from reverie.usecases.memories import record_of
-from reveried.compute import GC_THRESHOLDS
+from reveried.compute_process import GC_THRESHOLDS
 
 AT = "2026-11-21T09:30:00.000Z"
 MEMORIES, CANDIDATES = 10_000, 100

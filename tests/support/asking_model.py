@@ -14,10 +14,10 @@ from reverie.language_model.requests import ModelAnswer, ModelMessage, new_reque
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.usage_ledger import Ceilings, model_spend
+from reveried.commit_worker import Worker
 from reveried.config_distiller import Distiller
 from reveried.models.anthropic import Anthropic
 from reveried.models.spending_limits import Metered
-from reveried.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -11,8 +11,8 @@ from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.usecases import compactions, imported_threads
 from reveried.actions import threads
-from reveried.execution import decide
 from reveried.log import logger
+from reveried.use_case_runner import decide
 
 if TYPE_CHECKING:
     from reverie.usecases.contexts import ContextJob

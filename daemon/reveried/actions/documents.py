@@ -18,7 +18,7 @@ from reverie.paths import existing_spelling
 from reverie.store import DocumentRecord, MemoryRecord
 from reverie.sync.redaction_view import has_marker
 from reverie.usecases import document_moves, documents, memories
-from reveried.execution import read, stored_answer
+from reveried.use_case_runner import read, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

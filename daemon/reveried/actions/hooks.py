@@ -22,10 +22,10 @@ from reverie.usecases import imported_threads, privacy, sessions
 from reveried.actions import projects
 from reveried.actions.sessions import begin, end, real_folder
 from reveried.compaction_hint import COMPACTION_HINT
-from reveried.execution import read
 from reveried.log import logger
-from reveried.session_texts import PARTS, fitted, project_index
+from reveried.precomputed_hook_texts import PARTS, fitted, project_index
 from reveried.supervision import failures_logged
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -13,7 +13,7 @@ from reverie.usecases import imports, projects, threads
 from reveried.actions import agent_files
 from reveried.actions.projects import has_no_remote, registered
 from reveried.actions.threads import opened_with
-from reveried.execution import answer_once, execute, read
+from reveried.use_case_runner import answer_once, execute, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader, ThreadRecord, Write

@@ -12,7 +12,7 @@ from reverie.tools.memory_tool import Create, Delete, Insert, MemoryToolError, R
 from reverie.usecases.documents import writable_path
 from reveried.actions import documents
 from reveried.actions.tools import project_of
-from reveried.execution import answer_once
+from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.usecases import message_pages
 from reverie.usecases.message_pages import OutlinePlan
-from reveried.execution import decide, read
 from reveried.keyed_lock import keyed_lock
+from reveried.use_case_runner import decide, read
 
 if TYPE_CHECKING:
     from reverie.usecases.message_pages import OutlineJob

@@ -13,7 +13,7 @@ from reverie.errors import ValidationError
 from reverie.repositories import locate
 from reverie.store import ThreadRecord
 from reverie.usecases import projects, sort_projects
-from reveried.execution import execute, read
+from reveried.use_case_runner import execute, read
 
 if TYPE_CHECKING:
     from reverie.documents import DocumentEntry

@@ -21,10 +21,10 @@ from reverie.usecases.conflicts import open_conflicts
 from reveried.actions import documents
 from reveried.actions.compaction import compact
 from reveried.daemon_records import spaces_of
-from reveried.execution import read
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
 from reveried.models import spool
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from reverie.store import PendingPurge, Reader, Write

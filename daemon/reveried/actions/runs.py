@@ -19,12 +19,12 @@ from reveried.actions import projects
 from reveried.actions.accesses import write_accesses
 from reveried.clock import text_of
 from reveried.daemon_records import spaces_of
-from reveried.execution import execute, read
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
 from reveried.models.ask import answered, one_at_a_time, reflection_bounds
+from reveried.recently_written_files import written_since
 from reveried.supervision import failures_logged
-from reveried.watched_folders import written_since
+from reveried.use_case_runner import execute, read
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import Outcome

@@ -15,9 +15,9 @@ from reverie.store import ThreadRecord
 from reverie.usecases import dream as dream_case
 from reveried.actions.accesses import write_accesses
 from reveried.actions.distill import dream, dream_snapshot, learn, learn_snapshot
-from reveried.execution import decide, read
 from reveried.models.ask import prepared
 from reveried.models.batches import ITEMS_MAX
+from reveried.use_case_runner import decide, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,8 +16,8 @@ from reverie.store import SessionRecord, ThreadRecord, Write
 from reverie.usecases import imported_threads, privacy, projects, sessions, threads
 from reveried.actions import imports
 from reveried.actions.projects import registered
-from reveried.execution import read
-from reveried.follower import is_own_file
+from reveried.transcript_follower import is_own_file
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from reverie.store import PrivacyCursor, Reader, Writer

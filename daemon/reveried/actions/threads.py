@@ -18,9 +18,9 @@ from reverie.usecases import rewind as rewinds
 from reverie.usecases.stored_entries import entry_record
 from reveried.actions import projects
 from reveried.actions.distill import distill, start_distilling
-from reveried.execution import decide, read, retry_while_stale, stored_answer
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
+from reveried.use_case_runner import decide, read, retry_while_stale, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -22,7 +22,7 @@ from reverie.usecases import lost_update, working_state
 from reverie.usecases.documents import writable_path
 from reverie.usecases.lost_update import ReadVersion
 from reveried.actions import documents, projects, threads
-from reveried.execution import answer_once, stored_answer
+from reveried.use_case_runner import answer_once, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

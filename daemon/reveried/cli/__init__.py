@@ -52,7 +52,7 @@ def _refused_platform(words: Sequence[str]) -> int:
     """Print why this system is refused, and return the exit code."""
     from reverie.errors import ReverieError  # noqa: PLC0415 - only on another system
     from reveried.cli.output import print_error  # noqa: PLC0415 - as above
-    from reveried.platform import require_linux  # noqa: PLC0415 - as above
+    from reveried.linux import require_linux  # noqa: PLC0415 - as above
 
     try:
         require_linux()

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Busy, Forbidden, TooLarge, Unauthenticated, ValidationError
 from reverie.usecases.spaces_and_tokens import DEFAULT_SPACE
+from reveried.linux import peer_of
 from reveried.log import logger
-from reveried.platform import peer_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -17,7 +17,7 @@ from reveried.http.admission import caller_of
 from reveried.http.call import Call, Reply, Stream
 from reveried.http.response import MethodNotAllowed, send_error
 from reveried.log import logger
-from reveried.memory_release import after_large
+from reveried.ram_release import after_large
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

@@ -22,8 +22,8 @@ from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions
 from reveried.actions import projects, threads
-from reveried.execution import read
 from reveried.mcp import protocol
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     import asyncio

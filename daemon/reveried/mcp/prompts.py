@@ -9,9 +9,9 @@ from reverie import tools
 from reverie.errors import NotFound, ValidationError
 from reverie.usecases import threads as usecase
 from reveried.actions import threads
-from reveried.execution import read
 from reveried.mcp import resources
 from reveried.mcp.clients import project_of
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

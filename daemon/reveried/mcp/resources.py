@@ -13,8 +13,8 @@ from reverie.usecases import projections
 from reverie.usecases.documents import readable_path
 from reverie.usecases.project_listing import holds_only
 from reveried.actions import projects, threads
-from reveried.execution import read
 from reveried.mcp.clients import project_of
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from reverie.store import Reader

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.store import DocumentRecord, EventRecord, Kind, NoteRecord
 from reverie.usecases import working_state
-from reveried.execution import read
 from reveried.mcp import resources
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 
     from reverie.store import Reader
-    from reveried.events import Subscription
+    from reveried.event_wakeups import Subscription
     from reveried.http.call import Call
 
 __all__ = ["LIST_CHANGED", "UPDATED", "Watch", "changes"]

@@ -19,7 +19,7 @@ import msgspec
 from reverie.decoding import from_msgpack
 from reverie.errors import ModelFailed, ReverieError
 from reverie.language_model.requests import ModelAnswer
-from reveried.compute import Compute, ComputeFailed
+from reveried.compute_process import Compute, ComputeFailed
 from reveried.models.transport import NOT_SENT
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ import msgspec
 from reverie.decoding import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
-from reveried.execution import decide
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
 from reveried.models.transport import COMES_LATER
+from reveried.use_case_runner import decide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from reverie.language_model.requests import ModelRequest
     from reverie.store import Store, Writer
     from reverie.usecases.usage_ledger import Ceilings
+    from reveried.commit_worker import Submit
     from reveried.models.anthropic import Anthropic
-    from reveried.worker import Submit
 
 __all__ = ["ITEMS_MAX", "Batches"]
 

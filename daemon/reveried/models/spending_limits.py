@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests import ModelAnswer, ModelRequest
     from reverie.store import Writer
+    from reveried.commit_worker import Submit
     from reveried.models.settlement import Settlement
     from reveried.models.transport import ModelTransport
-    from reveried.worker import Submit
 
 __all__ = ["TRIES", "Metered", "retry_pause"]
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from reverie.layout import Layout
     from reverie.redact import Redactor
     from reverie.store import Store
+    from reveried.commit_worker import Submit
     from reveried.config import Config
     from reveried.models.transport import ModelTransport
-    from reveried.worker import Submit
 
 __all__ = ["chosen_models"]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.usecases import conflicts
 from reveried.actions import sync
-from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.routing import Route
+from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

@@ -11,13 +11,13 @@ from reverie.store import DigestRecord, DistillationRecord, NoteRecord
 from reverie.usecases import distill, notes, threads, working_state
 from reveried.actions import distill as distill_actions
 from reveried.actions import threads as actions
-from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.openapi import TEXT
 from reveried.http.routing import Route
 from reveried.models.transport import request_tokens
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
+from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

@@ -17,11 +17,11 @@ from reverie.store.backup import backup
 from reverie.usecases import backups, dream, privacy, usage_ledger
 from reveried import PROTOCOL, __version__
 from reveried.actions.compaction import compact
-from reveried.execution import answer_once
+from reveried.commit_worker import WRITES_FAIL_HINT
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.models.anthropic import DEFAULT_MODELS
-from reveried.worker import WRITES_FAIL_HINT
+from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

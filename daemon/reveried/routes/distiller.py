@@ -12,10 +12,10 @@ from reverie import wire
 from reverie.errors import Forbidden, ModelFailed
 from reverie.language_model.answers import answer_schema, read_answer
 from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
-from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.models.ask import prepared
+from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import Role

@@ -16,10 +16,10 @@ from reverie.usecases import documents as usecase
 from reverie.usecases import history
 from reverie.usecases.projections import index_answer
 from reveried.actions import documents, projects
-from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes.purging import purge
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from reverie.store import DocumentRecord

@@ -8,11 +8,11 @@ from reverie import wire
 from reverie.store import DreamRecord
 from reverie.usecases import dream
 from reveried.actions import distill as actions
-from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
+from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

@@ -15,7 +15,7 @@ from reveried.http.routing import Route
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from reveried.events import Subscription
+    from reveried.event_wakeups import Subscription
     from reveried.http.call import Call
 
 __all__ = ["ROUTES"]

@@ -10,10 +10,10 @@ from reverie.store import ArchiveRecord, OperationRecord
 from reverie.usecases import documents
 from reverie.usecases import history as usecase
 from reveried.actions import history
-from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes.pagination import record_page
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import wire
-from reveried.execution import stored_answer
 from reveried.http.call import Reply
 from reveried.http.routing import Route
+from reveried.use_case_runner import stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -17,11 +17,11 @@ from reverie.usecases import memories as usecase
 from reverie.usecases import purge as purging
 from reverie.usecases.recall import recall_answer
 from reveried.actions import documents, projects
-from reveried.execution import answer_once, read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes.pagination import record_page
 from reveried.routes.purging import purge
+from reveried.use_case_runner import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader

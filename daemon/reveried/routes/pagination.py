@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie import wire
-from reveried.execution import read
 from reveried.http.call import Reply
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable

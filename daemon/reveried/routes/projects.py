@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.usecases import projects
 from reveried.actions.projects import known_project, sort
-from reveried.execution import answer_once, read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
+from reveried.use_case_runner import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 from reverie import wire
 from reverie.errors import Forbidden
 from reverie.usecases import review
-from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from reverie.store import Write

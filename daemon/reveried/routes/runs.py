@@ -12,9 +12,9 @@ from reverie.errors import Forbidden, ValidationError
 from reverie.store import RunRecord
 from reverie.usecases import runs as usecase
 from reveried.actions import runs
-from reveried.execution import answer_once, read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
+from reveried.use_case_runner import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader

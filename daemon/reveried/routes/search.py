@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reveried.actions import search as actions
-from reveried.execution import answer_once
 from reveried.http.call import Reply
 from reveried.http.routing import Route
+from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

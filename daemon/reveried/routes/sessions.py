@@ -10,9 +10,9 @@ from reverie.errors import Forbidden, ValidationError
 from reverie.usecases import privacy
 from reveried.actions import compactions
 from reveried.actions import sessions as actions
-from reveried.execution import answer_once, read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
+from reveried.use_case_runner import answer_once, read
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

@@ -11,10 +11,10 @@ from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
 from reveried.actions import agent_files, message_pages, projects
 from reveried.actions import threads as actions
-from reveried.execution import read
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes.purging import purge
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from reveried.http.call import Call

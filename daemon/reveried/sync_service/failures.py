@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reverie.sync.plan import Plan
+    from reveried.commit_worker import Submit
     from reveried.sync_service.folder_state import CommitResult
     from reveried.sync_service.space_folder import SpaceFolder
-    from reveried.worker import Submit
 
 __all__ = ["announce", "log_failure", "recorded_failure", "retry_parts"]
 

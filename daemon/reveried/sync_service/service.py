@@ -31,9 +31,9 @@ if TYPE_CHECKING:
     from reverie.sync.plan import Plan
     from reverie.sync.state import Answer, Baseline
     from reverie.usecases.projections import ListedDocument
+    from reveried.commit_worker import Submit
     from reveried.config import Config
     from reveried.sync_service.folder_state import ScanResult, WriteResult
-    from reveried.worker import Submit
 
 __all__ = ["SyncOutcome", "SyncService"]
 

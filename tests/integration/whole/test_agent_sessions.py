@@ -13,7 +13,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.importers.jsonline import HEAD_BYTES, LINE_BYTES_MAX
 from reveried.cli import import_files as importing
-from reveried.follower import FOLLOWED_MAX
+from reveried.transcript_follower import FOLLOWED_MAX
 from support.daemon import Daemon, running_daemon, scratch_home
 from support.live_session import LiveSession
 from support.session import stored_messages

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.client import Client
-from reveried.session_texts import CHARS_MAX, PARTS
+from reveried.precomputed_hook_texts import CHARS_MAX, PARTS
 from support.daemon import running_daemon
 from support.live_session import LiveSession
 from support.session import session_file, stored_messages

@@ -20,8 +20,8 @@ from reverie.usecases import threads, working_state
 from reverie.usecases.stored_entries import entry_record
 from reveried.actions import threads as actions
 from reveried.background_working_states import CACHED_MAX, BackgroundState, StateCache
-from reveried.compute import Compute
-from reveried.worker import Worker
+from reveried.commit_worker import Worker
+from reveried.compute_process import Compute
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence

@@ -17,8 +17,8 @@ from reverie.usecases.access import AccessCounts
 from reverie.usecases.project_listing import ProjectListings
 from reveried import config
 from reveried.actions import distill, history, imports
-from reveried.compute import Compute
-from reveried.worker import Worker
+from reveried.commit_worker import Worker
+from reveried.compute_process import Compute
 from support.generated_sessions import generate
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from reverie.errors import Busy, NotFound, ReverieError, ValidationError
 from reveried import jobs as module
-from reveried.events import Events
+from reveried.event_wakeups import Events
 from reveried.jobs import Jobs, Progress
 
 if TYPE_CHECKING:

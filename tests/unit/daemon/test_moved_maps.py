@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reverie.store import lmdb_env
 from reverie.store.lmdb_env import MAPS_LOCK, Environment
-from reveried import memory_release
+from reveried import ram_release
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,12 +27,12 @@ def test_memory_is_given_back_while_no_map_moves(monkeypatch: pytest.MonkeyPatch
             done.set()
 
     async def large() -> None:
-        memory_release.after_large(memory_release.LARGE_BYTES)
+        ram_release.after_large(ram_release.LARGE_BYTES)
         assert await asyncio.to_thread(done.wait, 60)
 
-    monkeypatch.setattr(memory_release, "QUIET_S", 0.0)
-    monkeypatch.setattr(memory_release, "release_memory", release)
-    monkeypatch.setattr(memory_release, "release_pages", release)
+    monkeypatch.setattr(ram_release, "QUIET_S", 0.0)
+    monkeypatch.setattr(ram_release, "release_memory", release)
+    monkeypatch.setattr(ram_release, "release_pages", release)
     asyncio.run(large())
 
     assert held == [("", False), ("data.mdb", True)]

@@ -12,7 +12,7 @@ from reverie.errors import StorageFailed
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write
 from reveried.actions.history import prune, prune_daily
-from reveried.worker import Worker
+from reveried.commit_worker import Worker
 
 if TYPE_CHECKING:
     from pathlib import Path

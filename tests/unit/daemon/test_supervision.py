@@ -11,8 +11,8 @@ import pytest
 
 from reverie.store import SessionRecord
 from reveried import log
-from reveried.follower import Follower
 from reveried.supervision import failures_logged, start_supervised, supervise
+from reveried.transcript_follower import Follower
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,9 +15,9 @@ from reverie.language_model.requests import ModelAnswer
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.usage_ledger import Ceilings, model_spend
+from reveried.commit_worker import Worker
 from reveried.models.spending_limits import Metered, retry_pause
 from reveried.models.transport import NOT_SENT
-from reveried.worker import Worker
 from support.asking_model import question
 
 if TYPE_CHECKING:

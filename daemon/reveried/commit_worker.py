@@ -279,7 +279,7 @@ class Worker:
         tried. On a full disk nothing was half written, and the next write works once there is room.
         """
         failure = _as_storage_failure(error)
-        log = logger("reveried.worker")
+        log = logger("reveried.commit_worker")
         log.error("a commit failed", kind=type(error).__name__, code=failure.code)
         if isinstance(failure, StorageFailed):
             with self._lock:
@@ -293,7 +293,7 @@ class Worker:
 def _note_beside(outcome: Done[Any] | Failed, written: Callable[[], None]) -> None:
     """Call `written` where the write of the daemon itself is durable; else it is repeated in the next commit."""
     if isinstance(outcome, Failed):
-        log = logger("reveried.worker")
+        log = logger("reveried.commit_worker")
         log.warning("a write of the daemon itself failed", kind=type(outcome.error).__name__)
     else:
         written()

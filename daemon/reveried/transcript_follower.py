@@ -187,7 +187,7 @@ class Follower:
                 except NotFound:
                     pass  # the client has not written it yet, or has removed it
                 except ReverieError as error:
-                    log = logger("reveried.follower")
+                    log = logger("reveried.transcript_follower")
                     log.warning("a transcript was not read", code=error.code, why=error.message)
                     continue
             followed.earlier.pop(other.path, None)
@@ -222,7 +222,7 @@ async def _import(services: Services, space: str, followed: _Followed) -> int:
         )
         added += answer.added
         for problem in answer.problems:
-            logger("reveried.follower").warning(
+            logger("reveried.transcript_follower").warning(
                 "a line was not read; it is stored as raw text",
                 thread=followed.record.thread,
                 line=problem.line,
@@ -319,4 +319,4 @@ async def _learn(services: Services, space: str, thread: str) -> None:
     try:
         await learn(services, space, thread, who="follower")
     except ReverieError as error:
-        logger("reveried.follower").info("a session was not learnt from", code=error.code)
+        logger("reveried.transcript_follower").info("a session was not learnt from", code=error.code)

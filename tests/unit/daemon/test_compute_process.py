@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Busy, ReverieError, TokenBudgetExceeded, ValidationError
-from reveried import compute
-from reveried.compute import Compute, ComputeFailed
+from reveried import compute_process
+from reveried.compute_process import Compute, ComputeFailed
 from support import fake_jobs
 from support.descriptors import descriptor_count
 
@@ -90,7 +90,7 @@ def test_a_small_job_needs_no_child() -> None:
 
 def test_a_middling_job_does_not_wait_for_the_child_that_it_starts() -> None:
     async def work(made: Compute) -> None:
-        body = b"x" * (compute.SMALL_BYTES + 1)
+        body = b"x" * (compute_process.SMALL_BYTES + 1)
         assert await made.run("echo", body) == body
         while not made.pids():  # noqa: ASYNC110 - another process is waited for
             await asyncio.sleep(0.01)
@@ -248,7 +248,7 @@ def test_closing_leaves_no_child_timer_or_descriptor() -> None:
 
 def test_a_child_at_work_is_ended_by_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
     """It does not read its input while it works, so SIGTERM ends it, long before it would be killed."""
-    monkeypatch.setattr(compute, "STOP_GRACE_S", 25.0)
+    monkeypatch.setattr(compute_process, "STOP_GRACE_S", 25.0)
 
     async def work(made: Compute) -> None:
         await made.run("echo", b"")
@@ -263,7 +263,7 @@ def test_a_child_at_work_is_ended_by_a_signal(monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_child_that_ignores_sigterm_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A stopped child that ignores SIGTERM is killed after the grace period."""
-    monkeypatch.setattr(compute, "STOP_GRACE_S", 0.2)
+    monkeypatch.setattr(compute_process, "STOP_GRACE_S", 0.2)
 
     async def work(made: Compute) -> None:
         (pid,) = [int(await made.run("pid", b""))]
@@ -278,7 +278,7 @@ def test_a_full_queue_is_busy() -> None:
     """A full queue and a closed Compute answer Busy."""
 
     async def work(made: Compute) -> None:
-        waiting = [asyncio.ensure_future(made.run("sleep", b"0.3")) for _ in range(compute.BULK_QUEUE)]
+        waiting = [asyncio.ensure_future(made.run("sleep", b"0.3")) for _ in range(compute_process.BULK_QUEUE)]
         await asyncio.sleep(0)
         with pytest.raises(Busy):
             await made.run("echo", b"x")
@@ -299,22 +299,22 @@ def test_bulk_work_yields_the_processor() -> None:
         ours = os.getpriority(os.PRIO_PROCESS, 0)
         one, bulk = [int(await made.run("pid", b"", bulk=bulk)) for bulk in (False, True)]
         assert os.getpriority(os.PRIO_PROCESS, one) == ours
-        assert os.getpriority(os.PRIO_PROCESS, bulk) == min(ours + compute.BULK_NICENESS, 19)
+        assert os.getpriority(os.PRIO_PROCESS, bulk) == min(ours + compute_process.BULK_NICENESS, 19)
 
     run(work)
 
 
 def test_the_child_alone() -> None:
     """The child's loop answers frames until its input ends, and exits at an oversized or incomplete frame."""
-    frame = compute.HEAD.pack(4, 3) + b"echo" + b"abc"
+    frame = compute_process.HEAD.pack(4, 3) + b"echo" + b"abc"
     for data, answer, status in (
-        (frame * 2, (compute.HEAD.pack(2, 3) + b"okabc") * 2, 0),
-        (frame + compute.HEAD.pack(4, 1 << 40), compute.HEAD.pack(2, 3) + b"okabc", 2),
+        (frame * 2, (compute_process.HEAD.pack(2, 3) + b"okabc") * 2, 0),
+        (frame + compute_process.HEAD.pack(4, 1 << 40), compute_process.HEAD.pack(2, 3) + b"okabc", 2),
         (frame[:-1], b"", 0),
         (b"\x04", b"", 0),
     ):
         said = subprocess.run(
-            [sys.executable, "-m", "reveried.compute", "support.fake_jobs", "0", "0"],
+            [sys.executable, "-m", "reveried.compute_process", "support.fake_jobs", "0", "0"],
             input=data,
             capture_output=True,
             timeout=60,
@@ -328,18 +328,21 @@ def test_the_child_in_this_process() -> None:
     to_child, from_us = os.pipe()
     to_us, from_child = os.pipe()
     try:
-        os.write(from_us, compute.HEAD.pack(6, 4) + b"defect" + b"oops" + compute.HEAD.pack(4, 1) + b"echo" + b"x")
+        os.write(
+            from_us,
+            compute_process.HEAD.pack(6, 4) + b"defect" + b"oops" + compute_process.HEAD.pack(4, 1) + b"echo" + b"x",
+        )
         os.close(from_us)
         before = signal.getsignal(signal.SIGINT)
         try:
-            assert compute.main(["support.fake_jobs", "0", "0"], source=to_child, target=from_child) == 0
+            assert compute_process.main(["support.fake_jobs", "0", "0"], source=to_child, target=from_child) == 0
         finally:
             signal.signal(signal.SIGINT, before)
         os.close(from_child)
         with os.fdopen(to_us, "rb", closefd=False) as answers:
             said = answers.read()
         assert b"internal_error" in said
-        assert said.endswith(compute.HEAD.pack(2, 1) + b"okx")
+        assert said.endswith(compute_process.HEAD.pack(2, 1) + b"okx")
     finally:
         os.close(to_child)
         os.close(to_us)
@@ -349,7 +352,7 @@ def test_children_die_with_the_daemon() -> None:
     """A child ends in the middle of its job when its parent is killed with SIGKILL."""
     code = (
         "import asyncio\n"
-        "from reveried.compute import Compute\n"
+        "from reveried.compute_process import Compute\n"
         "async def main():\n"
         "    made = Compute(idle_s=60, timeout_s=60, jobs_module='support.fake_jobs')\n"
         "    print((await made.run('pid', b'')).decode(), flush=True)\n"

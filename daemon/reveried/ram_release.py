@@ -11,7 +11,7 @@ import asyncio
 from weakref import WeakKeyDictionary
 
 from reverie.store.lmdb_env import MAPS_LOCK
-from reveried.platform import release_memory, release_pages
+from reveried.linux import release_memory, release_pages
 
 __all__ = ["LARGE_BYTES", "QUIET_S", "after_large"]
 

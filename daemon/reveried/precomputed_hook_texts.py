@@ -16,8 +16,8 @@ from reverie.store import ThreadRecord
 from reverie.usecases import projections, projects, sessions
 from reveried.actions import threads
 from reveried.actions.projects import index_entries
-from reveried.execution import read
 from reveried.log import logger
+from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from reverie.store import Reader
@@ -82,7 +82,7 @@ class SessionTexts:
                     services, *key, tiers=_TIERS[part], max_chars=CHARS_MAX - _HEAD_CHARS[part]
                 )
             except ReverieError as error:
-                logger("reveried.session_texts").info("a text was not made", part=part, code=error.code)
+                logger("reveried.precomputed_hook_texts").info("a text was not made", part=part, code=error.code)
                 parts[part] = ""
         self._ready[key] = parts
         self._ready.move_to_end(key)

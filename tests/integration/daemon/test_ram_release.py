@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from reverie.client import Client
-from reveried import memory_release
-from reveried.platform import release_pages
+from reveried import ram_release
+from reveried.linux import release_pages
 from support.daemon import running_daemon
 from support.soak import count
 from support.waiting import wait_until
@@ -48,7 +48,7 @@ def test_the_map_is_read_again_after_it_was_released() -> None:
     """Releasing takes nothing away: what is read afterwards is what was stored."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         thread = client.create_thread().id
-        client.append(thread, [{"role": "user", "content": "x" * (memory_release.LARGE_BYTES + 1)}])
+        client.append(thread, [{"role": "user", "content": "x" * (ram_release.LARGE_BYTES + 1)}])
         for _ in range(3):
-            assert len(client.messages(thread).items[0].content) == memory_release.LARGE_BYTES + 1
+            assert len(client.messages(thread).items[0].content) == ram_release.LARGE_BYTES + 1
     release_pages("data.mdb")  # without such a map

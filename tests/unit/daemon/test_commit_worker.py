@@ -13,7 +13,7 @@ import pytest
 from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Kind, Store, Write
-from reveried.worker import INTERACTIVE_BATCH, Worker
+from reveried.commit_worker import INTERACTIVE_BATCH, Worker
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -122,7 +122,7 @@ def test_is_shared_after_an_agents_write(monkeypatch: pytest.MonkeyPatch) -> Non
         assert not worker.is_shared()
         await worker.submit(write("a"))
         assert worker.is_shared()
-        monkeypatch.setattr("reveried.worker.SHARED_S", 0.0)
+        monkeypatch.setattr("reveried.commit_worker.SHARED_S", 0.0)
         assert not worker.is_shared()
 
     run(SlowStore(), work)

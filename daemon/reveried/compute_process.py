@@ -2,7 +2,7 @@
 
 `Compute` (in the daemon) starts children on demand, at most two: one for agents and one for bulk work, so that an
 import never delays a context. A child ends with its parent, and after a minute without work. The child itself is
-`python -m reveried.compute`.
+`python -m reveried.compute_process`.
 
 Starting a child takes a second, and a child as much memory again as the daemon. So while a lane has none, a job on few
 bytes is run in a thread of the daemon, which has the modules for it loaded anyway. Most agents never need a child.
@@ -30,8 +30,8 @@ import orjson
 from reverie.decoding import from_json
 from reverie.errors import Busy, ReverieError, from_code
 from reveried.keyed_lock import finish_before_cancel
-from reveried.memory_release import LARGE_BYTES, after_large
-from reveried.platform import die_with_parent, release_memory
+from reveried.linux import die_with_parent, release_memory
+from reveried.ram_release import LARGE_BYTES, after_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -223,7 +223,7 @@ class Compute:
         return await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
-            "reveried.compute",
+            "reveried.compute_process",
             self._jobs_module,
             str(os.getpid()),
             str(niceness),
