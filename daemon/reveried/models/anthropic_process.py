@@ -2,8 +2,8 @@
 
 The package takes seconds and much memory to import, and talks to servers that may send anything. So it lives in a child
 of the daemon (`reveried.compute_process` runs it), with an environment of its own: none of the package's variables
-reaches it, and the key comes with each job through a pipe. A job sends one request once. Its answer is bounded in time and bytes,
-read by a strict reader, and never part of an error's text.
+reaches it, and the key comes with each job through a pipe. A job sends one request once. Its answer is bounded in time
+and bytes, read by a strict reader, and never part of an error's text.
 """
 
 from __future__ import annotations
