@@ -143,7 +143,10 @@ class ClaudeRequests:
 
 
 def _summary_asked(body: bytes) -> tuple[_Request, str] | None:
-    """Return the request without its last message, and the person's instructions, if that asks for a summary of all."""
+    """Return the request without the words that ask for a summary of all, and the person's instructions in them.
+
+    None if it does not ask for that.
+    """
     request = from_json(body, _Request)
     last: dict[str, Any] = {}
     while request.messages:
@@ -152,13 +155,17 @@ def _summary_asked(body: bytes) -> tuple[_Request, str] | None:
         if last.get("role") != "system":
             break
     content = last.get("content")
+    before: list[Any] = []  # what the client sends in the same message: results of calls, and what the person said last
     if isinstance(content, list):
+        before = content[:-1]
         content = content[-1].get("text") if content and isinstance(content[-1], dict) else None
     if last.get("role") != "user" or not isinstance(content, str):
         return None
     if not content.lstrip().startswith(_BEGINS) or _ASKS not in content[:_NEAR] or "<summary>" not in content:
         return None
     begin, end = _INSTRUCTIONS
+    if before:
+        request.messages.append(msgspec.Raw(orjson.dumps({**last, "content": before})))
     asked = content.rpartition(begin)[2].partition(end)[0] if begin in content else ""
     return request, asked.replace(COMPACTION_HINT, "").strip()[:INSTRUCTIONS_CHARS]
 

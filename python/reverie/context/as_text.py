@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from reverie import tokens
 from reverie.context.assemble import BEGINNING, WAITING
 from reverie.context.render import block_text
 from reverie.context.tiers import FRAME
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from reverie.context.values import Context
 
-__all__ = ["TEXT_TIERS", "text_of"]
+__all__ = ["TEXT_TIERS", "text_of", "text_of_tokens"]
 
 TEXT_TIERS: Final = (
     "bootstrap",
@@ -28,20 +29,38 @@ TEXT_TIERS: Final = (
 )
 """The tiers in the order of the text; without a choice it has all of them."""
 
-_GIVES_WAY: Final = ("bootstrap", "index", "recall", "excerpts", "digest", "tail", "summary", "notes", "workingState")
+_REQUESTS: Final = "requests"
+
+_GIVES_WAY: Final = (
+    "bootstrap",
+    "index",
+    "recall",
+    "excerpts",
+    "digest",
+    "tail",
+    "summary",
+    "notes",
+    _REQUESTS,
+    "workingState",
+)
 """The order in which tiers are shortened: what an agent needs first to go on with its work is last."""
 
 _CUT: Final = "[… shortened …]"
 _CONVERSATION: Final = "## The last messages"
 
 
-def text_of(context: Context, *, tiers: Collection[str] | None = None, chars_max: int | None = None) -> str:
+def text_of(
+    context: Context, *, tiers: Collection[str] | None = None, chars_max: int | None = None, requests: str = ""
+) -> str:
     """Return the chosen tiers of a context as one text of at most `chars_max` characters, all without a choice.
 
-    It begins with the sentence that what follows is data. Where it has to be shorter, tiers give way one after the
-    other: the last messages lose their beginning, every other tier its end. Empty where there is nothing to say.
+    It begins with the sentence that what follows is data; `requests` are put behind the notes. Where it has to be
+    shorter, tiers give way one after the other: the last messages lose their beginning, every other tier its end.
+    Empty where there is nothing to say.
     """
-    texts = {name: "\n\n".join(context.texts.get(name, ())) for name in TEXT_TIERS if tiers is None or name in tiers}
+    of_tiers = {**context.texts, _REQUESTS: [requests]}
+    chosen = TEXT_TIERS if tiers is None else [name for name in TEXT_TIERS if name in tiers]
+    texts = {name: "\n\n".join(of_tiers.get(name, ())) for name in _with_requests(chosen)}
     if "tail" in texts:
         texts["tail"] = _conversation(context)
     texts = {name: _unframed(text) for name, text in texts.items()}
@@ -51,6 +70,21 @@ def text_of(context: Context, *, tiers: Collection[str] | None = None, chars_max
     if not shown or (chars_max is not None and chars_max < len(FRAME)):
         return ""
     return "\n\n".join([FRAME, *shown])
+
+
+def text_of_tokens(context: Context, requests: str, *, tiers: Collection[str], max_tokens: int) -> str:
+    """Return the chosen tiers of a context, and the person's requests, as one text of about `max_tokens` tokens."""
+    text = text_of(context, tiers=tiers, requests=requests)
+    size = tokens.count(text)
+    if size <= max_tokens:
+        return text
+    return text_of(context, tiers=tiers, chars_max=len(text) * max_tokens // size, requests=requests)
+
+
+def _with_requests(tiers: Sequence[str]) -> list[str]:
+    """Return the names of tiers with that of the requests behind those that come before the summary."""
+    place = sum(TEXT_TIERS.index(name) <= TEXT_TIERS.index("notes") for name in tiers)
+    return [*tiers[:place], _REQUESTS, *tiers[place:]]
 
 
 def _unframed(text: str) -> str:

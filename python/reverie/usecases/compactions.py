@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 
 from reverie import tokens, wire
-from reverie.context.as_text import text_of
+from reverie.context.as_text import text_of_tokens
 from reverie.context.truncate import shorten
 from reverie.context.values import Limits, Parts
 from reverie.distill import state_rendering as state_text
@@ -24,6 +24,7 @@ from reverie.importers.messages import blocks_of, main_line
 from reverie.importers.token_count import with_token_counts
 from reverie.models import EntryKind
 from reverie.usecases import contexts
+from reverie.usecases.last_requests import last_requests
 from reverie.usecases.sized_context import sized_context
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["TIERS", "CompactionJob", "decide"]
 
 TIERS: Final = ("digest", "workingState", "notes", "summary", "excerpts", "tail")
-CHARS_OF_TOKEN: Final = 3
+REQUESTS_SHARE: Final = 8  # of the size: the person's last requests have an eighth at most
 EARLIER_SHARE: Final = 3  # of the size: a summary that the conversation begins with has a third at most
 LAST_MESSAGES: Final = 12  # of the thread, among which the conversation's last reply has to be
 
@@ -61,9 +62,12 @@ class CompactionJob(msgspec.Struct):
 def decide(job: CompactionJob) -> wire.Compaction:
     """Return the text that takes the conversation's place; pure. Raises Damaged."""
     entries = _entries(job.client, job.messages)
-    if job.thread is not None and _has_all(contexts.last_messages(job.thread, LAST_MESSAGES), main_line(entries)):
-        of_thread = contexts.TextJob(job.thread, tiers=list(TIERS), chars_max=job.tokens * CHARS_OF_TOKEN)
-        return _answer(contexts.decide_text(of_thread).text, "thread")
+    if job.thread is not None:
+        stored = contexts.messages_of(job.thread)
+        if _has_all(stored[-LAST_MESSAGES:], main_line(entries)):
+            requests = last_requests(stored, job.tokens // REQUESTS_SHARE)
+            text = contexts.text_with_requests(job.thread, requests, tiers=TIERS, max_tokens=job.tokens)
+            return _answer(text, "thread")
     entries = with_token_counts(entries)
     earlier = "\n\n".join(_text(entry.content) for entry in entries if entry.kind is EntryKind.SUMMARY)
     return _answer(_distilled(entries, main_line(entries), earlier, job.tokens), "messages")
@@ -80,16 +84,18 @@ def _distilled(entries: Sequence[Entry], messages: Sequence[Message], earlier: s
         parts.append(f"{_EARLIER_HEADING}\n{shorten(earlier, size // EARLIER_SHARE)}")
         size -= tokens.count(parts[0])
     if messages:
+        requests = last_requests(messages, size // REQUESTS_SHARE)
         context = sized_context(
             Parts(state=state_text.render(Extractive().working_state(messages)), messages=tuple(messages)),
-            Limits(max_tokens=size),
+            Limits(max_tokens=size - tokens.count(requests)),
             number=1,
             previous=None,
             inherited_digest="",
             # An id marks the last turn as one that is not continued here: it is distilled like the rest.
             entries=[replace(entries[-1], id="last")],
+            beside=requests,
         )
-        parts.append(text_of(context, tiers=TIERS, chars_max=size * CHARS_OF_TOKEN))
+        parts.append(text_of_tokens(context, requests, tiers=TIERS, max_tokens=size))
     return "\n\n".join(part for part in parts if part)
 
 

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from reverie import wire
+from reverie import tokens, wire
 from reverie.consolidate.review_rules import lines_without
 from reverie.context import Limits, Parts, RecallLine, assemble
-from reverie.context.as_text import text_of
+from reverie.context.as_text import text_of, text_of_tokens
 from reverie.context.excerpts import ExcerptCache
 from reverie.decoding import convert
 from reverie.distill import state_rendering as state_text
@@ -53,8 +53,9 @@ __all__ = [
     "clear_caches",
     "decide",
     "decide_text",
-    "last_messages",
+    "messages_of",
     "snapshot",
+    "text_with_requests",
 ]
 
 CHARS_OF_TOKEN = 3  # characters of a token at least in nearly every text, so that the tiers fill the size asked for
@@ -199,17 +200,28 @@ def decide_text(job: TextJob) -> wire.ContextText:
     return wire.ContextText(text=text)
 
 
+def text_with_requests(job: ContextJob, requests: str, *, tiers: Sequence[str], max_tokens: int) -> str:
+    """Return a context as one text of about `max_tokens` tokens, with the person's requests in it. Raises Damaged."""
+    context = _least_context(job, max_tokens - tokens.count(requests), requests)
+    return text_of_tokens(context, requests, tiers=tiers, max_tokens=max_tokens)
+
+
 def _text_at(job: TextJob, size: int) -> tuple[Context, str]:
     """Return the context for `size` tokens, or the least that holds the open turn, and its text."""
-    try:
-        context = _context(msgspec.structs.replace(job.context, max_tokens=size))
-    except TokenBudgetExceeded as exceeded:
-        least = int(exceeded.details["minimumRequired"])
-        context = _context(msgspec.structs.replace(job.context, max_tokens=least))
+    context = _least_context(job.context, size)
     return context, text_of(context, tiers=job.tiers, chars_max=job.chars_max)
 
 
-def _context(job: ContextJob) -> Context:
+def _least_context(job: ContextJob, size: int, beside: str = "") -> Context:
+    """Return the context for `size` tokens, or the least that holds the open turn."""
+    try:
+        return _context(msgspec.structs.replace(job, max_tokens=size), beside)
+    except TokenBudgetExceeded as exceeded:
+        least = int(exceeded.details["minimumRequired"])
+        return _context(msgspec.structs.replace(job, max_tokens=least), beside)
+
+
+def _context(job: ContextJob, beside: str = "") -> Context:
     """Return the context of a snapshot. Raises TokenBudgetExceeded and Damaged."""
     limits = Limits(
         window=job.room.window,
@@ -218,7 +230,7 @@ def _context(job: ContextJob) -> Context:
         preserve_tokens=job.room.preserve_tokens,
         trigger=job.room.clear_at,
     )
-    return _stored_context(job, limits) if job.max_tokens is None else _sized_context(job, limits)
+    return _stored_context(job, limits) if job.max_tokens is None else _sized_context(job, limits, beside)
 
 
 def _stored_context(job: ContextJob, limits: Limits) -> Context:
@@ -237,8 +249,8 @@ def _stored_context(job: ContextJob, limits: Limits) -> Context:
     return assemble(parts, limits)
 
 
-def _sized_context(job: ContextJob, limits: Limits) -> Context:
-    """Return the context that is distilled for `max_tokens`."""
+def _sized_context(job: ContextJob, limits: Limits, beside: str) -> Context:
+    """Return the context that is distilled for `max_tokens`; lines of `beside` are no excerpts."""
     entries = _entries(job)
     has_own = job.is_distilled or job.distillation is not None
     parts = _parts(job, _messages(entries))
@@ -250,6 +262,7 @@ def _sized_context(job: ContextJob, limits: Limits) -> Context:
         inherited_digest="" if has_own else lines_without(job.digest, job.forgotten),
         entries=entries,
         cache=_distillations(_fingerprint(job)),
+        beside=beside,
     )
 
 
@@ -298,9 +311,9 @@ def _entries(job: ContextJob) -> list[Entry]:
     return [_OPENED.open(job.thread, seq, data) for seq, data in job.entries]
 
 
-def last_messages(job: ContextJob, count: int) -> tuple[Message, ...]:
-    """Return the last messages of a snapshot's thread, `count` at most. Raises Damaged."""
-    return _messages(_entries(job))[-count:]
+def messages_of(job: ContextJob) -> tuple[Message, ...]:
+    """Return the messages of a snapshot's thread, without those that the user rewound. Raises Damaged."""
+    return _messages(_entries(job))
 
 
 def _messages(entries: Sequence[Entry]) -> tuple[Message, ...]:

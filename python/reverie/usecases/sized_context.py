@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from reverie.context import Context, Limits, Parts
-    from reverie.models import Distillation, Entry, Message
+    from reverie.models import Distillation, Entry, Message, Passage
 
 __all__ = ["DistillationCache", "open_turn", "sized_context"]
 
@@ -54,13 +54,15 @@ def sized_context(
     inherited_digest: str,
     entries: Sequence[Entry],
     cache: DistillationCache | None = None,
+    beside: str = "",
 ) -> Context:
     """Return the context of a thread within `limits.max_tokens`.
 
     `parts` has the tiers that do not depend on the size; its `messages` are all since the distillation `previous`
     (None: since the beginning), without rewound ones, and `entries` what they were joined from. `number` is that of the
     summary to be written. An empty digest in `parts` is made here, from `inherited_digest`. With a `cache` the same
-    messages are not distilled again for the same size.
+    messages are not distilled again for the same size. What the person says in `beside`, a text that stands next to the
+    context, is no excerpt as well.
 
     A thread that fits whole is served word for word. Else it is distilled for the size, its tail beginning where the
     ceiling of the tail says. A tail that leaves hardly any room for excerpts is distilled as well, unless its turn is
@@ -81,7 +83,7 @@ def sized_context(
     start = min(open_from, tail_start(messages, limits.preserve_messages, min(caps.tail, limits.preserve_tokens)))
 
     def distilled(start: int) -> Context:
-        return _distilled(parts, limits, start=start, number=number, previous=previous, cache=cache)
+        return _distilled(parts, limits, start=start, number=number, previous=previous, cache=cache, beside=beside)
 
     try:
         context = distilled(start)
@@ -122,11 +124,13 @@ def _distilled(
     number: int,
     previous: Distillation | None,
     cache: DistillationCache | None,
+    beside: str,
 ) -> Context:
     """Return the context with the messages before `start` distilled and the others as its tail."""
     messages = parts.messages
     caps = ceilings(limits)
-    total_tokens = (limits.max_tokens or 0) - _tokens_beside(parts, caps.tail, messages[start:])
+    # What is said beside it is ranked too, and then left out.
+    total_tokens = (limits.max_tokens or 0) - _tokens_beside(parts, caps.tail, messages[start:]) + tokens.count(beside)
 
     def distill() -> Distillation:
         return Extractive().distill(
@@ -145,12 +149,22 @@ def _distilled(
             parts,
             summary=summary.render(distillation.summary),
             distillation=number,
-            passages=distillation.passages,
+            passages=_not_in(beside, distillation.passages),
             messages=tuple(messages[start:]),
             distilled_at_seq=None,
         ),
         limits,
     )
+
+
+def _not_in(beside: str, passages: Sequence[Passage]) -> tuple[Passage, ...]:
+    """Return the passages without those whose every line is one of a text, as an item of a list or as it is."""
+    said = _lines(beside)
+    return tuple(passage for passage in passages if not _lines(passage.text) <= said)
+
+
+def _lines(text: str) -> set[str]:
+    return {line.strip().removeprefix("- ") for line in text.split("\n")}
 
 
 def _tokens_beside(parts: Parts, ceiling: int, tail: Sequence[Message]) -> int:

@@ -246,6 +246,24 @@ def test_the_items_of_codex(daemon: Daemon) -> None:
     assert "You are Codex" not in made.text
 
 
+def test_words_in_the_message_that_asks_for_the_summary(daemon: Daemon) -> None:
+    """After an interruption the client asks in the message that has the last result and what the person said then."""
+    call = {"type": "tool_use", "id": "look", "name": "Bash", "input": {"command": "cat gate.txt"}}
+    blocks = [
+        {"type": "tool_result", "tool_use_id": "look", "content": "the lock_of_the_gate is rusty"},
+        {"type": "text", "text": "[Request interrupted by user]"},
+        {"type": "text", "text": "No, wait for the rain to end."},
+        {"type": "text", "text": ASKED},
+    ]
+    said = [*SAID, {"role": "assistant", "content": [call]}, {"role": "user", "content": blocks}]
+    body = {**asked_to(), "messages": said}
+    with model_server() as models, proxied(models.url, daemon=daemon.socket) as server:
+        text = summary_of(compacted(server, body)[1])
+        assert models.requests == []
+    assert "- No, wait for the rain to end." in text
+    assert "the lock_of_the_gate is rusty" in text
+
+
 def test_what_a_hook_adds_behind_the_request_is_no_part_of_it(daemon: Daemon) -> None:
     """A message of the system after the client's own words: the summary is asked for all the same."""
     body = asked_to()

@@ -1,0 +1,45 @@
+"""The text in the place of a conversation: what the person asked for is in it, and it has about its tokens."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+from reverie import tokens
+from reverie.usecases.compactions import CompactionJob, decide
+from support.transcripts import call, result, text
+
+TOKENS = 3_000
+ASKED = [f"Please repair crane {number}, and tell me whether its hook is bent." for number in range(12)]
+
+
+def conversation(alphabet: str) -> list[dict[str, Any]]:
+    """Return a conversation in which every request is followed by files that are larger than the text may be."""
+    pick = random.Random(7)
+    said: list[dict[str, Any]] = []
+    for number, words in enumerate(ASKED):
+        said.append({"role": "user", "content": words})
+        for step in range(4):
+            name = f"look{number}x{step}"
+            lines = (
+                f"crane_{pick.randrange(10**6)} = {pick.randrange(10**6)}  # {''.join(pick.choices(alphabet, k=40))}"
+                for _ in range(60)
+            )
+            said.append({"role": "assistant", "content": [text("I look at it."), call(name, command=f"cat {name}.py")]})
+            said.append({"role": "user", "content": [result(name, "\n".join(lines))]})
+        said.append({"role": "assistant", "content": [text(f"The hook_of_crane_{number} is straight.")]})
+    return said
+
+
+@pytest.mark.parametrize("alphabet", ["abcdefgh    ", "港口的起重机已经修好了。"])
+def test_requests_are_in_the_text(alphabet: str) -> None:
+    """The latest ones whole, latest first, before the summary; the text uses its tokens, and has hardly more."""
+    made = decide(CompactionJob("claude-code", conversation(alphabet), TOKENS))
+    places = [made.text.find(f"- {words}") for words in reversed(ASKED)]
+    assert places[0] > -1
+    assert places == sorted(places)
+    assert places[-1] < made.text.index("# Conversation Summary")
+    assert 0.85 * TOKENS < made.tokens < 1.02 * TOKENS
+    assert made.tokens == tokens.count(made.text)
