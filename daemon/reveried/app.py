@@ -32,8 +32,7 @@ from reverie.usecases.recall import Recall
 from reverie.usecases.redacted_values import FingerprintKeeper
 from reveried import __version__, log
 from reveried.actions import purge
-from reveried.actions.accesses import write_accesses, write_accesses_regularly
-from reveried.actions.compaction import compact_when_quiet
+from reveried.actions.access_counts import write_accesses, write_accesses_regularly
 from reveried.actions.distill import learn_from_spool
 from reveried.actions.history import prune_daily
 from reveried.actions.runs import complete_due
@@ -41,6 +40,7 @@ from reveried.actions.scheduled_jobs import register_scheduled_jobs
 from reveried.actions.search import keep_messages, keep_vectors, save_messages
 from reveried.actions.search_index import keep_index, save_indexes
 from reveried.actions.sessions import resume_following
+from reveried.actions.store_compaction import compact_when_quiet
 from reveried.background_working_states import BackgroundState
 from reveried.clock import clock_of, text_of
 from reveried.commit_worker import Worker
@@ -55,7 +55,7 @@ from reveried.http.routing import Application
 from reveried.jobs import Jobs
 from reveried.linux import activated_sockets, notify
 from reveried.log import logger
-from reveried.models.transport_choice import chosen_models
+from reveried.model_transports.transport_choice import chosen_models
 from reveried.precomputed_hook_texts import warm
 from reveried.process_lock import ProcessLock
 from reveried.routes import routes
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
     from reverie.embedding import Embedder
     from reveried.clock import Clock
-    from reveried.models.ask import Models
+    from reveried.model_transports.ask_model import Models
 
 __all__ = ["EXIT_CONFIG", "EXIT_FAILED", "run", "serve"]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reverie.language_model.requests import ModelRequest
     from reverie.models import Message, WorkingState
     from reverie.usecases.working_state import StatePlan
-    from reveried.models.ask import Models
+    from reveried.model_transports.ask_model import Models
     from reveried.services import Services
 
 __all__ = ["CACHED_MAX", "DEADLINE_S", "BackgroundState", "StateCache"]

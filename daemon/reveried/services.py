@@ -11,7 +11,7 @@ from reverie.usecases.project_listing import ProjectListings
 from reverie.usecases.waiting_candidates import WaitingCandidates
 from reveried.actions.hooks import SessionMemory
 from reveried.background_working_states import BackgroundState, StateCache
-from reveried.mcp.clients import McpState
+from reveried.mcp.client_identity import McpState
 from reveried.precomputed_hook_texts import SessionTexts
 from reveried.transcript_follower import Follower
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from reveried.http.admission import Admission, Caller
     from reveried.http.metrics import Metrics
     from reveried.jobs import Jobs
-    from reveried.models.ask import Models
+    from reveried.model_transports.ask_model import Models
     from reveried.scheduler import Scheduler
     from reveried.sync_service import SyncService
 

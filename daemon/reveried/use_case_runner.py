@@ -12,7 +12,7 @@ from reverie.decoding import from_msgpack
 from reverie.errors import Conflict, ReverieError
 from reverie.store import Write
 from reveried.keyed_lock import keyed_lock
-from reveried.models.settlement import settlements
+from reveried.model_transports.usage_settlement import settlements
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -16,8 +16,8 @@ from reverie.store import Store
 from reverie.usecases.usage_ledger import Ceilings, model_spend
 from reveried.commit_worker import Worker
 from reveried.config_distiller import Distiller
-from reveried.models.anthropic import Anthropic
-from reveried.models.spending_limits import Metered
+from reveried.model_transports.anthropic_transport import Anthropic
+from reveried.model_transports.spending_limits import Metered
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

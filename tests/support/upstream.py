@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie.client import AsyncClient
-from reveried.proxy.claude import ClaudeRequests
+from reveried.proxy.claude_requests import ClaudeRequests
 from reveried.proxy.process import in_thread
 from reveried.proxy.server import ProxyServer
 from reveried.proxy.upstream import upstream

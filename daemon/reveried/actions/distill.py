@@ -15,10 +15,10 @@ from reverie.usecases import distill as distill_case
 from reverie.usecases import dream as dream_case
 from reverie.usecases import learn as learn_case
 from reverie.usecases.consolidation import changes_answer
-from reveried.actions.accesses import write_accesses
+from reveried.actions.access_counts import write_accesses
 from reveried.keyed_lock import keyed_lock
-from reveried.models.ask import answered, one_at_a_time, prepared, reflection_bounds
-from reveried.models.spool import LEARNT_FROM, learn_from_answers
+from reveried.model_transports.ask_model import answered, one_at_a_time, prepared, reflection_bounds
+from reveried.model_transports.spool_transport import LEARNT_FROM, learn_from_answers
 from reveried.use_case_runner import answer_once, decide, execute, read
 
 if TYPE_CHECKING:

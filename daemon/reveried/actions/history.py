@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reverie.errors import ReverieError
 from reverie.usecases import history
 from reverie.usecases import undo as undo_usecase
-from reveried.actions.compaction import compact_if_sparse
+from reveried.actions.store_compaction import compact_if_sparse
 from reveried.daemon_records import spaces_of
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.usecases import imports, projects, threads
-from reveried.actions import agent_files
+from reveried.actions import file_attribution
 from reveried.actions.projects import has_no_remote, registered
 from reveried.actions.threads import opened_with
 from reveried.use_case_runner import answer_once, execute, read
@@ -73,7 +73,7 @@ async def take_chunk(
         answer = await _take(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
         offset, first_line = answer.offset, answer.lines + 1
         total = answer if total is None else _sum(total, answer)
-    await agent_files.attribute_lines(services, space, data, who=f"thread:{here.thread}")
+    await file_attribution.attribute_lines(services, space, data, who=f"thread:{here.thread}")
     return total
 
 

@@ -19,11 +19,11 @@ from reverie.usecases import backups, purge_steps, threads
 from reverie.usecases import purge as purging
 from reverie.usecases.conflicts import open_conflicts
 from reveried.actions import documents
-from reveried.actions.compaction import compact
+from reveried.actions.store_compaction import compact
 from reveried.daemon_records import spaces_of
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
-from reveried.models import spool
+from reveried.model_transports import spool_transport
 from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _clear_spool(services: Services, space: str, found: Sources, findings: Findi
     """Remove the requests to a model, and its answers, that have the words; one that cannot be removed is logged."""
     folder = services.config.distiller.spool_folder
     try:
-        spool.remove_files_with(folder, findings.wide.holds, space=space, thread=found.thread)
+        spool_transport.remove_files_with(folder, findings.wide.holds, space=space, thread=found.thread)
     except OSError as error:
         logger("reveried.purge").error(
             "the spool of requests to a model still has purged words", folder=str(folder), problem=str(error)

@@ -16,12 +16,12 @@ from reverie.errors import ReverieError
 from reverie.repositories import locate
 from reverie.usecases import privacy, run_plan, runs, watched_files
 from reveried.actions import projects
-from reveried.actions.accesses import write_accesses
+from reveried.actions.access_counts import write_accesses
 from reveried.clock import text_of
 from reveried.daemon_records import spaces_of
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
-from reveried.models.ask import answered, one_at_a_time, reflection_bounds
+from reveried.model_transports.ask_model import answered, one_at_a_time, reflection_bounds
 from reveried.recently_written_files import written_since
 from reveried.supervision import failures_logged
 from reveried.use_case_runner import execute, read

@@ -13,17 +13,17 @@ from reverie.errors import ModelFailed, NotFound, ReverieError, unexpected
 from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.store import ThreadRecord
 from reverie.usecases import dream as dream_case
-from reveried.actions.accesses import write_accesses
+from reveried.actions.access_counts import write_accesses
 from reveried.actions.distill import dream, dream_snapshot, learn, learn_snapshot
-from reveried.models.ask import prepared
-from reveried.models.batches import ITEMS_MAX
+from reveried.model_transports.ask_model import prepared
+from reveried.model_transports.request_batches import ITEMS_MAX
 from reveried.use_case_runner import decide, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reverie.store import BatchEntry, Reader
-    from reveried.models.batches import Batches
+    from reveried.model_transports.request_batches import Batches
     from reveried.services import Services
 
 __all__ = ["dream_by_schedule", "learn_from_all", "register_scheduled_jobs"]

@@ -38,9 +38,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from reveried.mcp.bridge import run as run_bridge  # noqa: PLC0415 - the reason is above
 
             return run_bridge()
-    from reveried.cli import quick  # noqa: PLC0415 - not before the fast path
+    from reveried.cli import fast_commands  # noqa: PLC0415 - not before the fast path
 
-    code = quick.call(words)
+    code = fast_commands.call(words)
     if code is not None:
         return code
     from reveried.cli.command_tree import run  # noqa: PLC0415 - only now is the command tree needed

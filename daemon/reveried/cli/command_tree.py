@@ -12,7 +12,6 @@ from typer.exceptions import Abort, TyperException
 
 from reverie.errors import ReverieError, StorageFailed, ValidationError
 from reveried.cli import (
-    claude_memory,
     completion,
     config,
     daemon,
@@ -23,8 +22,9 @@ from reveried.cli import (
     evals,
     forget,
     history,
+    import_claude_memory,
     imports,
-    install,
+    install_plugin,
     local_daemon,
     memories,
     privacy,
@@ -35,7 +35,7 @@ from reveried.cli import (
     search,
     service,
     show,
-    spaces,
+    spaces_and_tokens,
     store,
     sync,
     thread,
@@ -104,7 +104,7 @@ _FIRST: Commands = {
     "logs": daemon.logs,
     "doctor": doctor.doctor,
     "mcp": mcp,
-    "install": install.install,
+    "install": install_plugin.install,
     "run": proxy.run,
 }
 _WORK: Commands = {
@@ -141,7 +141,7 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
         "Import sessions of other programs.\n\nExample: reverie import claude-code ~/.claude/projects",
         {
             "claude-code": imports.import_claude_code,
-            "claude-memory": claude_memory.import_claude_memory,
+            "claude-memory": import_claude_memory.import_claude_memory,
             "codex": imports.import_codex,
             "chatgpt": imports.import_chatgpt,
             "pi": imports.import_pi,
@@ -182,11 +182,15 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     ),
     "space": (
         "Keep the memory of several people or tasks apart, each in a space of its own.\n\nExample: reverie space list",
-        {"create": spaces.space_create, "list": spaces.space_list},
+        {"create": spaces_and_tokens.space_create, "list": spaces_and_tokens.space_list},
     ),
     "token": (
         "Give programs access to one space by a token.\n\nExample: reverie token create --space work",
-        {"create": spaces.token_create, "list": spaces.token_list, "revoke": spaces.token_revoke},
+        {
+            "create": spaces_and_tokens.token_create,
+            "list": spaces_and_tokens.token_list,
+            "revoke": spaces_and_tokens.token_revoke,
+        },
     ),
     "service": (
         "Run the daemon as a systemd user service.\n\nExample: reverie service install",

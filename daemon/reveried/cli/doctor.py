@@ -16,7 +16,7 @@ from reveried import PROTOCOL, __version__, plugin
 from reveried.cli import local_daemon
 from reveried.cli.options import Json
 from reveried.cli.output import print_json, say, size
-from reveried.plugin import clients, hook_script
+from reveried.plugin import hook_script, installation
 
 __all__ = ["Finding", "doctor", "findings"]
 
@@ -176,7 +176,7 @@ def _check_agents() -> Finding:
     if quiet.exists() and time.time() - quiet.stat().st_mtime < hook_script.QUIET_S:
         return Finding("agents", "bad", "a hook got no answer in time less than a minute ago", "read `reverie logs`")
     home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
-    untrusted = clients.untrusted_hooks(home / "config.toml")
+    untrusted = installation.untrusted_hooks(home / "config.toml")
     if untrusted:
         message = f"Codex runs {untrusted} of {len(plugin.HOOKS)} hooks of Reverie only after you have trusted them"
         return Finding("agents", "bad", message, "start codex, type /hooks, and trust them")

@@ -1,4 +1,4 @@
-"""Answers of the daemon in words, for the commands that start fast: structs of the wire, or `quick.Answer`."""
+"""Answers of the daemon in words, for the commands that start fast: structs of the wire, or `fast_commands.Answer`."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def _program(client: str) -> str:
 def _server(max_tokens: int | None, upstream_url: str | None, port: int) -> "ProxyServer":
     """Return a proxy before it listens. Raises ValidationError."""
     from reverie.client import AsyncClient  # noqa: PLC0415 - only these commands need it
-    from reveried.proxy.claude import ClaudeRequests  # noqa: PLC0415 - as above
+    from reveried.proxy.claude_requests import ClaudeRequests  # noqa: PLC0415 - as above
     from reveried.proxy.server import ProxyServer  # noqa: PLC0415 - as above
     from reveried.proxy.upstream import upstream  # noqa: PLC0415 - as above
 

@@ -10,7 +10,7 @@ from reverie.errors import NotFound, ValidationError
 from reverie.usecases import threads as usecase
 from reveried.actions import threads
 from reveried.mcp import resources
-from reveried.mcp.clients import project_of
+from reveried.mcp.client_identity import project_of
 from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reverie import wire
     from reverie.store import Reader
     from reveried.http.call import Call
-    from reveried.mcp.clients import Client
+    from reveried.mcp.client_identity import Client
 
 __all__ = ["PROMPTS", "prompt", "thread_ids"]
 

@@ -13,14 +13,14 @@ from reverie.usecases import projections
 from reverie.usecases.documents import readable_path
 from reverie.usecases.project_listing import holds_only
 from reveried.actions import projects, threads
-from reveried.mcp.clients import project_of
+from reveried.mcp.client_identity import project_of
 from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from reverie.store import Reader
     from reverie.usecases.projections import ListedDocument
     from reveried.http.call import Call
-    from reveried.mcp.clients import Client
+    from reveried.mcp.client_identity import Client
 
 __all__ = [
     "DOCUMENT",

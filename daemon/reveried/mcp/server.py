@@ -17,14 +17,14 @@ from reverie.tools import MemoryDeleteInput
 from reverie.usecases.documents import writable_path
 from reveried.actions.tools import ToolCall, run
 from reveried.mcp import description, prompts, protocol, resources
-from reveried.mcp.clients import URIS_MAX, project_of, thread_of
+from reveried.mcp.client_identity import URIS_MAX, project_of, thread_of
 from reveried.mcp.protocol import RpcError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from reveried.http.call import Call
-    from reveried.mcp.clients import Client
+    from reveried.mcp.client_identity import Client
     from reveried.mcp.protocol import Request
 
 __all__ = ["Question", "agreed", "call_tool", "declined", "question_result", "result", "sentence"]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ValidationError
 from reveried.proxy.connection import ClientConnection
-from reveried.proxy.heads import error_response
+from reveried.proxy.http_heads import error_response
 
 if TYPE_CHECKING:
-    from reveried.proxy.claude import ClaudeRequests
-    from reveried.proxy.heads import RequestHead
+    from reveried.proxy.claude_requests import ClaudeRequests
+    from reveried.proxy.http_heads import RequestHead
     from reveried.proxy.upstream import Upstream
 
 __all__ = ["ProxyServer"]

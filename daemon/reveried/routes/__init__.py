@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from reveried.http.routing import Table, table
 from reveried.routes import (
-    conflicts,
     contexts,
     daemon,
-    distiller,
+    distiller_check,
     documents,
     dreams,
     events,
@@ -22,7 +21,8 @@ from reveried.routes import (
     runs,
     search,
     sessions,
-    spaces,
+    spaces_and_tokens,
+    sync,
     threads,
     tools,
 )
@@ -34,8 +34,8 @@ def routes() -> Table:
     """Return all routes by (method, path); each module `routes/<noun>.py` has its own in `ROUTES`, listed here."""
     return table(
         daemon.ROUTES,
-        distiller.ROUTES,
-        spaces.ROUTES,
+        distiller_check.ROUTES,
+        spaces_and_tokens.ROUTES,
         threads.ROUTES,
         projects.ROUTES,
         contexts.ROUTES,
@@ -46,7 +46,7 @@ def routes() -> Table:
         tools.ROUTES,
         mcp.ROUTES,
         documents.ROUTES,
-        conflicts.ROUTES,
+        sync.ROUTES,
         history.ROUTES,
         dreams.ROUTES,
         imports.ROUTES,

@@ -14,7 +14,7 @@ from reveried.actions import threads as actions
 from reveried.http.call import Reply
 from reveried.http.openapi import TEXT
 from reveried.http.routing import Route
-from reveried.models.transport import request_tokens
+from reveried.model_transports.transport import request_tokens
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
 from reveried.use_case_runner import answer_once

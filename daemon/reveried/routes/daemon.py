@@ -16,11 +16,11 @@ from reverie.store import BackupEntry, Kind
 from reverie.store.backup import backup
 from reverie.usecases import backups, dream, privacy, usage_ledger
 from reveried import PROTOCOL, __version__
-from reveried.actions.compaction import compact
+from reveried.actions.store_compaction import compact
 from reveried.commit_worker import WRITES_FAIL_HINT
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.models.anthropic import DEFAULT_MODELS
+from reveried.model_transports.anthropic_transport import DEFAULT_MODELS
 from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:

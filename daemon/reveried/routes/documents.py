@@ -18,7 +18,7 @@ from reverie.usecases.projections import index_answer
 from reveried.actions import documents, projects
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.routes.purging import purge
+from reveried.routes.purge import purge
 from reveried.use_case_runner import read
 
 if TYPE_CHECKING:

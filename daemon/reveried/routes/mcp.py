@@ -17,18 +17,18 @@ from reverie.errors import ReverieError, ValidationError
 from reveried.http.call import Reply, Stream
 from reveried.http.routing import Route
 from reveried.log import logger
-from reveried.mcp import clients, description, protocol, server
+from reveried.mcp import client_identity, description, protocol, server
 from reveried.mcp.protocol import RpcError
+from reveried.mcp.resource_subscriptions import Watch, changes
 from reveried.mcp.server import Question
-from reveried.mcp.subscriptions import Watch, changes
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from reveried.http.call import Call
-    from reveried.mcp.clients import Client
+    from reveried.mcp.client_identity import Client
     from reveried.mcp.protocol import Request
-    from reveried.mcp.subscriptions import Change
+    from reveried.mcp.resource_subscriptions import Change
 
 __all__ = ["ROUTES"]
 
@@ -77,7 +77,7 @@ def _known_client(call: Call) -> Client | None:
     session = call.headers.get(SESSION)
     if session is None:
         return None
-    known = clients.session_client(session)
+    known = client_identity.session_client(session)
     if known is None or session in call.services.mcp.ended:
         raise _NoSession(protocol.INVALID_REQUEST, "there is no such session; open another one with `initialize`")
     return known
@@ -120,7 +120,7 @@ async def _message(call: Call, known: Client | None, value: Any) -> Reply | Stre
         stateless = _is_stateless(call, known, request)
         if not stateless and (known is None or request.method == "initialize"):
             known = _opened(call, request)
-        client = clients.client_of(call, None if stateless else known, request)
+        client = client_identity.client_of(call, None if stateless else known, request)
         if client.stateless and request.method == _LISTEN:
             return _listen(call, client, request)
         found = await server.result(call, client, request)
@@ -144,7 +144,7 @@ def _opened(call: Call, request: Request) -> Client:
             "call `initialize` first and send its Mcp-Session-Id, or name the protocol version in `_meta`",
             supported=[*protocol.STATELESS_VERSIONS, *protocol.HANDSHAKE_VERSIONS],
         )
-    opened = clients.session_client(clients.new_session(request, call.services.random(KEY_BYTES).hex()))
+    opened = client_identity.session_client(client_identity.new_session(request, call.services.random(KEY_BYTES).hex()))
     assert opened is not None
     return opened
 
@@ -157,7 +157,7 @@ def _is_stateless(call: Call, known: Client | None, request: Request) -> bool:
     """
     header = call.headers.get(VERSION)
     named = protocol.META + "protocolVersion" in request.meta
-    from_bridge = clients.BRIDGE in call.headers
+    from_bridge = client_identity.BRIDGE in call.headers
     if known is not None and not named:
         if header is not None and header not in protocol.HANDSHAKE_VERSIONS and not from_bridge:
             raise RpcError(protocol.INVALID_REQUEST, f"revision {header[:40]!r} has no sessions here")
@@ -211,15 +211,19 @@ def _listen(call: Call, client: Client, request: Request) -> Stream:
     if not isinstance(asked, dict):
         raise RpcError(protocol.INVALID_PARAMS, "`notifications` says what is wanted")
     uris = asked.get("resourceSubscriptions", [])
-    if not isinstance(uris, list) or not all(isinstance(uri, str) for uri in uris) or len(uris) > clients.URIS_MAX:
+    if (
+        not isinstance(uris, list)
+        or not all(isinstance(uri, str) for uri in uris)
+        or len(uris) > client_identity.URIS_MAX
+    ):
         raise RpcError(
-            protocol.INVALID_PARAMS, f"`resourceSubscriptions` is a list of {clients.URIS_MAX:,} URIs at most"
+            protocol.INVALID_PARAMS, f"`resourceSubscriptions` is a list of {client_identity.URIS_MAX:,} URIs at most"
         )
     agreed: dict[str, Any] = {"resourceSubscriptions": uris} if uris else {}
     agreed |= {"resourcesListChanged": True} if asked.get("resourcesListChanged") else {}
     watch = Watch(
         frozenset(uris),
-        lambda: clients.thread_of(call, client, request, create=False),
+        lambda: client_identity.thread_of(call, client, request, create=False),
         lists="resourcesListChanged" in agreed,
     )
     first = ("notifications/subscriptions/acknowledged", {"notifications": agreed})
@@ -237,8 +241,8 @@ async def get(call: Call) -> Reply | Stream:
         return Reply(status=405, headers={"allow": "POST"}, body=b"")
     uris = call.services.mcp.uris_of(client.session)
     request = protocol.Request(None, "", {}, is_notification=True)
-    bridged = clients.client_of(call, client, request)
-    watch = Watch(uris, lambda: clients.thread_of(call, bridged, request, create=False), lists=True)
+    bridged = client_identity.client_of(call, client, request)
+    watch = Watch(uris, lambda: client_identity.thread_of(call, bridged, request, create=False), lists=True)
     return _stream_of(call, watch)
 
 

@@ -20,7 +20,7 @@ from reveried.actions import documents, projects
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes.pagination import record_page
-from reveried.routes.purging import purge
+from reveried.routes.purge import purge
 from reveried.use_case_runner import answer_once, read
 
 if TYPE_CHECKING:

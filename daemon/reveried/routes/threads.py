@@ -9,11 +9,11 @@ from reverie import wire
 from reverie.errors import Forbidden, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
-from reveried.actions import agent_files, message_pages, projects
+from reveried.actions import file_attribution, message_pages, projects
 from reveried.actions import threads as actions
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.routes.purging import purge
+from reveried.routes.purge import purge
 from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ async def append(call: Call) -> Reply:
         idempotency=call.idempotency,
     )
     said = ((message.content, message.at) for message in request.messages)
-    await agent_files.attribute_messages(call.services, call.space, said, who=f"thread:{thread}")
+    await file_attribution.attribute_messages(call.services, call.space, said, who=f"thread:{thread}")
     return Reply(answer)
 
 

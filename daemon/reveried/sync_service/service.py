@@ -13,10 +13,10 @@ from reverie.usecases import projections, purge_steps
 from reverie.usecases import sync as syncing
 from reveried.keyed_lock import finish_before_cancel, keyed_lock
 from reveried.log import logger
-from reveried.sync_service.failures import announce, log_failure, recorded_failure, retry_parts
 from reveried.sync_service.folder_state import CommitResult
-from reveried.sync_service.save_notices import log_notices
+from reveried.sync_service.left_out_lines import log_notices
 from reveried.sync_service.space_folder import SpaceFolder
+from reveried.sync_service.sync_failures import announce, log_failure, recorded_failure, retry_parts
 from reveried.sync_service.sync_loop import SyncLoop
 
 if TYPE_CHECKING:

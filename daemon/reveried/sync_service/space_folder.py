@@ -23,7 +23,7 @@ from reverie.sync.scan import FileContent, Limits
 from reverie.sync.state import PathState, Rules, sha256
 from reverie.usecases import projections, sync
 from reverie.usecases.projections import Listing
-from reveried.sync_service.condition import folder_condition
+from reveried.sync_service.folder_condition import folder_condition
 from reveried.sync_service.folder_state import (
     Baselines,
     CommitResult,
@@ -35,9 +35,9 @@ from reveried.sync_service.folder_state import (
 )
 from reveried.sync_service.folder_writer import FolderWriter
 from reveried.sync_service.late_writes import LateWrites
-from reveried.sync_service.projection import ProjectionWriter
+from reveried.sync_service.left_out_lines import left_out_lines
+from reveried.sync_service.projection_writer import ProjectionWriter
 from reveried.sync_service.root_binding import RootBinding
-from reveried.sync_service.save_notices import left_out_lines
 from reveried.sync_service.status import sync_status
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from reverie.sync.state import Answer, Baseline
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
-    from reveried.sync_service.condition import Condition
+    from reveried.sync_service.folder_condition import Condition
 
 __all__ = ["SpaceFolder"]
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from reverie.errors import ReverieError
     from reverie.sync.file_status import Refusal
-    from reveried.sync_service.condition import Condition
+    from reveried.sync_service.folder_condition import Condition
     from reveried.sync_service.folder_state import Guard
 
 __all__ = ["sync_status"]

@@ -1,8 +1,8 @@
 """The request that is sent to a language model and its answer, the same for every transport.
 
 A request is built from a snapshot by a pure function, and its text is redacted before it is one. A transport
-(`reveried.models`) sends it and returns the words of the answer; what they mean is read in this package, by one strict
-reader, whichever transport brought them.
+(`reveried.model_transports`) sends it and returns the words of the answer; what they mean is read in this package, by
+one strict reader, whichever transport brought them.
 """
 
 from __future__ import annotations

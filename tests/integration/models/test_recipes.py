@@ -15,7 +15,7 @@ from reverie.language_model.answers import read_answer
 from reverie.language_model.extraction import Answer
 from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
 from reveried.config_schema import BY_NAME
-from reveried.models.command import CommandTransport
+from reveried.model_transports.command_transport import CommandTransport
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "models.md"
 ROW = re.compile(r'^\| [^|]+ \| `(\["[^`]+"\])` \| `(text|json)` \|$', re.MULTILINE)

@@ -11,7 +11,7 @@ import pytest
 
 from reverie.client import Client
 from reverie.language_model.requests import new_request
-from reveried.models import spool
+from reveried.model_transports import spool_transport
 from support.daemon import Daemon, running_daemon
 from support.fake_model import memory
 from support.waiting import wait_until
@@ -116,11 +116,11 @@ def test_an_answer_that_is_taken_again_counts_once(folder: Path) -> None:
     request = new_request(
         purpose="extract", role="strong", system="s", messages=[], schema={}, max_output_tokens=10, prompt_version="e"
     )
-    spool.write_request(folder, request)
+    spool_transport.write_request(folder, request)
     path = folder / "answers" / f"{request.id}.json"
     path.write_text(ANSWER)
     os.utime(path, (1, 1))
-    transport = spool.SpoolTransport(folder, models={})
+    transport = spool_transport.SpoolTransport(folder, models={})
 
     first = asyncio.run(transport.answer(request, 5))
     second = asyncio.run(transport.answer(request, 5))

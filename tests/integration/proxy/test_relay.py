@@ -12,7 +12,7 @@ import pytest
 
 from reverie.errors import ValidationError
 from reveried.proxy import connection
-from reveried.proxy.heads import RequestHead
+from reveried.proxy.http_heads import RequestHead
 from reveried.proxy.upstream import upstream
 from support.upstream import WAIT_S, body_of, chunked, connected, ok, provider, proxied, read_message, split_url
 from support.waiting import wait_until

@@ -16,8 +16,8 @@ from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.usage_ledger import Ceilings, model_spend
 from reveried.commit_worker import Worker
-from reveried.models.spending_limits import Metered, retry_pause
-from reveried.models.transport import NOT_SENT
+from reveried.model_transports.spending_limits import Metered, retry_pause
+from reveried.model_transports.transport import NOT_SENT
 from support.asking_model import question
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from reverie.errors import ModelFailed, ReverieError
 from reverie.store import SYSTEM_SPACE, Write
 from reverie.usecases.usage_ledger import DATE_CHARS, Ceilings, ReservedCall, UsedTokens, reserve
 from reveried.log import logger
-from reveried.models.settlement import SETTLEMENTS, write_settlements
-from reveried.models.transport import NOT_SENT, request_tokens
+from reveried.model_transports.transport import NOT_SENT, request_tokens
+from reveried.model_transports.usage_settlement import SETTLEMENTS, write_settlements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from reverie.language_model.requests import ModelAnswer, ModelRequest
     from reverie.store import Writer
     from reveried.commit_worker import Submit
-    from reveried.models.settlement import Settlement
-    from reveried.models.transport import ModelTransport
+    from reveried.model_transports.transport import ModelTransport
+    from reveried.model_transports.usage_settlement import Settlement
 
 __all__ = ["TRIES", "Metered", "retry_pause"]
 
@@ -100,7 +100,7 @@ class Metered:
                 pause = retry_pause(failure, tried, self._random(), self._wait_s_max)
                 if pause is None or tried >= self._tries or loop.time() + pause >= end:
                     raise
-                logger("reveried.models").info(
+                logger("reveried.model_transports").info(
                     "a request to the model is tried again",
                     reason=failure.reason,
                     purpose=request.purpose,
@@ -166,7 +166,9 @@ class Metered:
         try:
             await self._write_settled()
         except ReverieError as error:
-            logger("reveried.models").warning("the ledger could not be written; tried again later", code=error.code)
+            logger("reveried.model_transports").warning(
+                "the ledger could not be written; tried again later", code=error.code
+            )
 
     async def _write_settled(self) -> None:
         async with self._writing:

@@ -14,7 +14,7 @@ from reverie.errors import ModelFailed
 from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
-from reveried.models.transport import COMES_LATER
+from reveried.model_transports.transport import COMES_LATER
 from reveried.use_case_runner import decide
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from reverie.redact import Redactor
     from reveried.config_distiller import Distiller
-    from reveried.models.batches import Batches
-    from reveried.models.transport import ModelTransport
+    from reveried.model_transports.request_batches import Batches
+    from reveried.model_transports.transport import ModelTransport
     from reveried.services import Services
 
 __all__ = ["Models", "answered", "one_at_a_time", "prepared", "reflection_bounds"]
@@ -80,7 +80,9 @@ class Models:
                 return Outcome(answer=await self.transport.answer(await prepared(request, self.redactor), deadline_s))
             except ModelFailed as error:
                 # The message may repeat what a provider or program said, so it is not logged.
-                logger("reveried.models").warning("a model failed", purpose=request.purpose, reason=error.reason)
+                logger("reveried.model_transports").warning(
+                    "a model failed", purpose=request.purpose, reason=error.reason
+                )
                 later = error.details.get(COMES_LATER) is True
                 return Outcome(reason=error.reason, message=error.message, later=later)
 

@@ -20,7 +20,7 @@ from reverie import tokens
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelAnswer, message_text
 from reveried.log import logger
-from reveried.models.transport import request_tokens
+from reveried.model_transports.transport import request_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -283,5 +283,7 @@ def _claimed(usage: Mapping[str, Any], kind: Literal["input", "output"], most: i
     found = (usage.get(name) for name in (f"{kind}Tokens", f"{kind}_tokens"))
     claimed = next((n for n in found if isinstance(n, int) and not isinstance(n, bool) and n >= 0), 0)
     if claimed > most:
-        logger("reveried.models").warning("a program claims more tokens than it can have used", kind=kind, counted=most)
+        logger("reveried.model_transports").warning(
+            "a program claims more tokens than it can have used", kind=kind, counted=most
+        )
     return min(claimed, most)

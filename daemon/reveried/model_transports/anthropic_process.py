@@ -19,10 +19,10 @@ import msgspec
 from reverie.decoding import from_msgpack
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ModelAnswer, ModelRequest
-from reveried.models.anthropic_answers import connection_failure, read_message, status_failure
-from reveried.models.anthropic_batches import BATCH_JOBS
-from reveried.models.anthropic_client import client_of, message_params
-from reveried.models.transport import request_tokens
+from reveried.model_transports.anthropic_answers import connection_failure, read_message, status_failure
+from reveried.model_transports.anthropic_batches import BATCH_JOBS
+from reveried.model_transports.anthropic_client import client_of, message_params
+from reveried.model_transports.transport import request_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable

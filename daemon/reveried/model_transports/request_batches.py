@@ -20,8 +20,8 @@ from reverie.language_model.requests import Outcome
 from reverie.store import SYSTEM_SPACE, BatchedCall, BatchEntry, BatchesCursor, Write
 from reverie.usecases.usage_ledger import DATE_CHARS, ReservedCall, UsedTokens, reserve, settle
 from reveried.log import logger
-from reveried.models.spending_limits import MARGIN_TOKENS, MODEL_TOKENS, WHO
-from reveried.models.transport import NOT_SENT, request_tokens
+from reveried.model_transports.spending_limits import MARGIN_TOKENS, MODEL_TOKENS, WHO
+from reveried.model_transports.transport import NOT_SENT, request_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from reverie.store import Store, Writer
     from reverie.usecases.usage_ledger import Ceilings
     from reveried.commit_worker import Submit
-    from reveried.models.anthropic import Anthropic
+    from reveried.model_transports.anthropic_transport import Anthropic
 
 __all__ = ["ITEMS_MAX", "Batches"]
 
@@ -203,7 +203,7 @@ class Batches:
                 in_vain = in_vain + 1 if failure.reason in {"unparseable", "rejected"} else 0
                 if _is_gone(failure) or in_vain == IN_VAIN_MAX:
                     raise
-                logger("reveried.models").warning("a batch is asked for again", reason=failure.reason)
+                logger("reveried.model_transports").warning("a batch is asked for again", reason=failure.reason)
             await asyncio.sleep(self._poll_s)
 
     async def _ask(self, job: str, batch: str, items: Sequence[dict[str, Any]], kind: type[T]) -> T:

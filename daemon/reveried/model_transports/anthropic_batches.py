@@ -17,8 +17,8 @@ from msgspec import Meta
 from reverie.decoding import from_json, from_msgpack
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ModelRequest, Outcome
-from reveried.models.anthropic_answers import connection_failure, read_message, status_failure, unusable
-from reveried.models.anthropic_client import RESULTS_BYTES_MAX, client_of, message_params
+from reveried.model_transports.anthropic_answers import connection_failure, read_message, status_failure, unusable
+from reveried.model_transports.anthropic_client import RESULTS_BYTES_MAX, client_of, message_params
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine

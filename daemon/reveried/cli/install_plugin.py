@@ -14,8 +14,8 @@ from reveried import plugin
 from reveried.cli import local_daemon
 from reveried.cli.options import Json
 from reveried.cli.output import print_json, say
-from reveried.plugin import auto_memory as auto_memory_setting
-from reveried.plugin import clients
+from reveried.plugin import claude_auto_memory as auto_memory_setting
+from reveried.plugin import installation
 
 __all__ = ["install", "notes_file"]
 
@@ -39,10 +39,10 @@ def install(
 
     Example: reverie install claude-code
     """
-    if client not in clients.CLIENTS:
-        raise ValidationError(f"there is no plugin for {client!r}", hint=f"give {' or '.join(clients.CLIENTS)}")
+    if client not in installation.CLIENTS:
+        raise ValidationError(f"there is no plugin for {client!r}", hint=f"give {' or '.join(installation.CLIENTS)}")
     layout = local_daemon.layout()
-    place = clients.place_of(client, os.environ, Path.home(), layout.data_dir)
+    place = installation.place_of(client, os.environ, Path.home(), layout.data_dir)
     home = os.environ.get("REVERIE_HOME")
     contents = plugin.files(
         client,
@@ -81,17 +81,17 @@ def install(
 
 
 def _with_plugin(
-    place: clients.Place, contents: dict[str, bytes], *, uninstall: bool, dry_run: bool, is_more: bool
-) -> clients.Change:
+    place: installation.Place, contents: dict[str, bytes], *, uninstall: bool, dry_run: bool, is_more: bool
+) -> installation.Change:
     """Install or uninstall the plugin; where `is_more` was taken away, a missing plugin is no error."""
     if not uninstall:
-        return clients.install(place, contents, notes_file(), dry_run=dry_run)
+        return installation.install(place, contents, notes_file(), dry_run=dry_run)
     try:
-        return clients.uninstall(place, contents, notes_file(), dry_run=dry_run)
+        return installation.uninstall(place, contents, notes_file(), dry_run=dry_run)
     except NotFound:
         if not is_more:
             raise
-        return clients.Change([], [], "", not dry_run)
+        return installation.Change([], [], "", not dry_run)
 
 
 def notes_file() -> Path:

@@ -14,7 +14,7 @@ from reverie.language_model.answers import answer_schema, read_answer
 from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.models.ask import prepared
+from reveried.model_transports.ask_model import prepared
 from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:

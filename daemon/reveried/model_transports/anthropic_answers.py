@@ -14,8 +14,8 @@ from reverie import tokens
 from reverie.decoding import from_json
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelAnswer, StopReason, ToolUse
-from reveried.models.anthropic_client import AnswerError
-from reveried.models.transport import NOT_SENT
+from reveried.model_transports.anthropic_client import AnswerError
+from reveried.model_transports.transport import NOT_SENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,14 +19,14 @@ from reverie.decoding import from_json
 from reverie.errors import ReverieError
 from reveried.compaction_hint import COMPACTION_HINT
 from reveried.log import logger
-from reveried.proxy.heads import response
+from reveried.proxy.http_heads import response
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from reverie.client import AsyncClient
     from reverie.context.cap import Capped
-    from reveried.proxy.heads import RequestHead
+    from reveried.proxy.http_heads import RequestHead
 
 __all__ = ["ClaudeRequests"]
 

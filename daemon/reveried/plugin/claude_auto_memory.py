@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie.errors import Conflict
-from reveried.plugin import settings_file
+from reveried.plugin import client_settings_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def add(settings: Path, folder: Path, notes: Path, *, dry_run: bool) -> str:
     Raises:
         Conflict: the settings are no JSON object, or name another folder.
     """
-    before = settings_file.read(settings)
+    before = client_settings_file.read(settings)
     found = _parsed(settings, before)
     if found.get(KEY) == str(folder):
         return ""
@@ -41,9 +41,9 @@ def add(settings: Path, folder: Path, notes: Path, *, dry_run: bool) -> str:
     after = _with_key(before, folder)
     _check(settings, after, {**found, KEY: str(folder)})
     if not dry_run:
-        settings_file.note(notes, _NAME, before, after, first=before)
-        settings_file.write(settings, after)
-    return settings_file.diff(settings, before, after)
+        client_settings_file.note(notes, _NAME, before, after, first=before)
+        client_settings_file.write(settings, after)
+    return client_settings_file.diff(settings, before, after)
 
 
 def take_out(settings: Path, folder: Path, notes: Path, *, dry_run: bool) -> str:
@@ -54,21 +54,21 @@ def take_out(settings: Path, folder: Path, notes: Path, *, dry_run: bool) -> str
     Raises:
         Conflict: the settings cannot be read, or the key cannot be taken out.
     """
-    before = settings_file.read(settings)
+    before = client_settings_file.read(settings)
     found = _parsed(settings, before)
     if before is None or found.get(KEY) != str(folder):
         return ""
-    noted = settings_file.noted(notes, _NAME, before)
+    noted = client_settings_file.noted(notes, _NAME, before)
     after = _without_key(before) if noted is None else noted["before"]
     if noted is None:
         _check(settings, after or "", {name: value for name, value in found.items() if name != KEY})
     if not dry_run:
         if after is None:
-            settings_file.target(settings).unlink()
+            client_settings_file.target(settings).unlink()
         else:
-            settings_file.write(settings, after)
-        settings_file.forget(notes, _NAME)
-    return settings_file.diff(settings, before, after)
+            client_settings_file.write(settings, after)
+        client_settings_file.forget(notes, _NAME)
+    return client_settings_file.diff(settings, before, after)
 
 
 def _parsed(settings: Path, text: str | None) -> dict[str, Any]:

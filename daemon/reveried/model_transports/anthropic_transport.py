@@ -20,7 +20,7 @@ from reverie.decoding import from_msgpack
 from reverie.errors import ModelFailed, ReverieError
 from reverie.language_model.requests import ModelAnswer
 from reveried.compute_process import Compute, ComputeFailed
-from reveried.models.transport import NOT_SENT
+from reveried.model_transports.transport import NOT_SENT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_MODELS", "KEY_VARIABLE", "Anthropic"]
 
-JOBS_MODULE = "reveried.models.anthropic_process"
+JOBS_MODULE = "reveried.model_transports.anthropic_process"
 DEFAULT_URL = "https://api.anthropic.com"
 DEFAULT_MODELS: Final[Mapping[Role, str]] = {"cheap": "claude-haiku-5-5", "strong": "claude-opus-5-5"}
 KEY_VARIABLE = "ANTHROPIC_API_KEY"

@@ -12,7 +12,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reveried.cli import main, quick
+from reveried.cli import fast_commands, main
 from support.daemon import running_daemon
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def test_a_plain_command_prints_what_the_tree_prints(
     words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quickly = outcome(words, capsys)
-    monkeypatch.setattr(quick, "run", lambda _: None)
+    monkeypatch.setattr(fast_commands, "run", lambda _: None)
     assert outcome(words, capsys) == quickly
     assert quickly[0] == 0
 
@@ -90,10 +90,10 @@ def test_a_plain_command_prints_what_the_tree_prints(
 def test_any_other_form_is_left_to_the_tree(
     words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert quick.run(words.split(" ")) is None
+    assert fast_commands.run(words.split(" ")) is None
     assert capsys.readouterr().out == ""
     code, _, error = outcome(words, capsys)
-    monkeypatch.setattr(quick, "run", lambda _: None)
+    monkeypatch.setattr(fast_commands, "run", lambda _: None)
     assert outcome(words, capsys)[0] == code
     assert error or code == 0
 
@@ -122,8 +122,8 @@ def test_a_daemon_that_does_not_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the time of a call it is said that no answer came; nobody closed the connection."""
-    monkeypatch.setattr(quick, "TIMEOUT_S", 0.05)
-    monkeypatch.setattr(quick, "_socket_path", lambda: str(tmp_path / "silent"))
+    monkeypatch.setattr(fast_commands, "TIMEOUT_S", 0.05)
+    monkeypatch.setattr(fast_commands, "_socket_path", lambda: str(tmp_path / "silent"))
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:
         silent.bind(str(tmp_path / "silent"))
         silent.listen()

@@ -21,8 +21,8 @@ from reverie.errors import ModelFailed, NotFound, ReverieError
 from reverie.language_model.requests import ANSWER_BYTES_MAX
 from reverie.language_model.tool_turns import FACTS_HEADING
 from reveried.log import logger
-from reveried.models.command import prompt_text, read_output
-from reveried.models.transport import COMES_LATER, NOT_SENT
+from reveried.model_transports.command_transport import prompt_text, read_output
+from reveried.model_transports.transport import COMES_LATER, NOT_SENT
 from reveried.supervision import failures_logged
 
 if TYPE_CHECKING:
@@ -146,7 +146,9 @@ async def learn_from_answers(folder: Path, learn: Callable[[str, str, bool], Awa
                 except NotFound:
                     path.unlink(missing_ok=True)  # the thread was deleted
                 except ReverieError as error:
-                    logger("reveried.models").warning("an answer in the spool was not learnt from", code=error.code)
+                    logger("reveried.model_transports").warning(
+                        "an answer in the spool was not learnt from", code=error.code
+                    )
             if path.exists():
                 failed.add(path)
 
@@ -213,7 +215,7 @@ def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str,
         except (ValueError, RecursionError) as error:
             if path not in unreadable:
                 unreadable.add(path)
-                logger("reveried.models").warning(
+                logger("reveried.model_transports").warning(
                     "a request in the spool cannot be read", request=path.stem, kind=type(error).__name__
                 )
         except (OSError, TypeError, KeyError, AttributeError):

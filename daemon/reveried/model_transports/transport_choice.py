@@ -6,12 +6,12 @@ import random
 from typing import TYPE_CHECKING
 
 from reverie.usecases.usage_ledger import Ceilings
-from reveried.models.anthropic import Anthropic
-from reveried.models.ask import Models
-from reveried.models.batches import Batches
-from reveried.models.command import CommandTransport
-from reveried.models.spending_limits import TRIES, Metered
-from reveried.models.spool import SpoolTransport
+from reveried.model_transports.anthropic_transport import Anthropic
+from reveried.model_transports.ask_model import Models
+from reveried.model_transports.command_transport import CommandTransport
+from reveried.model_transports.request_batches import Batches
+from reveried.model_transports.spending_limits import TRIES, Metered
+from reveried.model_transports.spool_transport import SpoolTransport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reverie.store import Store
     from reveried.commit_worker import Submit
     from reveried.config import Config
-    from reveried.models.transport import ModelTransport
+    from reveried.model_transports.transport import ModelTransport
 
 __all__ = ["chosen_models"]
 
