@@ -5,50 +5,39 @@ from __future__ import annotations
 from reverie.store.codec import Redactor, Sealed, open_sealed, seal, to_ms
 from reverie.store.folder_guards import StoreLock, needs_check, truncated_at
 from reverie.store.group_commit import Done, Failed, Write
+from reverie.store.maintenance_records import (
+    BackupEntry,
+    BackupsCursor,
+    CompactionCursor,
+    FingerprintRecord,
+    FingerprintsCursor,
+    IdentityRecord,
+    PendingPurge,
+    PurgesCursor,
+    VersionsCursor,
+)
 from reverie.store.memory_records import (
     AccessCursor,
     AccessRecord,
     ArchiveEntryRecord,
     ArchiveRecord,
     ArchivesCursor,
-    BackupEntry,
-    BackupsCursor,
     BaselineRecord,
-    BatchedCall,
-    BatchEntry,
-    BatchesCursor,
-    CompactionCursor,
     ConflictRecord,
     DocumentRecord,
     DreamRecord,
-    FingerprintRecord,
-    FingerprintsCursor,
     ListedCursor,
     MemoriesCursor,
     MemoryRecord,
-    PendingPurge,
-    PurgesCursor,
     RegionRecord,
     RetiredRecord,
-    SpendRecord,
 )
+from reverie.store.model_usage_records import BatchedCall, BatchEntry, BatchesCursor, LedgerRecord, SpendRecord
 from reverie.store.reader import Reader, Version
 from reverie.store.review_records import CandidateRecord, ForgottenRecord, PendingChange
 from reverie.store.run_records import RunFileRecord, RunRecord
 from reverie.store.schema import RULES, SYSTEM_SPACE, Key, Kind
-from reverie.store.store import Store
-from reverie.store.thread_records import (
-    ClearedRecord,
-    DigestRecord,
-    DistillationRecord,
-    EntryRecord,
-    FactorRecord,
-    IdentityRecord,
-    ImportRecord,
-    LedgerRecord,
-    NoteRecord,
-    OutlineRecord,
-    PassageRecord,
+from reverie.store.space_records import (
     PrivacyCursor,
     ProjectRecord,
     ProjectsCursor,
@@ -56,10 +45,21 @@ from reverie.store.thread_records import (
     SessionRecord,
     SessionsCursor,
     SpaceRecord,
-    ThreadRecord,
     TokenRecord,
+)
+from reverie.store.store import Store
+from reverie.store.thread_records import (
+    ClearedRecord,
+    DigestRecord,
+    DistillationRecord,
+    EntryRecord,
+    FactorRecord,
+    ImportRecord,
+    NoteRecord,
+    OutlineRecord,
+    PassageRecord,
+    ThreadRecord,
     UsageRecord,
-    VersionsCursor,
     WorkingStateRecord,
 )
 from reverie.store.typed_records import (

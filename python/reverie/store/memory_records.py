@@ -1,4 +1,4 @@
-"""Typed records of memories and documents, and of what follows from them: archives, dreams, conflicts, cursors."""
+"""Typed records of memories and documents: their archives, dreams, baselines, accesses and conflicts."""
 
 from __future__ import annotations
 
@@ -17,26 +17,15 @@ __all__ = [
     "ArchiveEntryRecord",
     "ArchiveRecord",
     "ArchivesCursor",
-    "BackupEntry",
-    "BackupsCursor",
     "BaselineRecord",
-    "BatchEntry",
-    "BatchedCall",
-    "BatchesCursor",
-    "CompactionCursor",
     "ConflictRecord",
     "DocumentRecord",
     "DreamRecord",
-    "FingerprintRecord",
-    "FingerprintsCursor",
     "ListedCursor",
     "MemoriesCursor",
     "MemoryRecord",
-    "PendingPurge",
-    "PurgesCursor",
     "RegionRecord",
     "RetiredRecord",
-    "SpendRecord",
 ]
 
 T = TypeVar("T")
@@ -168,85 +157,6 @@ class ArchivesCursor(StoredRecord, frozen=True, kw_only=True):
     archives: list[ArchiveEntryRecord] = field(default_factory=list)
 
 
-class PendingPurge(msgspec.Struct, frozen=True, rename="camel"):
-    """A purge that is under way: the memory, document or thread, by its key.
-
-    `keep_memories`: what was learnt from the thread stays.
-    """
-
-    kind: Literal["memory", "document", "thread"]
-    key: str
-    keep_memories: bool = False
-
-
-class PurgesCursor(StoredRecord, frozen=True, kw_only=True):
-    """The purges that are under way, and the archives that they replaced, whose files have to go. Key: `KEY`."""
-
-    KIND: ClassVar[Kind] = Kind.CURSOR
-    KEY: ClassVar[Key] = ("purges",)
-
-    pending: list[PendingPurge] = field(default_factory=list)
-    archives: list[str] = field(default_factory=list)
-
-
-class CompactionCursor(StoredRecord, frozen=True, kw_only=True):
-    """The time of the last purge whose bytes are still in the store's file. Key: `KEY`, in the system space."""
-
-    KIND: ClassVar[Kind] = Kind.CURSOR
-    KEY: ClassVar[Key] = ("compaction",)
-
-    since: str
-
-
-class BackupEntry(msgspec.Struct, frozen=True):
-    """A backup that was made: its path and time."""
-
-    path: str
-    at: str
-
-
-class BackupsCursor(StoredRecord, frozen=True, kw_only=True):
-    """The backups that were made, so that a purge can name those that have it. Key: `KEY`, in the system space."""
-
-    KIND: ClassVar[Kind] = Kind.CURSOR
-    KEY: ClassVar[Key] = ("backups",)
-
-    backups: list[BackupEntry] = field(default_factory=list)
-
-
-class BatchedCall(msgspec.Struct, frozen=True):
-    """A request of a batch: its id there, the day and the tokens that are reserved for it, and those that were sent."""
-
-    call: str
-    day: str
-    tokens: int
-    sent: int
-
-
-class BatchEntry(msgspec.Struct, frozen=True):
-    """A batch of requests to a model that was sent, or was about to be, and whose answers are not used yet.
-
-    `provider` is the provider's id, empty until it is known. `calls` are the requests by their ids, `through` the last
-    entry that was read of each thread.
-    """
-
-    id: str
-    space: str
-    at: str
-    provider: str = ""
-    calls: dict[str, BatchedCall] = {}
-    through: dict[str, int] = {}
-
-
-class BatchesCursor(StoredRecord, frozen=True, kw_only=True):
-    """The batches of requests to a model that are under way. Key: `KEY`, in the system space."""
-
-    KIND: ClassVar[Kind] = Kind.CURSOR
-    KEY: ClassVar[Key] = ("batches",)
-
-    batches: list[BatchEntry] = field(default_factory=list)
-
-
 class ListedCursor(StoredRecord, frozen=True, kw_only=True):
     """The paths that MEMORY.md lists in lines that Reverie wrote. Key: `KEY`."""
 
@@ -309,46 +219,3 @@ class RetiredRecord(StoredRecord, frozen=True, kw_only=True):
     KIND: ClassVar[Kind] = Kind.RETIRED
 
     ids: list[tuple[str, str]] = field(default_factory=list)
-
-
-class FingerprintRecord(StoredRecord, frozen=True, kw_only=True):
-    """The keyed hash of a redacted value; `reverie.redact.Fingerprint` explains the fields.
-
-    Key: (slot,), in the system space.
-    """
-
-    KIND: ClassVar[Kind] = Kind.FINGERPRINT
-
-    number: int
-    hash: str
-    length: int
-    prefix: int
-    marker: str
-
-
-class FingerprintsCursor(StoredRecord, frozen=True, kw_only=True):
-    """The key of the fingerprints, in hex. Key: `KEY`, in the system space."""
-
-    KIND: ClassVar[Kind] = Kind.CURSOR
-    KEY: ClassVar[Key] = ("fingerprints",)
-
-    salt: str
-
-
-class SpendRecord(StoredRecord, frozen=True, kw_only=True):
-    """The tokens and calls of requests to the model of one role on one UTC day. Key: (day, role), in the system space.
-
-    `calls` are the requests that were sent, `failed` those of them that brought no answer. `cached_tokens` are those of
-    `input_tokens` that the provider read from its cache. `reserved` has the requests whose end is not known, by id, and
-    the most tokens that each may have used: written before it is sent, so that a process that is killed has sent
-    nothing that is not counted.
-    """
-
-    KIND: ClassVar[Kind] = Kind.SPEND
-
-    calls: int = 0
-    failed: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cached_tokens: int = 0
-    reserved: dict[str, int] = field(default_factory=dict)

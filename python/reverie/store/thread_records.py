@@ -1,4 +1,4 @@
-"""Typed records of spaces, credentials, schedules, imports, threads and all that belongs to a thread."""
+"""Typed records of threads: entries, outlines, working states, notes, distillations, and imports of transcripts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import field
 
 from reverie.models import CommandUse, EntryKind, Json, Role, WorkingState
 from reverie.store.schema import Key, Kind
-from reverie.store.typed_records import FailureRecord, StoredRecord
+from reverie.store.typed_records import StoredRecord
 
 __all__ = [
     "ClearedRecord",
@@ -17,86 +17,14 @@ __all__ = [
     "DistillationRecord",
     "EntryRecord",
     "FactorRecord",
-    "IdentityRecord",
     "ImportRecord",
-    "LedgerRecord",
     "NoteRecord",
     "OutlineRecord",
     "PassageRecord",
-    "PrivacyCursor",
-    "ProjectRecord",
-    "ProjectsCursor",
-    "ScheduleRecord",
-    "SessionRecord",
-    "SessionsCursor",
-    "SpaceRecord",
     "ThreadRecord",
-    "TokenRecord",
     "UsageRecord",
-    "VersionsCursor",
     "WorkingStateRecord",
 ]
-
-
-class SpaceRecord(StoredRecord, frozen=True, kw_only=True):
-    """A space that was created. Key: (space,), in the system space."""
-
-    KIND: ClassVar[Kind] = Kind.SPACE
-
-    created_at: str = ""
-
-
-class TokenRecord(StoredRecord, frozen=True, kw_only=True):
-    """The space and agent that an access token belongs to. Key: (SHA-256 of the token,), in the system space."""
-
-    KIND: ClassVar[Kind] = Kind.TOKEN
-
-    space: str
-    agent: str | None = None
-    created_at: str = ""
-
-
-class IdentityRecord(StoredRecord, frozen=True, kw_only=True):
-    """The random id of this store; a restored backup keeps it. Key: `KEY`, in the system space."""
-
-    KIND: ClassVar[Kind] = Kind.CURSOR
-    KEY: ClassVar[Key] = ("identity",)
-
-    id: str
-
-
-class VersionsCursor(StoredRecord, frozen=True, kw_only=True):
-    """Progress of the conversion of whole versions, as older releases stored them, to edits. Key: `KEY`.
-
-    `after` is the key of the last version looked at, in hex; `done` once all were.
-    """
-
-    KIND: ClassVar[Kind] = Kind.CURSOR
-    KEY: ClassVar[Key] = ("versions",)
-
-    after: str = ""
-    done: bool = False
-
-
-class ScheduleRecord(StoredRecord, frozen=True, kw_only=True):
-    """A schedule: the job, its cron expression and its last run. Key: (schedule,).
-
-    `ran` are the local times of past runs, which a clock set back must not repeat. `failure` is why the last run
-    failed, None where it did not.
-    """
-
-    KIND: ClassVar[Kind] = Kind.SCHEDULE
-    OPTIONAL: ClassVar[tuple[str, ...]] = ("failure",)
-
-    id: str
-    cron: str
-    timezone: str
-    job: str
-    options: dict[str, Any] = field(default_factory=dict)
-    created_at: str
-    last_run: str | None = None
-    ran: list[str] = field(default_factory=list)
-    failure: FailureRecord | None = None
 
 
 class UsageRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
@@ -167,66 +95,6 @@ class ThreadRecord(StoredRecord, frozen=True, kw_only=True):
     factor: FactorRecord | None = None
     cleared: ClearedRecord | None = None
     commands: list[CommandUse] | None = None
-
-
-class ProjectRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A project: its name, the normalized addresses of its remotes, and the folders by which it is known, newest last.
-
-    The name is that of its folder below `facts/`. One that was given by name alone has neither remotes nor folders.
-    """
-
-    name: str
-    remotes: list[str] = field(default_factory=list)
-    folders: list[str] = field(default_factory=list)
-
-
-class ProjectsCursor(StoredRecord, frozen=True, kw_only=True):
-    """The projects of a space, in the order in which they became known. Key: `KEY`."""
-
-    KIND: ClassVar[Kind] = Kind.CURSOR
-    KEY: ClassVar[Key] = ("projects",)
-
-    projects: list[ProjectRecord] = field(default_factory=list)
-
-
-class SessionRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):
-    """A session of an agent's client, and the thread that its transcript is imported into.
-
-    `pid` is the client's process, `before` the session that the same process had before (`/clear` begins a new one).
-    """
-
-    client: str
-    session: str
-    thread: str
-    project: str | None = None
-    transcript: str | None = None
-    pid: int | None = None
-    before: str | None = None
-    started_at: str
-    updated_at: str
-    ended_at: str | None = None
-
-
-class SessionsCursor(StoredRecord, frozen=True, kw_only=True):
-    """The newest sessions of a space, the one that was heard of last at the end. Key: `KEY`."""
-
-    KIND: ClassVar[Kind] = Kind.CURSOR
-    KEY: ClassVar[Key] = ("sessions",)
-
-    sessions: list[SessionRecord] = field(default_factory=list)
-
-
-class PrivacyCursor(StoredRecord, frozen=True, kw_only=True):
-    """Privacy settings: folders, and times in which nothing of a session is recorded. Key: `KEY`.
-
-    `pauses` are pairs of times; the end of the last one is None while recording is paused.
-    """
-
-    KIND: ClassVar[Kind] = Kind.CURSOR
-    KEY: ClassVar[Key] = ("privacy",)
-
-    ignored: list[str] = field(default_factory=list)
-    pauses: list[tuple[str, str | None]] = field(default_factory=list)
 
 
 class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
@@ -374,15 +242,3 @@ class ImportRecord(StoredRecord, frozen=True, kw_only=True, rename=None):
     mixed: bool = False
     folder: str | None = None
     forgotten: str | None = None
-
-
-class LedgerRecord(StoredRecord, frozen=True, kw_only=True):
-    """The tokens that one distillation (`kind` thread) or dream used, and the total so far. Key: (seq,)."""
-
-    KIND: ClassVar[Kind] = Kind.LEDGER
-
-    kind: str
-    ref: str
-    tokens: int
-    total: int
-    at: str

@@ -21,7 +21,7 @@ declared here are skipped. Where a record is read, changed and written back (`KE
 the undeclared fields of the stored JSON into the new one. A null is never an error where the field is `X | None`.
 
 Names are camelCase in the JSON, except for memories and imports, whose JSON has always been snake_case. The
-docstring of each class names its key. The kinds that callers write are in `thread_records` and `memory_records`.
+docstring of each class names its key. The kinds that callers write are in the other modules named `…_records`.
 """
 
 from __future__ import annotations

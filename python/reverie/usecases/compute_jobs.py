@@ -18,6 +18,7 @@ from reverie.usecases import (
     run_plan,
     runs,
     sort_projects,
+    thread_outline,
     working_state,
 )
 from reverie.usecases.distill import DistillJob
@@ -46,7 +47,7 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "context-text": _job(contexts.TextJob, contexts.decide_text),
     "compaction": _job(compactions.CompactionJob, compactions.decide),
     "messages": _job(message_pages.PageJob, message_pages.page),
-    "outline": _job(message_pages.OutlineJob, message_pages.plan_outline),
+    "outline": _job(thread_outline.OutlineJob, thread_outline.plan_outline),
     "distill": _job(DistillJob, distill_plan.decide),
     "distill-requests": _job(DistillJob, distill_plan.requests),
     "learn": _job(learn.LearnJob, learn.decide),

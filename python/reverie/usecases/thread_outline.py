@@ -1,0 +1,168 @@
+"""The stored outline of a thread, by which pages of its messages are read: how it is made, extended and stored.
+
+An outline is extended in the background after appends, and on request where a thread has none yet, has grown by many
+entries, or was appended a transcript's lines. Deciding it happens in the compute process.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from reverie.errors import Damaged
+from reverie.importers.outline import OutlinePart, is_continued, outline
+from reverie.store import Kind, OutlineRecord, ThreadRecord, Write
+from reverie.usecases import threads
+from reverie.usecases.stored_entries import SealedEntry, opened_entry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.models import Entry
+    from reverie.store import Reader, Writer
+
+__all__ = [
+    "OutlineJob",
+    "OutlinePlan",
+    "commit_steps",
+    "complete_part",
+    "last_part",
+    "opened_entries",
+    "part_of",
+    "pending",
+    "plan_outline",
+    "sealed_entries",
+    "snapshot_outline",
+]
+
+STEP_PARTS: Final = 200  # parts written in one commit, which must stay under 20 ms
+
+
+class OutlineJob(msgspec.Struct):
+    """A snapshot for an outline: the entries of its last part and all after it, and how far it was made already.
+
+    `last` is the last part, None where there is no outline, and `base` the number of the parts before it.
+    """
+
+    thread: str
+    created_at: str
+    base: int
+    last: OutlinePart | None
+    entries: list[SealedEntry]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all entries."""
+        return sum(len(data) for _, data in self.entries)
+
+
+class OutlinePlan(msgspec.Struct):
+    """The outline of a thread from its part `base` + 1 on; None for the parts where all entries must be read."""
+
+    thread: str
+    created_at: str
+    base: int
+    parts: list[OutlinePart] | None
+
+
+def pending(reader: Reader, thread_id: str) -> int:
+    """Return the number of entries that the outline of a thread does not cover. Raises NotFound."""
+    thread = threads.get(reader, thread_id)
+    return thread.last_seq - last_part(reader, thread).through
+
+
+def snapshot_outline(reader: Reader, thread_id: str, *, whole: bool = False) -> OutlineJob:
+    """Return the entries behind a thread's stored outline, or all with `whole`. Raises NotFound."""
+    thread = threads.get(reader, thread_id)
+    head = _empty(thread) if whole else last_part(reader, thread)
+    return OutlineJob(
+        thread=thread_id,
+        created_at=thread.created_at,
+        base=head.parts,
+        last=part_of(head) if head.through else None,
+        entries=sealed_entries(reader, thread_id, head.first, thread.last_seq),
+    )
+
+
+def plan_outline(job: OutlineJob) -> OutlinePlan:
+    """Return the outline of a thread, or that all its entries must be read for it; pure. Raises Damaged."""
+    entries = opened_entries(job.thread, job.entries)
+    usable = job.last is None or is_continued(entries, job.last.through)
+    return OutlinePlan(
+        thread=job.thread,
+        created_at=job.created_at,
+        base=job.base,
+        parts=outline(entries, job.last) if usable else None,
+    )
+
+
+def commit_steps(plan: OutlinePlan, *, space: str) -> list[Write[None]]:
+    """Return the writes that store an outline, to be committed in their order: the last one makes it valid.
+
+    Callers that write the outline of one thread do so one after the other. A step whose thread is gone writes nothing.
+    """
+    if not plan.parts:
+        return []
+    *complete, last = (_record(part) for part in plan.parts)
+    numbered = list(enumerate(complete, plan.base + 1))
+    head = msgspec.structs.replace(last, parts=plan.base + len(complete), created_at=plan.created_at)
+    steps = [numbered[start : start + STEP_PARTS] for start in range(0, len(numbered), STEP_PARTS)]
+    return [_step(plan, space, records) for records in (*steps, [(0, head)])]
+
+
+def _step(plan: OutlinePlan, space: str, records: list[tuple[int, OutlineRecord]]) -> Write[None]:
+    def body(writer: Writer) -> None:
+        thread = writer.load(ThreadRecord, (plan.thread,))
+        if thread is None or thread.created_at != plan.created_at:
+            return
+        for number, record in records:
+            if number == 1:
+                # All parts are written again: until the last step, the thread has no outline rather than a mixed one.
+                writer.delete(Kind.OUTLINE, (plan.thread, 0))
+            writer.save(record, (plan.thread, number))
+
+    return Write(space=space, who="", why="", body=body)
+
+
+def last_part(reader: Reader, thread: ThreadRecord) -> OutlineRecord:
+    """Return the last part of a thread's outline, an empty one before its first entry where there is no outline."""
+    head = reader.load(OutlineRecord, (thread.id, 0))
+    return _empty(thread) if head is None or head.created_at != thread.created_at else head
+
+
+def _empty(thread: ThreadRecord) -> OutlineRecord:
+    return OutlineRecord(first=1, through=0, messages=0, created_at=thread.created_at)
+
+
+def complete_part(reader: Reader, thread_id: str, number: int) -> OutlinePart:
+    """Return a complete part of an outline. Raises Damaged where it is missing."""
+    record = reader.load(OutlineRecord, (thread_id, number))
+    if record is None:
+        raise Damaged(f"part {number} of the outline of thread {thread_id} is missing", hint="run `reverie check`")
+    return part_of(record)
+
+
+def part_of(record: OutlineRecord) -> OutlinePart:
+    """Return the part of an outline that a record stores."""
+    return OutlinePart(record.first, record.through, record.messages, tuple(record.rewound), tuple(record.repeats))
+
+
+def _record(part: OutlinePart) -> OutlineRecord:
+    return OutlineRecord(
+        first=part.first,
+        through=part.through,
+        messages=part.messages,
+        rewound=list(part.rewound),
+        repeats=list(part.repeats),
+    )
+
+
+def sealed_entries(reader: Reader, thread_id: str, first: int, last: int) -> list[SealedEntry]:
+    """Return the sealed entries `first..last` of a thread."""
+    return list(reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=first - 1, through=last))
+
+
+def opened_entries(thread_id: str, rows: Sequence[SealedEntry]) -> list[Entry]:
+    """Return the entries of sealed rows. Raises Damaged, naming the entry."""
+    return [opened_entry(thread_id, seq, data) for seq, data in rows]
