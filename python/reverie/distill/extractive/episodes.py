@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Final
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.candidate_builder import file_tag
 from reverie.distill.extractive.commands import Purpose, message_texts
+from reverie.distill.extractive.commit_titles import FILLER, TITLE_WORDS_MIN, commit_title, without_type
 from reverie.distill.extractive.corrections import BROKEN, mended_cause
+from reverie.distill.extractive.end_state import EndState, Finished, common_words
 from reverie.distill.extractive.languages import words_of
 from reverie.distill.extractive.prose import clip, first_sentence, one_line, sentences, specific_names, unwrapped
 from reverie.distill.extractive.tool_kinds import EDITS
 from reverie.models import Candidate, MemoryType
-from reverie.sentence_words import is_stop_word
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from reverie.distill.extractive.commands import Commit
     from reverie.distill.extractive.thread_facts import ThreadFacts
@@ -35,31 +36,6 @@ _MAX_WORDS: Final = 10
 # Characters of a field.
 _LONG: Final = 400
 _FILES_SHOWN: Final = 6
-# Dropped first when a title has more than ten words.
-_FILLER: Final = {"a", "an", "the", "of", "to", "for", "in", "on", "and", "that", "this", "with", "is", "are", "be"}
-# The type of a conventional commit: "fix(parser): handle tabs" gives "handle tabs".
-_PREFIX = re.compile(
-    r"^(?P<type>feat|fix|docs?|chore|refactor|test|perf|build|ci|style|wip)(?:\((?P<scope>[^)]*)\))?!?:\s*",
-    re.IGNORECASE,
-)
-_MINOR_TYPES: Final = frozenset({"docs", "doc", "chore", "style", "test", "ci", "wip", "build"})
-# Subjects that name no work: merges, leftovers, "address review feedback", "fix lint", "more test fixes".
-_HOUSEKEEPING = re.compile(
-    r"^(?:merge\b|clean(?:ing|s|ed)?[ -]?up\b|fixup!|squash!|wip\b|revert\b"
-    r"|initial\b|init\b|bump\b|release\b|version\b|v?\d+\.\d+|checkpoint\b"
-    r"|save\b|temp\b)"
-    r"|\b(?:review|pr|code review|copilot|bugbot|coderabbit|lint\w*|typo|formatting|nitpick|nit)s? (?:feedback"
-    r"|comments?|findings?"
-    r"|issues?|errors?|fixes|warnings?|suggestions?|remarks?)\b|\breview(?:er)? feedback\b"
-    r"|^(?:more |some |minor |small |fix(?:ing|es)? |update |address |apply |add |improve |clean ?up |run |tweak )*"
-    r"(?:the |some |all |failing |broken |unit |integration |e2e |missing )*(?:tests?|lint\w*|formatting|comments?"
-    r"|docs?|documentation"
-    r"|readme|changelog|typos?|nits?|test fixes|changes|stuff|things|fixes|feedback|imports|conflicts?"
-    r"|merge conflicts)\W*$"
-    r"|^(?:update|add|fix|adjust|extend) .{0,40}\b(?:comments?|changelog|readme|docs|documentation|typos?)$",
-    re.IGNORECASE,
-)
-_SUBJECT_WORDS_MIN: Final = 3  # words of a title, without small ones; fewer say too little
 # A sentence of a commit message that says what it changes ("Adds a retry"); any other describes.
 _CHANGES = re.compile(
     r"^(?:now |also |this (?:adds|change|commit|fix|moves|removes|makes)\b|instead|\d+ )|^(?:add|adjust|allow|apply"
@@ -103,7 +79,6 @@ _OF_TESTS = re.compile(
     re.IGNORECASE,
 )
 _SUBSTANCE: Final = 60  # characters of a message's body; less explains nothing
-_WORD = re.compile(r"[^\W\d_]{4,}")
 _COMMON_WORDS: Final = 2
 # A test, a document or generated: a commit of nothing else is no episode.
 _SIDE_FILE = re.compile(
@@ -139,10 +114,16 @@ class _Plan:
 
 @dataclass(slots=True)
 class _Work:
-    """One finished piece of work: the title and the fields of its episode."""
+    """One finished piece of work, between two entries: the title and the fields of its episode.
+
+    `sha` is its commit's; a plan that was carried out has none.
+    """
 
     title: str
     at: str | None
+    after: int
+    until: int
+    sha: str = ""
     problem: str = ""
     task: str = ""
     solution: str = ""
@@ -169,16 +150,31 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
         before = commit.seq
     found += [work for plan in plans if plan.seq not in planned and (work := _of_plan(plan, facts)) is not None]
     titles: dict[str, _Work] = {}
-    for work in found:  # a commit that was made again, after a rebase, has its title once
+    for work in _holding(found, facts):  # a commit that was made again, after a rebase, has its title once
         titles[work.title.lower()] = work
     return [_episode(work, at) for work in sorted(titles.values(), key=lambda work: work.seqs)]
 
 
+def _holding(found: Sequence[_Work], facts: ThreadFacts) -> Iterator[_Work]:
+    """Yield the work that the thread's end did not undo, without sentences about what later edits removed."""
+    end_state = EndState(facts, lambda path: path.startswith(("/", ".claude/", "~")) or bool(_SIDE_FILE.search(path)))
+    for work in found:
+        text = f"{work.title}\n{work.problem}\n{work.solution}\n{work.lesson}"
+        finished = Finished(work.title, text, work.after, work.until, work.edited, work.sha)
+        if end_state.holds(finished):
+            gone = end_state.gone_names(finished)
+            if gone:
+                first, *rest = sentences(work.solution)
+                work.solution = " ".join([first, *(one for one in rest if not gone & {*specific_names(one)})])
+                work.lesson = "" if gone & {*specific_names(work.lesson)} else work.lesson
+            yield work
+
+
 def short_summary(title: str) -> str:
     """Return `title` in at most ten words; articles and prepositions are dropped first."""
-    words = _PREFIX.sub("", one_line(title)).rstrip(".").split()
+    words = without_type(title).rstrip(".").split()
     if len(words) > _MAX_WORDS:
-        words = [word for word in words if word.lower() not in _FILLER]
+        words = [word for word in words if word.lower() not in FILLER]
     return " ".join(words[:_MAX_WORDS])
 
 
@@ -211,13 +207,21 @@ def _episode(work: _Work, at: str | None) -> Candidate:
 
 def _of_commit(commit: Commit, before: int, plans: Sequence[_Plan], facts: ThreadFacts) -> _Work | None:
     """Return the work of a commit, or None where it names or explains nothing."""
-    title = _title(commit.subject)
+    title = commit_title(commit.subject)
     edited = _edited(facts, before, commit.seq)
     if not title or (edited and all(_SIDE_FILE.search(path) for path in edited)):
         return None
     body = _body(commit)
     call = next((call for call in facts.trace.calls if call.result_seq == commit.seq), None)
-    work = _Work(title, commit.at, edited=edited, seqs=[commit.seq, *([call.seq] if call else [])])
+    work = _Work(
+        title,
+        commit.at,
+        before,
+        commit.seq,
+        commit.sha,
+        edited=edited,
+        seqs=[commit.seq, *([call.seq] if call else [])],
+    )
     told = [sentence for sentence in body if not _TEMPORARY.search(sentence) and not _OF_TESTS.search(sentence)]
     problem = _problem(told, commit.body)
     reasons = [one for one in told if one not in problem and _REASON.search(one) and not _changes(one)]
@@ -264,22 +268,6 @@ def _problem(told: Sequence[str], message: str) -> list[str]:
     return found
 
 
-def _title(subject: str) -> str:
-    """Return the title that a commit's subject gives, or the empty string for housekeeping."""
-    prefix = _PREFIX.match(subject)
-    if prefix is not None and prefix["type"].lower() in _MINOR_TYPES:
-        return ""
-    title = _PREFIX.sub("", one_line(subject)).rstrip(".")
-    words = [word for word in title.split() if word.lower() not in _FILLER]
-    if prefix is not None and prefix["scope"] and len(words) <= _SUBJECT_WORDS_MIN:
-        title = f"{prefix['scope']}: {title}"  # "extract to dedicated package" does not say what
-    telling = words_of(" ".join(words)) >= _SUBJECT_WORDS_MIN
-    if not telling or _HOUSEKEEPING.search(title):
-        return ""
-    first = title.split()[0]
-    return clip(title[0].upper() + title[1:] if first.isalpha() and first.islower() else title, 100)
-
-
 def _body(commit: Commit) -> list[str]:
     """Return the sentences of a commit's message after its subject."""
     text = next(iter(message_texts(commit.body)), "")
@@ -310,12 +298,7 @@ def _sentence(text: str) -> str:
 def _related(one: str, other: str) -> bool:
     """True if two texts share a specific name, or at least two words that carry meaning."""
     names = {name.lower() for name in specific_names(one)} & {name.lower() for name in specific_names(other)}
-    return bool(names) or len(_common_words(one, other)) >= _COMMON_WORDS
-
-
-def _common_words(one: str, other: str) -> set[str]:
-    words = set(map(str.lower, _WORD.findall(one))) & set(map(str.lower, _WORD.findall(other)))
-    return {word for word in words if not is_stop_word(word)}
+    return bool(names) or len(common_words(one, other)) >= _COMMON_WORDS
 
 
 def _is_project_file(call: ToolCall, facts: ThreadFacts) -> bool:
@@ -352,7 +335,7 @@ def _plans(facts: ThreadFacts) -> list[_Plan]:
     for seq, text in found:
         heading = _PLAN_HEADING.search(text)
         title = heading["title"].strip(" *") if heading else ""
-        if not title or _GENERIC_TITLE.match(title) or words_of(title) < _SUBJECT_WORDS_MIN:
+        if not title or _GENERIC_TITLE.match(title) or words_of(title) < TITLE_WORDS_MIN:
             continue
         goal = _PLAN_GOAL.search(text)
         aim = " ".join(sentences(unwrapped(goal["text"]))[:2]) if goal else ""
@@ -377,6 +360,14 @@ def _of_plan(plan: _Plan, facts: ThreadFacts) -> _Work | None:
     if not code or not checks or checks[-1].failed:
         return None
     paths = tuple(dict.fromkeys(facts.trace.relative(call.path) for call in code))
-    work = _Work(plan.title, checks[-1].at, task=plan.goal, edited=paths, seqs=[plan.seq, checks[-1].seq])
+    work = _Work(
+        plan.title,
+        checks[-1].at,
+        plan.seq,
+        checks[-1].seq,
+        task=plan.goal,
+        edited=paths,
+        seqs=[plan.seq, checks[-1].seq],
+    )
     work.solution = f"Carried out as planned in {len(paths)} {'file' if len(paths) == 1 else 'files'}; checks passed"
     return work

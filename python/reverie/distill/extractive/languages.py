@@ -26,7 +26,9 @@ class Language:
 
     `wishes` match a sentence that is an instruction for good, `not_wishes` a part that makes it none: only for now, a
     report ("the test always fails"), a question. `remember` and `correction` begin a sentence; `about_me` is the
-    person about themselves. `to_agent` is of how one answers: what an assistant is told in a chat.
+    person about themselves. `to_agent` is of how one answers: what an assistant is told in a chat. `not_held` says of
+    what was done that it does not hold, or is to be undone ("it still fails", "revert that"); `fails` only says that
+    something does not work.
     """
 
     name: str
@@ -36,12 +38,23 @@ class Language:
     correction: re.Pattern[str]
     about_me: re.Pattern[str]
     to_agent: re.Pattern[str]
+    not_held: re.Pattern[str]
+    fails: re.Pattern[str]
 
 
 def _language(
-    name: str, *, wishes: str, not_wishes: str, remember: str, correction: str, about_me: str, to_agent: str
+    name: str,
+    *,
+    wishes: str,
+    not_wishes: str,
+    remember: str,
+    correction: str,
+    about_me: str,
+    to_agent: str,
+    not_held: str,
+    fails: str,
 ) -> Language:
-    patterns = (wishes, not_wishes, remember, correction, about_me, to_agent)
+    patterns = (wishes, not_wishes, remember, correction, about_me, to_agent, not_held, fails)
     return Language(name, *(re.compile(text, re.IGNORECASE) for text in patterns))
 
 
@@ -71,6 +84,18 @@ _LANGUAGES: Final = {
         r"(?P<what>(?:don'?t|do not|never|always|avoid|only|use|keep|leave|put|run|call|name|write|make sure|revert"
         r"|we use)\b.+)$",
         about_me=r"(?!)",
+        not_held=r"^(?!.*\b(?:one (?:more )?thing|another|also|unrelated|separate\w*)\b).*(?:"
+        r"\bstill (?:not\b|isn'?t\b|doesn'?t\b|don'?t\b|can'?t\b|won'?t\b|the same (?:error|problem|issue)\b"
+        r"|(?:see(?:ing)?|get(?:s|ting)?|ha(?:s|ve|ving)|show(?:s|ing)?|throw(?:s|ing)?) .{0,30}\b(?:errors?|failures?"
+        r"|problems?|issues?|warnings?|bugs?)\b|(?:fail|broke|break|crash|hang|leak|flak|wrong|happen|stuck|buggy"
+        r"|throw)\w*)|(?<!don't )(?<!not )(?<!without )\b(?:revert|undo|roll back|back out) (?:that|this|it|them"
+        r"|those|these|everything|all|your|the (?:last|latest|previous)|what you)\b"
+        r"|\b(?:roll|back) (?:it|this|that|them|everything) (?:back|out)\b|\blet'?s (?:revert|undo|roll back)\b"
+        r"|^(?:(?:please|no|ok|okay|nah)\b[,.]? *)*(?:revert|undo|roll back)\W*$"
+        r"|^(?:(?:no|nope|but|hmm+)\b[,.]? *)*(?:that|this|it|nothing)(?:'s)? (?:(?:doesn'?t|does not|didn'?t|did not)"
+        r" (?:really |actually )?(?:work|fix|help)|(?:is |still )*(?:not working|broken)))",
+        fails=r"\b(?:doesn'?t|does not|didn'?t|did not|isn'?t|is not|not|never) (?:actually |really |quite )?(?:work"
+        r"|working|worked|fix|fixed|help|helped)\b|\b(?:broken|bugged|buggy)\b|\b(?:crash|fail)(?:s|es|ing)\b",
         to_agent=r"(?!)",
     ),
     "de": _language(
@@ -92,6 +117,14 @@ _LANGUAGES: Final = {
         r"|ich bin (?:\w+ )?(?:\w+(?:entwickler|ingenieur|lehrer|student|ärzt|designer|manager)\w*|vegetarier\w*"
         r"|veganer\w*)"
         r"|meine muttersprache ist)\b",
+        not_held=r"^(?!.*\b(?:außerdem|übrigens|noch etwas|nebenbei)\b).*(?:"
+        r"\b(?:immer noch|noch immer|nach wie vor|weiterhin) (?:\w+ )?(?:nicht|kein\w*|kaputt|falsch|fehl\w*"
+        r"|rot|defekt|ein(?:en)? fehler)\b|\b(?:fehl\w+|crasht|hängt|scheitert|bricht|schlägt) (?:es |das |er |sie )?"
+        r"(?:immer noch|noch immer|weiterhin)\b|\b(?:mach|mache|nimm) (?:das|es|die|den|alles|deine)\b.{0,40}"
+        r"\b(?:rückgängig|zurück)|\brückgängig machen\b|\brevertier\w*\b"
+        r"|^(?:(?:nein|nee|aber|hm+)\b[,.]? *)*(?:das|es) (?:funktioniert|geht|klappt|läuft|hilft)(?: \w+)? nicht\b)",
+        fails=r"\b(?:funktioniert|geht|klappt|läuft|hilft|tut)\b(?: \w+){0,2} nicht\b|\bkaputt\b|\b(?:stürzt|schlägt)\b"
+        r".{0,20}\b(?:ab|fehl)\b",
         to_agent=r"\b(?:antwort|schreib|sprich|nenn|erklär|übersetz|fass|formatier|deutsch|englisch|stichpunkt|duz|siez)",
     ),
     "es": _language(
@@ -110,6 +143,11 @@ _LANGUAGES: Final = {
         r"|soy (?:un |una )?(?:ingenier|desarrollador|programador|profesor|médic|estudiante|diseñador|abogad"
         r"|vegetarian|vegan)\w*"
         r"|mi idioma (?:materno )?es)\b",
+        not_held=r"^(?!.*\b(?:además|otra cosa)\b).*(?:"
+        r"\b(?:sigue|siguen|continúa|todavía|aún) (?:sin|no|fallando|roto|rota|mal|igual|dando|con el mismo)\b"
+        r"|^(?:(?:no|por favor)[,.]? *)*(?:deshaz|revierte|deshacer|revertir)\b"
+        r"|^(?:(?:no|pero)\b[,.]? *)*(?:eso|esto) no (?:funciona|va|sirve|ayuda)\b)",
+        fails=r"\bno (?:funciona|va|sirve|ayuda|arranca)\b|\b(?:falla|está roto|está rota|se cuelga)\b",
         to_agent=r"\b(?:respond|contest|escrib|habl|explic|traduc|resum|español|inglés|list|tutéa|llám)",
     ),
     "fr": _language(
@@ -127,6 +165,12 @@ _LANGUAGES: Final = {
         r"|chez|comme|pour)"
         r"|je suis (?:un |une )?(?:ingénieur|développeu|professeur|médecin|étudiant|designer|avocat|végétarien"
         r"|végan)\w*)",
+        not_held=r"^(?!.*\b(?:autre chose|par ailleurs)\b).*(?:"
+        r"\btoujours (?:pas|cassée?|en erreur|en échec|faux|la même erreur|le même problème)\b"
+        r"|\b(?:marche|fonctionne|passe) toujours pas\b"
+        r"|^(?:(?:non|s'il te plaît)[,.]? *)*(?:annule|reviens en arrière)\b"
+        r"|^(?:(?:non|mais)\b[,.]? *)*(?:ça|cela) (?:ne )?(?:marche|fonctionne|aide) pas\b)",
+        fails=r"\b(?:marche|fonctionne|passe) pas\b|\b(?:cassé|plante|échoue)\b",
         to_agent=r"\b(?:répond|écri|parl|expliqu|tradui|résum|français|anglais|list|tutoi|vouvoi|appell)",
     ),
     "zh": _language(
@@ -137,6 +181,10 @@ _LANGUAGES: Final = {
         remember=r"^(?:请|你)?(?:记住|记一下|别忘了|不要忘记)[，,：:]?(?P<what>.{4,})$",
         correction=r"^(?:不对|不是|不|错了|不行)[，,。！!：:]\s*(?P<what>(?:请|要|应该|用|改用|不要|别|我们用|保持).+)$",
         about_me=r"^(?:你好[，,！!]?)?(?:我叫|我的名字(?:是|叫)|叫我|我住在|我在.{1,12}工作|我是.{0,8}(?:工程师|开发者|程序员|老师|医生|学生|设计师))",
+        not_held=r"^(?!.*(?:另外|还有一|此外)).*(?:(?:还是|仍然|依然|依旧|仍).{0,8}(?:不行|失败|报错|出错|有问题|不对|不能|不工作|没|错|崩溃|坏)"
+        r"|(?<!不要)(?<!别)(?:撤销|撤回|回滚|还原|回退)(?!功能|按钮|操作的|命令)"
+        r"|^(?:不行|不对|但是?)?[，,]?(?:这|那)(?:样|个)?(?:还是)?(?:不行|不起作用|不管用|没用|没有用))",
+        fails=r"不起作用|不能用|不管用|没(?:有)?(?:用|效果|修好|解决)|不工作|坏了|崩溃",
         to_agent=r"回答|回复|中文|英文|写|解释|翻译|总结|格式|称呼|叫我",
     ),
     "ja": _language(
@@ -149,6 +197,10 @@ _LANGUAGES: Final = {
         r"(?P<what>.+(?:ください|下さい|使って|しないで|こと|お願いします)[。！!]?)$",
         about_me=r"^(?:こんにちは[、。！!]?)?(?:(?:私|僕)の名前は|(?:私|僕)は.{1,20}(?:エンジニア|開発者|教師|医者|学生|デザイナー)(?:です|だ)"
         r"|(?:私|僕)?は?.{1,12}に住んで(?:います|いる)|.{1,12}で働いて(?:います|いる))",
+        not_held=r"^(?!.*(?:ちなみに|もう一つ|別件)).*(?:(?:まだ|相変わらず|やはり|依然).{0,12}(?:動か|動き|失敗|エラー|直って|壊れ|だめ|ダメ|落ち|出ます|出る)"
+        r"|(?:元に)?戻して(?:ください|下さい|ほしい|$|。)|取り消して|(?:リバート|ロールバック)して"
+        r"|^(?:いや|でも)?[、，]?(?:それ|これ)(?:で|は|では)(?:も)?(?:動き|動か|だめ|ダメ|直り|直ら))",
+        fails=r"動か(?:ない|なく)|動きません|動作し(?:ない|ません)|直って(?:い)?(?:ない|ません)|壊れて|効かない|効きません",
         to_agent=r"答え|返信|回答|書い|日本語|英語|説明|翻訳|要約|箇条書き|呼ん|敬語",
     ),
 }

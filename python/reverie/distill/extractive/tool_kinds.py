@@ -87,12 +87,14 @@ _CANONICAL: Final = EDITS | READS | {"Bash", "Grep", "Glob", "TodoWrite"}
 _COMMAND_KEYS = ("command", "cmd", "CommandLine")
 _PATH_KEYS = ("file_path", "path", "target_file", "filePath", "absolute_path", "filename")
 _NEW_TEXT_KEYS = ("new_string", "new_str", "newString", "content", "code_edit", "file_text", "diff")
+_OLD_TEXT_KEYS = ("old_string", "old_str", "oldString")
 # `bash -lc "make test"` runs `make test`.
 _SHELL_WORDS = 3
 _SHELLS = re.compile(r"(?:^|/)(?:ba|z|da)?sh$|(?:^|/)(?:pwsh|powershell)(?:\.exe)?$")
 # One file of a patch: "*** Update File: src/app.py".
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update) File: (?P<path>.+?)\s*$", re.MULTILINE)
 _ADDED = re.compile(r"^\+(?P<line>.*)$", re.MULTILINE)
+_REMOVED = re.compile(r"^-(?P<line>.*)$", re.MULTILINE)
 # What Codex writes before a command's output: "Exit code: 1\nWall time: 0.2 seconds\nOutput:\n".
 _HEADER = re.compile(
     r"\A(?=(?:Chunk ID|Wall time|Exit code|Process exited)\b)(?P<head>(?:[^\n]*\n){1,8}?)Output:\n?", re.MULTILINE
@@ -113,7 +115,9 @@ def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, 
         case ToolKind.READ | ToolKind.EDIT | ToolKind.WRITE:
             path, text = _text(given, *_PATH_KEYS), _text(given, *_NEW_TEXT_KEYS)
             key = "content" if kind is ToolKind.WRITE else "new_string"
-            yield kind.value, _without_empty(**{"file_path": path, key: text if kind is not ToolKind.READ else ""})
+            old = _text(given, *_OLD_TEXT_KEYS) if kind is ToolKind.EDIT else ""
+            new = text if kind is not ToolKind.READ else ""
+            yield kind.value, _without_empty(**{"file_path": path, "old_string": old, key: new})
         case ToolKind.SEARCH:
             yield (
                 "Grep",
@@ -172,7 +176,8 @@ def _patched(patch: str, given: Mapping[str, Any]) -> Iterator[tuple[str, dict[s
     for place, match in enumerate(found):
         end = found[place + 1].start() if place + 1 < len(found) else len(patch)
         added = "\n".join(line["line"] for line in _ADDED.finditer(patch, match.end(), end))
-        yield "Edit", {"file_path": match["path"], "new_string": added}
+        removed = "\n".join(line["line"] for line in _REMOVED.finditer(patch, match.end(), end))
+        yield "Edit", {"file_path": match["path"], "old_string": removed, "new_string": added}
 
 
 def _todos(given: Mapping[str, Any]) -> Iterator[dict[str, str]]:
