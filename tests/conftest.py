@@ -1,7 +1,10 @@
-"""Settings of every test: no limit of real time in properties, and no measurement whose data is absent."""
+"""Settings of every test: compiled modules, no limit of real time in properties, no measurement without its data."""
 
 from __future__ import annotations
 
+import os
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, settings
@@ -10,6 +13,13 @@ from support.shared import has_shared
 
 if TYPE_CHECKING:
     import pytest
+
+# The tests start some thousand processes. Without compiled modules each of them takes twice as long to start, so where
+# none may be written beside the sources (`PYTHONDONTWRITEBYTECODE`), they are kept in a folder of the tests.
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+    os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode"))
+    sys.pycache_prefix = os.environ["PYTHONPYCACHEPREFIX"]
+    sys.dont_write_bytecode = False
 
 # Hypothesis limits the real time of an example (200 ms) and of drawing one, which a busy machine exceeds at random.
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
