@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import heapq
 import re
+from collections import deque
 from typing import TYPE_CHECKING
 
 from reverie import tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["content_words", "line_weight", "order_by_novelty"]
 
@@ -32,29 +33,37 @@ def line_weight(words: int) -> float:
     return next((share for fewer, share in _FULLNESS if words < fewer), _FULL)
 
 
-def order_by_novelty(lines: Sequence[str]) -> list[int]:
-    """Return the positions of `lines`, the line with most new words per token first; ties keep their order.
+def order_by_novelty(lines: Sequence[str]) -> Iterator[int]:
+    """Yield the positions of `lines`, the line with most new words per token first; ties keep their order.
 
-    Greedy and lazy: the worth of a line only shrinks, so it is weighed again when it comes up.
+    Greedy and lazy: the worth of a line only shrinks, so it is weighed again when it comes up. Of lines with the same
+    words, all of which become worth less at once, only the first is weighed.
     """
     said: dict[str, int] = {}
-    words = [content_words(line) for line in lines]
     costs = tokens.count_many([f"- {line}\n" for line in lines])
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for position, line in enumerate(lines):
+        alike.setdefault(content_words(line), []).append(position)
+    queues = {words: deque(sorted(places, key=lambda at: (costs[at], at))) for words, places in alike.items() if words}
 
-    def value(position: int) -> float:
-        found = words[position]
-        return line_weight(len(found)) * sum(_AGAIN ** said.get(word, 0) for word in found) / costs[position]
+    def entry(words: tuple[str, ...]) -> tuple[float, int, tuple[str, ...]]:
+        position = queues[words][0]
+        worth = line_weight(len(words)) * sum(_AGAIN ** said.get(word, 0) for word in words)
+        return -worth / costs[position], position, words
 
-    heap = [(-value(position), position) for position in range(len(lines))]
+    heap = [entry(words) for words in queues]
     heapq.heapify(heap)
-    ordered = []
     while heap:
-        _, position = heapq.heappop(heap)
-        now = -value(position)
-        if heap and (now, position) > heap[0]:
-            heapq.heappush(heap, (now, position))
+        now = entry(heap[0][2])
+        if now > heap[0]:
+            heapq.heapreplace(heap, now)
             continue
-        ordered.append(position)
-        for word in words[position]:
+        words = now[2]
+        yield queues[words].popleft()
+        for word in words:
             said[word] = said.get(word, 0) + 1
-    return ordered
+        if queues[words]:
+            heapq.heapreplace(heap, entry(words))
+        else:
+            heapq.heappop(heap)
+    yield from alike.get((), ())

@@ -97,12 +97,16 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
     """
     budget = max_tokens - tokens.count(render(Summary(number=number, sections={})))
     given = {section: list(dict.fromkeys(lines.get(section, ()))) for section in Section}
+    costs = {section: tokens.count_many([f"- {line}\n" for line in found]) for section, found in given.items()}
+    least = 1 + min((cost for found in costs.values() for cost in found), default=0)
     kept: dict[Section, list[int]] = {section: [] for section in Section}
     for section, position in _by_worth(given):
-        cost = tokens.count(f"- {given[section][position]}\n") + 1
+        cost = costs[section][position] + 1
         if cost <= budget:
             kept[section].append(position)
             budget -= cost
+        if budget < least:
+            break
     return Summary(number, {each: tuple(given[each][at] for at in sorted(found)) for each, found in kept.items()})
 
 

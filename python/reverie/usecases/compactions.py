@@ -70,23 +70,24 @@ def decide(job: CompactionJob) -> wire.Compaction:
             return _answer(text, "thread")
     entries = with_token_counts(entries)
     earlier = "\n\n".join(_text(entry.content) for entry in entries if entry.kind is EntryKind.SUMMARY)
-    return _answer(_distilled(entries, main_line(entries), earlier, job.tokens), "messages")
+    return _answer(_distilled(entries, tuple(main_line(entries)), earlier, job.tokens), "messages")
 
 
 def _answer(text: str, source: Literal["thread", "messages"]) -> wire.Compaction:
     return wire.Compaction(text=text, tokens=tokens.count(text), source=source)
 
 
-def _distilled(entries: Sequence[Entry], messages: Sequence[Message], earlier: str, size: int) -> str:
+def _distilled(entries: Sequence[Entry], messages: tuple[Message, ...], earlier: str, size: int) -> str:
     """Return the text of a conversation that is not stored, within about `size` tokens."""
     parts: list[str] = []
     if earlier:
         parts.append(f"{_EARLIER_HEADING}\n{shorten(earlier, size // EARLIER_SHARE)}")
         size -= tokens.count(parts[0])
     if messages:
+        distiller = Extractive()
         requests = last_requests(messages, size // REQUESTS_SHARE)
         context = sized_context(
-            Parts(state=state_text.render(Extractive().working_state(messages)), messages=tuple(messages)),
+            Parts(state=state_text.render(distiller.working_state(messages)), messages=messages),
             Limits(max_tokens=size - tokens.count(requests)),
             number=1,
             previous=None,
@@ -94,6 +95,7 @@ def _distilled(entries: Sequence[Entry], messages: Sequence[Message], earlier: s
             # An id marks the last turn as one that is not continued here: it is distilled like the rest.
             entries=[replace(entries[-1], id="last")],
             beside=requests,
+            distiller=distiller,
         )
         parts.append(text_of_tokens(context, requests, tiers=TIERS, max_tokens=size))
     return "\n\n".join(part for part in parts if part)

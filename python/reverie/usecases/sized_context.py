@@ -55,6 +55,7 @@ def sized_context(
     entries: Sequence[Entry],
     cache: DistillationCache | None = None,
     beside: str = "",
+    distiller: Extractive | None = None,
 ) -> Context:
     """Return the context of a thread within `limits.max_tokens`.
 
@@ -62,7 +63,7 @@ def sized_context(
     (None: since the beginning), without rewound ones, and `entries` what they were joined from. `number` is that of the
     summary to be written. An empty digest in `parts` is made here, from `inherited_digest`. With a `cache` the same
     messages are not distilled again for the same size. What the person says in `beside`, a text that stands next to the
-    context, is no excerpt as well.
+    context, is no excerpt as well. A `distiller` that has read the same tuple of messages does not read it again.
 
     A thread that fits whole is served word for word. Else it is distilled for the size, its tail beginning where the
     ceiling of the tail says. A tail that leaves hardly any room for excerpts is distilled as well, unless its turn is
@@ -72,8 +73,9 @@ def sized_context(
         TokenBudgetExceeded: the open turn, the newest note and the current task alone are larger.
     """
     messages = parts.messages
+    engine = distiller or Extractive()
     if not parts.digest:
-        parts = replace(parts, digest=_digest(messages, previous, inherited_digest, cache))
+        parts = replace(parts, digest=_digest(engine, messages, previous, inherited_digest, cache))
     whole = _whole(parts, limits, previous)
     if whole is not None:
         return whole
@@ -83,7 +85,9 @@ def sized_context(
     start = min(open_from, tail_start(messages, limits.preserve_messages, min(caps.tail, limits.preserve_tokens)))
 
     def distilled(start: int) -> Context:
-        return _distilled(parts, limits, start=start, number=number, previous=previous, cache=cache, beside=beside)
+        return _distilled(
+            engine, parts, limits, start=start, number=number, previous=previous, cache=cache, beside=beside
+        )
 
     try:
         context = distilled(start)
@@ -117,6 +121,7 @@ def _whole(parts: Parts, limits: Limits, previous: Distillation | None) -> Conte
 
 
 def _distilled(
+    distiller: Extractive,
     parts: Parts,
     limits: Limits,
     *,
@@ -133,7 +138,7 @@ def _distilled(
     total_tokens = (limits.max_tokens or 0) - _tokens_beside(parts, caps.tail, messages[start:]) + tokens.count(beside)
 
     def distill() -> Distillation:
-        return Extractive().distill(
+        return distiller.distill(
             messages,
             number=number,
             previous=previous,
@@ -173,12 +178,16 @@ def _tokens_beside(parts: Parts, ceiling: int, tail: Sequence[Message]) -> int:
 
 
 def _digest(
-    messages: Sequence[Message], previous: Distillation | None, inherited: str, cache: DistillationCache | None
+    distiller: Extractive,
+    messages: Sequence[Message],
+    previous: Distillation | None,
+    inherited: str,
+    cache: DistillationCache | None,
 ) -> str:
     """Return the digest of these messages, built on that of the distillation before them, else on the inherited one."""
     if cache is not None and cache.digest is not None:
         return cache.digest
-    digest = Extractive().digest(messages, previous.digest if previous else inherited)
+    digest = distiller.digest(messages, previous.digest if previous else inherited)
     if cache is not None:
         cache.digest = digest
     return digest

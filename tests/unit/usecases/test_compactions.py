@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reverie import tokens
+from reverie.distill.extractive.thread_facts import ThreadFacts, gather_facts
 from reverie.usecases.compactions import CompactionJob, decide
 from support.transcripts import call, result, text
+
+if TYPE_CHECKING:
+    from reverie.distill.extractive.trace import Trace
 
 TOKENS = 3_000
 ASKED = [f"Please repair crane {number}, and tell me whether its hook is bent." for number in range(12)]
@@ -43,3 +47,16 @@ def test_requests_are_in_the_text(alphabet: str) -> None:
     assert places[-1] < made.text.index("# Conversation Summary")
     assert 0.85 * TOKENS < made.tokens < 1.02 * TOKENS
     assert made.tokens == tokens.count(made.text)
+
+
+def test_messages_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """State, digest, summary and excerpts are drawn from the same facts."""
+    read: list[Trace] = []
+
+    def counted(found: Trace) -> ThreadFacts:
+        read.append(found)
+        return gather_facts(found)
+
+    monkeypatch.setattr("reverie.distill.extractive.gather_facts", counted)
+    decide(CompactionJob("claude-code", conversation("abcdefgh    "), TOKENS))
+    assert len(read) == 1

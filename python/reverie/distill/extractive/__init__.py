@@ -28,11 +28,24 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Extractive:
-    """A `Distiller` without a model: the same messages give the same result in every process."""
+    """A `Distiller` without a model: the same messages give the same result in every process.
+
+    It keeps what it read out of the last messages: asked about the same tuple again, it does not read it again.
+    """
+
+    def __init__(self) -> None:
+        self._messages: tuple[Message, ...] | None = None
+        self._facts: ThreadFacts | None = None
+        self._states: dict[WorkingState | None, WorkingState] = {}
 
     def working_state(self, messages: Sequence[Message], previous: WorkingState | None = None) -> WorkingState:
         """Return the working state (tier 1), at most 500 tokens when rendered."""
-        return working_state(gather_facts(trace.read_trace(messages)), previous)
+        facts = self.facts(messages)
+        if facts is not self._facts:
+            return working_state(facts, previous)
+        if previous not in self._states:
+            self._states[previous] = working_state(facts, previous)
+        return self._states[previous]
 
     def distill(
         self,
@@ -49,8 +62,8 @@ class Extractive:
 
         Excerpts and rendered summary have a ceiling each, in tokens, and `total_tokens` together.
         """
-        found = trace.read_trace(messages)
-        facts = gather_facts(found)
+        facts = self.facts(messages)
+        found = facts.trace
         packed = summary.pack(number, summary_sections(facts, previous.summary if previous else None), summary_tokens)
         kept = [line for section in packed.sections.values() for line in section]
         if total_tokens is not None:
@@ -64,7 +77,7 @@ class Extractive:
                 tail_from_seq=tail_from_seq,
                 budget=passage_tokens,
             ),
-            state=working_state(facts, previous.state if previous else None),
+            state=self.working_state(messages, previous.state if previous else None),
             digest=digest(facts, previous.digest if previous else ""),
             through_seq=tail_from_seq - 1,
         )
@@ -89,9 +102,14 @@ class Extractive:
         return (*found, *quoted_wishes(facts, at)) if quoted else found
 
     def facts(self, messages: Sequence[Message]) -> ThreadFacts:
-        """Return the facts of `messages`, which candidates and command uses are drawn from."""
-        return gather_facts(trace.read_trace(messages))
+        """Return the facts of `messages`, which all else is drawn from."""
+        if self._facts is not None and messages is self._messages:
+            return self._facts
+        facts = gather_facts(trace.read_trace(messages))
+        if isinstance(messages, tuple):  # a list could be another one the next time
+            self._messages, self._facts, self._states = messages, facts, {}
+        return facts
 
     def digest(self, messages: Sequence[Message], previous: str = "") -> str:
         """Return the updated thread digest, at most 500 tokens."""
-        return digest(gather_facts(trace.read_trace(messages)), previous)
+        return digest(self.facts(messages), previous)

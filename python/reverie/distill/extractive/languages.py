@@ -18,6 +18,7 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _WORD = re.compile(r"[^\W\d_]+")
 _CHARACTERS_A_WORD = 2  # of Chinese and Japanese
+_COUNTED = 2_000  # characters of a text whose words are counted; what is asked for are numbers below 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +269,10 @@ def is_quoted_wish(sentence: str, language: Language) -> bool:
 
 
 def words_of(text: str) -> int:
-    """Return how many words a text has; Chinese and Japanese, written without spaces, have one for two characters."""
+    """Return how many words a text has; Chinese and Japanese, written without spaces, have one for two characters.
+
+    Of a long text those at its beginning are counted: what matters is whether there are only a few.
+    """
+    text = text[:_COUNTED]
     characters = len(_CJK.findall(text))
     return len(_CJK.sub(" ", text).split()) + -(-characters // _CHARACTERS_A_WORD) if characters else len(text.split())

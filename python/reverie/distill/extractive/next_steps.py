@@ -110,7 +110,7 @@ def current_plan(facts: ThreadFacts) -> list[TodoItem]:
 
 def task_opened(facts: ThreadFacts) -> int:
     """Return the entry of the person's request for the task in hand, or 0."""
-    return max((said.seq for said in facts.requests if state_cues.is_new_task(said.text)), default=0)
+    return next((said.seq for said in reversed(facts.requests) if state_cues.is_new_task(said.text)), 0)
 
 
 def latest_remark(said: Utterance, facts: ThreadFacts) -> str:

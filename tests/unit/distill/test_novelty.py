@@ -1,0 +1,57 @@
+"""The order of lines by new words: that of a greedy choice, at a cost that does not grow with the square."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from reverie import tokens
+from reverie.distill import novelty
+from reverie.distill.novelty import content_words, line_weight, order_by_novelty
+
+
+def greedy(lines: list[str]) -> list[int]:
+    """Return the positions of lines, each time that of the line which is worth most now."""
+    costs = tokens.count_many([f"- {line}\n" for line in lines])
+    words = [content_words(line) for line in lines]
+    said: dict[str, int] = {}
+    left = list(range(len(lines)))
+    ordered = []
+    while left:
+        best = max(
+            left,
+            key=lambda at: (
+                line_weight(len(words[at])) * sum(0.7 ** said.get(w, 0) for w in words[at]) / costs[at],
+                -at,
+            ),
+        )
+        left.remove(best)
+        ordered.append(best)
+        for word in words[best]:
+            said[word] = said.get(word, 0) + 1
+    return ordered
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_it_is_the_greedy_order(seed: int) -> None:
+    """Of lines with the same words, with none, and with some in common."""
+    pick = random.Random(seed)
+    vocabulary = ["harbour", "lantern", "anchor", "mast", "of", "the", "rope", "船", "painted", "storms"]
+    lines = [" ".join(pick.choices(vocabulary, k=pick.randrange(7))) for _ in range(60)]
+    assert list(order_by_novelty(lines)) == greedy(lines)
+
+
+def test_lines_with_the_same_words_are_weighed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of lines that share the words of their label are not all weighed again after each."""
+    weighed = 0
+
+    def counted(words: int) -> float:
+        nonlocal weighed
+        weighed += 1
+        return line_weight(words)
+
+    monkeypatch.setattr(novelty, "line_weight", counted)
+    lines = [f"Asked before that: {chr(0x4E00 + number)}" for number in range(2_000)]
+    assert sorted(order_by_novelty(lines)) == list(range(2_000))
+    assert weighed < 4 * len(lines)
