@@ -145,9 +145,7 @@ class Compute:
         lane.waiting += 1
         try:
             if job in self._small_jobs and len(body) <= COLD_BYTES and not _is_alive(lane):
-                if len(body) > SMALL_BYTES:
-                    self._warm_up(lane)
-                return await self._run_here(job, body)
+                return await self._run_cold(lane, job, body)
             async with lane.lock:
                 return await self._run_in(lane, job, body, timeout_s or self._timeout_s)
         finally:
@@ -165,6 +163,32 @@ class Compute:
         """Return the process ids of the children that run."""
         children = (lane.child for lane in self._lanes.values())
         return [child.process.pid for child in children if child is not None and child.process.returncode is None]
+
+    def prepare(self) -> None:
+        """Start the child for agents in the background; one that is idle stays for its whole time again."""
+        lane = self._lanes[False]
+        if self._stopped:
+            return
+        child = lane.child
+        if child is None or not _is_alive(lane):
+            self._warm_up(lane)
+        elif child.idle is not None:
+            child.idle.cancel()
+            child.idle = asyncio.get_running_loop().call_later(self._idle_s, _close_input, child)
+
+    async def _run_cold(self, lane: _Lane, job: str, body: bytes) -> bytes:
+        """Run a job here while the lane has no child; a larger one starts it for the jobs after it.
+
+        The child starts once the job is done, as both want the processor, unless other jobs wait for one.
+        """
+        is_large = len(body) > SMALL_BYTES
+        if is_large and lane.waiting > 1:
+            self._warm_up(lane)
+        try:
+            return await self._run_here(job, body)
+        finally:
+            if is_large and not self._stopped and not _is_alive(lane):
+                self._warm_up(lane)
 
     async def _run_here(self, job: str, body: bytes) -> bytes:
         """Run a job in a thread of this process. Raises as a child's job does."""

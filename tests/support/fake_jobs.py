@@ -22,8 +22,8 @@ def _sleep(body: bytes) -> bytes:
 
 
 def _wait(body: bytes) -> bytes:
-    """Wait until a file of this name exists."""
-    while not os.path.exists(body):  # noqa: PTH110 - the name is bytes
+    """Wait until a file of this name exists; the spaces behind it make a larger job."""
+    while not os.path.exists(body.rstrip()):  # noqa: PTH110 - the name is bytes
         time.sleep(0.01)
     return b"opened"
 

@@ -6,6 +6,7 @@ is an ordinary request. The client reads the text in `<summary>` out of the answ
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import time
 from typing import TYPE_CHECKING, Any, Final
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 __all__ = ["ClaudeRequests"]
 
+LARGE_BYTES: Final = (
+    256 * 1024
+)  # of a request: half of what fills a window of 200,000 tokens, after which it is compacted
+PREPARED_S: Final = 30.0  # between two messages to the daemon that a compaction may follow
 FAILED_S: Final = 60.0  # after a cut that failed, before another is tried
 PIECE_CHARS: Final = 8_000  # of the text in one event
 INSTRUCTIONS_CHARS: Final = 2_000
@@ -69,9 +74,14 @@ class ClaudeRequests:
         self._clock = clock
         self._failed_at = float("-inf")
         self._warned = False
+        self._prepared_at = float("-inf")
+        self._preparing: set[asyncio.Task[None]] = set()
 
     async def close(self) -> None:
         """Close the connections to the daemon."""
+        for task in list(self._preparing):
+            task.cancel()
+        await asyncio.gather(*self._preparing, return_exceptions=True)
         await self._daemon.close()
 
     def looks_at(self, head: RequestHead) -> bool:
@@ -83,12 +93,29 @@ class ClaudeRequests:
         try:
             if _ASKS.encode() in body and (asked := _summary_asked(body)) is not None:
                 return await self._summary(head, *asked), body
+            if len(body) >= LARGE_BYTES:
+                self._prepare()
             if self._cap is not None:
                 return None, await self._capped(self._cap, body)
         except (ReverieError, msgspec.MsgspecError, orjson.JSONDecodeError, TypeError, KeyError, ValueError) as error:
             why = error.code if isinstance(error, ReverieError) else type(error).__name__
             logger("reveried.proxy").warning("a request is passed on as it came", why=why)
         return None, body
+
+    def _prepare(self) -> None:
+        """Tell the daemon in the background, at most every PREPARED_S, that a compaction may follow."""
+        if self._clock() - self._prepared_at < PREPARED_S:
+            return
+        self._prepared_at = self._clock()
+        task = asyncio.get_running_loop().create_task(self._prepared())
+        self._preparing.add(task)
+        task.add_done_callback(self._preparing.discard)
+
+    async def _prepared(self) -> None:
+        try:
+            await self._daemon.prepare_compaction()
+        except ReverieError as error:
+            logger("reveried.proxy").info("the daemon was not made ready for a compaction", why=error.code)
 
     async def _summary(self, head: RequestHead, request: _Request, asked: str) -> bytes:
         """Return the response with the summary of a conversation. Raises ReverieError."""

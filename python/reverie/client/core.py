@@ -299,6 +299,7 @@ class ApiCalls:
     start_session = _Method(calls.start_session)
     end_session = _Method(calls.end_session)
     compact_conversation = _Method(calls.compact_conversation)
+    prepare_compaction = _Method(calls.prepare_compaction)
     sessions = _Method(calls.sessions)
     privacy = _Method(calls.privacy)
     change_privacy = _Method(calls.change_privacy)

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from reverie import wire
-from reverie.client.protocol import Call, get, request, target
+from reverie.client.protocol import Call, discard, get, request, target
 
-__all__ = ["change_privacy", "compact_conversation", "end_session", "privacy", "sessions", "start_session"]
+__all__ = [
+    "change_privacy",
+    "compact_conversation",
+    "end_session",
+    "prepare_compaction",
+    "privacy",
+    "sessions",
+    "start_session",
+]
 
 
 def start_session(body: wire.StartSession) -> Call[wire.Session]:
@@ -33,6 +41,11 @@ def sessions(
 def compact_conversation(body: wire.CompactConversation) -> Call[wire.Compaction]:
     """Return the text that takes the place of a client's conversation; nothing is stored."""
     return request("POST", target("compactions"), wire.Compaction, body)
+
+
+def prepare_compaction() -> Call[None]:
+    """Make the daemon ready for a compaction that may follow within a minute."""
+    return Call("POST", target("compactions", "prepare"), discard)
 
 
 def privacy() -> Call[wire.Privacy]:

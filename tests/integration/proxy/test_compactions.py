@@ -180,6 +180,30 @@ def test_a_conversation_stays_cut_when_the_daemon_is_gone() -> None:
     assert second == [*first, *messages[5:]]
 
 
+def test_a_large_request_makes_the_daemon_ready_for_a_compaction() -> None:
+    """It starts the process that will distil; a small request, and one without a daemon, pass all the same."""
+    large = json.dumps({"model": "m", "messages": [{"role": "user", "content": "green " * 50_000}]}).encode()
+
+    def processes(client: Client) -> bool:
+        return "\nreverie_compute_processes 1\n" in client.metrics()
+
+    with (
+        running_daemon() as own,
+        Client(own.socket) as client,
+        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        proxied(models.url, daemon=own.socket) as server,
+        proxied(models.url) as alone,
+        connected(server) as send,
+        connected(alone) as send_alone,
+    ):
+        assert read_message(send("POST", "/v1/messages", b'{"model":"m","messages":[]}')) == ok(b"{}")
+        assert not processes(client)
+        assert read_message(send("POST", "/v1/messages", large)) == ok(b"{}")
+        assert read_message(send_alone("POST", "/v1/messages", large)) == ok(b"{}")
+        wait_until(lambda: processes(client), "the compute process")
+        assert [body_of(request) for request in models.requests[1:]] == [large, large]
+
+
 def compacted(server: ProxyServer, body: dict[str, Any], *headers: str) -> tuple[bytes, str]:
     """Return the head and the text of the answer to a request for a summary."""
     with connected(server) as send:

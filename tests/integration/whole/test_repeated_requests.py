@@ -67,6 +67,7 @@ MADE_ELSEWHERE = {
     "/v1/tokens",
     "/v1/hooks/{client}",
     "/v1/compactions",
+    "/v1/compactions/prepare",
     "/v1/threads/{id}/reflect",
     "/mcp",
 }

@@ -248,6 +248,7 @@ def test_every_call_sends_what_the_contract_says(ask: Ask, path: Path) -> None:
             {"client": "codex", "session": "s", "project": "/srv/harbour", "pid": 7},
         ),
         ("end_session", ("codex", "s"), {}, "POST /v1/sessions/codex/s/end", {}, None),
+        ("prepare_compaction", (), {}, "POST /v1/compactions/prepare", {}, None),
         (
             "compact_conversation",
             (wire.CompactConversation("codex", [{"type": "message"}], session="s"),),

@@ -100,6 +100,50 @@ def test_a_middling_job_does_not_wait_for_the_child_that_it_starts() -> None:
     run(work, small_jobs={"echo"})
 
 
+def test_a_middling_job_is_done_before_its_child_starts(tmp_path: Path) -> None:
+    """Both want the processor, and the job is waited for."""
+
+    async def work(made: Compute) -> None:
+        gate = tmp_path / "gate"
+        body = bytes(gate) + b" " * compute_process.SMALL_BYTES
+        waiting = asyncio.ensure_future(made.run("wait", body))
+        while not made._in_thread.locked():  # noqa: ASYNC110 - it has begun
+            await asyncio.sleep(0)
+        assert not made._warming
+        assert made.pids() == []
+        gate.touch()
+        await waiting
+        while not made.pids():  # noqa: ASYNC110 - another process is waited for
+            await asyncio.sleep(0.01)
+        assert made.started == 1
+
+    run(work, small_jobs={"wait"})
+
+
+def test_a_child_that_is_made_ready() -> None:
+    """It takes the next job, and stays for its whole time from then on; a stopped one makes none."""
+
+    async def work(made: Compute) -> None:
+        made.prepare()
+        made.prepare()
+        while not made.pids():  # noqa: ASYNC110 - another process is waited for
+            await asyncio.sleep(0.01)
+        assert await made.run("pid", b"") == str(made.pids()[0]).encode()
+        lane = made._lanes[False]
+        assert lane.child is not None
+        before = lane.child.idle
+        made.prepare()
+        assert before is not None
+        assert before.cancelled()
+        assert lane.child.idle is not before
+        assert made.started == 1
+        await made.close()
+        made.prepare()
+        assert made.pids() == []
+
+    run(work, small_jobs={"pid"})
+
+
 def test_two_lanes(tmp_path: Path) -> None:
     """Bulk and agents' calls have a child each; a lane runs its calls one after the other."""
 
