@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from hypothesis import HealthCheck, settings
 
 from support.shared import has_shared
+from support.soak import count
 
 if TYPE_CHECKING:
     import pytest
@@ -22,7 +23,10 @@ if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
     sys.dont_write_bytecode = False
 
 # Hypothesis limits the real time of an example (200 ms) and of drawing one, which a busy machine exceeds at random.
-settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# By default the examples are the same ones each time, so that no run fails by chance; the soak looks further.
+settings.register_profile(
+    "suite", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=not count(0, 1)
+)
 settings.load_profile("suite")
 
 

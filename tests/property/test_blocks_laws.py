@@ -22,7 +22,7 @@ PIECES = st.lists(
     ),
     max_size=20,
 ).map("".join)
-law = settings(max_examples=campaign(300, 10_000), deadline=None)
+law = settings(max_examples=campaign(120, 10_000), deadline=None)
 
 
 @law

@@ -71,7 +71,7 @@ def ids(prefix: str) -> list[str]:
     return [f"{prefix}_{number}" for number in range(20)]
 
 
-@settings(max_examples=count(300, 5000), deadline=None)
+@settings(max_examples=count(100, 5000), deadline=None)
 @given(candidates, memories(), tiers)
 def test_everything_has_exactly_one_change(new: list[Candidate], old: tuple[Memory, ...], tier: Tier) -> None:
     """Each memory is kept, updated or deleted once, each candidate added or skipped once, in order."""
@@ -81,7 +81,7 @@ def test_everything_has_exactly_one_change(new: list[Candidate], old: tuple[Memo
     assert len(changes) == len(old) + len(new)
 
 
-@settings(max_examples=count(300, 5000), deadline=None)
+@settings(max_examples=count(100, 5000), deadline=None)
 @given(candidates, memories(), tiers)
 def test_memories_of_a_person_and_episodes_are_never_changed(
     new: list[Candidate], old: tuple[Memory, ...], tier: Tier
@@ -96,7 +96,7 @@ def test_memories_of_a_person_and_episodes_are_never_changed(
     assert all(after[m.id] == m for m in old if m.id in untouchable)
 
 
-@settings(max_examples=count(300, 5000), deadline=None)
+@settings(max_examples=count(100, 5000), deadline=None)
 @given(candidates, memories())
 def test_memories_that_share_nothing_change_no_decision(new: list[Candidate], old: tuple[Memory, ...]) -> None:
     """The decision beside the neighbours alone is that beside all memories, and every other one is kept."""
@@ -169,7 +169,7 @@ def proposed(kind: MemoryType, *contents: str, at: str | None = None) -> list[Ca
     (),
     Tier.GENEROUS,
 )
-@settings(max_examples=count(300, 5000), deadline=None)
+@settings(max_examples=count(100, 5000), deadline=None)
 @given(candidates, memories(), tiers)
 def test_the_same_candidates_again_change_nothing(new: list[Candidate], old: tuple[Memory, ...], tier: Tier) -> None:
     """Repeating a consolidation only skips and keeps, in every tier."""
@@ -179,14 +179,14 @@ def test_the_same_candidates_again_change_nothing(new: list[Candidate], old: tup
     assert apply(again.changes, once, new, at=AT, new_ids=()) == once
 
 
-@settings(max_examples=count(150, 2000), deadline=None)
+@settings(max_examples=count(60, 2000), deadline=None)
 @given(memories(), tiers)
 def test_without_candidates_nothing_changes(old: tuple[Memory, ...], tier: Tier) -> None:
     """No memory is removed because time passed."""
     assert decide((), old, tier).changes == tuple(Keep(memory.id) for memory in old)
 
 
-@settings(max_examples=count(150, 2000), deadline=None)
+@settings(max_examples=count(60, 2000), deadline=None)
 @given(candidates, memories())
 def test_generous_deletes_only_resolved_mistakes(new: list[Candidate], old: tuple[Memory, ...]) -> None:
     """In GENEROUS, a deletion needs a candidate that marks a mistake as resolved."""

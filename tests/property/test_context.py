@@ -142,7 +142,7 @@ def _refused(parts: Parts, budget: int, window: int = 200_000) -> int | None:
     return None
 
 
-@settings(max_examples=times(200, 20_000), deadline=None)
+@settings(max_examples=times(60, 20_000), deadline=None)
 @given(_PARTS, st.integers(1, 2_500))
 def test_contexts_are_within_the_budget_and_accepted(parts: Parts, budget: int) -> None:
     """For any parts: within `maxTokens` by every count, or refused with a budget that works."""
@@ -158,7 +158,7 @@ def test_contexts_are_within_the_budget_and_accepted(parts: Parts, budget: int) 
     assert len(_oracle().encode_ordinary(render(context))) + parts.tools <= budget
 
 
-@settings(max_examples=times(60, 5_000), deadline=None)
+@settings(max_examples=times(30, 5_000), deadline=None)
 @given(_PARTS, st.lists(st.integers(1, 3_000), min_size=3, max_size=6), st.sampled_from([300, 1_500, 200_000]))
 def test_the_least_budget_is_one_number(parts: Parts, budgets: list[int], window: int) -> None:
     """Every refusal of a thread names the same least budget, and each budget from there on is answered."""
@@ -172,7 +172,7 @@ def test_the_least_budget_is_one_number(parts: Parts, budgets: list[int], window
             assert context.tokens["total"] <= least + more
 
 
-@settings(max_examples=times(80, 5_000), deadline=None)
+@settings(max_examples=times(40, 5_000), deadline=None)
 @given(_PARTS)
 def test_without_a_budget_the_window_is_the_limit(parts: Parts) -> None:
     """Without `maxTokens` no message is dropped while the window has room for it."""
@@ -182,7 +182,7 @@ def test_without_a_budget_the_window_is_the_limit(parts: Parts) -> None:
     assert not [item for item in context.dropped if item.get("why") == "older than what fits"]
 
 
-@settings(max_examples=times(40, 2_000), deadline=None)
+@settings(max_examples=times(20, 2_000), deadline=None)
 @given(_PARTS, st.integers(600, 4_000))
 def test_same_parts_same_bytes(parts: Parts, budget: int) -> None:
     """A context depends only on its parts and limits, and does not modify the messages."""

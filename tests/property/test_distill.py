@@ -11,6 +11,7 @@ from reverie import tokens
 from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive
 from reverie.models import Message, Section
+from support.soak import count
 
 ENGINE = Extractive()
 
@@ -98,7 +99,7 @@ threads = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=count(50, 3_000), deadline=None)
 @given(threads, st.integers(0, 9), st.integers(0, 600), st.integers(90, 900))
 def test_any_thread_is_distilled_within_its_limits(
     messages: list[Message], tail: int, passage_tokens: int, summary_tokens: int
@@ -121,7 +122,7 @@ def test_any_thread_is_distilled_within_its_limits(
     assert summary.parse(summary.render(distilled.summary)) == distilled.summary
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=count(30, 3_000), deadline=None)
 @given(threads, threads)
 def test_the_same_messages_give_the_same_values(messages: list[Message], later: list[Message]) -> None:
     """Also with a previous distillation; memories are full sentences with lower-case tags."""
@@ -138,7 +139,7 @@ def test_the_same_messages_give_the_same_values(messages: list[Message], later: 
         assert candidate.tags == tuple(tag.lower() for tag in candidate.tags)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=count(30, 1_000), deadline=None)
 @given(
     st.dictionaries(st.sampled_from(("a.md", "b.py", "c.txt", "d.go")), text, max_size=3), st.dictionaries(text, text)
 )

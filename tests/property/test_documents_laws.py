@@ -177,7 +177,7 @@ def check(path: str, text: str, plan: list[Change]) -> None:
         check_rest(path, text, plan, after)
 
 
-@settings(max_examples=count(400, 50_000), deadline=None)
+@settings(max_examples=count(150, 50_000), deadline=None)
 @given(st.data(), documents())
 def test_changes_of_facts_say_exactly_what_they_mean(data: st.DataObject, text: str) -> None:
     """Changes of facts work in any file: open fences, comments, odd spacing, front matter, any line ending."""
@@ -185,7 +185,7 @@ def test_changes_of_facts_say_exactly_what_they_mean(data: st.DataObject, text: 
     check(FACTS, text, data.draw(plans(facts, size)))
 
 
-@settings(max_examples=count(300, 50_000), deadline=None)
+@settings(max_examples=count(100, 50_000), deadline=None)
 @given(st.data(), documents())
 def test_changes_of_episodes_say_exactly_what_they_mean(data: st.DataObject, text: str) -> None:
     """A changed section has all its words, and its neighbours keep theirs."""
@@ -208,7 +208,7 @@ def test_a_file_that_is_one_memory_keeps_its_front_matter(text: str, words: Word
     assert apply_changes(WHOLE, whole, ["id0"], [Delete("id0")], day=DAY) == ChangedDocument(None, ())
 
 
-@settings(max_examples=count(200, 10_000), deadline=None)
+@settings(max_examples=count(80, 10_000), deadline=None)
 @given(st.lists(facts, min_size=1, max_size=4), st.lists(episodes, min_size=1, max_size=4))
 def test_a_new_document_says_what_it_was_made_from(told: list[Wording], tales: list[Wording]) -> None:
     """A new document has one item for each memory, a title and a short summary; a refresh changes nothing."""
@@ -220,7 +220,7 @@ def test_a_new_document_says_what_it_was_made_from(told: list[Wording], tales: l
         assert refresh_header(path, made.text, day=DAY) == made.text
 
 
-@settings(max_examples=count(300, 20_000), deadline=None)
+@settings(max_examples=count(100, 20_000), deadline=None)
 @given(st.sampled_from([FACTS, EPISODES, WHOLE, "notes.md"]), documents(), st.none() | contents)
 def test_refreshing_twice_changes_nothing(path: str, text: str, summary: str | None) -> None:
     """A refresh is idempotent, keeps the items, and gives at most ten words or topics."""

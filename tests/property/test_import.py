@@ -104,7 +104,7 @@ def _small_limits() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=count(300, 5000), deadline=None)
+@settings(max_examples=count(120, 5000), deadline=None)
 @given(data=transcripts(), cuts=st.lists(st.integers(0, 3000), max_size=4), ends=st.booleans())
 @example(data=b'{}\n{"role":"user","content":"x"}\r\n', cuts=[33, 34], ends=True)
 def test_any_chunks_equal_a_single_pass(data: bytes, cuts: list[int], *, ends: bool) -> None:
@@ -117,7 +117,7 @@ def test_any_chunks_equal_a_single_pass(data: bytes, cuts: list[int], *, ends: b
     assert [entry.line for entry in single.entries] == sorted({entry.line for entry in single.entries})
 
 
-@settings(max_examples=count(30, 300), deadline=None)
+@settings(max_examples=count(12, 300), deadline=None)
 @given(data=transcripts(), ends=st.booleans())
 def test_every_single_cut_equals_a_single_pass(data: bytes, *, ends: bool) -> None:
     """A cut at any byte gives the same entries."""
@@ -126,7 +126,7 @@ def test_every_single_cut_equals_a_single_pass(data: bytes, *, ends: bool) -> No
         assert plan_in_chunks(data, [cut], ends=ends) == single
 
 
-@settings(max_examples=count(500, 10_000), deadline=None)
+@settings(max_examples=count(150, 10_000), deadline=None)
 @given(value=LINES)
 def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
     """Of any kind of entry, and a bad line byte for byte."""
@@ -142,7 +142,7 @@ def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
         )
 
 
-@settings(max_examples=count(500, 10_000), deadline=None)
+@settings(max_examples=count(150, 10_000), deadline=None)
 @given(raw=st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 def test_any_bytes_are_accepted_as_a_line(raw: bytes) -> None:
     """Bytes that are no JSON object are stored exactly."""
@@ -172,7 +172,7 @@ def talks(draw: st.DrawFn) -> Transcript:
     return talk
 
 
-@settings(max_examples=count(500, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=count(150, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(talk=talks())
 def test_joining_loses_and_invents_nothing(talk: Transcript) -> None:
     """The messages have the blocks of the main line verbatim, each once, and the parts of a reply in order."""
@@ -185,7 +185,7 @@ def test_joining_loses_and_invents_nothing(talk: Transcript) -> None:
     assert all(message.first_seq <= message.last_seq for message in messages)
 
 
-@settings(max_examples=count(500, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=count(150, 10_000), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(talk=talks())
 def test_joining_pairs_every_call_with_its_result(talk: Transcript) -> None:
     """Each call of a message has its result in the next one, results first, and no other results exist."""

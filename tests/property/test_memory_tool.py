@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from support.daemon import Daemon
 
-COMMANDS = count(400, 10_000)
+COMMANDS = count(200, 10_000)
 FILES = ("a.md", "b.txt", "log.md", "x/a.md", "x/b.txt", "x/y/deep.md", "x/y/z/deeper.txt", "w/one.md")
 FOLDERS = ("", "x", "x/y", "x/y/z", "w", "v")
 LINES = ("", "one", "two words", "- a bullet", "# A title", "\ttab", "a\rb", "ünïcode", "one", "> Summary: x", "  ")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
 
-THREADS = count(40, 3_000)
+THREADS = count(16, 3_000)
 REDACTOR = Redactor()
 
 

@@ -28,7 +28,7 @@ VALUES = st.recursive(
     max_leaves=12,
 )
 REDACTOR = Redactor()
-law = settings(max_examples=campaign(200, 5000), deadline=None)
+law = settings(max_examples=campaign(100, 5000), deadline=None)
 
 
 @law

@@ -53,14 +53,14 @@ def test_no_traversal_payload_leads_outside() -> None:
     assert len(payloads()) > 5000
 
 
-@settings(max_examples=count(500, 20_000), deadline=None)
+@settings(max_examples=count(200, 20_000), deadline=None)
 @given(st.lists(PARTS | st.text(max_size=5), max_size=6).map("/".join) | st.text(max_size=30))
 def test_random_names_stay_inside(name: str) -> None:
     """An accepted name is a plain path inside the folder."""
     check_inside(name)
 
 
-@settings(max_examples=count(200, 5_000), deadline=None)
+@settings(max_examples=count(100, 5_000), deadline=None)
 @given(st.lists(st.from_regex(r"[a-z0-9][a-z0-9 _\-]{0,10}[a-z0-9]", fullmatch=True), min_size=1, max_size=6))
 def test_ordinary_names_are_accepted(parts: list[str]) -> None:
     """Common file names are accepted, reserved names excepted."""

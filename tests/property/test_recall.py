@@ -35,7 +35,7 @@ def passes(memory: Memory, types: Collection[MemoryType] | None, tags: Collectio
     return (types is None or memory.type in types) and (tags is None or set(tags) <= set(memory.tags))
 
 
-@settings(max_examples=count(400, 20_000), deadline=None)
+@settings(max_examples=count(120, 20_000), deadline=None)
 @given(
     stored=st.lists(memories(), max_size=14),
     query=st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join),
@@ -59,7 +59,7 @@ def test_a_filtered_search_is_the_filtered_result(
     assert hits == [hit for hit in every if passes(hit.memory, types, tags)][:limit]
 
 
-@settings(max_examples=count(200, 10_000), deadline=None)
+@settings(max_examples=count(60, 10_000), deadline=None)
 @given(stored=st.lists(memories(), max_size=14), removed=st.sets(st.integers(0, 8)))
 def test_add_many_equals_adding_one_by_one(stored: list[Memory], removed: set[int]) -> None:
     """The last memory of an id counts, however they were added."""

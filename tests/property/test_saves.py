@@ -5,7 +5,7 @@ from __future__ import annotations
 from support.save_cases import cleanup, stale_save
 from support.soak import count
 
-CASES = count(150, 10_000)
+CASES = count(60, 10_000)
 
 
 def test_what_a_person_deletes_stays_deleted() -> None:

@@ -244,6 +244,6 @@ class StoreMachine(RuleBasedStateMachine):
 
 
 StoreMachine.TestCase.settings = settings(
-    max_examples=count(60, 400), stateful_step_count=count(25, 60), deadline=None, print_blob=True
+    max_examples=count(20, 400), stateful_step_count=count(25, 60), deadline=None, print_blob=True
 )
 TestStore = StoreMachine.TestCase

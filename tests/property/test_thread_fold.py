@@ -21,7 +21,7 @@ from support.shared import all_sessions
 from support.soak import count
 
 AT = "2026-03-05T09:00:00.000Z"
-EXAMPLES = count(120, 3_000)
+EXAMPLES = count(50, 3_000)
 SAID = (
     "please add a retry to the exporter",
     "no, stop, that is wrong. Use tabs from now on.",
