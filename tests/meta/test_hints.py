@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,12 @@ def _unknown(text: str) -> list[str]:
     ]
 
 
+@cache
+def _hints_of(path: Path) -> list[str]:
+    """Return the hints of a module, which is parsed once."""
+    return list(_hints(path.read_text()))
+
+
 @pytest.mark.parametrize("folder", FOLDERS)
 @pytest.mark.parametrize("unknown", [_unknown, _unknown_options, _unknown_settings])
 def test_what_hints_name_exists(folder: str, unknown: Callable[[str], list[str]]) -> None:
@@ -97,7 +104,7 @@ def test_what_hints_name_exists(folder: str, unknown: Callable[[str], list[str]]
     wrong = {
         f"{path.relative_to(ROOT)}: {name}"
         for path in sorted((ROOT / folder).rglob("*.py"))
-        for hint in _hints(path.read_text())
+        for hint in _hints_of(path)
         for name in unknown(hint)
     }
     assert wrong == set()

@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parents[2]
 NARRATIVE = re.compile(r"\b(told|somebody|nobody|whoever|stands?|stood|held|goes on)\b|^(Whether|What)\b")
 """Words of a story rather than of a specification: they name neither an object nor a result."""
 
 
-def first_lines() -> Iterator[tuple[str, str]]:
-    """Yield every first docstring line of the two distributions with its place."""
+@cache
+def first_lines() -> list[tuple[str, str]]:
+    """Return every first docstring line of the two distributions with its place."""
+    lines = []
     for base in ("python", "daemon"):
         for path in sorted((ROOT / base).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
                     text = ast.get_docstring(node)
                     if text:
-                        yield f"{path.relative_to(ROOT)} {getattr(node, 'name', '')}", text.splitlines()[0]
+                        place = f"{path.relative_to(ROOT)} {getattr(node, 'name', '')}"
+                        lines.append((place, text.splitlines()[0]))
+    return lines
 
 
 def test_first_lines_name_objects_and_results() -> None:
