@@ -9,49 +9,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.errors import Busy, ReverieError, TokenBudgetExceeded, ValidationError
 from reveried import compute_process
 from reveried.compute_process import Compute, ComputeFailed
-from support import fake_jobs
+from support.compute import jobs_on_the_path, run
 from support.descriptors import descriptor_count
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
-
-TESTS = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(autouse=True)
-def jobs_on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let child processes import the fake jobs of the tests."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")]))
-
-
-def run(
-    work: Callable[[Compute], Awaitable[object]],
-    *,
-    idle_s: float = 30,
-    timeout_s: float = 30,
-    small_jobs: Collection[str] = (),
-) -> None:
-    """Run `work` with a Compute over the fake jobs, and assert that no child is left afterwards."""
-
-    async def main() -> None:
-        made = Compute(idle_s=idle_s, timeout_s=timeout_s, jobs_module="support.fake_jobs", small_jobs=small_jobs)
-        try:
-            await work(made)
-        finally:
-            pids = made.pids()
-            await made.close()
-        for pid in pids:
-            with pytest.raises(ProcessLookupError):
-                os.kill(pid, 0)
-
-    asyncio.run(main())
+__all__ = ["jobs_on_the_path"]
 
 
 def test_answers_in_another_process() -> None:
@@ -66,82 +33,6 @@ def test_answers_in_another_process() -> None:
         assert made.started == 1
 
     run(work)
-
-
-def test_a_small_job_needs_no_child() -> None:
-    """While there is none, it runs in this process, which keeps nothing of it; errors are those of a child."""
-
-    async def work(made: Compute) -> None:
-        before = len(fake_jobs.CLEARED)
-        assert await made.run("pid", b"") == str(os.getpid()).encode()
-        assert await made.run("pid", b"", bulk=True) == str(os.getpid()).encode()
-        with pytest.raises(ValidationError, match="no good") as refused:
-            await made.run("refuse", b"here")
-        assert refused.value.details == {"hint": "do better", "where": "here"}
-        with pytest.raises(ReverieError, match="defect failed unexpectedly"):
-            await made.run("defect", b"words of a person")
-        assert len(fake_jobs.CLEARED) - before == 4
-        assert (made.pids(), made.started) == ([], 0)
-        assert await made.run("echo", b"x") == b"x", "no small job: it starts a child"
-        assert await made.run("pid", b"") == str(made.pids()[0]).encode(), "which then takes the small ones too"
-
-    run(work, small_jobs={"pid", "refuse", "defect"})
-
-
-def test_a_middling_job_does_not_wait_for_the_child_that_it_starts() -> None:
-    async def work(made: Compute) -> None:
-        body = b"x" * (compute_process.SMALL_BYTES + 1)
-        assert await made.run("echo", body) == body
-        while not made.pids():  # noqa: ASYNC110 - another process is waited for
-            await asyncio.sleep(0.01)
-        assert made.started == 1
-        assert await made.run("pid", b"") == str(made.pids()[0]).encode()
-
-    run(work, small_jobs={"echo"})
-
-
-def test_a_middling_job_is_done_before_its_child_starts(tmp_path: Path) -> None:
-    """Both want the processor, and the job is waited for."""
-
-    async def work(made: Compute) -> None:
-        gate = tmp_path / "gate"
-        body = bytes(gate) + b" " * compute_process.SMALL_BYTES
-        waiting = asyncio.ensure_future(made.run("wait", body))
-        while not made._in_thread.locked():  # noqa: ASYNC110 - it has begun
-            await asyncio.sleep(0)
-        assert not made._warming
-        assert made.pids() == []
-        gate.touch()
-        await waiting
-        while not made.pids():  # noqa: ASYNC110 - another process is waited for
-            await asyncio.sleep(0.01)
-        assert made.started == 1
-
-    run(work, small_jobs={"wait"})
-
-
-def test_a_child_that_is_made_ready() -> None:
-    """It takes the next job, and stays for its whole time from then on; a stopped one makes none."""
-
-    async def work(made: Compute) -> None:
-        made.prepare()
-        made.prepare()
-        while not made.pids():  # noqa: ASYNC110 - another process is waited for
-            await asyncio.sleep(0.01)
-        assert await made.run("pid", b"") == str(made.pids()[0]).encode()
-        lane = made._lanes[False]
-        assert lane.child is not None
-        before = lane.child.idle
-        made.prepare()
-        assert before is not None
-        assert before.cancelled()
-        assert lane.child.idle is not before
-        assert made.started == 1
-        await made.close()
-        made.prepare()
-        assert made.pids() == []
-
-    run(work, small_jobs={"pid"})
 
 
 def test_two_lanes(tmp_path: Path) -> None:
