@@ -26,10 +26,10 @@ from reverie.ids import new_id
 from reverie.layout import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
-from reverie.usecases.access import AccessCounts
-from reverie.usecases.message_search import MessageSearch
+from reverie.usecases.access_counts import AccessCounts
+from reverie.usecases.message_indexes import MessageSearch
 from reverie.usecases.recall import Recall
-from reverie.usecases.redacted_values import FingerprintKeeper
+from reverie.usecases.redaction_fingerprints import FingerprintKeeper
 from reveried import __version__, log
 from reveried.actions import purge
 from reveried.actions.access_counts import write_accesses, write_accesses_regularly

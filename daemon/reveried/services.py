@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from reverie.layout import Layout
     from reverie.redact import Redactor
     from reverie.store import Store
-    from reverie.usecases.access import AccessCounts
-    from reverie.usecases.message_search import MessageSearch
+    from reverie.usecases.access_counts import AccessCounts
+    from reverie.usecases.message_indexes import MessageSearch
     from reverie.usecases.recall import Recall
     from reveried.commit_worker import Submit, Worker
     from reveried.compute_process import Compute

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from reverie.documents.memory_list import flat, ordered
+from reverie.documents.memory_md import flat, ordered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

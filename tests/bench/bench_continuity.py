@@ -27,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie.client import Client
 from reverie.context import tail_start
 from reverie.distill.extractive import Extractive
-from reverie.evals.frequency import one_thread
-from reverie.importers.files import read_entries
+from reverie.evals.distillation_frequency import one_thread
 from reverie.importers.messages import main_line
+from reverie.importers.transcript_files import read_entries
 from reverie.models import Memory, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Store, Write, seal

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
-from reverie.importers.files import find_transcripts
+from reverie.importers.transcript_files import find_transcripts
 from reveried.cli.import_files import import_file
 from support.daemon import Daemon, running_daemon, status_bytes
 from support.session import session_file

@@ -14,10 +14,10 @@ from typing import Any
 
 from reverie.context import Limits, render
 from reverie.evals.continuity import BUDGETS, CLIENT, REVERIE, TAIL, TALK, Report, continuity
-from reverie.evals.frequency import frequency, one_thread
+from reverie.evals.distillation_frequency import frequency, one_thread
 from reverie.evals.texts import context_of
-from reverie.importers.files import read_entries
 from reverie.importers.messages import main_line
+from reverie.importers.transcript_files import read_entries
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared"
 GOAL_POINTS = 1.0

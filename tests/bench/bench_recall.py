@@ -27,7 +27,7 @@ from reverie.redact import Redactor
 from reverie.repositories import Checkout
 from reverie.store import Store, Write
 from reverie.usecases import projects
-from reverie.usecases.writing import NewText, put_texts
+from reverie.usecases.document_writes import NewText, put_texts
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
 from support.http_checks import cpu_seconds
 from support.made_memories import FREQUENT, memories, queries

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.bench_search import Asked, Said, conversations, index_of, line, shares
 from reverie import search
 from reverie.embedding import Embedder, Vectors, configured
-from reverie.embedding.folder import numpy
+from reverie.embedding.embedder import numpy
 from reverie.errors import EmbedderFailed
 from reverie.rank import Filter, Hit
 from reverie.search import fusion

@@ -18,8 +18,8 @@ from reverie import tokens
 from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive, trace
 from reverie.distill.extractive.prose import clip
-from reverie.importers.files import read_entries
 from reverie.importers.messages import main_line
+from reverie.importers.transcript_files import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

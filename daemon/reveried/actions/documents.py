@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reverie.models import Candidate
     from reverie.recall import Hit
     from reverie.store import Write
-    from reverie.usecases.writing import Author
+    from reverie.usecases.document_writes import Author
     from reveried.services import Services
 
 __all__ = [

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
-from reverie.usecases import backups, purge_steps, threads
-from reverie.usecases import purge as purging
+from reverie.usecases import backup_list, purge_steps, threads
+from reverie.usecases import purge_targets as purging
 from reverie.usecases.conflicts import open_conflicts
 from reveried.actions import documents
 from reveried.actions.store_compaction import compact
@@ -28,7 +28,7 @@ from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from reverie.store import PendingPurge, Reader, Write
-    from reverie.usecases.purge import Findings, Sources
+    from reverie.usecases.purge_targets import Findings, Sources
     from reveried.services import Services
 
 __all__ = ["purge", "resume"]
@@ -187,7 +187,7 @@ def _backups(services: Services, since: str) -> list[wire.BackupFile]:
     aside. A backup is not opened: a damaged one could end the process.
     """
     with services.store.reader(SYSTEM_SPACE) as reader:
-        paths = {Path(entry.path): entry.at for entry in backups.known(reader)}
+        paths = {Path(entry.path): entry.at for entry in backup_list.known(reader)}
     folder = services.config.backup.folder
     for file in sorted(folder.rglob("*")) if folder.is_dir() else []:
         paths.setdefault(file, "")

@@ -14,7 +14,7 @@ from reverie import wire
 from reverie.decoding import convert
 from reverie.errors import ReverieError
 from reverie.repositories import locate
-from reverie.usecases import privacy, run_plan, runs, watched_files
+from reverie.usecases import privacy, run_plan, runs, watched_run_files
 from reveried.actions import projects
 from reveried.actions.access_counts import write_accesses
 from reveried.clock import text_of
@@ -93,7 +93,7 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
     if not paths:
         return
     folders = await asyncio.to_thread(lambda: [(path, locate(str(Path(path).expanduser()))) for path in paths])
-    found = await read(services, space, lambda reader: watched_files.watch(reader, run, folders))
+    found = await read(services, space, lambda reader: watched_run_files.watch(reader, run, folders))
     if found is None:
         return
     # What the daemon writes itself is not learnt again.
@@ -107,7 +107,7 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
         look = partial(written_since, Path(folder), since, skip=private, agent=found.agent, at=_text_of_seconds)
         seen = await asyncio.to_thread(look)
         files = [file for file in seen.files if not privacy.in_pause(file.at, found.pauses)]
-        added = (await services.submit(watched_files.join(space, run, files, who=WHO))).value if files else 0
+        added = (await services.submit(watched_run_files.join(space, run, files, who=WHO))).value if files else 0
         if seen.why or seen.left_out:
             logger("reveried.runs").warning(
                 "a watched folder was not read whole",

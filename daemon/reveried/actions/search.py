@@ -12,7 +12,7 @@ from reverie.errors import EmbedderFailed, ReverieError, ValidationError
 from reverie.importers.line_entry import rfc3339_utc
 from reverie.store import to_ms
 from reverie.usecases import search_results as usecase
-from reverie.usecases.message_search import within
+from reverie.usecases.message_indexes import within
 from reverie.usecases.project_listing import holds_only
 from reveried.actions.projects import known_project, visible
 from reveried.daemon_records import spaces_of

@@ -14,7 +14,7 @@ from reverie.usecases import conflicts
 if TYPE_CHECKING:
     from reverie.sync.state import Answer
     from reverie.usecases.conflicts import Keep
-    from reverie.usecases.writing import Author
+    from reverie.usecases.document_writes import Author
     from reveried.services import Services
 
 __all__ = ["answer_of", "resolve", "scan_now", "status"]

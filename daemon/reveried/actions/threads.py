@@ -13,7 +13,7 @@ from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.models import WorkingState
 from reverie.store import ThreadRecord, seal
-from reverie.usecases import contexts, inherited_notes, notes, projections, threads, window_usage, working_state
+from reverie.usecases import context_window_usage, contexts, inherited_notes, notes, projections, threads, working_state
 from reverie.usecases import rewind as rewinds
 from reverie.usecases.stored_entries import entry_record
 from reveried.actions import projects
@@ -146,7 +146,7 @@ async def append(
     )
     done = await services.submit(write)
     # Answers that an earlier version stored have no `applied`, so it is always taken from the request.
-    answer = replace(done.value, applied=window_usage.edit_names(request.applied_edits))
+    answer = replace(done.value, applied=context_window_usage.edit_names(request.applied_edits))
     if done.replayed:
         return answer
     services.background_state.schedule(services, space, thread_id)
@@ -189,7 +189,7 @@ async def _distilled_if_full(
     """
     config = services.config.context
     with services.store.reader(space) as reader:
-        is_full = window_usage.is_full(
+        is_full = context_window_usage.is_full(
             threads.get(reader, thread_id),
             window=config.window,
             distil_at=config.distil_at,
@@ -209,7 +209,7 @@ async def _distilled_if_full(
         logger("reveried.append").warning("a full thread was not distilled", code=error.code)
     with services.store.reader(space) as reader:
         thread = threads.get(reader, thread_id)
-    return replace(answer, context=window_usage.context_use(thread, config.window), distilled=distilled)
+    return replace(answer, context=context_window_usage.context_use(thread, config.window), distilled=distilled)
 
 
 async def add_note(

@@ -12,9 +12,9 @@ from msgspec import UNSET, UnsetType
 
 from reverie import tools, wire
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
-from reverie.documents.memory_list import ordered
+from reverie.documents.memory_md import ordered
 from reverie.documents.project_folder import PERSON
-from reverie.documents.prose_items import with_bullets
+from reverie.documents.prose_to_bullets import with_bullets
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType
 from reverie.store import DocumentRecord

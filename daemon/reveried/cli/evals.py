@@ -14,7 +14,7 @@ from reveried.cli.output import clean, counted, print_fields, print_json, print_
 
 if TYPE_CHECKING:
     from reverie.evals.continuity import Mean, Report, Row
-    from reverie.evals.frequency import Frequency
+    from reverie.evals.distillation_frequency import Frequency
     from reverie.language_model.requests import ModelAnswer, ModelRequest
 
 __all__ = [
@@ -90,7 +90,7 @@ def eval_continuity(
 
     Example: reverie eval continuity ~/.claude/projects --svg kept.svg
     """
-    from reverie.evals import continuity, picture  # noqa: PLC0415 - loads the engine
+    from reverie.evals import continuity, continuity_picture  # noqa: PLC0415 - loads the engine
     from reverie.files import write_atomic  # noqa: PLC0415 - as above
 
     sizes = parse_budgets(budgets)
@@ -100,7 +100,7 @@ def eval_continuity(
     with step_progress("Measuring", len(sessions), quiet=json) as step:
         report = continuity.continuity(sessions, budgets=sizes, points=cuts, on_file=step)
     if svg is not None:
-        write_atomic(svg, picture.svg(report).encode())  # before the last line says where it is
+        write_atomic(svg, continuity_picture.svg(report).encode())  # before the last line says where it is
     print_unread(report.unread)
     if json:
         print_json(_continuity_json(report))
@@ -120,21 +120,21 @@ def eval_frequency(
     Example: reverie eval frequency ~/.claude/projects
     """
     from reverie.context import Limits  # noqa: PLC0415 - loads the engine
-    from reverie.evals import frequency  # noqa: PLC0415 - as above
-    from reverie.importers import files, messages  # noqa: PLC0415 - as above
+    from reverie.evals import distillation_frequency  # noqa: PLC0415 - as above
+    from reverie.importers import messages, transcript_files  # noqa: PLC0415 - as above
 
     found = session_files(paths)
     sessions, unread = [], []
     with step_progress("Reading", len(found), quiet=json) as step:
         for path in found:
             try:
-                files.read_identity(path)  # refuses what is no session
-                sessions.append(messages.main_line(list(files.read_entries(path, tokens=False))))
+                transcript_files.read_identity(path)  # refuses what is no session
+                sessions.append(messages.main_line(list(transcript_files.read_entries(path, tokens=False))))
             except ReverieError as error:
                 unread.append((str(path), error.message))
             step()
     print_unread(unread)
-    result = frequency.frequency(frequency.one_thread(sessions), Limits(window=window))
+    result = distillation_frequency.frequency(distillation_frequency.one_thread(sessions), Limits(window=window))
     report = _frequency_json(result, len(sessions), unread)
     if json:
         print_json(report)
@@ -163,9 +163,9 @@ def session_files(paths: Sequence[Path]) -> list[Path]:
     Raises:
         NotFound: there are none.
     """
-    from reverie.importers import files  # noqa: PLC0415 - loads the native core
+    from reverie.importers import transcript_files  # noqa: PLC0415 - loads the native core
 
-    found = files.find_transcripts(paths)
+    found = transcript_files.find_transcripts(paths)
     if not found:
         raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
     return found
@@ -262,7 +262,7 @@ def unread_json(unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
 def _frequency_json(result: "Frequency", sessions: int, unread: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the frequency report as JSON values, with every parameter it depends on."""
     from reverie import tokens  # noqa: PLC0415 - loads the native core
-    from reverie.evals import frequency  # noqa: PLC0415 - as above
+    from reverie.evals import distillation_frequency  # noqa: PLC0415 - as above
 
     limits = result.limits
     return {
@@ -279,7 +279,7 @@ def _frequency_json(result: "Frequency", sessions: int, unread: Sequence[tuple[s
             "clearAtLeast": int(limits.window * limits.clear_at_least),
             "keepToolUses": limits.keep_tool_uses,
             "keepThinkingTurns": limits.keep_thinking_turns,
-            "beside": frequency.BESIDE,
+            "beside": distillation_frequency.BESIDE,
             "afterDistillation": result.after,
             "preserveMessages": limits.preserve_messages,
             "preserveTokens": limits.preserve_tokens,

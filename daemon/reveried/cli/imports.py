@@ -11,7 +11,7 @@ import msgspec
 import typer
 
 from reverie.errors import NotFound
-from reverie.importers import files
+from reverie.importers import transcript_files
 from reveried.cli import local_daemon
 from reveried.cli.import_files import FileReport, import_files
 from reveried.cli.options import Interval, Json, Paths
@@ -128,7 +128,7 @@ def _import_sessions(
     """Import session files, learn from them and print a report; then follow them, where an interval is given."""
     with local_daemon.client() as client:
         client.health()  # fails at once if no daemon runs, before any file is read
-        found = files.find_transcripts(paths)
+        found = transcript_files.find_transcripts(paths)
         if not found:
             raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
         _import_found(client, program, found, again=again, json=json, exits=every_s is None)
@@ -269,13 +269,13 @@ def _import_report(reports: list[FileReport]) -> ImportReport:
 
 def _follow(client: "Client", program: "ImportClient", paths: list[Path], interval_s: float, *, json: bool) -> None:
     """Poll the files and import those that are new or have changed, until interrupted."""
-    stamps = {path: _stamp(path) for path in files.find_transcripts(paths)}
+    stamps = {path: _stamp(path) for path in transcript_files.find_transcripts(paths)}
     if not json:
         say("Following; Ctrl-C stops.")
     while True:
         sys.stdout.flush()
         time.sleep(interval_s)
-        for path in files.find_transcripts(paths):
+        for path in transcript_files.find_transcripts(paths):
             stamp = _stamp(path)
             if stamps.get(path) == stamp:
                 continue

@@ -156,13 +156,13 @@ def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     """Back up the store directly; return the size of the copy in bytes and its records by kind."""
     from reverie.store import BackupEntry  # noqa: PLC0415 - only without a daemon is the store opened here
     from reverie.store.backup import backup as backup_store  # noqa: PLC0415 - as above
-    from reverie.usecases import backups  # noqa: PLC0415 - as above
+    from reverie.usecases import backup_list  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
 
     with _opened_store() as store:
         copy = backup_store(store, target, draft_suffix=secrets.token_hex(16))
         at = text_of(datetime.now(UTC))
-        store.commit([backups.made(BackupEntry(str(target), at))], at=at)
+        store.commit([backup_list.made(BackupEntry(str(target), at))], at=at)
     return copy.byte_count, dict(copy.counts)
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from reverie.client import Client
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.evals.continuity import continuity
-from reverie.importers import files as transcripts
+from reverie.importers import transcript_files as transcripts
 from reverie.layout import Layout
 from reveried.cli.daemon import Started, start_daemon, stop_daemon
 from reveried.cli.import_files import import_files

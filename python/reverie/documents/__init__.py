@@ -5,7 +5,7 @@ from reverie.documents.document_kind import DocumentKind, is_conflict_copy, kind
 from reverie.documents.front_matter import session_of
 from reverie.documents.header_lines import refresh_header
 from reverie.documents.items import Add, Change, ChangedDocument, Delete, Item, ParsedDocument, Update, Wording
-from reverie.documents.memory_list import DocumentEntry, update_memory_list
+from reverie.documents.memory_md import DocumentEntry, update_memory_list
 from reverie.documents.parser import ITEMS_MAX, has_too_many_items, parse_document
 from reverie.documents.revert import revert_change
 

@@ -7,8 +7,8 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from reverie.documents.document_parts import numbered
 from reverie.documents.front_matter import front_matter_of
-from reverie.documents.parts import numbered
 from reverie.models import MemoryType
 from reverie.paths import SEGMENT_BYTES_MAX
 

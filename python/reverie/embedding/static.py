@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.embedding.folder import numpy
-from reverie.embedding.vectors import unit_rows
+from reverie.embedding.embedder import numpy
+from reverie.embedding.vector_search import unit_rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING, Final
 from reverie import tokens
 from reverie.context import render
 from reverie.errors import ReverieError, ValidationError
-from reverie.evals.cuts import GRAMS_MIN, find_cuts, names, word_sequences, words_beside
 from reverie.evals.texts import context_of
-from reverie.importers.files import read_entries
+from reverie.evals.transcript_cuts import GRAMS_MIN, find_cuts, names, word_sequences, words_beside
+from reverie.importers.transcript_files import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from reverie.context import Context
-    from reverie.evals.cuts import Cut, Line
+    from reverie.evals.transcript_cuts import Cut, Line
 
 __all__ = [
     "BUDGETS",

@@ -24,15 +24,15 @@ from reverie.distill.extractive.memories import candidates
 from reverie.distill.extractive.procedures import command_uses, merged_uses, split_command
 from reverie.distill.extractive.prose import specific_names
 from reverie.errors import ReverieError
-from reverie.importers.files import read_entries, read_identity
 from reverie.importers.formats import folder_of
 from reverie.importers.messages import main_line
+from reverie.importers.transcript_files import read_entries, read_identity
 from reverie.models import MemoryType, Message
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
 from reverie.usecases.command_counts import CommandCounts, counted
 from reverie.usecases.consolidation import MemorySnapshot
-from reverie.usecases.origins import without_recalled
+from reverie.usecases.word_origins import without_recalled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reverie.language_model.extraction import WrongMemory
-    from reverie.language_model.neighbourhood import ConsolidationPage
+    from reverie.language_model.nearby_memories import ConsolidationPage
     from reverie.models import Memory, Tier
 
 __all__ = ["DELETED_SHARE_MAX", "PageChanges", "consolidate_request", "consolidated"]

@@ -15,13 +15,13 @@ import msgspec
 from reverie.language_model.answers import answer_schema, read_outcome
 from reverie.language_model.prompts import EXTRACT, prompt
 from reverie.language_model.requests import ModelMessage, ModelRequest, Outcome, new_request
-from reverie.language_model.source import Quotable, clip, plain
+from reverie.language_model.source_pages import Quotable, clip, plain
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.language_model.source import Page, SourceEntry
+    from reverie.language_model.source_pages import Page, SourceEntry
     from reverie.models import Memory
     from reverie.redact import Redactor
 

@@ -15,13 +15,13 @@ from reverie.errors import ModelFailed
 from reverie.language_model.answers import answer_schema, read_outcome
 from reverie.language_model.prompts import STATE, SUMMARY, prompt
 from reverie.language_model.requests import ModelMessage, ModelRequest, Outcome, new_request
-from reverie.language_model.source import newest_page
+from reverie.language_model.source_pages import newest_page
 from reverie.models import Section, Summary, WorkingState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.language_model.source import SourceEntry
+    from reverie.language_model.source_pages import SourceEntry
 
 __all__ = ["answered_state", "answered_summary", "state_request", "summary_request"]
 

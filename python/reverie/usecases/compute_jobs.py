@@ -8,8 +8,8 @@ import msgspec
 
 from reverie.decoding import from_msgpack
 from reverie.usecases import (
-    compactions,
     contexts,
+    conversation_compaction,
     distill_plan,
     dream,
     imports,
@@ -45,7 +45,7 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "state": _job(working_state.StateJob, working_state.decide),
     "context": _job(contexts.ContextJob, contexts.decide),
     "context-text": _job(contexts.TextJob, contexts.decide_text),
-    "compaction": _job(compactions.CompactionJob, compactions.decide),
+    "compaction": _job(conversation_compaction.CompactionJob, conversation_compaction.decide),
     "messages": _job(message_pages.PageJob, message_pages.page),
     "outline": _job(thread_outline.OutlineJob, thread_outline.plan_outline),
     "distill": _job(DistillJob, distill_plan.decide),

@@ -15,7 +15,7 @@ from reverie.documents import is_conflict_copy
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.merge import merge3
 from reverie.store import ConflictRecord, DocumentRecord, Kind, RegionRecord, Write
-from reverie.usecases.writing import Author, NewText, put_texts
+from reverie.usecases.document_writes import Author, NewText, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -27,7 +27,7 @@ from reverie.store import (
     PurgesCursor,
 )
 from reverie.usecases import projects, review
-from reverie.usecases.writing import NewText, no_new_ids, put_texts
+from reverie.usecases.document_writes import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,8 +18,8 @@ from reverie.documents import Add as AddItem
 from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
 from reverie.documents import Delete as DeleteItem
 from reverie.documents import Update as UpdateItem
+from reverie.documents.document_parts import is_full, next_part, open_part, room
 from reverie.documents.escaping import clean
-from reverie.documents.parts import is_full, next_part, open_part, room
 from reverie.documents.project_folder import PERSON
 from reverie.errors import ValidationError
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
@@ -28,7 +28,7 @@ from reverie.store.codec import to_ms
 from reverie.usecases import review
 from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot
 from reverie.usecases.memories import memory_of, record_of
-from reverie.usecases.origins import Origins
+from reverie.usecases.word_origins import Origins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -20,9 +20,9 @@ from reverie.redact import Redactor
 from reverie.usecases import command_counts, consolidation, consolidation_plan
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.model_memories import MemoryWork, source_of, work_on
-from reverie.usecases.origins import without_recalled
 from reverie.usecases.sized_context import open_turn
 from reverie.usecases.stored_entries import entry_record, opened_entry
+from reverie.usecases.word_origins import without_recalled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from reverie.paths import existing_spelling
 from reverie.store import DocumentRecord, Write
 from reverie.usecases import documents
 from reverie.usecases.conflicts import open_conflicts
-from reverie.usecases.writing import Author, NewText, no_new_ids, put_texts
+from reverie.usecases.document_writes import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable

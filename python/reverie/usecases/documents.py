@@ -11,16 +11,16 @@ from reverie import patch, wire
 from reverie.blocks import BlockKind
 from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
 from reverie.documents.changes import append_entry
+from reverie.documents.document_parts import is_full, open_part, parts_of
 from reverie.documents.header_lines import refresh_header
 from reverie.documents.parser import parse_source
-from reverie.documents.parts import is_full, open_part, parts_of
 from reverie.documents.project_folder import PERSON
 from reverie.documents.summary_line import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.paths import is_reserved, safe_relative
 from reverie.store import DocumentRecord, Kind, Write
 from reverie.usecases.conflicts import open_conflicts
-from reverie.usecases.writing import Author, NewText, no_new_ids, put_texts
+from reverie.usecases.document_writes import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from reverie.consolidate import DreamBatch
     from reverie.errors import ReverieError
-    from reverie.language_model.neighbourhood import ConsolidationPage
+    from reverie.language_model.nearby_memories import ConsolidationPage
     from reverie.store import Reader, Writer
     from reverie.usecases.model_dreams import ModelChanges
 

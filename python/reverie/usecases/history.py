@@ -20,8 +20,8 @@ from reverie.store import (
 )
 from reverie.store.retention import Rules, Step, prune
 from reverie.usecases import documents
+from reverie.usecases.document_writes import NewText
 from reverie.usecases.projections import WHY_LISTED
-from reverie.usecases.writing import NewText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

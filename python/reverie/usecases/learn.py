@@ -103,7 +103,7 @@ def decide(job: LearnJob) -> LearnPlan:
     from reverie.distill.extractive import Extractive
     from reverie.distill.extractive.memories import candidates, quoted_wishes
     from reverie.usecases import consolidation_plan
-    from reverie.usecases.origins import without_recalled
+    from reverie.usecases.word_origins import without_recalled
 
     messages = without_recalled(active_messages(job.thread, job.entries))
     redactor = Redactor(job.literals)
@@ -145,7 +145,7 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
     """Return what the model's answers so far give."""
     from reverie.usecases.consolidation_plan import Origin
     from reverie.usecases.model_memories import MemoryWork, work_on
-    from reverie.usecases.origins import without_recalled
+    from reverie.usecases.word_origins import without_recalled
 
     return work_on(
         MemoryWork(

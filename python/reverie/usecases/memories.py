@@ -18,8 +18,8 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
 from reverie.usecases import documents
+from reverie.usecases.document_writes import Author, NewText, no_new_ids, put_texts, recall_to_mind
 from reverie.usecases.memory_first_lines import parts_with_line
-from reverie.usecases.writing import Author, NewText, no_new_ids, put_texts, recall_to_mind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from reverie.rank import IndexEntry, Segment
     from reverie.store import Reader
-    from reverie.usecases.saved_index import SavedIndex
+    from reverie.usecases.saved_search_index import SavedIndex
 
 __all__ = ["STEP_ENTRIES", "MessageIndex", "are_kept", "ms_of", "new_index"]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import search
 from reverie.embedding import Vectors
-from reverie.embedding.folder import numpy
+from reverie.embedding.embedder import numpy
 from reverie.files import write_atomic
 from reverie.store import Kind, OperationRecord, ThreadRecord
 from reverie.usecases.message_index import are_kept, ms_of

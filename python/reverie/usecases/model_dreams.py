@@ -14,7 +14,7 @@ from reverie.consolidate import Proposal
 from reverie.documents.project_folder import memory_project
 from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_request, consolidated
-from reverie.language_model.neighbourhood import ConsolidationPage, Nearby, memory_pages
+from reverie.language_model.nearby_memories import ConsolidationPage, Nearby, memory_pages
 from reverie.models import Delete, Update
 
 if TYPE_CHECKING:

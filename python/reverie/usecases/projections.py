@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reverie import projections, tokens, wire
 from reverie.documents import DocumentEntry
 from reverie.documents.changes import is_listed
-from reverie.documents.memory_list import update_memory_list
+from reverie.documents.memory_md import update_memory_list
 from reverie.projections import ArchiveEntry
 from reverie.store import (
     ArchiveRecord,
@@ -24,8 +24,8 @@ from reverie.store import (
     PurgesCursor,
     Write,
 )
+from reverie.usecases.document_writes import NewText, no_new_ids, put_texts, sha256
 from reverie.usecases.memories import memory_of
-from reverie.usecases.writing import NewText, no_new_ids, put_texts, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

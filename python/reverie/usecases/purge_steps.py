@@ -34,9 +34,9 @@ from reverie.store import (
 )
 from reverie.store.retention import purge_thread
 from reverie.sync.state import Baseline, Save
-from reverie.usecases import consolidation, imported_threads, runs
-from reverie.usecases.purge import Findings, Matcher, Sources, lines_without
-from reverie.usecases.writing import NewText, no_new_ids, put_texts
+from reverie.usecases import consolidation, imported_thread_ids, runs
+from reverie.usecases.document_writes import NewText, no_new_ids, put_texts
+from reverie.usecases.purge_targets import Findings, Matcher, Sources, lines_without
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,7 +70,7 @@ def begin(space: str, who: str, purge: PendingPurge) -> Write[None]:
         if purge not in cursor.pending:
             writer.save(replace(cursor, pending=[*cursor.pending, purge]), PurgesCursor.KEY)
         if purge.kind == "thread":  # from here on no import adds words that the purge has not seen
-            imported_threads.leave_mark(writer, purge.key)
+            imported_thread_ids.leave_mark(writer, purge.key)
 
     return Write(space=space, who=who, why=WHY, body=body)
 

@@ -18,7 +18,7 @@ from reverie.errors import ReverieError
 from reverie.rank import Index
 from reverie.store import Kind, MemoryRecord, OperationRecord
 from reverie.usecases.memories import memory_answer
-from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
+from reverie.usecases.saved_search_index import SavedIndex, are_there, segments_to_merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence

@@ -23,7 +23,7 @@ from reverie.documents.project_folder import PERSON
 from reverie.errors import ModelFailed
 from reverie.language_model.prompts import REFLECT, prompt
 from reverie.language_model.requests import REQUEST_TOKENS_MAX, ModelMessage, message_text
-from reverie.language_model.source import Quotable, pages_of
+from reverie.language_model.source_pages import Quotable, pages_of
 from reverie.language_model.tool_turns import FACTS_HEADING, read_turn, turn_request
 from reverie.usecases.consolidation import empty_plan
 from reverie.usecases.memories import memory_of
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
-    from reverie.language_model.source import Page, SourceEntry
+    from reverie.language_model.source_pages import Page, SourceEntry
     from reverie.models import Message
     from reverie.redact import Redactor
     from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 from reverie import documents, patch
 from reverie.documents.changes import append_entry
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
-from reverie.documents.identity import match_ids
-from reverie.documents.memory_list import ordered
+from reverie.documents.id_matching import match_ids
+from reverie.documents.memory_md import ordered
 from reverie.documents.project_folder import PERSON, folder_of, memory_project
-from reverie.documents.prose_items import with_bullets
+from reverie.documents.prose_to_bullets import with_bullets
 from reverie.errors import ModelFailed, ReverieError
 from reverie.language_model.extraction import CONTENT_CHARS_MAX
 from reverie.models import MemoryType
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from reverie.documents import Item
-    from reverie.language_model.source import SourceEntry
+    from reverie.language_model.source_pages import SourceEntry
     from reverie.models import Memory
     from reverie.redact import Redactor
     from reverie.usecases.consolidation import DocumentText

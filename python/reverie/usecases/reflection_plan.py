@@ -17,7 +17,7 @@ from reverie.usecases import consolidation_plan, review
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.language_model.source import SourceEntry
+    from reverie.language_model.source_pages import SourceEntry
     from reverie.models import Change, Message
     from reverie.redact import Redactor
     from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from reverie.language_model.requests import ToolUse
-    from reverie.language_model.source import Quotable, SourceEntry
+    from reverie.language_model.source_pages import Quotable, SourceEntry
     from reverie.usecases.reflection_folder import Folder
 
 __all__ = ["TOOL_NAMES", "registry", "run_call"]

@@ -30,7 +30,7 @@ from reverie.store import (
     Write,
 )
 from reverie.usecases import memories
-from reverie.usecases.origins import WHY
+from reverie.usecases.word_origins import WHY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from reverie.consolidate.decide import Proposal
     from reverie.models import Memory
     from reverie.store import Reader, Writer
-    from reverie.usecases.origins import Origins
+    from reverie.usecases.word_origins import Origins
 
 __all__ = [
     "Screened",

@@ -15,7 +15,7 @@ from reverie.errors import Conflict, ValidationError
 from reverie.importers.branches import is_mark, marked_ranges, rewind_mark, undo_mark
 from reverie.models import EntryKind
 from reverie.store import Kind, ThreadRecord, Write, seal
-from reverie.usecases import threads, window_usage
+from reverie.usecases import context_window_usage, threads
 from reverie.usecases.stored_entries import entry_record, opened_entry, sealed_after
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def rewind(
             last_seq=mark,
             messages=len(left),
             operation=str(writer.number),
-            context=window_usage.context_use(after, window),
+            context=context_window_usage.context_use(after, window),
         )
 
     return Write(space=space, who=who, why="thread.rewind", body=body, idempotency=idempotency, answers=wire.Rewound)

@@ -10,13 +10,13 @@ from reverie import tokens, wire
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.trace import ToolCall, read_trace, text_of
 from reverie.errors import ValidationError
-from reverie.language_model.source import SourceEntry
+from reverie.language_model.source_pages import SourceEntry
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
 from reverie.usecases.model_memories import MemoryWork, Worked, work_on
-from reverie.usecases.origins import without_recalled
 from reverie.usecases.runs import RunJob, RunPlan, file_record
 from reverie.usecases.stored_entries import active_messages
+from reverie.usecases.word_origins import without_recalled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

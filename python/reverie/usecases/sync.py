@@ -15,8 +15,8 @@ from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord,
 from reverie.sync.plan import Plan, Put
 from reverie.sync.state import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
 from reverie.usecases import conflicts
+from reverie.usecases.document_writes import NewText, put_texts
 from reverie.usecases.projections import WHY_LISTED
-from reverie.usecases.writing import NewText, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -17,7 +17,7 @@ from reverie.importers.token_count import message_tokens
 from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, Kind, ThreadRecord, Write
 from reverie.store.retention import purge_thread
-from reverie.usecases import consolidation, imported_threads, inherited_notes, projects, window_usage
+from reverie.usecases import consolidation, context_window_usage, imported_thread_ids, inherited_notes, projects
 from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.stored_entries import opened_entry
 
@@ -109,7 +109,7 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
         message_count=thread.message_count,
         tokens=thread.tokens,
         distillations=thread.distillations,
-        context=window_usage.context_use(thread, window),
+        context=context_window_usage.context_use(thread, window),
         cleared=None
         if thread.cleared is None
         else wire.Cleared(edits=thread.cleared.edits, tokens=thread.cleared.tokens),
@@ -235,7 +235,7 @@ def append(
         if thread.model and after.factor is not None and after.factor != thread.factor:
             writer.save(after.factor, FactorRecord.key(thread.model))
         writer.event("thread.appended", {"threadId": thread_id, "lastSeq": last})
-        return wire.Appended(first_seq=first, last_seq=last, context=window_usage.context_use(after, window))
+        return wire.Appended(first_seq=first, last_seq=last, context=context_window_usage.context_use(after, window))
 
     return Write(space=space, who=who, why="messages.append", body=body, idempotency=idempotency, answers=wire.Appended)
 
@@ -248,7 +248,7 @@ def after_append(
     added = sum(entry.tokens for entry in speech)
     usage = next((entry.usage for entry in reversed(speech) if entry.usage), None)
     return replace(
-        window_usage.after_append(thread, thread.live_tokens + added, usage, edits),
+        context_window_usage.after_append(thread, thread.live_tokens + added, usage, edits),
         updated_at=at,
         last_seq=last_seq,
         message_count=thread.message_count + len(speech),
@@ -274,7 +274,7 @@ def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
 
     def body(writer: Writer) -> Deletion:
         thread = get(writer, thread_id)
-        imported_threads.leave_mark(writer, thread_id)
+        imported_thread_ids.leave_mark(writer, thread_id)
         consolidation.remove_thread_archives(writer, thread_id)
         purge_thread(writer, thread_id, PURGE_BATCH)
         is_done = not writer.exists(Kind.THREAD, (thread_id,))

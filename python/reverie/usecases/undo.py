@@ -29,17 +29,17 @@ from reverie.store import (
 )
 from reverie.store.undo import undo_operation
 from reverie.usecases import conflicts, documents, history
+from reverie.usecases.document_writes import NewText, put_texts
 from reverie.usecases.memories import edit_block, wording
 from reverie.usecases.projections import LIST, WHY_LISTED
 from reverie.usecases.rewind import undo_rewind
-from reverie.usecases.writing import NewText, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from reverie.redact import Redactor
     from reverie.store import Key, Reader, Writer
-    from reverie.usecases.writing import Author
+    from reverie.usecases.document_writes import Author
 
 __all__ = ["rollback", "undo"]
 

@@ -16,9 +16,9 @@ import pytest
 from reverie import tokens
 from reverie.context import render
 from reverie.evals.continuity import score
-from reverie.evals.cuts import Cut, find_cuts
 from reverie.evals.texts import context_of
-from reverie.importers.files import read_entries
+from reverie.evals.transcript_cuts import Cut, find_cuts
+from reverie.importers.transcript_files import read_entries
 from support.generated_sessions import generated_files
 from support.shared import all_sessions, real_sessions
 from support.soak import count
@@ -26,7 +26,7 @@ from support.soak import count
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.evals.cuts import Line
+    from reverie.evals.transcript_cuts import Line
 
 OLD_MESSAGES, OLD_TOKENS = 4, 4_000
 DECIDED = re.compile(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Busy, TooLarge
-from reverie.importers import files
+from reverie.importers import transcript_files
 from reveried.cli import import_files, imports, output
 from support.fake_daemon import Answer, FakeDaemon, Request, envelope, fake_daemon
 
@@ -348,4 +348,4 @@ def test_progress_on_a_terminal(
 def test_a_path_given_twice(tmp_path: Path) -> None:
     """A file that is given twice is found once."""
     path = session(tmp_path, b"{}\n")
-    assert files.find_transcripts([path, tmp_path]) == [path]
+    assert transcript_files.find_transcripts([path, tmp_path]) == [path]

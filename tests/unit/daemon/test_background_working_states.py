@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reverie.distill.distiller import Distiller
 from reverie.distill.extractive import Extractive
-from reverie.distill.protocol import Distiller
 from reverie.models import WorkingState
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, Write, seal

@@ -13,7 +13,7 @@ import pytest
 from reverie.layout import Layout
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.usecases.access import AccessCounts
+from reverie.usecases.access_counts import AccessCounts
 from reverie.usecases.project_listing import ProjectListings
 from reveried import config
 from reveried.actions import distill, history, imports

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from reverie.distill.distiller import Distiller
 from reverie.distill.extractive import Extractive, commands, cue_phrases, todo_list, trace
 from reverie.distill.extractive.commands import Purpose
-from reverie.distill.protocol import Distiller
 from support.thread import Thread
 
 if TYPE_CHECKING:

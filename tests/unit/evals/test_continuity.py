@@ -12,10 +12,10 @@ from reverie import tokens
 from reverie.context import render
 from reverie.errors import ValidationError
 from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, continuity
-from reverie.evals.cuts import find_cuts
-from reverie.evals.picture import svg
+from reverie.evals.continuity_picture import svg
 from reverie.evals.texts import context_of
-from reverie.importers.files import read_entries
+from reverie.evals.transcript_cuts import find_cuts
+from reverie.importers.transcript_files import read_entries
 from support.compacted import compacted_session
 from support.shared import SHARED, real_sessions
 

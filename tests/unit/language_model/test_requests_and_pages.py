@@ -13,10 +13,10 @@ from reverie.language_model import consolidation, extraction, thread_state
 from reverie.language_model.answers import answer_schema, visible
 from reverie.language_model.consolidation import consolidate_request
 from reverie.language_model.extraction import extract_request
-from reverie.language_model.neighbourhood import Nearby, neighbourhood
+from reverie.language_model.nearby_memories import Nearby, neighbourhood
 from reverie.language_model.prompts import CONSOLIDATE, EXTRACT, STATE, SUMMARY, prompt
 from reverie.language_model.requests import REQUEST_TOKENS_MAX, ModelRequest
-from reverie.language_model.source import Page, SourceEntry, Speaker, clip, newest_page, pages_of, plain
+from reverie.language_model.source_pages import Page, SourceEntry, Speaker, clip, newest_page, pages_of, plain
 from reverie.models import Candidate, Memory, MemoryType, Tier
 
 AT = "2026-11-21T09:30:00.000Z"

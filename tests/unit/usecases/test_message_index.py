@@ -11,7 +11,7 @@ from reverie.models import Entry, EntryKind
 from reverie.rank import Filter
 from reverie.store import DocumentRecord, Kind, ThreadRecord, seal
 from reverie.usecases import message_index, threads
-from reverie.usecases.message_search import MessageSearch, within
+from reverie.usecases.message_indexes import MessageSearch, within
 from reverie.usecases.stored_entries import entry_record
 from support.stores import AT, MASKING, SPACE, opened, write
 

@@ -11,7 +11,7 @@ from reverie.errors import Conflict
 from reverie.store import DocumentRecord
 from reverie.sync.plan import ConflictCopy, ConflictRegion
 from reverie.usecases import conflicts, memories
-from reverie.usecases.writing import NewText, blocks_of, put_texts
+from reverie.usecases.document_writes import NewText, blocks_of, put_texts
 from support.stores import AT, opened, write
 
 if TYPE_CHECKING:

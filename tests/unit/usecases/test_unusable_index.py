@@ -9,7 +9,7 @@ import pytest
 
 from reverie.models import MemoryType
 from reverie.store import DocumentRecord, Kind, MemoryRecord
-from reverie.usecases.message_search import MessageSearch, within
+from reverie.usecases.message_indexes import MessageSearch, within
 from reverie.usecases.recall import Recall
 from support.stores import AT, SPACE, opened, write
 

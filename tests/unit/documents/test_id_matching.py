@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.documents.identity import match_ids
+from reverie.documents.id_matching import match_ids
 
 WORDS = ["- the cat sleeps\n", "- dogs bark at night\n", "- rain in may\n", "- seven bridges\n", "- a red door\n"]
 

@@ -9,7 +9,7 @@ import pytest
 
 from reverie import tokens
 from reverie.distill.extractive.thread_facts import ThreadFacts, gather_facts
-from reverie.usecases.compactions import CompactionJob, decide
+from reverie.usecases.conversation_compaction import CompactionJob, decide
 from support.transcripts import call, result, text
 
 if TYPE_CHECKING:

@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.documents.document_kind import type_by_name
-from reverie.documents.parts import PART_BYTES_MAX, PART_ITEMS_MAX, is_full, next_part, numbered, open_part, room
+from reverie.documents.document_parts import (
+    PART_BYTES_MAX,
+    PART_ITEMS_MAX,
+    is_full,
+    next_part,
+    numbered,
+    open_part,
+    room,
+)
 from reverie.models import MemoryType
 
 

@@ -9,7 +9,7 @@ import pytest
 from reverie.context.tiers import FRAME
 from reverie.distill.extractive import Extractive
 from reverie.models import Candidate, MemoryType
-from reverie.usecases.origins import Origins, typed_and_pasted, without_recalled
+from reverie.usecases.word_origins import Origins, typed_and_pasted, without_recalled
 from support.talk import Talk
 
 WISH = "Always run `make lint` before you commit."

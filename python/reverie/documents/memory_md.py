@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from reverie.blocks import BlockKind, parse
+from reverie.documents.document_parts import numbered
 from reverie.documents.escaping import ending_of
 from reverie.documents.front_matter import front_matter_of
-from reverie.documents.parts import numbered
 from reverie.sentence_words import strip_markers
 
 if TYPE_CHECKING:

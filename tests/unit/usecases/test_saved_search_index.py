@@ -17,7 +17,7 @@ from reverie.rank import Segment
 from reverie.store import Kind, MemoryRecord
 from reverie.usecases import recall as recall_case
 from reverie.usecases.recall import MemoryIndex, Recall
-from reverie.usecases.saved_index import SavedIndex, segments_to_merge
+from reverie.usecases.saved_search_index import SavedIndex, segments_to_merge
 from support.soak import count
 from support.stores import AT, SPACE, opened, write
 

@@ -10,9 +10,9 @@ from reverie.context import Limits
 from reverie.context.clearing import clear, cleared_cost
 from reverie.context.units import split_units
 from reverie.errors import ValidationError
-from reverie.evals.frequency import BESIDE, frequency, one_thread
-from reverie.importers.files import read_entries
+from reverie.evals.distillation_frequency import BESIDE, frequency, one_thread
 from reverie.importers.messages import main_line
+from reverie.importers.transcript_files import read_entries
 from support.generated_sessions import generated_files
 from support.shared import real_sessions
 from support.soak import count

@@ -14,7 +14,7 @@ from reverie.rank import Filter, Index
 from reverie.store import ThreadRecord
 from reverie.usecases.message_index import MessageIndex, new_index
 from reverie.usecases.recall import operation_checksum
-from reverie.usecases.saved_index import SavedIndex, are_there, segments_to_merge
+from reverie.usecases.saved_search_index import SavedIndex, are_there, segments_to_merge
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reverie import documents
 from reverie.consolidate.review_rules import episode_text, statement_key
-from reverie.documents.identity import match_ids
+from reverie.documents.id_matching import match_ids
 from reverie.documents.project_folder import PERSON, folder_of, memory_project
 from reverie.models import MemoryType
 from reverie.store import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.store import AccessCursor, AccessRecord
-from reverie.usecases import access
-from reverie.usecases.access import AccessCounts
+from reverie.usecases import access_counts
+from reverie.usecases.access_counts import AccessCounts
 from support.stores import AT, SPACE, opened
 
 if TYPE_CHECKING:
@@ -82,6 +82,6 @@ def test_another_process_counts_on(tmp_path: Path) -> None:
 def test_what_waits_is_bounded() -> None:
     """Writes are small, and while none succeeds the number of memories that wait is limited."""
     counts = AccessCounts("run")
-    most = access.BATCH_MEMORIES * access.BATCHES_MAX
+    most = access_counts.BATCH_MEMORIES * access_counts.BATCHES_MAX
     counts.count(SPACE, [f"m{number}" for number in range(most + 10)], at=AT)
-    assert len(counts.writes(SPACE)) == access.BATCHES_MAX
+    assert len(counts.writes(SPACE)) == access_counts.BATCHES_MAX

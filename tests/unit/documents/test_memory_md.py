@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.documents import DocumentEntry, update_memory_list
-from reverie.documents.memory_list import BYTES_MAX, LINES_MAX
+from reverie.documents.memory_md import BYTES_MAX, LINES_MAX
 from support.soak import count
 
 ENTRIES = [
