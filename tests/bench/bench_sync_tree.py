@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie import files
-from reverie.sync.exchange import Written, write_file
+from reverie.sync.atomic_exchange import Written, write_file
 from reverie.sync.scan import FileContent, read_file, scan
 from support.spaces import open_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 FILES = 10_000
 FILE_BYTES = 2000

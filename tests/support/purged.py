@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import lmdb
 
 from reverie.store.codec import TOMBSTONE, decode_record
-from reverie.store.keys import record_name, space_prefix, split_key
+from reverie.store.record_keys import record_name, space_prefix, split_key
 from reverie.store.transaction import ReadTransaction
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict
-from reverie.sync.exchange import Written, write_file
-from reverie.sync.root import Root
+from reverie.sync.atomic_exchange import Written, write_file
+from reverie.sync.root_folder import Root
 from reverie.sync.scan import FileContent, Limits, Refusal, Scan, read_file, scan
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import lmdb
 
 from reverie.store import Done, Failed, Store, Write
 from reverie.store.codec import from_ms, to_ms
-from reverie.store.keys import record_key, space_prefix
 from reverie.store.lmdb_env import lmdb_options
+from reverie.store.record_keys import record_key, space_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from reverie import syscalls
-from reverie.sync.exchange import DisplacedFile, Mismatch, Removed, Written, remove_file, write_file
+from reverie.sync.atomic_exchange import DisplacedFile, Mismatch, Removed, Written, remove_file, write_file
 from support.spaces import digest, open_root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 __all__ = ["AFTER", "NOTE", "OTHER", "SAVED", "Step", "Stopped", "saves", "session"]
 

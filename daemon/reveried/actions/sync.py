@@ -12,7 +12,7 @@ from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
 
 if TYPE_CHECKING:
-    from reverie.sync.state import Answer
+    from reverie.sync.path_state import Answer
     from reverie.usecases.conflicts import Keep
     from reverie.usecases.document_writes import Author
     from reveried.services import Services

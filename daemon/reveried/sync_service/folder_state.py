@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from reverie.errors import ReverieError
     from reverie.store import Reader
     from reverie.sync.file_status import Stamp
-    from reverie.sync.root import Root
+    from reverie.sync.path_state import Baseline
+    from reverie.sync.root_folder import Root
     from reverie.sync.scan import FileContent, Limits
-    from reverie.sync.state import Baseline
     from reverie.usecases.projections import Listing
     from reveried.sync_service.late_writes import LateWrite
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reverie.errors import DiskFull, ReverieError
-from reverie.sync.exchange import Mismatch, current_sha256, probe, remove_file, write_file
+from reverie.sync.atomic_exchange import Mismatch, current_sha256, probe, remove_file, write_file
 from reverie.sync.plan import Remove, Write
 from reveried.sync_service.backoff import Backoff
 from reveried.sync_service.folder_state import WriteResult
@@ -14,7 +14,7 @@ from reveried.sync_service.folder_state import WriteResult
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
     from reveried.sync_service.folder_state import Baselines, CommitResult, DirtySet, ScanResult
     from reveried.sync_service.late_writes import LateWrites
 

@@ -14,13 +14,13 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from reverie.documents.document_kind import conflict_copy
-from reverie.sync.exchange import Written, write_file
+from reverie.sync.atomic_exchange import Written, write_file
+from reverie.sync.path_state import sha256
 from reverie.sync.scan import text_refusal
-from reverie.sync.state import sha256
 
 if TYPE_CHECKING:
-    from reverie.sync.exchange import Mismatch
-    from reverie.sync.root import Root
+    from reverie.sync.atomic_exchange import Mismatch
+    from reverie.sync.root_folder import Root
     from reverie.sync.swap_recovery import DisplacedFile, OrphanedSave
 
 __all__ = ["LateWrite", "LateWrites"]

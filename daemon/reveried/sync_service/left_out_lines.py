@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 from reverie import wire
 from reverie.store import DocumentRecord
 from reverie.store.codec import from_ms
-from reverie.sync.base_search import lines_beyond
+from reverie.sync.merge_base_search import lines_beyond
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from reverie.store import Reader
+    from reverie.sync.path_state import Baseline, LeftOut
     from reverie.sync.plan import Plan
-    from reverie.sync.state import Baseline, LeftOut
 
 __all__ = ["left_out_lines", "log_notices"]
 

@@ -19,7 +19,7 @@ from reverie import files
 from reverie.decoding import from_json
 from reverie.documents.document_kind import conflict_copy
 from reverie.errors import Conflict, ReverieError
-from reverie.sync.exchange import Removed, Written, remove_file, write_file
+from reverie.sync.atomic_exchange import Removed, Written, remove_file, write_file
 from reverie.sync.scan import FileContent, Refusal, read_file
 from reverie.usecases import projections
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.store import Reader
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
     from reverie.sync.swap_recovery import DisplacedFile
     from reverie.usecases.projections import Listing
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, ReverieError
-from reverie.sync.exchange import Mismatch, write_file
+from reverie.sync.atomic_exchange import Mismatch, write_file
 from reverie.sync.file_status import refusal
-from reverie.sync.root import Root
+from reverie.sync.root_folder import Root
 from reverie.sync.swap_recovery import recover
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.sync.file_status import Refusal
+    from reverie.sync.path_state import Answer, Baseline
     from reverie.sync.plan import Plan
-    from reverie.sync.state import Answer, Baseline
     from reverie.usecases.projections import ListedDocument
     from reveried.commit_worker import Submit
     from reveried.config import Config

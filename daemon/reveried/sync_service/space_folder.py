@@ -16,11 +16,11 @@ from reverie.errors import ReverieError, unexpected
 from reverie.ids import new_id
 from reverie.store import Kind
 from reverie.sync.file_status import Refusal, Stamp
+from reverie.sync.path_state import PathState, Rules, sha256
 from reverie.sync.reconcile import reconcile
 from reverie.sync.redaction_view import RedactionView
 from reverie.sync.rename_detection import is_saved_over
 from reverie.sync.scan import FileContent, Limits
-from reverie.sync.state import PathState, Rules, sha256
 from reverie.usecases import projections, sync
 from reverie.usecases.projections import Listing
 from reveried.sync_service.folder_condition import folder_condition
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from reverie.documents import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
-    from reverie.sync.root import Root
-    from reverie.sync.state import Answer, Baseline
+    from reverie.sync.path_state import Answer, Baseline
+    from reverie.sync.root_folder import Root
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
     from reveried.sync_service.folder_condition import Condition

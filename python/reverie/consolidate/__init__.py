@@ -1,6 +1,6 @@
 """Consolidation of candidates into memories, and dreams: pure decisions, and their application to values."""
 
-from reverie.consolidate.additions import add_or_skip, candidates_to_add
+from reverie.consolidate.add_or_skip import add_or_skip, candidates_to_add
 from reverie.consolidate.apply import apply, document_of, happened_on
 from reverie.consolidate.capacity import WINDOW_TOKENS, tier
 from reverie.consolidate.decide import Decision, Proposal, decide

@@ -11,13 +11,13 @@ from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reverie.consolidate.statements import Relation, is_generic, merge_statements, overlap, relate
+from reverie.consolidate.statement_comparison import Relation, is_generic, merge_statements, overlap, relate
 from reverie.models import Tier
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.consolidate.statements import Statement
+    from reverie.consolidate.statement_comparison import Statement
     from reverie.consolidate.working_set import Item, WorkingSet
 
 __all__ = ["REDUCTION_MAX", "WINDOW_TOKENS", "shrink", "tier"]

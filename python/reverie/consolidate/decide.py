@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from reverie.consolidate import capacity
-from reverie.consolidate.episodes import decide_episodes
-from reverie.consolidate.opposites import Opposition, opposition, parse_wish
-from reverie.consolidate.statements import (
+from reverie.consolidate.decide_episodes import decide_episodes
+from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
+from reverie.consolidate.statement_comparison import (
     Relation,
     Statement,
     is_generic,

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from reverie import canonical, tokens
-from reverie.consolidate.statements import Relation, parse_statement, relate
+from reverie.consolidate.statement_comparison import Relation, parse_statement, relate
 from reverie.consolidate.working_set import Item, WorkingSet, scope_of
 from reverie.documents.project_folder import PERSON, memory_project
 from reverie.errors import TokenBudgetExceeded, ValidationError

@@ -12,7 +12,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from reverie.consolidate.statements import parse_statement
+from reverie.consolidate.statement_comparison import parse_statement
 from reverie.models import Candidate, Delete, Keep, MemoryType, Update
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reverie.consolidate.opposites import Wish, parse_wish
-from reverie.consolidate.statements import Statement, parse_statement
+from reverie.consolidate.opposite_wishes import Wish, parse_wish
+from reverie.consolidate.statement_comparison import Statement, parse_statement
 from reverie.documents.project_folder import PERSON, memory_project
 from reverie.models import Candidate, Memory, MemoryType
 

@@ -12,7 +12,7 @@ from reverie.context.tiers import FRAME
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from reverie.context.values import Context
+    from reverie.context.assembly_values import Context
 
 __all__ = ["TEXT_TIERS", "text_of", "text_of_tokens"]
 

@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokens
-from reverie.context import excerpts, tiers
+from reverie.context import excerpt_packing, tiers
+from reverie.context.assembly_values import Context
 from reverie.context.budget import Ceilings, ceilings, hard_limit, target
-from reverie.context.clearing import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.content_blocks import text_block
+from reverie.context.context_editing import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
-from reverie.context.cost import BLOCK, MESSAGE
+from reverie.context.conversation_units import is_user_speech, make_unit, split_units, without_thinking
 from reverie.context.render import render
-from reverie.context.units import is_user_speech, make_unit, split_units, without_thinking
-from reverie.context.values import Context
+from reverie.context.token_cost import BLOCK, MESSAGE
 from reverie.errors import TokenBudgetExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from reverie.context.assembly_values import Limits, Parts, Placement
+    from reverie.context.conversation_units import Unit
     from reverie.context.tiers import Tier
-    from reverie.context.units import Unit
-    from reverie.context.values import Limits, Parts, Placement
 
 
 __all__ = [
@@ -211,15 +211,15 @@ def _split_room(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) ->
     caps = ceilings(limits)
     floor = floor_cost(units)
     if limits.max_tokens is not None:
-        wanted = max(caps.tail, plan.room + floor - excerpts.total_tokens(parts.passages))
+        wanted = max(caps.tail, plan.room + floor - excerpt_packing.total_tokens(parts.passages))
         fitted = fit_conversation(units, max(floor, min(wanted, plan.room + floor)))
-        return fitted, excerpts.pack_excerpts(parts.passages, plan.room + floor - fitted.cost)
+        return fitted, excerpt_packing.pack_excerpts(parts.passages, plan.room + floor - fitted.cost)
     preserved = _fit_tail(parts, limits, units)
     stable = sum(plan.tiers[name].cost for name in ("bootstrap", "index", "summary"))
     reserved = max(caps.digest, plan.tiers["digest"].cost) + caps.notes + caps.state + caps.recall
     tail = _tail_cost(parts, preserved, caps)
     spare = target(limits) - parts.tools - stable - reserved - tail - _edge_overhead()
-    packed = excerpts.pack_excerpts(parts.passages, min(spare, plan.room))
+    packed = excerpt_packing.pack_excerpts(parts.passages, min(spare, plan.room))
     fitted = fit_conversation(preserved.units, plan.room + floor - packed.cost)
     return FittedConversation(fitted.units, [*preserved.dropped, *fitted.dropped]), packed
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from reverie.context.values import Limits
+    from reverie.context.assembly_values import Limits
 
 __all__ = ["AFTER_DISTILLATION", "SHARES", "TIERS", "Ceilings", "ceilings", "hard_limit", "target"]
 

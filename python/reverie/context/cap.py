@@ -18,7 +18,7 @@ import msgspec
 import orjson
 
 from reverie import tokens
-from reverie.context.cost import message_cost
+from reverie.context.token_cost import message_cost
 from reverie.context.truncate import shorten
 from reverie.decoding import from_json
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokens
 from reverie.context.content_blocks import notice_block
-from reverie.context.cost import BLOCK, MESSAGE
+from reverie.context.conversation_units import Unit, is_user_speech, make_unit, without_thinking
+from reverie.context.token_cost import BLOCK, MESSAGE
 from reverie.context.truncate import trim_result
-from reverie.context.units import Unit, is_user_speech, make_unit, without_thinking
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

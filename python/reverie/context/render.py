@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reverie.context.cost import compact
+from reverie.context.token_cost import compact
 from reverie.context.truncate import result_text
 
 if TYPE_CHECKING:
-    from reverie.context.values import Context
+    from reverie.context.assembly_values import Context
 
 __all__ = ["block_text", "render"]
 

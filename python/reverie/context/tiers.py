@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokens
-from reverie.context.cost import BLOCK
+from reverie.context.token_cost import BLOCK
 from reverie.context.truncate import fits_in, shorten, truncate_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.context.values import RecallLine
+    from reverie.context.assembly_values import RecallLine
     from reverie.models import Note
 
 __all__ = ["DISTILLED", "FRAME", "Tier", "bootstrap", "digest", "index", "notes", "recall", "state", "summary"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokens
-from reverie.context.cost import BLOCK, content_cost
+from reverie.context.token_cost import BLOCK, content_cost
 
 if TYPE_CHECKING:
     from reverie.models import Json

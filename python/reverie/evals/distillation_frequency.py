@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie.context import Limits, tail_start
 from reverie.context.budget import target
-from reverie.context.clearing import cleared_cost
+from reverie.context.context_editing import cleared_cost
 from reverie.context.conversation_fit import fit_conversation, floor_cost
-from reverie.context.units import is_user_speech, split_units, without_thinking
+from reverie.context.conversation_units import is_user_speech, split_units, without_thinking
 from reverie.errors import ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.context.units import Unit
+    from reverie.context.conversation_units import Unit
     from reverie.models import Json, Message
 
 __all__ = ["ABSOLUTE_CAP", "BESIDE", "DISTIL_AT", "Frequency", "frequency", "one_thread"]

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie import repositories
-from reverie.consolidate.opposites import Opposition, opposition, parse_wish
-from reverie.consolidate.statements import Relation, overlap, parse_statement, relate
+from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
+from reverie.consolidate.statement_comparison import Relation, overlap, parse_statement, relate
 from reverie.consolidate.working_set import WISHES
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.memories import candidates
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from reverie.consolidate.statements import Statement
+    from reverie.consolidate.statement_comparison import Statement
     from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.models import CommandUse
     from reverie.store import MemoryRecord

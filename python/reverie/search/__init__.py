@@ -1,9 +1,9 @@
 """Search in what was said: what is indexed, what a question asks for beside its words, the best passage."""
 
-from reverie.search.fusion import NEAR, fused
-from reverie.search.passage import clipped, passage
-from reverie.search.question import SPREAD_FROM, is_question, spread, surroundings_for
-from reverie.search.units import (
+from reverie.search.best_passage import clipped, passage
+from reverie.search.question_weights import SPREAD_FROM, is_question, spread, surroundings_for
+from reverie.search.score_fusion import NEAR, fused
+from reverie.search.searchable_units import (
     K1,
     VERSION,
     B,

@@ -18,7 +18,7 @@ import orjson
 
 from reverie.errors import Damaged, ValidationError
 from reverie.pack import apply_edit, edit, pack, unpack
-from reverie.store.keys import record_name
+from reverie.store.record_keys import record_name
 
 if TYPE_CHECKING:
     from reverie.models import Json

@@ -25,9 +25,8 @@ from reverie.store.codec import (
     record_json,
     verified_sealed,
 )
-from reverie.store.header import Header
 from reverie.store.integrity import CollectionChecksum, collection_kind, collection_prefix
-from reverie.store.keys import (
+from reverie.store.record_keys import (
     decode_key,
     encode_number,
     key_text,
@@ -39,6 +38,7 @@ from reverie.store.keys import (
     split_key,
 )
 from reverie.store.schema import RULES, SYSTEM_SPACE, Kind
+from reverie.store.store_header import Header
 from reverie.store.transaction import ReadTransaction
 
 if TYPE_CHECKING:

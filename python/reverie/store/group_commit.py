@@ -19,8 +19,8 @@ from reverie.decoding import convert
 from reverie.errors import Conflict, TooLarge, ValidationError, unexpected
 from reverie.store.codec import HASH_BYTES, Redactor, encode_record, seal_own
 from reverie.store.integrity import CollectionChecksum, checksum_key, collection_kind, root_key, stored_checksum
-from reverie.store.keys import record_key, space_prefix
 from reverie.store.lmdb_env import translated_error
+from reverie.store.record_keys import record_key, space_prefix
 from reverie.store.schema import RULES, SYSTEM_SPACE, Kind
 from reverie.store.transaction import WriteTransaction
 from reverie.store.typed_records import IdempotencyRecord, seal_record
@@ -29,9 +29,9 @@ from reverie.store.writer import Writer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.store.header import Header
     from reverie.store.integrity import VerifiedCollections
     from reverie.store.lmdb_env import Environment
+    from reverie.store.store_header import Header
 
 __all__ = ["Done", "Failed", "GroupCommit", "Write"]
 

@@ -20,8 +20,8 @@ import orjson
 
 from reverie.errors import Damaged
 from reverie.store.codec import HASH_BYTES, decode_record, fast_body, record_json
-from reverie.store.keys import key_text, kind_prefix, prefix_end, record_name, space_prefix, split_key
 from reverie.store.lmdb_env import translated_error, translated_errors
+from reverie.store.record_keys import key_text, kind_prefix, prefix_end, record_name, space_prefix, split_key
 from reverie.store.schema import RULES, SYSTEM_SPACE, Kind, rule_by_code
 
 if TYPE_CHECKING:

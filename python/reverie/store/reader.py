@@ -11,8 +11,16 @@ import lmdb
 from reverie.errors import Damaged, NotFound, ValidationError
 from reverie.store.codec import TOMBSTONE, RawRecord, decode_record, from_ms
 from reverie.store.integrity import CollectionChecksum
-from reverie.store.keys import decode_key, encode_key, encode_number, kind_prefix, prefix_end, record_key, record_name
 from reverie.store.lmdb_env import translated_error
+from reverie.store.record_keys import (
+    decode_key,
+    encode_key,
+    encode_number,
+    kind_prefix,
+    prefix_end,
+    record_key,
+    record_name,
+)
 from reverie.store.schema import RULES, Key, Kind
 from reverie.store.typed_records import OperationRecord, StoredRecord, decoded
 

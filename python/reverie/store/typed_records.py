@@ -35,7 +35,7 @@ from reverie.decoding import from_json
 from reverie.errors import Damaged, ValidationError
 from reverie.models import Json
 from reverie.store.codec import seal, sealed_body
-from reverie.store.keys import record_name
+from reverie.store.record_keys import record_name
 from reverie.store.schema import Kind
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from reverie.sync.swap_recovery import READ_FLAGS, SWAP_FOLDER, DisplacedFile, d
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 __all__ = ["FileSlot", "copy_metadata", "link", "mapped_errors", "open_regular_file", "open_slot", "rename_new"]
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.documents.document_kind import conflict_copy
 from reverie.merge import merge3
+from reverie.sync.path_state import Baseline, DiskWrite, LeftOut, Save, is_own_write, sha256
 from reverie.sync.plan import ConflictCopy, ConflictRegion, Plan, Put, SaveNotice, Write
-from reverie.sync.state import Baseline, DiskWrite, LeftOut, Save, is_own_write, sha256
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from reverie.sync.path_state import PathState, ScanContext, StoredDocument
     from reverie.sync.redaction_view import RedactionView
-    from reverie.sync.state import PathState, ScanContext, StoredDocument
 
 __all__ = [
     "MergedText",

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from reverie.sync.state import Baseline
+    from reverie.sync.path_state import Baseline
 
 __all__ = [
     "ConflictCopy",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from reverie.sync.decide import decide, written_again
 from reverie.sync.merge_base import is_earlier_version
-from reverie.sync.older_files import find_older_files, put_back_plan
+from reverie.sync.path_state import Rules, ScanContext, sha256
 from reverie.sync.plan import Plan, Stop
 from reverie.sync.rename_detection import (
     copy_plan,
@@ -28,15 +28,15 @@ from reverie.sync.rename_detection import (
     move_plan,
     rename_plan,
 )
-from reverie.sync.state import Rules, ScanContext, sha256
+from reverie.sync.restored_folder import find_older_files, put_back_plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from reverie.sync.older_files import OlderFiles
+    from reverie.sync.path_state import PathState
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.rename_detection import Rename
-    from reverie.sync.state import PathState
+    from reverie.sync.restored_folder import OlderFiles
 
 __all__ = ["reconcile"]
 

@@ -14,12 +14,12 @@ from reverie import files, syscalls
 from reverie.documents import has_too_many_items
 from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, segment_error
 from reverie.sync.file_status import Limits, Reason, Refusal, Stamp, classify, refusal, refusal_of_error
-from reverie.sync.walk import FolderNames, Walk
+from reverie.sync.folder_walk import FolderNames, Walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 __all__ = [
     "FileContent",

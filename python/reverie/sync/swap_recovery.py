@@ -15,7 +15,7 @@ from reverie import files, syscalls
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 __all__ = [
     "READ_FLAGS",

@@ -18,7 +18,7 @@ from reverie import tokens, wire
 from reverie.consolidate.review_rules import lines_without
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.as_text import text_of, text_of_tokens
-from reverie.context.excerpts import ExcerptCache
+from reverie.context.excerpt_packing import ExcerptCache
 from reverie.decoding import convert
 from reverie.distill import state_rendering as state_text
 from reverie.errors import TokenBudgetExceeded

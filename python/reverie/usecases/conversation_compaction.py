@@ -14,8 +14,8 @@ import msgspec
 
 from reverie import tokens, wire
 from reverie.context.as_text import text_of_tokens
+from reverie.context.assembly_values import Limits, Parts
 from reverie.context.truncate import shorten
-from reverie.context.values import Limits, Parts
 from reverie.distill import state_rendering as state_text
 from reverie.distill.extractive import Extractive
 from reverie.importers import claude_code, codex

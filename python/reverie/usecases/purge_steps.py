@@ -33,7 +33,7 @@ from reverie.store import (
     Write,
 )
 from reverie.store.retention import purge_thread
-from reverie.sync.state import Baseline, Save
+from reverie.sync.path_state import Baseline, Save
 from reverie.usecases import consolidation, imported_thread_ids, runs
 from reverie.usecases.document_writes import NewText, no_new_ids, put_texts
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, lines_without

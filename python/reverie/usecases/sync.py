@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from reverie.errors import Conflict
 from reverie.paths import is_reserved as is_projected
 from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, Write
+from reverie.sync.path_state import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
 from reverie.sync.plan import Plan, Put
-from reverie.sync.state import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
 from reverie.usecases import conflicts
 from reverie.usecases.document_writes import NewText, put_texts
 from reverie.usecases.projections import WHY_LISTED

@@ -14,7 +14,7 @@ import pytest
 from reverie import syscalls
 from reverie.errors import Forbidden
 from reverie.merge import merge3
-from reverie.sync.exchange import DisplacedFile, Mismatch, Written, write_file
+from reverie.sync.atomic_exchange import DisplacedFile, Mismatch, Written, write_file
 from reverie.sync.scan import FileContent, read_file
 from support import racing_editor
 from support.soak import count
@@ -23,7 +23,7 @@ from support.spaces import digest, swap_files, sync_write
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 SAVES_EACH = 50
 TITLE = "# Notes\n"

@@ -18,7 +18,7 @@ import pytest
 
 from reverie import syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed
-from reverie.sync.exchange import Written, recover, write_file
+from reverie.sync.atomic_exchange import Written, recover, write_file
 from support.soak import count
 from support.spaces import open_root, swap_files
 from support.strace import tracer
@@ -27,7 +27,7 @@ from support.tree_session import AFTER, NOTE, OTHER, SAVED, Stopped, saves, sess
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 TESTS = Path(__file__).resolve().parents[2]
 OF_OS = "open close write pread fsync fchmod fchown fstat stat lstat mkdir rename replace link unlink dup scandir"
@@ -195,7 +195,8 @@ def test_a_kernel_without_these_calls(tmp_path: Path, error: str) -> None:
     space = tmp_path / "space"
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}"}
     code = (
-        "import sys; from pathlib import Path; from support.spaces import *; from reverie.sync.exchange import *\n"
+        "import sys; from pathlib import Path; from support.spaces import *\n"
+        "from reverie.sync.atomic_exchange import *\n"
         "with open_root(Path(sys.argv[1])) as root:\n"
         "    sync_write(root, 'facts/x.md', b'one'); done = sync_write(root, 'facts/x.md', b'two', b'one')\n"
         "    assert done.displaced.settle() is None and done.displaced.settled\n"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError, ValidationError
 from reverie.paths import safe_relative
-from reverie.sync.exchange import Mismatch, Removed, Written, remove_file, write_file
+from reverie.sync.atomic_exchange import Mismatch, Removed, Written, remove_file, write_file
 from reverie.sync.file_status import Stamp
 from reverie.sync.scan import FileContent, read_file, scan, scan_path
 from support.path_cases import all_path_cases
@@ -18,7 +18,7 @@ from support.spaces import digest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 DATA = b"- ours\n"
 

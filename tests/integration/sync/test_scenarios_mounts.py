@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict, Forbidden, StorageFailed
-from reverie.sync.exchange import remove_file, write_file
+from reverie.sync.atomic_exchange import remove_file, write_file
 from reverie.sync.scan import read_file, scan_path
 from support.spaces import (
     digest,
@@ -32,7 +32,7 @@ from support.spaces import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 SECRET = b"of somebody else\n"
 

@@ -15,7 +15,7 @@ import pytest
 
 from reverie import syscalls
 from reverie.errors import Forbidden
-from reverie.sync.exchange import remove_file, write_file
+from reverie.sync.atomic_exchange import remove_file, write_file
 from reverie.sync.scan import Stamp, read_file, scan_path
 from support.shared import shared_rows
 from support.spaces import (
@@ -32,7 +32,7 @@ from support.spaces import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 SECRET = b"of somebody else\n"
 

@@ -15,7 +15,7 @@ import pytest
 from reverie import tokens
 from reverie.context import Limits, Parts, RecallLine, assemble, render
 from reverie.context.assemble import BEGINNING, WAITING
-from reverie.context.excerpts import HEADING
+from reverie.context.excerpt_packing import HEADING
 from reverie.context.tiers import FRAME
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Note, Passage

@@ -7,8 +7,8 @@ import pytest
 from reverie import tokens
 from reverie.context import Limits, RecallLine, ceilings, tiers
 from reverie.context.budget import SHARES, hard_limit, target
-from reverie.context.clearing import edits_on_server, takes_late_system
-from reverie.context.excerpts import HEADING, pack_excerpts, total_tokens
+from reverie.context.context_editing import edits_on_server, takes_late_system
+from reverie.context.excerpt_packing import HEADING, pack_excerpts, total_tokens
 from reverie.models import Note, Passage
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from reverie import tokens
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
+from reverie.context.conversation_units import split_units
 from reverie.context.truncate import shorten, trim_result, truncate_text
-from reverie.context.units import split_units
 from support.talk import Talk
 
 LONG = "\n".join(f"line {number} of the output" for number in range(400))

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, cast
 
 from reverie.sync.file_status import Limits, Refusal, Stamp, refusal
-from reverie.sync.root import Root
+from reverie.sync.root_folder import Root
 from reveried.sync_service.folder_state import FileIndex
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageF
 from reverie.ids import new_id
 from reverie.redact import Redactor
 from reverie.store import Kind, Store
-from reverie.sync.exchange import write_file
-from reverie.sync.root import SPACE_FILE, Root
+from reverie.sync.atomic_exchange import write_file
+from reverie.sync.root_folder import SPACE_FILE, Root
 from reverie.usecases import documents
 from reveried.sync_service import projection_writer
 from reveried.sync_service.folder_state import CommitResult, ScanResult, WriteResult

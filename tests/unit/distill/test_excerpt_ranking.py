@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie import tokens
-from reverie.context.excerpts import pack_excerpts
+from reverie.context.excerpt_packing import pack_excerpts
 from reverie.distill.extractive import Extractive, excerpt_names
 from reverie.distill.extractive.excerpt_lines import Line, Source
 from reverie.distill.extractive.prose import specific_names

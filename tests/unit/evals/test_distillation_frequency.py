@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.context import Limits
-from reverie.context.clearing import clear, cleared_cost
-from reverie.context.units import split_units
+from reverie.context.context_editing import clear, cleared_cost
+from reverie.context.conversation_units import split_units
 from reverie.errors import ValidationError
 from reverie.evals.distillation_frequency import BESIDE, frequency, one_thread
 from reverie.importers.messages import main_line

@@ -104,7 +104,7 @@ def test_equal_scores_are_ordered_by_id() -> None:
         ("set maxTokens here", "max_tokens"),
         ("set max_tokens here", "maxTokens"),
         ("HTTPServerError raised", "http server error"),
-        ("see src/context/tail.py", "tail.py"),
+        ("see src/context/preserved_tail.py", "tail.py"),
         ("kebab-case-name", "kebab case"),
         ("utf8 and base64url", "base64url"),
         ("libraries were cached", "library caching"),

@@ -22,7 +22,7 @@ from reverie.store.codec import encode_record, seal_own
 from reverie.store.consistency_check import ConsistencyCheck
 from reverie.store.folder_guards import needs_check
 from reverie.store.integrity import checksum_key, header_key, root_key
-from reverie.store.keys import encode_key, kind_prefix, space_prefix
+from reverie.store.record_keys import encode_key, kind_prefix, space_prefix
 from support.soak import count
 from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, write
 

@@ -12,7 +12,7 @@ from reverie.errors import Damaged
 from reverie.store import Kind, Store, Writer, codec, seal
 from reverie.store.check import run_check
 from reverie.store.codec import EDIT, PACKED, decode_record, encode_record, seal_own
-from reverie.store.keys import encode_number
+from reverie.store.record_keys import encode_number
 from reverie.store.retention import Rules, prune
 from reverie.store.undo import undo_operation
 from reverie.store.versions import EDITS_MAX

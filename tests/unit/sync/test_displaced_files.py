@@ -12,9 +12,9 @@ import pytest
 from reverie import files, syscalls
 from reverie.errors import Forbidden, ReverieError, StorageFailed
 from reverie.sync import swap_recovery as displacing
-from reverie.sync.exchange import Mismatch, Written, recover, remove_file, write_file
+from reverie.sync.atomic_exchange import Mismatch, Written, recover, remove_file, write_file
 from reverie.sync.file_slot import copy_metadata
-from reverie.sync.root import Root
+from reverie.sync.root_folder import Root
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ import pytest
 from reverie import syscalls
 from reverie.errors import StorageFailed
 from reverie.sync import swap_recovery as displacing
-from reverie.sync.exchange import Mismatch, Written, remove_file, write_file
+from reverie.sync.atomic_exchange import Mismatch, Written, remove_file, write_file
 from reverie.sync.file_slot import FileSlot
-from reverie.sync.root import Root
+from reverie.sync.root_folder import Root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -262,7 +262,7 @@ def test_the_last_check_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPa
         return found
 
     monkeypatch.setattr(syscalls, "exchange", _unsupported)
-    monkeypatch.setattr("reverie.sync.exchange.digest_at", raced)
+    monkeypatch.setattr("reverie.sync.atomic_exchange.digest_at", raced)
     assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
     assert swapped(root) == []
 

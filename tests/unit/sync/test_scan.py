@@ -12,7 +12,7 @@ import pytest
 from reverie.documents import ITEMS_MAX
 from reverie.sync import scan as looking
 from reverie.sync.file_status import Limits, Refusal, Stamp
-from reverie.sync.root import Root
+from reverie.sync.root_folder import Root
 from reverie.sync.scan import FileContent, read_file, scan, scan_path
 from support.spaces import scan_and_read
 

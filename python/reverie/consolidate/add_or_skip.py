@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.consolidate.decide import Decision
-from reverie.consolidate.statements import Relation, Statement, parse_statement, relate
+from reverie.consolidate.statement_comparison import Relation, Statement, parse_statement, relate
 from reverie.consolidate.working_set import WorkingSet, scope_of
 from reverie.models import Add, Candidate, Change, Keep, Memory, MemoryType, Skip
 

@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from reverie.errors import Conflict, StorageFailed
-from reverie.sync.exchange import write_file
-from reverie.sync.root import SPACE_FILE, Root
+from reverie.sync.atomic_exchange import write_file
+from reverie.sync.root_folder import SPACE_FILE, Root
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from reverie.context.cost import MESSAGE, content_cost
-from reverie.context.units import split_units, without_thinking
+from reverie.context.conversation_units import split_units, without_thinking
+from reverie.context.token_cost import MESSAGE, content_cost
 from reverie.models import Message
 from support.talk import Talk
 

@@ -11,8 +11,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import tokens
-from reverie.context.cost import BLOCK
 from reverie.context.tiers import Tier
+from reverie.context.token_cost import BLOCK
 from reverie.models import Passage
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.consolidate.statements import (
+from reverie.consolidate.statement_comparison import (
     Relation,
     is_generic,
     merge_statements,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.context.content_blocks import assistant_blocks, user_blocks
-from reverie.context.cost import BLOCK, MESSAGE, block_cost
+from reverie.context.token_cost import BLOCK, MESSAGE, block_cost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

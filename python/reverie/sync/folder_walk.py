@@ -15,7 +15,7 @@ from reverie.sync.file_status import Limits, Refusal, Stamp, classify, refusal, 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable
 
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 __all__ = ["FolderNames", "Walk"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reverie import tokens
-from reverie.context.cost import BLOCK, MEDIA, block_cost, compact, content_cost
+from reverie.context.token_cost import BLOCK, MEDIA, block_cost, compact, content_cost
 
 WORDS = "a few words of text"
 HELD = tokens.count(WORDS)

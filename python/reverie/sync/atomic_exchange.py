@@ -50,7 +50,7 @@ from reverie.sync.swap_recovery import (
 )
 
 if TYPE_CHECKING:
-    from reverie.sync.root import Root
+    from reverie.sync.root_folder import Root
 
 __all__ = [
     "DisplacedFile",

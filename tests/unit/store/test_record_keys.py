@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import Damaged, ValidationError
-from reverie.store.keys import (
+from reverie.store.record_keys import (
     decode_key,
     encode_key,
     key_text,

@@ -12,7 +12,7 @@ import pytest
 
 from reverie import files, syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, NotFound, ReverieError, ValidationError
-from reverie.sync.exchange import (
+from reverie.sync.atomic_exchange import (
     DisplacedFile,
     Mismatch,
     OrphanedSave,
@@ -22,7 +22,7 @@ from reverie.sync.exchange import (
     remove_file,
     write_file,
 )
-from reverie.sync.root import Root
+from reverie.sync.root_folder import Root
 from reverie.sync.scan import Stamp, scan_path
 from support.descriptors import no_leaked_descriptors
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.context.cost import content_cost
-from reverie.context.units import Unit, is_user_speech, make_unit, without_thinking
+from reverie.context.conversation_units import Unit, is_user_speech, make_unit, without_thinking
+from reverie.context.token_cost import content_cost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.context.values import Limits
+    from reverie.context.assembly_values import Limits
 
 __all__ = [
     "PLACEHOLDER",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.consolidate.apply import happened_on
-from reverie.consolidate.statements import Statement, overlap, parse_statement
+from reverie.consolidate.statement_comparison import Statement, overlap, parse_statement
 from reverie.documents.project_folder import memory_project
 from reverie.models import Add, Candidate, Memory, MemoryType, Skip
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from reverie.context.content_blocks import assistant_blocks, notice_block, user_blocks
-from reverie.context.cost import BLOCK, MESSAGE, block_cost, content_cost
+from reverie.context.token_cost import BLOCK, MESSAGE, block_cost, content_cost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -10,17 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reverie.sync.base_search import lines_beyond
+from reverie.sync.merge_base_search import lines_beyond
 from reverie.sync.merge_plan import converge, three_way_merge
+from reverie.sync.path_state import sha256
 from reverie.sync.rename_detection import is_saved_over
-from reverie.sync.state import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from reverie.sync.path_state import PathState, Rules, ScanContext
     from reverie.sync.plan import Plan
     from reverie.sync.redaction_view import RedactionView
-    from reverie.sync.state import PathState, Rules, ScanContext
 
 __all__ = ["OlderFiles", "find_older_files", "put_back_plan"]
 
