@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie.errors import Damaged, ReverieError, StorageFailed, ValidationError
 from reverie.ids import new_id
-from reverie.layout import Layout
+from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reverie.usecases.access_counts import AccessCounts

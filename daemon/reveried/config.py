@@ -17,7 +17,7 @@ from reveried.config_schema import BY_NAME, KEYS, Config, Key, Sync, unknown_key
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reverie.layout import Layout
+    from reverie.installation_paths import Layout
 
 __all__ = [
     "CONFIG_BYTES_MAX",

@@ -1,8 +1,8 @@
 """Runs each stored schedule (its job is a dream) once per local day, with one catch-up run after downtime.
 
-`reverie.calendar` decides when a schedule is due, from the last run that the store has recorded. APScheduler is only
-the timer: its wake-up may come late, twice, or after a suspended night, and the decision stays right. APScheduler is
-not imported, and no timer runs, while there is no schedule.
+`reverie.cron_expression` decides when a schedule is due, from the last run that the store has recorded. APScheduler is
+only the timer: its wake-up may come late, twice, or after a suspended night, and the decision stays right. APScheduler
+is not imported, and no timer runs, while there is no schedule.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
-from reverie import calendar, wire
+from reverie import cron_expression, wire
 from reverie.errors import NotFound, ReverieError, ValidationError, unexpected
 from reverie.store import FailureRecord, ScheduleRecord
 from reverie.usecases.dream import failure_answer
@@ -54,7 +54,7 @@ class Schedule:
 
     space: str
     id: str
-    cron: calendar.Cron
+    cron: cron_expression.Cron
     zone: ZoneInfo
     zone_name: str
     job: str
@@ -82,11 +82,11 @@ class Schedule:
         """Return the latest fire time up to `now` that was missed, or None."""
         # A replaced schedule has the runs of the one before it, and missed none of its own before it was made.
         since = max(self.last_run or self.created, self.created)
-        return calendar.catch_up(self.cron, self.zone, since, now, ran=self.ran, created=self.created)
+        return cron_expression.catch_up(self.cron, self.zone, since, now, ran=self.ran, created=self.created)
 
     def next_run(self, now: datetime) -> datetime | None:
         """Return the first fire time after `now`, or None."""
-        return calendar.next_fire(self.cron, self.zone, now, ran=self.ran)
+        return cron_expression.next_fire(self.cron, self.zone, now, ran=self.ran)
 
 
 class Scheduler:
@@ -145,7 +145,7 @@ class Scheduler:
         if job not in self._runners:
             raise ValidationError(f"There is no job {job[:80]!r}.", hint="Jobs: " + ", ".join(sorted(self._runners)))
         zone_name = timezone or system_zone()
-        expression, zone = calendar.parse(cron), calendar.zone(zone_name)
+        expression, zone = cron_expression.parse(cron), cron_expression.zone(zone_name)
         async with self._changing:
             before = self._schedules.get((space, schedule_id))
             if before is None and len(self._schedules) >= SCHEDULES_MAX:
@@ -227,7 +227,7 @@ class Scheduler:
                 current = self._schedules.get(key)  # it may have been replaced or removed while it ran
                 if current is not None:
                     current.last_run = due
-                    current.ran = [*current.ran, calendar.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
+                    current.ran = [*current.ran, cron_expression.run_key(schedule.cron, schedule.zone, due)][-RAN_KEPT:]
                     current.failure = failure
                     await self._table.put(current.space, current.record())
         finally:
@@ -281,8 +281,8 @@ def _schedule_of(space: str, record: ScheduleRecord) -> Schedule:
     return Schedule(
         space=space,
         id=record.id,
-        cron=calendar.parse(record.cron),
-        zone=calendar.zone(record.timezone),
+        cron=cron_expression.parse(record.cron),
+        zone=cron_expression.zone(record.timezone),
         zone_name=record.timezone,
         job=record.job,
         options=record.options,
@@ -299,7 +299,7 @@ def system_zone() -> str:
 
     try:
         name = get_localzone_name() or "UTC"
-        calendar.zone(name)
+        cron_expression.zone(name)
     except (LookupError, ValueError, ValidationError):
         return "UTC"
     return name

@@ -18,7 +18,7 @@ from reveried.transcript_follower import Follower
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.layout import Layout
+    from reverie.installation_paths import Layout
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.usecases.access_counts import AccessCounts

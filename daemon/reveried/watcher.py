@@ -27,7 +27,7 @@ from watchdog.events import (
 )
 from watchdog.observers import Observer
 
-from reverie.paths import segment_error
+from reverie.path_validation import segment_error
 from reveried.log import logger
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 
-from reverie import relevance, tokens
+from reverie import relevance, token_counter
 from reverie.documents.project_folder import memory_project
-from reverie.rank import Filter, Index, IndexEntry
+from reverie.full_text_index import Filter, Index, IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -133,7 +133,7 @@ class SearchIndex:
             memory = load(match.id)
             if memory is None:
                 continue
-            cost = tokens.count(recall_line(memory)) + 1  # and its newline
+            cost = token_counter.count(recall_line(memory)) + 1  # and its newline
             if cost <= room:
                 related = relevance.relevance(topic, (word for word, _ in match.terms))
                 hits.append(Hit(memory, match.score, match.terms, cost, related))

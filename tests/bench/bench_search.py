@@ -5,8 +5,8 @@
 `locomo`: questions about long conversations, of which the evidence is known: the share of it among the best 5 and 10
 messages, each conversation in a daemon of its own, then all in one. `weights`: the same questions in this process, with
 the weights of `reverie.search.question_weights` chosen on all conversations but the one that is asked about.
-`statements`: sentences that readers wrote down about recorded sessions: how often the best hits are of that session. Without an
-argument all of them; what needs data that is not here is skipped. How fast it is: `bench_search_speed.py`.
+`statements`: sentences that readers wrote down about recorded sessions: how often the best hits are of that session.
+Without an argument all of them; what needs data that is not here is skipped. How fast it is: `bench_search_speed.py`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from support.shared import SHARED, real_sessions
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.rank import Index
+    from reverie.full_text_index import Index
 
 GRID = {
     "WINDOW": (1.0, 1.5, 2.0),

@@ -23,7 +23,7 @@ from reverie import search
 from reverie.embedding import Embedder, Vectors, configured
 from reverie.embedding.embedder import numpy
 from reverie.errors import EmbedderFailed
-from reverie.rank import Filter, Hit
+from reverie.full_text_index import Filter, Hit
 from reverie.search import score_fusion
 
 WEIGHTS = (0.0, 5.0, 10.0, 20.0, 30.0, 40.0)

@@ -25,7 +25,7 @@ import rs_bpe.bpe
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie import tokens
+from reverie import token_counter
 from support.vocabulary import oracle
 
 if TYPE_CHECKING:
@@ -132,13 +132,13 @@ def generated_lines(encoding: str, seed: int, count: int) -> list[str]:
     return ["".join(words[at : at + 12]) + "\n" for at in range(0, len(words), 12)]
 
 
-def count_repeatedly(title: str, texts: Sequence[str], encoding: tokens.Encoding, goal: float) -> None:
+def count_repeatedly(title: str, texts: Sequence[str], encoding: token_counter.Encoding, goal: float) -> None:
     """Time counting the same texts repeatedly, each by itself."""
     encode = oracle(encoding).encode_ordinary
 
     def ours() -> None:
         for text in texts:
-            tokens.count(text, encoding)
+            token_counter.count(text, encoding)
 
     def theirs() -> None:
         for text in texts:
@@ -152,13 +152,15 @@ def count_repeatedly(title: str, texts: Sequence[str], encoding: tokens.Encoding
     report(f"{encoding} {title}", statistics.median(other / our for our, other in pairs), goal, speed)
 
 
-def count_once(title: str, warm: Sequence[str], texts: Sequence[str], encoding: tokens.Encoding, goal: float) -> None:
+def count_once(
+    title: str, warm: Sequence[str], texts: Sequence[str], encoding: token_counter.Encoding, goal: float
+) -> None:
     """Time counting each text once, after a warm-up with others."""
     encode = oracle(encoding).encode_ordinary
 
     def ours(some: Sequence[str]) -> None:
         for text in some:
-            tokens.count(text, encoding)
+            token_counter.count(text, encoding)
 
     def theirs(some: Sequence[str]) -> None:
         for text in some:
@@ -174,7 +176,7 @@ def count_once(title: str, warm: Sequence[str], texts: Sequence[str], encoding: 
     report(f"{encoding} {title}", other / our, goal, f"{size(texts) / 1e6 / our:.0f} MB/s")
 
 
-def unsplit(encoding: tokens.Encoding) -> None:
+def unsplit(encoding: token_counter.Encoding) -> None:
     """Time 200 KB in one piece, beside rs_bpe, whose merging takes linear time."""
     counter = getattr(rs_bpe.bpe.openai, encoding)()
     pick = random.Random(2)
@@ -187,7 +189,7 @@ def unsplit(encoding: tokens.Encoding) -> None:
         "random Han": "".join(chr(pick.randrange(0x4E00, 0x9FA0)) for _ in range(66_666)),
     }
     for title, text in hostile.items():
-        ours, theirs = partial(tokens.count, text, encoding), partial(counter.count, text)
+        ours, theirs = partial(token_counter.count, text, encoding), partial(counter.count, text)
         pairs = [(timed(ours), timed(theirs)) for _ in range(ROUNDS)]
         ratio = statistics.median(our / other for our, other in pairs)
         speed = f"{min(our for our, _ in pairs) * 1e3:.1f} ms"
@@ -214,16 +216,16 @@ def many() -> None:
         return time.perf_counter() - started
 
     pairs = [
-        (wall(lambda: tokens.count_many(texts)), wall(lambda: [tokens.count(text) for text in texts]))
+        (wall(lambda: token_counter.count_many(texts)), wall(lambda: [token_counter.count(text) for text in texts]))
         for _ in range(ROUNDS)
     ]
     print(f"count_many to count, wall time: {statistics.median(one / all_ for all_, one in pairs):.2f}x")
     text = "".join(english())
-    full, early = timed(lambda: tokens.count(text)), timed(lambda: tokens.fits(text, len(text) // 100))
+    full, early = timed(lambda: token_counter.count(text)), timed(lambda: token_counter.fits(text, len(text) // 100))
     print(f"count to fits with a limit far below, {len(text) / 1e6:.1f} MB: {full / early:.0f}x")
 
 
-def bench(encoding: tokens.Encoding) -> None:
+def bench(encoding: token_counter.Encoding) -> None:
     """Measure every goal for one encoding."""
     prose, sources = english(), code("*.py")
     count_repeatedly("seen, English, 32 KB texts", cut(prose, TEXT), encoding, 15)
@@ -233,7 +235,7 @@ def bench(encoding: tokens.Encoding) -> None:
     unsplit(encoding)
 
 
-def bench_unseen(encoding: tokens.Encoding) -> None:
+def bench_unseen(encoding: token_counter.Encoding) -> None:
     """Measure texts counted for the first time, before any other measurement."""
     pick = random.Random(3)
     corpora = {
@@ -251,7 +253,7 @@ def bench_unseen(encoding: tokens.Encoding) -> None:
 
 
 if __name__ == "__main__":
-    for name in get_args(tokens.Encoding):
+    for name in get_args(token_counter.Encoding):
         load(name)
         bench_unseen(name)
         bench(name)

@@ -14,7 +14,7 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive, trace
 from reverie.distill.extractive.prose import clip
@@ -112,7 +112,7 @@ def _cut(text: str) -> str:
 
 
 def _print_figures(states: Sequence[WorkingState]) -> None:
-    size = sum(tokens.count(state_rendering.render(state)) for state in states) // len(states)
+    size = sum(token_counter.count(state_rendering.render(state)) for state in states) // len(states)
     print(f"\n{len(states)} states, {size} tokens each")
     for name in state_rendering.LISTS:
         items = [getattr(state, name) for state in states]

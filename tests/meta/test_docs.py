@@ -9,7 +9,7 @@ from typing import get_args
 
 import pytest
 
-from reverie.layout import Layout
+from reverie.installation_paths import Layout
 from reverie.redact import KINDS, Redactor, indicators
 from reverie.sync.file_status import Reason, refusal
 from reveried.cli.reference import SHAPES, commands_page, redaction_page, settings_page

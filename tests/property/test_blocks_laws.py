@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.align import align
-from reverie.apply import Add, Change, Delete, Update, apply_changes, apply_edits
-from reverie.blocks import parse
+from reverie.block_alignment import align
+from reverie.block_edits import Add, Change, Delete, Update, apply_changes, apply_edits
 from reverie.errors import ValidationError
-from reverie.patch import patch
+from reverie.markdown_blocks import parse
+from reverie.text_patch import patch
 from support.soak import count as campaign
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

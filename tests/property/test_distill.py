@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive
 from reverie.models import Message, Section
@@ -113,12 +113,12 @@ def test_any_thread_is_distilled_within_its_limits(
         passage_tokens=passage_tokens,
         summary_tokens=summary_tokens,
     )
-    assert tokens.count(state_rendering.render(distilled.state)) <= state_rendering.MAX_TOKENS
-    assert tokens.count(summary.render(distilled.summary)) <= summary_tokens
+    assert token_counter.count(state_rendering.render(distilled.state)) <= state_rendering.MAX_TOKENS
+    assert token_counter.count(summary.render(distilled.summary)) <= summary_tokens
     assert list(distilled.summary.sections) == list(Section)
     assert sum(passage.tokens for passage in distilled.passages) <= passage_tokens
     assert all(passage.seq < tail for passage in distilled.passages)
-    assert tokens.count(distilled.digest) <= 500
+    assert token_counter.count(distilled.digest) <= 500
     assert summary.parse(summary.render(distilled.summary)) == distilled.summary
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
-from reverie.blocks import BlockKind, parse
 from reverie.documents import (
     Add,
     Change,
@@ -26,6 +25,7 @@ from reverie.documents import (
 from reverie.documents.escaping import clean, one_line, tag
 from reverie.documents.summary_line import WORDS_MAX
 from reverie.errors import ValidationError
+from reverie.markdown_blocks import BlockKind, parse
 from support.soak import count
 
 DAY = "2026-11-21"

@@ -11,11 +11,11 @@ import rfc8785
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reverie import tokens
-from reverie.blocks import parse
-from reverie.canonical import canonical, check_json, sha256
+from reverie import token_counter
+from reverie.canonical_json import canonical, check_json, sha256
 from reverie.errors import ValidationError
-from reverie.rank import Index
+from reverie.full_text_index import Index
+from reverie.markdown_blocks import parse
 from reverie.redact import Redactor
 from support.soak import count as campaign
 from support.vocabulary import oracle
@@ -81,11 +81,11 @@ def test_checking_agrees_with_python(data: bytes) -> None:
 
 @law
 @given(TEXT, st.sampled_from(["o200k_base", "cl100k_base"]))
-def test_counts_are_those_of_tiktoken(text: str, encoding: tokens.Encoding) -> None:
+def test_counts_are_those_of_tiktoken(text: str, encoding: token_counter.Encoding) -> None:
     """For any text, alone and in a batch."""
     reference = oracle(encoding)
     for variant in (text, f"x{text} y", f"{text}\n{text}"):
-        assert tokens.count(variant, encoding) == len(reference.encode_ordinary(variant))
+        assert token_counter.count(variant, encoding) == len(reference.encode_ordinary(variant))
 
 
 @law

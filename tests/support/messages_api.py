@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reverie import tokens
+from reverie import token_counter
 from support.api_rules import HEADER, TOP, violations
 
 if TYPE_CHECKING:
@@ -175,13 +175,13 @@ def _size(block: dict[str, Any]) -> int:
     """Return the tokens of all texts in a block, nested ones included."""
     match block["type"]:
         case "text":
-            return tokens.count(block["text"])
+            return token_counter.count(block["text"])
         case "thinking":
-            return tokens.count(block["thinking"])
+            return token_counter.count(block["thinking"])
         case "tool_use":
-            return tokens.count(json.dumps(block["input"]))
+            return token_counter.count(json.dumps(block["input"]))
         case "tool_result" if isinstance(block["content"], str):
-            return tokens.count(block["content"])
+            return token_counter.count(block["content"])
         case "tool_result":
             return sum(map(_size, block["content"]))
         case _:

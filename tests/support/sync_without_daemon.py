@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, cast
 
-from reverie.layout import Layout
+from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Kind, Store, Write
 from reveried.config import load

@@ -14,7 +14,7 @@ from reverie import wire
 from reverie.documents.project_folder import PERSON
 from reverie.errors import Conflict
 from reverie.models import MemoryType
-from reverie.paths import existing_spelling
+from reverie.path_validation import existing_spelling
 from reverie.store import DocumentRecord, MemoryRecord
 from reverie.sync.redaction_view import has_marker
 from reverie.usecases import document_moves, documents, memories

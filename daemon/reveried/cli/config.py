@@ -22,7 +22,7 @@ from reveried.cli.output import clean, counted, print_json, print_table, say
 from reveried.config import KEYS, load, load_valid, parse, parse_valid, read_file
 
 if TYPE_CHECKING:
-    from reverie.layout import Layout
+    from reverie.installation_paths import Layout
 
 __all__ = ["config_get", "config_path", "config_set", "config_validate", "with_value"]
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from reverie.errors import Busy, DaemonNotRunning, ReverieError
-from reverie.layout import Layout
+from reverie.installation_paths import Layout
 from reveried import PROTOCOL
 from reveried.cli import print_answers
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error

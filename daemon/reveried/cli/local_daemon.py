@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from reverie.layout import Layout
+from reverie.installation_paths import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ from reveried.cli.options import Json
 from reveried.cli.output import counted, print_json, say, size, spinner
 
 if TYPE_CHECKING:
-    from reverie.layout import Layout
+    from reverie.installation_paths import Layout
     from reverie.store import Store
 
 __all__ = ["backup", "check", "compact", "restore"]

@@ -14,7 +14,7 @@ from reverie.client import Client
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.evals.continuity import continuity
 from reverie.importers import transcript_files as transcripts
-from reverie.layout import Layout
+from reverie.installation_paths import Layout
 from reveried.cli.daemon import Started, start_daemon, stop_daemon
 from reveried.cli.import_files import import_files
 from reveried.cli.local_daemon import LOG_NAME, all_items

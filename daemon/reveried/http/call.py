@@ -10,7 +10,7 @@ import msgspec
 import orjson
 
 from reverie import wire
-from reverie.canonical import check_json
+from reverie.canonical_json import check_json
 from reverie.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Call:
         """Decode the body as JSON. No body is `{}`; an empty body with a Content-Type is refused.
 
         Raises:
-            ValidationError: with `details.reason` of `reverie.canonical.check_json`.
+            ValidationError: with `details.reason` of `reverie.canonical_json.check_json`.
         """
         if not self.body and "content-type" not in self.headers:
             return {}

@@ -10,7 +10,7 @@ import httpx2
 import msgspec
 from msgspec import Meta
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.decoding import from_json
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelAnswer, StopReason, ToolUse
@@ -95,7 +95,7 @@ def read_message(data: bytes, *, sent: int, with_tools: bool) -> ModelAnswer:
     return ModelAnswer(
         text=text,
         input_tokens=max(counted, sent),
-        output_tokens=max(usage.output_tokens, tokens.count(written)),
+        output_tokens=max(usage.output_tokens, token_counter.count(written)),
         cached_tokens=cached,
         model=message.model,
         stop_reason=stop_reason,

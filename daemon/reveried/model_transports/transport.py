@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.language_model.requests import message_text
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ class ModelTransport(Protocol):
 
 def request_tokens(request: ModelRequest) -> int:
     """Return the tokens of a request's texts, in o200k_base; what a provider adds around them is left out."""
-    tools = tokens.count(msgspec.json.encode(request.tools).decode()) if request.tools else 0
+    tools = token_counter.count(msgspec.json.encode(request.tools).decode()) if request.tools else 0
     return (
-        tokens.count(request.system) + tools + sum(tokens.count(message_text(message)) for message in request.messages)
+        token_counter.count(request.system)
+        + tools
+        + sum(token_counter.count(message_text(message)) for message in request.messages)
     )

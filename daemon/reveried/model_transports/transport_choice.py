@@ -16,7 +16,7 @@ from reveried.model_transports.spool_transport import SpoolTransport
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from reverie.layout import Layout
+    from reverie.installation_paths import Layout
     from reverie.redact import Redactor
     from reverie.store import Store
     from reveried.commit_worker import Submit

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reverie import tokens, wire
+from reverie import token_counter, wire
 from reverie.store import DigestRecord, DistillationRecord, NoteRecord
 from reverie.usecases import distill, notes, threads, working_state
 from reveried.actions import distill as distill_actions
@@ -72,7 +72,10 @@ async def digest(call: Call) -> Reply:
         threads.get(reader, call.params["id"])
         stored = reader.load(DigestRecord, (call.params["id"],)) or DigestRecord(text="")
     answer = wire.ThreadDigest(
-        text=stored.text, tokens=tokens.count(stored.text), updated_at=stored.at, tokenizer=tokens.TOKENIZER
+        text=stored.text,
+        tokens=token_counter.count(stored.text),
+        updated_at=stored.at,
+        tokenizer=token_counter.TOKENIZER,
     )
     return Reply(answer)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.documents.project_folder import PERSON
 from reverie.errors import ValidationError
-from reverie.paths import is_reserved
+from reverie.path_validation import is_reserved
 from reverie.store import PendingPurge
 from reverie.usecases import documents as usecase
 from reverie.usecases import history

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reverie.canonical import check_json
+from reverie.canonical_json import check_json
 from reverie.errors import ReverieError, ValidationError
 from reveried.http.call import Reply, Stream
 from reveried.http.routing import Route

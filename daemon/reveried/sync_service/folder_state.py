@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from reverie.documents.document_kind import copy_name
-from reverie.paths import is_reserved
+from reverie.path_validation import is_reserved
 from reverie.sync.file_status import Refusal
 from reverie.sync.plan import Plan
 from reverie.sync.scan import FolderNames, covering, read_file, scan, scan_path

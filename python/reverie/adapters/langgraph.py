@@ -28,7 +28,7 @@ from reverie.adapters.thread_values import ThreadValues, thread_id, value_messag
 from reverie.client.core import run_to_end
 from reverie.client.extras import load
 from reverie.errors import ValidationError
-from reverie.rank import Filter, Index
+from reverie.full_text_index import Filter, Index
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

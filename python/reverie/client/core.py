@@ -23,7 +23,7 @@ from reverie.client.protocol import (
     read_piece,
 )
 from reverie.errors import Busy, DaemonNotRunning, Forbidden, ReverieError, Starting
-from reverie.layout import Layout
+from reverie.installation_paths import Layout
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine

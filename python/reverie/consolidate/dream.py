@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from reverie import canonical, tokens
+from reverie import canonical_json, token_counter
 from reverie.consolidate.statement_comparison import Relation, parse_statement, relate
 from reverie.consolidate.working_set import Item, WorkingSet, scope_of
 from reverie.documents.project_folder import PERSON, memory_project
@@ -157,9 +157,9 @@ def fitted(archive: Archive, input_tokens: int) -> DreamPlan:
     budget = archive.budget
     shown = _largest(len(archive.memories), lambda size: input_tokens + archive.tokens(size) <= budget)
     body = archive.body(shown)
-    data = canonical.canonical(body)
+    data = canonical_json.canonical(body)
     used = input_tokens + archive.tokens(shown)
-    return DreamPlan(body, data, canonical.sha256(data), budget, used, archive.read, archive.deletes)
+    return DreamPlan(body, data, canonical_json.sha256(data), budget, used, archive.read, archive.deletes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class Archive:
     def tokens(self, shown: int) -> int:
         """Return the tokens of the archive's output with `shown` memories, as compact JSON."""
         output = {"changes": self.changes, "memories": self.memories[:shown], "summary": self.summary}
-        return tokens.count(canonical.canonical(output).decode())
+        return token_counter.count(canonical_json.canonical(output).decode())
 
     def body(self, shown: int) -> dict[str, Any]:
         """Return the archive with `shown` memories in the form of `archives/<sha256>.json`."""
@@ -189,7 +189,7 @@ class Archive:
             "kind": "dream",
             "sources": [{"ref": source.ref, "sha256": source.sha256} for source in self.read],
             "budget": self.budget,
-            "tokenizer": tokens.TOKENIZER,
+            "tokenizer": token_counter.TOKENIZER,
             "summary": self.summary,
             "memories": self.memories[:shown],
             "changes": self.changes,
@@ -228,7 +228,7 @@ def counted_sources(
     """Yield the memories, then those of earlier archives, as sources, each with the tokens of reading it."""
     reading = _sources(memories, archives, redact)
     while chunk := list(islice(reading, _CHUNK)):
-        yield from zip(chunk, tokens.count_items([_line(source) for source in chunk]), strict=True)
+        yield from zip(chunk, token_counter.count_items([_line(source) for source in chunk]), strict=True)
 
 
 def _sources(
@@ -279,7 +279,7 @@ def _source(
     memory_id, seniority = (None, "") if owner is None else (owner[0], f"{owner[1]} {owner[0]}")
     return Source(
         ref=ref,
-        sha256=canonical.sha256({**hashed, "person": person}),
+        sha256=canonical_json.sha256({**hashed, "person": person}),
         type=kind,
         content=content,
         tags=tags,

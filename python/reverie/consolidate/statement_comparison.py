@@ -45,7 +45,7 @@ _QUANTITY = re.compile(
     r"|lines?|files?|tests?|times|workers?|threads?|retries|columns?|spaces))\b|\bv?\d+\.\d+(?:\.\d+)*\b",
     re.IGNORECASE,
 )
-# Thresholds set by hand, checked on the sentences of tests/unit/consolidate/test_statements.py.
+# Thresholds set by hand, checked on the sentences of tests/unit/consolidate/test_statement_comparison.py.
 _COVERED_SHARE_MIN = 0.5  # of the longer statement's words: a part at least this long may be spread over all of it
 # The stretch, in times its own length, in which a shorter part must be found. "Deploys need a tag" is covered by
 # "Deploys of the api need a signed tag", but not by a long sentence with "deploys" at its beginning and "tag" at its

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.context import excerpt_packing, tiers
 from reverie.context.assembly_values import Context
 from reverie.context.budget import Ceilings, ceilings, hard_limit, target
@@ -78,7 +78,7 @@ def assemble(parts: Parts, limits: Limits) -> Context:
     room = bound
     while True:
         context = _assembled(parts, limits, room)
-        shown = tokens.count(render(context)) + parts.tools if limits.max_tokens is not None else 0
+        shown = token_counter.count(render(context)) + parts.tools if limits.max_tokens is not None else 0
         excess = max(shown, context.tokens["total"]) - bound
         if excess <= 0:
             return context
@@ -118,7 +118,7 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
             **{name: bill[name] for name in _ORDER},
             "tools": parts.tools,
             "total": total,
-            "tokenizer": tokens.TOKENIZER,
+            "tokenizer": token_counter.TOKENIZER,
         },
         distillation=parts.distillation,
         dropped=dropped,
@@ -132,7 +132,7 @@ _ORDER: Final = ("bootstrap", "index", "digest", "workingState", "notes", "recal
 
 def _edge_overhead() -> int:
     """Return the tokens reserved for edge notices and for the trailing system message."""
-    return 3 * MESSAGE + 2 * BLOCK + tokens.count(WAITING) + tokens.count(BEGINNING)
+    return 3 * MESSAGE + 2 * BLOCK + token_counter.count(WAITING) + token_counter.count(BEGINNING)
 
 
 def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit], list[dict[str, Any]]]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import orjson
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.context.token_cost import message_cost
 from reverie.context.truncate import shorten
 from reverie.decoding import from_json
@@ -199,7 +199,7 @@ class Cap:
         key = _hash(data)
         known = self._costs.get(key)
         if known is None:
-            known = self._costs[key] = tokens.count(data.decode())
+            known = self._costs[key] = token_counter.count(data.decode())
             if len(self._costs) > CUTS_MAX:
                 self._costs.popitem(last=False)
         return known

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.context.token_cost import BLOCK
 from reverie.context.truncate import fits_in, shorten, truncate_text
 
@@ -42,7 +42,7 @@ class Tier:
     cost: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", sum(BLOCK + tokens.count(text) for text in self.texts))
+        object.__setattr__(self, "cost", sum(BLOCK + token_counter.count(text) for text in self.texts))
 
 
 def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
@@ -55,10 +55,12 @@ def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
             continue
         kept = shorten(text, max(0, room - BLOCK)) if room - BLOCK >= 32 or fits_in(text, room - BLOCK) else ""
         if kept != text:
-            dropped.append({"tier": "bootstrap", "path": path, "tokens": tokens.count(text) - tokens.count(kept)})
+            dropped.append(
+                {"tier": "bootstrap", "path": path, "tokens": token_counter.count(text) - token_counter.count(kept)}
+            )
         if kept:
             texts.append(kept)
-            room -= BLOCK + tokens.count(kept)
+            room -= BLOCK + token_counter.count(kept)
     return Tier("bootstrap", tuple(texts), dropped)
 
 
@@ -69,11 +71,11 @@ def index(text: str | None, ceiling: int) -> Tier:
 
 def digest(text: str, ceiling: int) -> Tier:
     """Return the thread digest below the framing sentence."""
-    if ceiling < BLOCK + tokens.count(FRAME):
+    if ceiling < BLOCK + token_counter.count(FRAME):
         return Tier("digest", (), _whole("digest", text))
     head = f"{FRAME}\n\n## Thread digest\n"
-    body = truncate_text(text.strip(), ceiling - BLOCK - tokens.count(head) - 1)
-    lost = tokens.count(text.strip()) - tokens.count(body)
+    body = truncate_text(text.strip(), ceiling - BLOCK - token_counter.count(head) - 1)
+    lost = token_counter.count(text.strip()) - token_counter.count(body)
     return Tier("digest", (head + body if body else FRAME,), [{"tier": "digest", "tokens": lost}] if lost > 0 else [])
 
 
@@ -112,20 +114,20 @@ def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
     """
     if text is None or not text.strip():
         return Tier("summary")
-    room = ceiling - BLOCK - tokens.count(DISTILLED) - 2
+    room = ceiling - BLOCK - token_counter.count(DISTILLED) - 2
     body = text.strip()
     if fits_in(body, room):
         return Tier("summary", (f"{DISTILLED}\n\n{body}",))
     lines = _drop_bullets(body.split("\n"), room, beside)
     shorter = shorten("\n".join(lines), room) if lines else ""
-    lost = tokens.count(body) - tokens.count(shorter)
+    lost = token_counter.count(body) - token_counter.count(shorter)
     told: list[dict[str, Any]] = [{"tier": "summary", "tokens": lost}]
     return Tier("summary", (f"{DISTILLED}\n\n{shorter}",), told) if shorter else Tier("summary", (), told)
 
 
 def _drop_bullets(lines: list[str], room: int, beside: str) -> list[str]:
     """Remove the last bullet of the longest section repeatedly until the lines fit."""
-    cost = tokens.count_many([line + "\n" for line in lines])
+    cost = token_counter.count_many([line + "\n" for line in lines])
     told = set(_WORD.findall(beside.lower()))
     sections: list[list[int]] = [[]]
     again: list[int] = []
@@ -166,7 +168,7 @@ def _fit_lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
         return Tier(name, (body,))
     kept: list[str] = []
     for position, line in enumerate(body.split("\n")):
-        left = room - tokens.count("\n".join([*kept, ""]))
+        left = room - token_counter.count("\n".join([*kept, ""]))
         if fits_in(line, left - 1):
             kept.append(line)
         elif position < keep_first and (piece := truncate_text(line, left - 1)):
@@ -178,25 +180,25 @@ def _fit_lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
 def _bullets(name: str, head: str, items: list[tuple[str, str]], ceiling: int, *, keep_first: bool) -> Tier:
     if not items:
         return Tier(name)
-    room = ceiling - BLOCK - tokens.count(head) - 1
+    room = ceiling - BLOCK - token_counter.count(head) - 1
     kept: list[str] = []
     dropped: list[dict[str, Any]] = []
     for made, text in items:
-        cost = tokens.count(text) + 1
+        cost = token_counter.count(text) + 1
         if cost <= room:
             kept.append(text)
             room -= cost
         elif keep_first and not kept and (piece := truncate_text(text, room - 1)):
             kept.append(piece)
             room = 0
-            dropped.append({"tier": name, "id": made, "tokens": cost - tokens.count(piece), "why": "shortened"})
+            dropped.append({"tier": name, "id": made, "tokens": cost - token_counter.count(piece), "why": "shortened"})
         else:
             dropped.append({"tier": name, "id": made, "tokens": cost})
     return Tier(name, ("\n".join([head, *kept]),) if kept else (), dropped)
 
 
 def _whole(name: str, text: str, kept: str = "") -> list[dict[str, Any]]:
-    lost = tokens.count(text) - tokens.count(kept)
+    lost = token_counter.count(text) - token_counter.count(kept)
     return [{"tier": name, "tokens": lost}] if lost > 0 else []
 
 

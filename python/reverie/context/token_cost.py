@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from reverie import tokens
+from reverie import token_counter
 
 if TYPE_CHECKING:
     from reverie.models import Json
@@ -46,7 +46,11 @@ def block_cost(block: dict[str, Any]) -> int:
         case "redacted_thinking":
             return BLOCK
         case "tool_use" | "server_tool_use" | "mcp_tool_use":
-            return BLOCK + tokens.count(str(block.get("name", ""))) + tokens.count(compact(block.get("input", {})))
+            return (
+                BLOCK
+                + token_counter.count(str(block.get("name", "")))
+                + token_counter.count(compact(block.get("input", {})))
+            )
         case "tool_result":
             return BLOCK + content_cost(block.get("content", ""))
         case "image":
@@ -54,7 +58,7 @@ def block_cost(block: dict[str, Any]) -> int:
         case "document":
             return BLOCK + _document_cost(block)
         case _:
-            return BLOCK + tokens.count(compact(block))
+            return BLOCK + token_counter.count(compact(block))
 
 
 def content_cost(content: Json) -> int:
@@ -71,12 +75,12 @@ def message_cost(message: dict[str, Any]) -> int:
 
 def _count(text: str) -> int:
     """Return the tokens of a text, cached for the texts of recent contexts."""
-    return _counted(text) if len(text) <= _REMEMBERED_CHARS else tokens.count(text)
+    return _counted(text) if len(text) <= _REMEMBERED_CHARS else token_counter.count(text)
 
 
 @lru_cache(maxsize=4_096)
 def _counted(text: str) -> int:
-    return tokens.count(text)
+    return token_counter.count(text)
 
 
 def _document_cost(block: dict[str, Any]) -> int:
@@ -84,7 +88,7 @@ def _document_cost(block: dict[str, Any]) -> int:
     if not isinstance(source, dict):
         return MEDIA
     if source.get("type") == "text":
-        return tokens.count(str(source.get("data", "")))
+        return token_counter.count(str(source.get("data", "")))
     if source.get("type") == "content":
         return content_cost(source.get("content") or "")
     return MEDIA * (1 + len(str(source.get("data", ""))) // _MEDIA_CHARS)

@@ -7,7 +7,7 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING
 
-from reverie import tokens
+from reverie import token_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ def order_by_novelty(lines: Sequence[str]) -> Iterator[int]:
     words, all of which become worth less at once, only the first is weighed.
     """
     said: dict[str, int] = {}
-    costs = tokens.count_many([f"- {line}\n" for line in lines])
+    costs = token_counter.count_many([f"- {line}\n" for line in lines])
     alike: dict[tuple[str, ...], list[int]] = {}
     for position, line in enumerate(lines):
         alike.setdefault(content_words(line), []).append(position)

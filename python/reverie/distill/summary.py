@@ -6,7 +6,7 @@ import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.distill.novelty import order_by_novelty
 from reverie.models import Section, Summary
 
@@ -95,9 +95,9 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
     so that no section starves another; then, wherever it stands, what says most that is new. Lines stand in the order
     given; the headings always stand, whatever the budget.
     """
-    budget = max_tokens - tokens.count(render(Summary(number=number, sections={})))
+    budget = max_tokens - token_counter.count(render(Summary(number=number, sections={})))
     given = {section: list(dict.fromkeys(lines.get(section, ()))) for section in Section}
-    costs = {section: tokens.count_many([f"- {line}\n" for line in found]) for section, found in given.items()}
+    costs = {section: token_counter.count_many([f"- {line}\n" for line in found]) for section, found in given.items()}
     least = 1 + min((cost for found in costs.values() for cost in found), default=0)
     kept: dict[Section, list[int]] = {section: [] for section in Section}
     for section, position in _by_worth(given):

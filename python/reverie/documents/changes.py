@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reverie.blocks import BlockKind
 from reverie.documents.document_kind import DocumentKind, is_conflict_copy, kind_of
 from reverie.documents.edit import EditState, edit_items
 from reverie.documents.escaping import bullet, clean, ending_of, one_line, tag
@@ -16,6 +15,7 @@ from reverie.documents.parser import is_updated_line, parse_document, parse_sour
 from reverie.documents.render import day_of, heading_of, section, updated_line, with_summaries
 from reverie.documents.summary_line import summary_line
 from reverie.errors import ValidationError
+from reverie.markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

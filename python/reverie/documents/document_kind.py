@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.documents.document_parts import numbered
 from reverie.documents.front_matter import front_matter_of
 from reverie.models import MemoryType
-from reverie.paths import SEGMENT_BYTES_MAX
+from reverie.path_validation import SEGMENT_BYTES_MAX
 
 if TYPE_CHECKING:
     from reverie.documents.front_matter import FrontMatter

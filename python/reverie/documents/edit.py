@@ -12,21 +12,21 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from reverie import apply
-from reverie.blocks import BlockKind
+from reverie import block_edits
 from reverie.documents.document_kind import DocumentKind
 from reverie.documents.escaping import bullet, ending_of
 from reverie.documents.items import Add, Change, Delete, Update
 from reverie.documents.parser import is_updated_line, parse_document, parse_source
 from reverie.documents.render import day_of, section, section_of_update, updated_wording
 from reverie.errors import ValidationError
+from reverie.markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reverie.blocks import Block
     from reverie.documents.items import Item
     from reverie.documents.parser import ParsedSource
+    from reverie.markdown_blocks import Block
 
 __all__ = ["EditState", "edit_items", "inserted", "start_of_body"]
 
@@ -74,7 +74,7 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
     id_at = {item.start: identity for identity, item in zip(state.ids, source.document.items, strict=True)}
     names = [id_at.get(block.start, "") for block in source.blocks]
     texts = _new_texts(source.document.kind, changes, day)
-    edits: list[apply.Change] = []
+    edits: list[block_edits.Change] = []
     added: dict[int | None, list[str]] = {}
     places: dict[str, int | None] = {}
     for change in changes:
@@ -87,15 +87,15 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
                 if at is not None and not names[at]:
                     names[at] = f"\0{at}"  # no item, but the edit behind it must be able to name it
                 added.setdefault(at, []).append(identity)
-                edits.append(apply.Add(texts[identity], after=None if at is None else names[at]))
+                edits.append(block_edits.Add(texts[identity], after=None if at is None else names[at]))
             case Update(identity):
-                edits.append(apply.Update(identity, texts[identity]))
+                edits.append(block_edits.Update(identity, texts[identity]))
             case Delete(identity):
-                edits.append(apply.Delete(identity))
+                edits.append(block_edits.Delete(identity))
     spans = [(name, block.start, block.end) for name, block in zip(names, source.blocks, strict=True) if name]
     is_episodes = source.document.kind is DocumentKind.EPISODES
     try:
-        applied = apply.apply_changes(source.data, spans, edits, sections=is_episodes)
+        applied = block_edits.apply_changes(source.data, spans, edits, sections=is_episodes)
     except ValidationError as error:
         if error.details.get("reason") in _NEEDS_SEPARATION:
             return None

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
-from reverie.blocks import parse
+from reverie.markdown_blocks import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reverie.blocks import BlockKind, parse
 from reverie.documents.escaping import clean, ending_of, escaped_tag, tag, untagged
 from reverie.documents.items import Add, Change, ChangedDocument, Delete
 from reverie.errors import ValidationError
+from reverie.markdown_blocks import BlockKind, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

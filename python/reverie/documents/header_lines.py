@@ -6,19 +6,19 @@ import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from reverie.blocks import BlockKind
 from reverie.documents.document_kind import DocumentKind
 from reverie.documents.edit import inserted, start_of_body
 from reverie.documents.escaping import ending_of
 from reverie.documents.parser import is_updated_line, parse_document, parse_source
 from reverie.documents.summary_line import at_most, summary_line
+from reverie.markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.blocks import Block
     from reverie.documents.items import ParsedDocument
     from reverie.documents.parser import ParsedSource
+    from reverie.markdown_blocks import Block
 
 __all__ = ["copy_header", "refresh_header", "update_header"]
 

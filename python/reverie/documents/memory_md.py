@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
-from reverie.blocks import BlockKind, parse
 from reverie.documents.document_parts import numbered
 from reverie.documents.escaping import ending_of
 from reverie.documents.front_matter import front_matter_of
+from reverie.markdown_blocks import BlockKind, parse
 from reverie.sentence_words import strip_markers
 
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from reverie.blocks import Block, BlockKind, parse
 from reverie.documents.document_kind import DocumentKind, kind_with_front_matter, type_by_name, type_of_whole
 from reverie.documents.escaping import unescaped, unescaped_heading, unescaped_tag, untagged
 from reverie.documents.front_matter import front_matter_of
 from reverie.documents.items import Item, ParsedDocument
 from reverie.documents.summary_line import at_most, shortened, summary_line
+from reverie.markdown_blocks import Block, BlockKind, parse
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reverie.blocks import BlockKind
 from reverie.documents.document_kind import DocumentKind
 from reverie.documents.escaping import bullet, clean
 from reverie.documents.parser import parse_source
 from reverie.errors import ValidationError
+from reverie.markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,14 +7,14 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from reverie.blocks import BlockKind, parse
 from reverie.documents.document_kind import stem_of
 from reverie.documents.escaping import clean, escaped_heading, escaped_tag, one_line, tag, untagged
 from reverie.documents.items import Wording
 from reverie.documents.summary_line import WORDS_MAX, shortened
+from reverie.markdown_blocks import BlockKind, parse
 
 if TYPE_CHECKING:
-    from reverie.blocks import Block
+    from reverie.markdown_blocks import Block
 
 __all__ = [
     "day_of",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from reverie.blocks import BlockKind
 from reverie.documents.changes import apply_changes
 from reverie.documents.header_lines import copy_header, update_header
 from reverie.documents.items import Add, Change, ChangedDocument, Delete, Update, Wording
 from reverie.documents.parser import is_updated_line, parse_source
 from reverie.documents.render import heading_of
 from reverie.errors import ValidationError
-from reverie.merge import merge3
+from reverie.markdown_blocks import BlockKind
+from reverie.three_way_merge import merge3
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,7 +14,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.context import render
 from reverie.errors import ReverieError, ValidationError
 from reverie.evals.texts import context_of
@@ -170,7 +170,7 @@ def plain_tail(before: Sequence[Line], max_tokens: int) -> str:
     tail: list[str] = []
     room = max_tokens
     for line in reversed(before):
-        room -= tokens.count(line.text)
+        room -= token_counter.count(line.text)
         if room < 0:
             break
         tail.append(line.text)
@@ -182,7 +182,7 @@ def talk_alone(before: Sequence[Line], max_tokens: int) -> str:
     talk: list[str] = []
     room = max_tokens
     for line in reversed(before):
-        cost = tokens.count(line.words)
+        cost = token_counter.count(line.words)
         if line.words and cost <= room:
             talk.append(line.words)
             room -= cost
@@ -265,8 +265,8 @@ def _measure(cut: Cut, budgets: Sequence[int], samples: _Samples) -> None:
 
 def _add_scores(samples: _Samples, way: str, budget: int | None, cut: Cut, text: str) -> None:
     """Score one text, truncated to the budget."""
-    truncated = text if budget is None else tokens.truncate(text, budget)
-    samples.scores[way, budget].append((cut.session, score(truncated, cut), tokens.count(truncated)))
+    truncated = text if budget is None else token_counter.truncate(text, budget)
+    samples.scores[way, budget].append((cut.session, score(truncated, cut), token_counter.count(truncated)))
 
 
 def _add_tiers(samples: _Samples, budget: int, cut: Cut, context: Context, text: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import orjson
 
-from reverie.tokens import count_many
+from reverie.token_counter import count_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from reverie import tokens
+from reverie import token_counter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -118,7 +118,7 @@ def newest_page(entries: Sequence[SourceEntry], page_tokens: int) -> tuple[Page,
     texts = [_shown(entry) for entry in shown]
     used = 0
     begin = len(shown)
-    for size in reversed(tokens.count_many(texts)):
+    for size in reversed(token_counter.count_many(texts)):
         used += size
         if used > page_tokens:
             break
@@ -133,7 +133,7 @@ def _split(entries: Sequence[SourceEntry], page_tokens: int) -> list[Page]:
     texts = [_shown(entry) for entry in shown]
     pages: list[Page] = []
     begin = used = 0
-    for position, size in enumerate(tokens.count_many(texts)):
+    for position, size in enumerate(token_counter.count_many(texts)):
         if position > begin and used + size > page_tokens:
             pages.append(Page("\n".join(texts[begin:position]), tuple(shown[begin:position])))
             begin, used = position, 0
@@ -149,7 +149,7 @@ def _pieces(entry: SourceEntry, page_tokens: int) -> list[SourceEntry]:
     pieces = []
     text = entry.text
     while text:
-        part = text if tokens.fits(text, room) else tokens.truncate(text, room) or text[:1]
+        part = text if token_counter.fits(text, room) else token_counter.truncate(text, room) or text[:1]
         pieces.append(entry._replace(text=part))
         text = text[len(part) :]
     return pieces

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 import msgspec
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.errors import ModelFailed
 from reverie.language_model.answers import answer_schema, read_outcome
 from reverie.language_model.prompts import STATE, SUMMARY, prompt
@@ -136,4 +136,4 @@ def answered_summary(outcome: Outcome, number: int) -> Summary:
 def _record(text: str) -> str:
     """Return a source inside its element, which it cannot end."""
     closed = text.replace("</record", "< /record")
-    return f"The record:\n\n<record>\n{tokens.truncate(closed, SUMMARY_SOURCE_TOKENS)}\n</record>"
+    return f"The record:\n\n<record>\n{token_counter.truncate(closed, SUMMARY_SOURCE_TOKENS)}\n</record>"

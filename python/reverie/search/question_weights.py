@@ -9,12 +9,12 @@ import re
 from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from reverie.rank import Boost, Surroundings
+from reverie.full_text_index import Boost, Surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.rank import Hit
+    from reverie.full_text_index import Hit
 
 __all__ = ["SPREAD_FROM", "is_question", "spread", "surroundings_for"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reverie.rank import Hit
+from reverie.full_text_index import Hit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

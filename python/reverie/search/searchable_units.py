@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from reverie.full_text_index import IndexEntry
 from reverie.models import EntryKind
-from reverie.rank import IndexEntry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

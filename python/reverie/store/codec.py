@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
 
+from reverie.compression import apply_edit, edit, pack, unpack
 from reverie.errors import Damaged, ValidationError
-from reverie.pack import apply_edit, edit, pack, unpack
 from reverie.store.record_keys import record_name
 
 if TYPE_CHECKING:

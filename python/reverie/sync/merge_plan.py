@@ -8,9 +8,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.document_kind import conflict_copy
-from reverie.merge import merge3
 from reverie.sync.path_state import Baseline, DiskWrite, LeftOut, Save, is_own_write, sha256
 from reverie.sync.plan import ConflictCopy, ConflictRegion, Plan, Put, SaveNotice, Write
+from reverie.three_way_merge import merge3
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

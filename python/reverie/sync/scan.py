@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import files, syscalls
 from reverie.documents import has_too_many_items
-from reverie.paths import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, segment_error
+from reverie.path_validation import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, segment_error
 from reverie.sync.file_status import Limits, Reason, Refusal, Stamp, classify, refusal, refusal_of_error
 from reverie.sync.folder_walk import FolderNames, Walk
 

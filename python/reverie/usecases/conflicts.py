@@ -13,8 +13,8 @@ from msgspec.structs import asdict, replace
 from reverie import wire
 from reverie.documents import is_conflict_copy
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.merge import merge3
 from reverie.store import ConflictRecord, DocumentRecord, Kind, RegionRecord, Write
+from reverie.three_way_merge import merge3
 from reverie.usecases.document_writes import Author, NewText, put_texts
 
 if TYPE_CHECKING:

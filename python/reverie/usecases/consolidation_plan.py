@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from reverie import consolidate, ids, projections, tokens, wire
+from reverie import consolidate, ids, projections, token_counter, wire
 from reverie.consolidate import Decision
 from reverie.decoding import convert
 from reverie.documents import Add as AddItem
@@ -106,7 +106,7 @@ def tier_of(existing: Sequence[Memory], window: int) -> Tier:
     json = projections.long_term_memory(existing)
     # A token has a byte or more: what is small in bytes need not be counted.
     known = consolidate.tier(len(json), window) is Tier.GENEROUS
-    return consolidate.tier(0 if known else tokens.count(json.decode()), window)
+    return consolidate.tier(0 if known else token_counter.count(json.decode()), window)
 
 
 def plan_decision(

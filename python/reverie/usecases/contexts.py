@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from reverie import tokens, wire
+from reverie import token_counter, wire
 from reverie.consolidate.review_rules import lines_without
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.as_text import text_of, text_of_tokens
@@ -202,7 +202,7 @@ def decide_text(job: TextJob) -> wire.ContextText:
 
 def text_with_requests(job: ContextJob, requests: str, *, tiers: Sequence[str], max_tokens: int) -> str:
     """Return a context as one text of about `max_tokens` tokens, with the person's requests in it. Raises Damaged."""
-    context = _least_context(job, max_tokens - tokens.count(requests), requests)
+    context = _least_context(job, max_tokens - token_counter.count(requests), requests)
     return text_of_tokens(context, requests, tiers=tiers, max_tokens=max_tokens)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
-from reverie import tokens, wire
+from reverie import token_counter, wire
 from reverie.context.as_text import text_of_tokens
 from reverie.context.assembly_values import Limits, Parts
 from reverie.context.truncate import shorten
@@ -74,7 +74,7 @@ def decide(job: CompactionJob) -> wire.Compaction:
 
 
 def _answer(text: str, source: Literal["thread", "messages"]) -> wire.Compaction:
-    return wire.Compaction(text=text, tokens=tokens.count(text), source=source)
+    return wire.Compaction(text=text, tokens=token_counter.count(text), source=source)
 
 
 def _distilled(entries: Sequence[Entry], messages: tuple[Message, ...], earlier: str, size: int) -> str:
@@ -82,13 +82,13 @@ def _distilled(entries: Sequence[Entry], messages: tuple[Message, ...], earlier:
     parts: list[str] = []
     if earlier:
         parts.append(f"{_EARLIER_HEADING}\n{shorten(earlier, size // EARLIER_SHARE)}")
-        size -= tokens.count(parts[0])
+        size -= token_counter.count(parts[0])
     if messages:
         distiller = Extractive()
         requests = last_requests(messages, size // REQUESTS_SHARE)
         context = sized_context(
             Parts(state=state_text.render(distiller.working_state(messages)), messages=messages),
-            Limits(max_tokens=size - tokens.count(requests)),
+            Limits(max_tokens=size - token_counter.count(requests)),
             number=1,
             previous=None,
             inherited_digest="",

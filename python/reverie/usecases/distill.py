@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from reverie import tokens, wire
+from reverie import token_counter, wire
 from reverie.errors import Conflict
 from reverie.language_model.requests import Outcome, ReflectionBounds
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
@@ -231,7 +231,7 @@ def _distill_answer(plan: DistillPlan, changes: wire.MemoryChanges, operation: i
         tokens_before=plan.tokens_before,
         tokens_after=plan.tokens_after,
         tokens_used=plan.tokens_used,
-        tokenizer=tokens.TOKENIZER,
+        tokenizer=token_counter.TOKENIZER,
         memories=changes,
         operation=str(operation),
         fallback=plan.fallback or None,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from reverie import tokens
-from reverie.canonical import canonical, sha256
+from reverie import token_counter
+from reverie.canonical_json import canonical, sha256
 from reverie.context import Limits, Parts, assemble, tail_start
 from reverie.distill import state_rendering as state_text
 from reverie.distill import summary as summary_text
@@ -159,7 +159,7 @@ def _distilled(job: DistillJob, messages: list[Message], cut: int, end_seq: int)
             seen, number=job.number, previous=previous, tail_from_seq=tail_from, passage_tokens=PASSAGE_TOKENS
         )
         text = redactor.text(summary_text.render(distillation.summary))
-        used = sum(message.tokens for message in messages[cut - number : cut]) + tokens.count(text)
+        used = sum(message.tokens for message in messages[cut - number : cut]) + token_counter.count(text)
         if used <= job.bounds.token_budget:
             digest = engine.digest(seen, job.digest) if inherited else distillation.digest
             return replace(distillation, digest=digest), text, used
@@ -329,7 +329,7 @@ def _archive(job: DistillJob, covered: Sequence[Entry], text: str, memories: Mem
         "kind": "thread",
         "sources": [source],
         "budget": job.bounds.token_budget,
-        "tokenizer": tokens.TOKENIZER,
+        "tokenizer": token_counter.TOKENIZER,
         "summary": text,
         "memories": memories.archived,
         "changes": memories.counts,

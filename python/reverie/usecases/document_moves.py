@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.documents.project_folder import PERSON
 from reverie.errors import Conflict, Forbidden, NotFound, ValidationError
-from reverie.paths import existing_spelling
+from reverie.path_validation import existing_spelling
 from reverie.store import DocumentRecord, Write
 from reverie.usecases import documents
 from reverie.usecases.conflicts import open_conflicts

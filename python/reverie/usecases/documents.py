@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
-from reverie import patch, wire
-from reverie.blocks import BlockKind
+from reverie import text_patch, wire
 from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
 from reverie.documents.changes import append_entry
 from reverie.documents.document_parts import is_full, open_part, parts_of
@@ -17,7 +16,8 @@ from reverie.documents.parser import parse_source
 from reverie.documents.project_folder import PERSON
 from reverie.documents.summary_line import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
-from reverie.paths import is_reserved, safe_relative
+from reverie.markdown_blocks import BlockKind
+from reverie.path_validation import is_reserved, safe_relative
 from reverie.store import DocumentRecord, Kind, Write
 from reverie.usecases.conflicts import open_conflicts
 from reverie.usecases.document_writes import Author, NewText, no_new_ids, put_texts
@@ -318,7 +318,7 @@ def _patched_text(path: str, text: str, patches: Sequence[tuple[str, str]]) -> t
     the caller has read another version of the document.
     """
     try:
-        return patch.patch(text, patches)
+        return text_patch.patch(text, patches)
     except ValidationError as refused:
         places = refused.details.get("patches", [])
         if not places or any(place["reason"] in {"empty", "overlap"} for place in places):

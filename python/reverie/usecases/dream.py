@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from reverie import tokens, wire
+from reverie import token_counter, wire
 from reverie.decoding import convert
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests import ModelRequest, Outcome
@@ -310,7 +310,7 @@ def unwritten_answer(plan: DreamPlan, *, dry_run: bool) -> wire.DreamAnswer:
         archive=plan.sha256,
         tokens_used=plan.tokens_used,
         token_budget=plan.budget,
-        tokenizer=tokens.TOKENIZER,
+        tokenizer=token_counter.TOKENIZER,
         index_updated=False,
         changes=plan.memories.changes,
         dry_run=dry_run,
@@ -340,7 +340,7 @@ def dream_answer(dream: DreamRecord) -> wire.DreamRecord:
         trigger=dream.trigger,
         counts=dream.counts,
         operation=dream.operation,
-        tokenizer=tokens.TOKENIZER,
+        tokenizer=token_counter.TOKENIZER,
         proposals=convert(dream.proposals, list[wire.Proposal]),
         waiting=dream.waiting,
         failure=failure_answer(dream.failure),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.store import DigestRecord, Kind, NoteRecord, ThreadRecord
 from reverie.usecases import projects
 
@@ -97,7 +97,7 @@ def _within_budget(notes: list[NoteRecord]) -> tuple[NoteRecord, ...]:
     chosen: list[NoteRecord] = []
     room = NOTES_TOKENS
     for note in notes[:NOTES_MAX]:
-        room -= tokens.count(note.content)
+        room -= token_counter.count(note.content)
         if room < 0 and chosen:
             break
         chosen.append(note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.context.truncate import shorten
 from reverie.distill.extractive.trace import read_trace
 
@@ -26,11 +26,11 @@ def last_requests(messages: Sequence[Message], max_tokens: int) -> str:
     A request of at most `REQUEST_TOKENS` stands there whole, and one that was made twice stands there once. The first
     for which there is too little room is shortened, and older ones are left out.
     """
-    left = max_tokens - tokens.count(HEADING)
+    left = max_tokens - token_counter.count(HEADING)
     lines: list[str] = []
     for text in dict.fromkeys(said.text for said in reversed(read_trace(messages).said("user"))):
         request = _listed(text, REQUEST_TOKENS)
-        cost = tokens.count(f"\n{request}") + 1
+        cost = token_counter.count(f"\n{request}") + 1
         if cost > left:
             if left >= _LEAST:
                 lines.append(_listed(text, left - _LEAST // 4))

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from reverie.errors import Conflict
-from reverie.merge import merge3
 from reverie.store import DocumentRecord, Kind, MemoryRecord, OperationRecord
+from reverie.three_way_merge import merge3
 from reverie.usecases.sync import WHO
 
 if TYPE_CHECKING:

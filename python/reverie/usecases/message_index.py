@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import search
 from reverie.errors import ValidationError
-from reverie.rank import Index
+from reverie.full_text_index import Index
 from reverie.store import DocumentRecord, Kind, OperationRecord, ThreadRecord, to_ms
 from reverie.usecases.projects import of_thread
 from reverie.usecases.recall import operation_checksum
@@ -22,7 +22,7 @@ from reverie.usecases.stored_entries import conversation_entry
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.rank import IndexEntry, Segment
+    from reverie.full_text_index import IndexEntry, Segment
     from reverie.store import Reader
     from reverie.usecases.saved_search_index import SavedIndex
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import search
 from reverie.errors import ReverieError, StorageFailed
-from reverie.rank import Filter, Index
+from reverie.full_text_index import Filter, Index
 from reverie.store import ThreadRecord
 from reverie.usecases.message_index import MessageIndex, new_index
 from reverie.usecases.recall import operation_checksum
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.embedding import Embedder
-    from reverie.rank import Hit, Segment
+    from reverie.full_text_index import Hit, Segment
     from reverie.store import Store
     from reverie.usecases.similar_messages import SimilarMessages
 

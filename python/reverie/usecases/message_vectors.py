@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.embedding import Embedder
-    from reverie.rank import Filter
+    from reverie.full_text_index import Filter
     from reverie.store import Reader
 
 __all__ = ["MessageVectors"]

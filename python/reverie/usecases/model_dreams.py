@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from reverie import tokens
-from reverie.canonical import canonical, sha256
+from reverie import token_counter
+from reverie.canonical_json import canonical, sha256
 from reverie.consolidate import Proposal
 from reverie.documents.project_folder import memory_project
 from reverie.errors import ModelFailed
@@ -57,7 +57,9 @@ def asked_pages(
     for memories in memory_pages(list(shown.values())):
         page = ConsolidationPage((), tuple(memories))
         request = consolidate_request(page, (), tier)
-        asked = tokens.count(request.system) + sum(tokens.count(message.content) for message in request.messages)
+        asked = token_counter.count(request.system) + sum(
+            token_counter.count(message.content) for message in request.messages
+        )
         budget -= asked + OUTPUT_TOKENS
         if budget < 0:
             break

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from reverie import projections, tokens, wire
+from reverie import projections, token_counter, wire
 from reverie.documents import DocumentEntry
 from reverie.documents.changes import is_listed
 from reverie.documents.memory_md import update_memory_list
@@ -151,7 +151,7 @@ def _listed(reader: Reader, record: DocumentRecord) -> ListedDocument:
 def index_text(entries: Iterable[DocumentEntry]) -> str | None:
     """Return the memory index for an agent's first turn (seed 004, section 5), or None without documents."""
     entries = list(entries)
-    return projections.index_text(entries, lambda text: tokens.count(text) <= INDEX_TOKENS) if entries else None
+    return projections.index_text(entries, lambda text: token_counter.count(text) <= INDEX_TOKENS) if entries else None
 
 
 def index_answer(

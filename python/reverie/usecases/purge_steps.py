@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec.structs import replace
 
-from reverie.canonical import canonical
+from reverie.canonical_json import canonical
 from reverie.documents import Delete, apply_changes, parse_document
 from reverie.errors import ReverieError
 from reverie.store import (

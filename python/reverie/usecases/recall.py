@@ -13,9 +13,9 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from reverie import recall, tokens, wire
+from reverie import recall, token_counter, wire
 from reverie.errors import ReverieError
-from reverie.rank import Index
+from reverie.full_text_index import Index
 from reverie.store import Kind, MemoryRecord, OperationRecord
 from reverie.usecases.memories import memory_answer
 from reverie.usecases.saved_search_index import SavedIndex, are_there, segments_to_merge
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from reverie.full_text_index import Segment
     from reverie.models import MemoryType
-    from reverie.rank import Segment
     from reverie.recall import Found, Hit
     from reverie.store import Reader, Store
 
@@ -375,7 +375,7 @@ def recall_answer(
     return wire.RecallAnswer(
         hits=hits,
         tokens=sum(hit.tokens for hit, _ in found),
-        tokenizer=tokens.TOKENIZER,
+        tokenizer=token_counter.TOKENIZER,
         project=project,
         weaker=weaker,
         min_score=round(min_score, 4),

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie import documents, tokens
+from reverie import documents, token_counter
 from reverie.documents.project_folder import PERSON
 from reverie.errors import ModelFailed
 from reverie.language_model.prompts import REFLECT, prompt
@@ -140,7 +140,7 @@ def _converse(work: ReflectionWork, page: Page, folder: Folder, spent: _Spent) -
         if spent.steps >= work.bounds.steps:
             raise ModelFailed(f"It was not done after {work.bounds.steps} turns.", reason="over_ceiling")
         request = turn_request(system, messages, registry())
-        size = tokens.count(system) + sum(tokens.count(message_text(message)) for message in messages)
+        size = token_counter.count(system) + sum(token_counter.count(message_text(message)) for message in messages)
         if size > REQUEST_TOKENS_MAX or spent.tokens + size > work.bounds.tokens:
             most = min(REQUEST_TOKENS_MAX, work.bounds.tokens)
             raise ModelFailed(f"It would take more tokens than it may: {most:,}.", reason="over_ceiling")
@@ -174,14 +174,14 @@ def _system(folder: Folder) -> str:
         if path.startswith("episodes/"):
             index.append(_episodes(path, texts[path], summary))
             continue
-        used = tokens.count(texts[path])
+        used = token_counter.count(texts[path])
         if used > room:
             left_out.append(f"- {path} ({size:,} bytes): {summary}")
             continue
         room -= used
         facts.append(f'<file path="{path}">\n{_closed(texts[path])}\n</file>')
     more = ["Too long to show; memory_read has them:\n" + "\n".join(left_out)] if left_out else []
-    episodes = tokens.truncate("\n".join(index), INDEX_TOKENS)
+    episodes = token_counter.truncate("\n".join(index), INDEX_TOKENS)
     return "\n\n".join(
         (
             prompt(REFLECT),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.canonical import canonical
+from reverie.canonical_json import canonical
 from reverie.consolidate.apply import document_of
 from reverie.consolidate.review_rules import Forgotten, Nearness
 from reverie.documents.items import Update, Wording

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import tokens, wire
+from reverie import token_counter, wire
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.trace import ToolCall, read_trace, text_of
 from reverie.errors import ValidationError
@@ -158,7 +158,7 @@ def _records(job: RunJob, texts: Mapping[str, tuple[str, str]]) -> Iterator[RunF
 def context_answer(job: RunJob) -> wire.RunContext:
     """Return the text that knowledge is extracted from, with its tokens."""
     text = context_text(job)
-    return wire.RunContext(text=text, tokens=tokens.count(text))
+    return wire.RunContext(text=text, tokens=token_counter.count(text))
 
 
 def context_text(job: RunJob) -> str:

@@ -17,7 +17,7 @@ from reverie import wire
 from reverie.decoding import convert
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests import Outcome, ReflectionBounds
-from reverie.paths import safe_relative
+from reverie.path_validation import safe_relative
 from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord, Write
 from reverie.usecases import consolidation, projects, sessions, threads
 from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot

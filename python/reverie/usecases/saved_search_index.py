@@ -19,7 +19,7 @@ from reverie import recall
 from reverie.decoding import from_json
 from reverie.errors import StorageFailed
 from reverie.files import write_atomic
-from reverie.rank import Index, Segment
+from reverie.full_text_index import Index, Segment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -14,7 +14,7 @@ from reverie.usecases.projects import of_thread
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.rank import Hit
+    from reverie.full_text_index import Hit
     from reverie.recall import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.embedding import Embedder
-    from reverie.rank import Filter
+    from reverie.full_text_index import Filter
     from reverie.store import Store
 
 __all__ = ["SimilarMessages"]

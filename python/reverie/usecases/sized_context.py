@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.context import assemble, ceilings, open_turn_start, tail_start
 from reverie.distill import summary
 from reverie.distill.extractive import Extractive
@@ -135,7 +135,9 @@ def _distilled(
     messages = parts.messages
     caps = ceilings(limits)
     # What is said beside it is ranked too, and then left out.
-    total_tokens = (limits.max_tokens or 0) - _tokens_beside(parts, caps.tail, messages[start:]) + tokens.count(beside)
+    total_tokens = (
+        (limits.max_tokens or 0) - _tokens_beside(parts, caps.tail, messages[start:]) + token_counter.count(beside)
+    )
 
     def distill() -> Distillation:
         return distiller.distill(
@@ -174,7 +176,9 @@ def _lines(text: str) -> set[str]:
 
 def _tokens_beside(parts: Parts, ceiling: int, tail: Sequence[Message]) -> int:
     """Return about how many tokens of a context its digest, working state and tail take."""
-    return sum(tokens.count_many([parts.digest, parts.state])) + min(ceiling, sum(message.tokens for message in tail))
+    return sum(token_counter.count_many([parts.digest, parts.state])) + min(
+        ceiling, sum(message.tokens for message in tail)
+    )
 
 
 def _digest(

@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict
-from reverie.paths import is_reserved as is_projected
+from reverie.path_validation import is_reserved as is_projected
 from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, Write
 from reverie.sync.path_state import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
 from reverie.sync.plan import Plan, Put

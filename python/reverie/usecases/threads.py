@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from reverie import tokens, wire
+from reverie import token_counter, wire
 from reverie.context import is_turn_finished
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.line_entry import rfc3339_utc
@@ -115,7 +115,7 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
         else wire.Cleared(edits=thread.cleared.edits, tokens=thread.cleared.tokens),
         created_at=thread.created_at,
         updated_at=thread.updated_at,
-        tokenizer=tokens.TOKENIZER,
+        tokenizer=token_counter.TOKENIZER,
         project=projects.of_thread(thread),
     )
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reverie import tokens, wire
+from reverie import token_counter, wire
 from reverie.context import open_turn_start
 from reverie.decoding import from_msgpack
 from reverie.distill import state_rendering as state_text
@@ -273,7 +273,7 @@ def with_fields(
         ValidationError: the given fields are too long by themselves.
     """
     own = _with_own(WorkingState(), fields, seq)
-    if (size := tokens.count(state_text.render(own))) > state_text.MAX_TOKENS:
+    if (size := token_counter.count(state_text.render(own))) > state_text.MAX_TOKENS:
         raise ValidationError(
             f"a working state has at most {state_text.MAX_TOKENS} tokens, and this one has {size}",
             hint="use fewer words; what must last belongs in a note or a memory file",
@@ -296,7 +296,7 @@ def _with_own(state: WorkingState, fields: Mapping[str, Any], seq: int) -> Worki
 def _trimmed(state: WorkingState, fields: Mapping[str, Any]) -> WorkingState:
     """Return `state` within the token limit: the oldest items of the lists that the agent did not set go first."""
     others = [name for name in state_text.GIVES_WAY if name not in fields]
-    while tokens.count(state_text.render(state)) > state_text.MAX_TOKENS:
+    while token_counter.count(state_text.render(state)) > state_text.MAX_TOKENS:
         longest = max(others, key=lambda name: len(" ".join(getattr(state, name))), default=None)
         if longest is None or not getattr(state, longest):
             return state_text.trim_to_tokens(state)

@@ -17,7 +17,7 @@ import pytest
 
 from reverie.client import Client
 from reverie.errors import Starting, StorageFailed
-from reverie.layout import Layout
+from reverie.installation_paths import Layout
 from reveried.cli import daemon, local_daemon, main
 from reveried.demo.sample import SESSION, sample
 from support.cli import Outcome

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from support.daemon import Answer, Daemon
 
-# What `reverie.canonical.check_json` says; any other refusal means that the text itself was understood.
+# What `reverie.canonical_json.check_json` says; any other refusal means that the text itself was understood.
 TEXT_REASONS = frozenset(
     {"malformed", "duplicate_key", "number_out_of_range", "lone_surrogate", "too_deep", "encoding"}
 )

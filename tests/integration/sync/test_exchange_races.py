@@ -13,9 +13,9 @@ import pytest
 
 from reverie import syscalls
 from reverie.errors import Forbidden
-from reverie.merge import merge3
 from reverie.sync.atomic_exchange import DisplacedFile, Mismatch, Written, write_file
 from reverie.sync.scan import FileContent, read_file
+from reverie.three_way_merge import merge3
 from support import racing_editor
 from support.soak import count
 from support.spaces import digest, swap_files, sync_write

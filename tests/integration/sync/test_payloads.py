@@ -6,7 +6,7 @@ import random
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError, ValidationError
-from reverie.paths import safe_relative
+from reverie.path_validation import safe_relative
 from reverie.sync.atomic_exchange import Mismatch, Removed, Written, remove_file, write_file
 from reverie.sync.file_status import Stamp
 from reverie.sync.scan import FileContent, read_file, scan, scan_path

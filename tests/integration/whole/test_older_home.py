@@ -16,7 +16,7 @@ import lmdb
 import pytest
 
 from reverie.client import Client
-from reverie.layout import Layout
+from reverie.installation_paths import Layout
 from reverie.store.check import check
 from support.daemon import Daemon, environment, scratch_home
 from support.waiting import wait_until

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from reverie import canonical, tokens
+from reverie import canonical_json, token_counter
 from reverie.consolidate import DreamPlan, apply, plan_dream, validate_budget
 from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Delete, Memory, MemoryType
@@ -56,7 +56,7 @@ def test_the_shape_of_an_archive() -> None:
     assert len(hashes) == len(MEMORIES)
     assert plan.sha256 == hashlib.sha256(plan.data).hexdigest()
     assert json.loads(plan.data) == plan.body
-    assert canonical.canonical(plan.body) == plan.data
+    assert canonical_json.canonical(plan.body) == plan.data
 
 
 def test_duplicates_are_kept_once() -> None:
@@ -115,8 +115,8 @@ def test_the_budget_is_exact() -> None:
         plan = dream(MEMORIES, budget)
         assert plan.tokens_used <= budget
         said = {key: plan.body[key] for key in ("changes", "memories", "summary")}
-        reading = plan.tokens_used - tokens.count(json.dumps(said, ensure_ascii=False, separators=(",", ":")))
-        assert reading == dream(MEMORIES).tokens_used - tokens.count(
+        reading = plan.tokens_used - token_counter.count(json.dumps(said, ensure_ascii=False, separators=(",", ":")))
+        assert reading == dream(MEMORIES).tokens_used - token_counter.count(
             json.dumps({key: dream(MEMORIES).body[key] for key in said}, ensure_ascii=False, separators=(",", ":"))
         )
         shown.append(len(plan.body["memories"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.context import Limits, RecallLine, ceilings, tiers
 from reverie.context.budget import SHARES, hard_limit, target
 from reverie.context.context_editing import edits_on_server, takes_late_system
@@ -137,7 +137,7 @@ def test_digest_and_recall_fit_their_ceilings() -> None:
     """The digest is cut or left out with its frame; recall drops whole lines, and smaller ones may follow."""
     assert tiers.digest("word " * 900, 100).texts[0].endswith(" […]")
     assert tiers.digest("word " * 900, 100).cost <= 100
-    assert tiers.digest("who", 3 + tokens.count(tiers.FRAME)).texts == (tiers.FRAME,)
+    assert tiers.digest("who", 3 + token_counter.count(tiers.FRAME)).texts == (tiers.FRAME,)
     assert tiers.digest("who", 10).texts == ()
     lines = [
         RecallLine("- big " + "word " * 50, "m1", "a"),
@@ -150,7 +150,7 @@ def test_digest_and_recall_fit_their_ceilings() -> None:
 
 
 def passage(text: str, seq: int, rank: int) -> Passage:
-    return Passage(text, seq, rank, tokens.count(text + "\n"))
+    return Passage(text, seq, rank, token_counter.count(text + "\n"))
 
 
 def test_excerpts_are_chosen_by_rank_and_put_in_thread_order() -> None:

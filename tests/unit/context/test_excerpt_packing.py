@@ -5,7 +5,7 @@ from __future__ import annotations
 from reverie.context import Limits, Parts, assemble
 from reverie.context.excerpt_packing import ExcerptCache, pack_excerpts
 from reverie.models import Passage
-from reverie.tokens import count
+from reverie.token_counter import count
 from support.talk import Talk
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.layout import Layout
+from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.access_counts import AccessCounts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from reverie.errors import DiskFull
-from reverie.layout import Layout
+from reverie.installation_paths import Layout
 from reveried.config import load
 from reveried.sync_service import backoff, sync_loop
 from reveried.sync_service.sync_loop import SyncLoop

@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.distill import novelty
 from reverie.distill.novelty import content_words, line_weight, order_by_novelty
 
 
 def greedy(lines: list[str]) -> list[int]:
     """Return the positions of lines, each time that of the line which is worth most now."""
-    costs = tokens.count_many([f"- {line}\n" for line in lines])
+    costs = token_counter.count_many([f"- {line}\n" for line in lines])
     words = [content_words(line) for line in lines]
     said: dict[str, int] = {}
     left = list(range(len(lines)))

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.distill import state_rendering
 from reverie.distill.extractive import Extractive, cue_phrases
 from reverie.models import StateSources, WorkingState
@@ -55,7 +55,7 @@ def test_lists_drop_their_oldest_items() -> None:
     trimmed = state_rendering.trim_to_tokens(
         WorkingState(current_task="the task", completed_steps=long, next_steps=long)
     )
-    assert tokens.count(state_rendering.render(trimmed)) <= state_rendering.MAX_TOKENS
+    assert token_counter.count(state_rendering.render(trimmed)) <= state_rendering.MAX_TOKENS
     assert trimmed.current_task == "the task"
     assert trimmed.completed_steps[-1] == long[-1]
     assert trimmed.next_steps[0] == long[0]
@@ -64,7 +64,7 @@ def test_lists_drop_their_oldest_items() -> None:
 def test_a_task_of_any_length_fits() -> None:
     """A current task that alone exceeds the limit is cut."""
     trimmed = state_rendering.trim_to_tokens(WorkingState(current_task="word " * 3000), max_tokens=100)
-    assert tokens.count(state_rendering.render(trimmed)) <= 100
+    assert token_counter.count(state_rendering.render(trimmed)) <= 100
 
 
 def test_state_of_real_work_names_task_steps_files_and_decisions() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.distill import summary
 from reverie.distill.extractive import Extractive
 from reverie.models import Distillation, Section, Summary
@@ -51,7 +51,7 @@ def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> 
     }
     for ceiling in (120, 300, 1_000):
         packed = summary.pack(1, lines, ceiling)
-        assert tokens.count(summary.render(packed)) <= ceiling
+        assert token_counter.count(summary.render(packed)) <= ceiling
         for section in Section:
             assert packed.sections[section] == lines[section][: len(packed.sections[section])]
         assert ceiling < 300 or all(packed.sections[section] for section in Section)
@@ -192,6 +192,6 @@ def test_a_distillation_obeys_a_smaller_ceiling() -> None:
     result = ENGINE.distill(
         logger_fix().messages, number=1, previous=None, tail_from_seq=99, passage_tokens=0, summary_tokens=250
     )
-    assert tokens.count(summary.render(result.summary)) <= 250
+    assert token_counter.count(summary.render(result.summary)) <= 250
     assert result.passages == ()
     assert replace(result, passages=()) == result

@@ -9,7 +9,7 @@ import pytest
 
 from reverie.importers.token_count import IMAGE_TOKENS, message_tokens, with_token_counts
 from reverie.models import Entry, EntryKind
-from reverie.tokens import count
+from reverie.token_counter import count
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * 4000}}
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.documents import DocumentEntry
 from reverie.models import Memory, MemoryType
 from reverie.projections import ArchiveEntry, index_text, long_term_memory, memory_index, size_text
@@ -41,8 +41,8 @@ def test_the_index_text() -> None:
 
 def test_the_index_text_fits_a_budget() -> None:
     """The last documents are left out first; header and footer stay even when no document fits."""
-    text = index_text(MANY, lambda candidate: tokens.fits(candidate, 1000))
-    assert tokens.count(text) <= 1000
+    text = index_text(MANY, lambda candidate: token_counter.fits(candidate, 1000))
+    assert token_counter.count(text) <= 1000
     assert text.startswith("Available memory:\n- facts/topic-000.md")
     least = index_text(ENTRIES, lambda _: False)
     assert least.splitlines()[1] == "- … and 6 more: memory_list names them all"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.models import Memory, MemoryType, WorkingState
 from reverie.recall import query_for, recall_line
 from support.corpus import Corpus, build_index
@@ -46,7 +46,7 @@ def test_a_hit_lists_its_matched_words() -> None:
     assert {"payment"} <= {word for word, _ in hit.why}
     assert sum(part for _, part in hit.why) == pytest.approx(hit.score)
     assert [part for _, part in hit.why] == sorted((part for _, part in hit.why), reverse=True)
-    assert hit.tokens == tokens.count(recall_line(RETRY)) + 1
+    assert hit.tokens == token_counter.count(recall_line(RETRY)) + 1
 
 
 def test_function_words_are_ignored() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from reverie.rank import Hit
+from reverie.full_text_index import Hit
 from reverie.search import is_question, spread, surroundings_for
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reverie.full_text_index import Filter
 from reverie.models import Entry, EntryKind
-from reverie.rank import Filter
 from reverie.store import DocumentRecord, Kind, ThreadRecord, seal
 from reverie.usecases import message_index, threads
 from reverie.usecases.message_indexes import MessageSearch, within

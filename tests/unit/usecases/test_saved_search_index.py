@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reverie.full_text_index import Segment
 from reverie.models import MemoryType
-from reverie.rank import Segment
 from reverie.store import Kind, MemoryRecord
 from reverie.usecases import recall as recall_case
 from reverie.usecases.recall import MemoryIndex, Recall

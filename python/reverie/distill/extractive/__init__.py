@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.distill import summary
 from reverie.distill.extractive import excerpt_lines, excerpt_ranking, trace
 from reverie.distill.extractive.digest import digest
@@ -67,7 +67,7 @@ class Extractive:
         packed = summary.pack(number, summary_sections(facts, previous.summary if previous else None), summary_tokens)
         kept = [line for section in packed.sections.values() for line in section]
         if total_tokens is not None:
-            passage_tokens = max(0, min(passage_tokens, total_tokens - tokens.count(summary.render(packed))))
+            passage_tokens = max(0, min(passage_tokens, total_tokens - token_counter.count(summary.render(packed))))
         return Distillation(
             summary=packed,
             passages=excerpt_ranking.rank_excerpts(

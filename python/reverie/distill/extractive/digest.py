@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.prose import clip, first_sentence
@@ -40,9 +40,9 @@ def digest(facts: ThreadFacts, previous: str = "") -> str:
     wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)
     topics = _newest([line for line in before if line.startswith(_TOPIC)] + topics, _MAX_TOPICS)
     lines = [*(f"- {line}" for line in tone_lines(facts)[:2]), *_usual_work(facts), *wishes]
-    while topics and tokens.count("\n".join([*lines, *topics])) > MAX_TOKENS:
+    while topics and token_counter.count("\n".join([*lines, *topics])) > MAX_TOKENS:
         topics.pop(0)
-    return tokens.truncate("\n".join([*lines, *topics]), MAX_TOKENS)
+    return token_counter.truncate("\n".join([*lines, *topics]), MAX_TOKENS)
 
 
 def _usual_work(facts: ThreadFacts) -> list[str]:

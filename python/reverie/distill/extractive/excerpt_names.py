@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie import tokens
+from reverie import token_counter
 from reverie.distill.extractive.excerpt_lines import Line
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def list_names(
     missing = [name for name in last_lines if name not in shown]
     with_folder = {name.rpartition("/")[2] for name in (*shown, *missing) if "/" in name}
     missing = [name for name in missing if name not in with_folder]
-    costs = dict(zip(missing, tokens.count_many([f" {name}," for name in missing]), strict=True))
+    costs = dict(zip(missing, token_counter.count_many([f" {name}," for name in missing]), strict=True))
     missing.sort(key=lambda name: worth[name] / costs[name], reverse=True)
     chosen: list[str] = []
     left = budget
@@ -42,5 +42,5 @@ def list_names(
         together = chosen[start : start + _TOGETHER]
         text = ", ".join(together)
         line = last_lines[together[0]]
-        lists.append((Line(text, ORIGIN, line.source, line.seq, line.order), tokens.count(f"{text}\n")))
+        lists.append((Line(text, ORIGIN, line.source, line.seq, line.order), token_counter.count(f"{text}\n")))
     return lists

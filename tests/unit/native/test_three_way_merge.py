@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.merge import Conflict, Merged, Part, merge3
+from reverie.three_way_merge import Conflict, Merged, Part, merge3
 
 LIST = "# Facts\n\n- one\n- two\n- three\n"
 

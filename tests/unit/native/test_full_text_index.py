@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from reverie.rank import Filter, Hit, Index, IndexEntry
+from reverie.full_text_index import Filter, Hit, Index, IndexEntry
 
 
 def make_index(*texts: str) -> Index:

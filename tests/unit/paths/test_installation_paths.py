@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.layout import SOCKET_PATH_BYTES_MAX, Layout
+from reverie.installation_paths import SOCKET_PATH_BYTES_MAX, Layout
 
 HOME = Path("/home/ada")
 NOWHERE = Path("/nonexistent/run")

@@ -9,7 +9,7 @@ import pytest
 from apscheduler.triggers.combining import OrTrigger
 from apscheduler.triggers.cron import CronTrigger
 
-from reverie.calendar import Cron, catch_up, fires_on, next_fire, parse, run_key, zone
+from reverie.cron_expression import Cron, catch_up, fires_on, next_fire, parse, run_key, zone
 from reverie.errors import ValidationError
 from support.shared import shared_rows
 

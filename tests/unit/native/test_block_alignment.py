@@ -8,9 +8,9 @@ from itertools import pairwise
 
 import pytest
 
-from reverie.align import align
-from reverie.blocks import parse
+from reverie.block_alignment import align
 from reverie.errors import ValidationError
+from reverie.markdown_blocks import parse
 from support.edit_history import Piece, history
 from support.soak import count
 from support.version_cases import history_sets

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import rfc8785
 
-from reverie.canonical import canonical, check_json, sha256
+from reverie.canonical_json import canonical, check_json, sha256
 from reverie.errors import ValidationError
 from support.json_cases import JSON_CASES
 from support.shared import SHARED, shared_files

@@ -7,9 +7,9 @@ import random
 import pytest
 
 from reverie import _native
-from reverie.apply import Add, Applied, Change, Delete, Edit, Update, apply_changes, apply_edits
-from reverie.blocks import BlockKind, parse
+from reverie.block_edits import Add, Applied, Change, Delete, Edit, Update, apply_changes, apply_edits
 from reverie.errors import ValidationError
+from reverie.markdown_blocks import BlockKind, parse
 from support.soak import count
 from support.version_cases import history_sets
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.calendar import fires_on, next_fire, parse, run_key, zone
+from reverie.cron_expression import fires_on, next_fire, parse, run_key, zone
 from support.soak import count
 
 if TYPE_CHECKING:
