@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reverie.models import Entry, EntryKind
-from reverie.search import best_passage, document_units, message_unit, section_of
+from reverie.search import document_units, message_unit, passage, section_of
 from reverie.search.searchable_units import RESULT_CHARS, SECTION_CHARS
 
 
@@ -62,9 +62,9 @@ def test_a_passage_is_the_part_with_the_words() -> None:
     """Of a long text the sentences with most of the words, within the length; a short one is shown whole."""
     filler = "Nothing happens here at all. " * 60
     text = filler + "We deployed the parser to Oslo. It was raining. " + filler
-    found = best_passage(text, ["deploy", "parser", "Oslo"])
+    found = passage(text, ["deploy", "parser", "Oslo"])
     assert "We deployed the parser to Oslo." in found
     assert len(found) <= 400
-    assert best_passage("short text", ["none"]) == "short text"
-    assert len(best_passage("x" * 10_000, ["x"])) <= 400
-    assert len(best_passage(filler, [])) <= 400
+    assert passage("short text", ["none"]) == "short text"
+    assert len(passage("x" * 10_000, ["x"])) <= 400
+    assert len(passage(filler, [])) <= 400
