@@ -18,6 +18,7 @@ import contextlib
 import gc
 import importlib
 import os
+import select
 import signal
 import struct
 import sys
@@ -31,7 +32,7 @@ from reverie.decoding import from_json
 from reverie.errors import Busy, ReverieError, from_code
 from reveried.keyed_lock import finish_before_cancel
 from reveried.linux import die_with_parent, release_memory
-from reveried.ram_release import LARGE_BYTES, after_large
+from reveried.ram_release import LARGE_BYTES, QUIET_S, after_large
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -337,13 +338,11 @@ def _stdin_closed(process: asyncio.subprocess.Process) -> bool:
 
 def _read_exactly(source: int, size: int) -> bytes:
     """Return `size` bytes of a pipe; fewer only at its end."""
-    pieces = bytearray()
-    while len(pieces) < size:
-        piece = os.read(source, min(size - len(pieces), 1 << 20))
-        if not piece:
-            break
-        pieces += piece
-    return bytes(pieces)
+    data = memoryview(bytearray(size))
+    begin = 0
+    while begin < size and (count := os.readv(source, [data[begin:]])):
+        begin += count
+    return bytes(data[:begin])
 
 
 def _write_all(target: int, data: bytes) -> None:
@@ -359,11 +358,8 @@ def _answer(jobs: Mapping[str, Callable[[bytes], bytes]], name: str, body: bytes
     except ReverieError as error:
         envelope = {"error": error.code, "message": error.message, "details": error.details}
     except Exception as error:  # noqa: BLE001 - an unexpected error is answered by its kind; its message may contain a caller's words
-        envelope = {
-            "error": "internal_error",
-            "message": f"{name} failed unexpectedly.",
-            "details": {"kind": type(error).__name__, "hint": "reverie logs"},
-        }
+        details = {"kind": type(error).__name__, "hint": "reverie logs"}
+        envelope = {"error": "internal_error", "message": f"{name} failed unexpectedly.", "details": details}
         print(f"compute: {name}: {type(error).__name__}", file=sys.stderr)  # noqa: T201 - goes to the daemon's log
     return str(envelope["error"]).encode(), orjson.dumps(envelope, default=str)
 
@@ -379,20 +375,25 @@ def main(arguments: list[str], *, source: int = 0, target: int = 1) -> int:
     jobs: Jobs = importlib.import_module(jobs_module)
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)
-    while len(head := _read_exactly(source, HEAD.size)) == HEAD.size:
+    was_large = False  # a job since memory was given back
+    while True:
+        # Not between two large jobs: what is given back costs the next one more time than its own work on it.
+        if was_large and not select.select([source], [], [], QUIET_S)[0]:
+            release_memory()
+            was_large = False
+        if len(head := _read_exactly(source, HEAD.size)) < HEAD.size:
+            return 0
         name_length, length = HEAD.unpack(head)
         if length > FRAME_BYTES_MAX:
             return 2
         name = _read_exactly(source, name_length).decode()
         body = _read_exactly(source, length)
         if len(body) < length:
-            break
+            return 0
         answer_name, answer = _answer(jobs.JOBS, name, body)
         _write_all(target, HEAD.pack(len(answer_name), len(answer)) + answer_name + answer)
         del body, answer
-        if length >= LARGE_BYTES:
-            release_memory()
-    return 0
+        was_large = was_large or length >= LARGE_BYTES
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from reverie import _native
 
@@ -25,8 +25,7 @@ class BlockKind(StrEnum):
 _KINDS = {kind.value: kind for kind in BlockKind}
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A block: bytes `start` to before `end` of the document, line ending included, and its content.
 
     `text` has no markers, tags or indentation, and its lines are joined by a newline; it is empty for opaque blocks.

@@ -16,7 +16,7 @@ from reverie import block_edits
 from reverie.documents.document_kind import DocumentKind
 from reverie.documents.escaping import bullet, ending_of
 from reverie.documents.items import Add, Change, Delete, Update
-from reverie.documents.parser import is_updated_line, parse_document, parse_source
+from reverie.documents.parser import is_updated_line, parse_items, parse_source
 from reverie.documents.render import day_of, section, section_of_update, updated_wording
 from reverie.errors import ValidationError
 from reverie.markdown_blocks import BlockKind
@@ -203,7 +203,7 @@ def _first_valid(
     and Updated lines must be parsed as such too, and not end up inside of something that a change leaves open.
     """
     wanted = dict(zip(state.ids, state.source.document.items, strict=True))
-    wanted |= {name: parse_document(state.path, text).items[0] for name, text in texts.items()}
+    wanted |= {name: parse_items(state.path, text)[0] for name, text in texts.items()}
     expected = [(wanted[name].content, wanted[name].tags, wanted[name].title) for name in order]
     for text in candidates:
         source = parse_source(state.path, text)
@@ -216,7 +216,11 @@ def _first_valid(
 
 def _header_texts(source: ParsedSource) -> list[str]:
     """Return the texts of a file's summary and Updated lines."""
-    return [block.text for block in source.blocks if block.kind is BlockKind.SUMMARY or is_updated_line(block)]
+    return [
+        block.text
+        for block in source.blocks
+        if block.kind is BlockKind.SUMMARY or (block.text[:1] == "U" and is_updated_line(block))
+    ]
 
 
 def inserted(data: bytes, at: int, new: str, ending: str) -> Iterator[str]:

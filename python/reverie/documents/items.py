@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from reverie.documents.document_kind import DocumentKind
@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 __all__ = ["Add", "Change", "ChangedDocument", "Delete", "Item", "ParsedDocument", "Update", "Wording"]
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """One memory in a document: the bytes `start` to before `end`, which are `text`, line ending included.
 
     `content` is its words without marks, tags and indentation, its lines joined by a newline. A bullet has no title and
     no fields. A section's title is its heading, its content all that is below, `fields` its `- Key: value` lines. A
     whole file has the name in its front matter as its title, and the other values there as its fields.
+
+    A tuple, since every write makes one of each memory in its document.
     """
 
     start: int

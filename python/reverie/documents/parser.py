@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
     from reverie.documents.front_matter import FrontMatter
 
-__all__ = ["ITEMS_MAX", "ParsedSource", "has_too_many_items", "is_updated_line", "parse_document", "parse_source"]
+__all__ = [
+    "ITEMS_MAX",
+    "ParsedSource",
+    "has_too_many_items",
+    "is_updated_line",
+    "parse_document",
+    "parse_items",
+    "parse_source",
+]
 
 ITEMS_MAX: Final = 40_000
 """Memories of one document: as many as one commit can replace by others."""
@@ -66,15 +74,34 @@ def _parsed_source(path: str, text: str) -> ParsedSource:
     kind = kind_with_front_matter(path, front_matter)
     data = text.encode("utf-8", "replace")
     blocks = parse(data, sections=kind is DocumentKind.EPISODES) if path.endswith(".md") else []
-    items: tuple[Item, ...] = ()
-    if kind is DocumentKind.FACTS:
-        items = tuple(_bullet_items(blocks, data, type_by_name(path)))
-    elif kind is DocumentKind.EPISODES:
-        items = tuple(_section_items(blocks, data))
-    elif kind is DocumentKind.WHOLE:
-        assert front_matter is not None
-        items = (_whole_file_item(data, front_matter),)
+    items = _items(path, kind, blocks, data, front_matter)
     return ParsedSource(ParsedDocument(kind, items, _summary(blocks, items, front_matter)), blocks, data)
+
+
+def parse_items(path: str, text: str) -> tuple[Item, ...]:
+    """Return the items of `text` at `path` as `parse_document` does, without its summary.
+
+    For the text of a single item, which is no document and is not kept.
+    """
+    front_matter = front_matter_of(text)
+    kind = kind_with_front_matter(path, front_matter)
+    data = text.encode("utf-8", "replace")
+    blocks = parse(data, sections=kind is DocumentKind.EPISODES) if path.endswith(".md") else []
+    return _items(path, kind, blocks, data, front_matter)
+
+
+def _items(
+    path: str, kind: DocumentKind, blocks: Sequence[Block], data: bytes, front_matter: FrontMatter | None
+) -> tuple[Item, ...]:
+    """Return the items of a document of a kind; none for a plain one."""
+    if kind is DocumentKind.FACTS:
+        return tuple(_bullet_items(blocks, data, type_by_name(path)))
+    if kind is DocumentKind.EPISODES:
+        return tuple(_section_items(blocks, data))
+    if kind is DocumentKind.WHOLE:
+        assert front_matter is not None
+        return (_whole_file_item(data, front_matter),)
+    return ()
 
 
 _kept_source = lru_cache(maxsize=_KEPT_MAX)(_parsed_source)
@@ -98,9 +125,9 @@ def is_updated_line(block: Block) -> bool:
 def _bullet_items(blocks: Sequence[Block], data: bytes, kind: MemoryType) -> Iterator[Item]:
     """Yield the top-level bullets as items."""
     for block in blocks:
-        if block.kind is BlockKind.BULLET and block.text and not is_updated_line(block):
-            text = data[block.start : block.end].decode()
-            yield Item(block.start, block.end, text, kind, _content(block.text), block.tags)
+        kind_of_block, start, end, _, text, tags, _ = block
+        if kind_of_block is BlockKind.BULLET and text and not (text[0] == "U" and is_updated_line(block)):
+            yield Item(start, end, data[start:end].decode(), kind, _content(text), tags)
 
 
 @lru_cache(maxsize=_CONTENTS_KEPT)

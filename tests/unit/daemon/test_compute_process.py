@@ -283,6 +283,30 @@ def test_the_child_in_this_process() -> None:
         os.close(to_us)
 
 
+def test_the_child_gives_memory_back_once_no_job_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two large jobs memory is kept; once no further one waits it is given back, once."""
+    to_child, from_us = os.pipe()
+    to_us, from_child = os.pipe()
+    released: list[bytes] = []
+
+    def release() -> None:
+        released.append(os.read(to_us, 1 << 16))
+        os.close(from_us)
+
+    monkeypatch.setattr(compute_process, "LARGE_BYTES", 1)
+    monkeypatch.setattr(compute_process, "QUIET_S", 0)
+    monkeypatch.setattr(compute_process, "release_memory", release)
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        os.write(from_us, (compute_process.HEAD.pack(4, 1) + b"echo" + b"x") * 2)
+        assert compute_process.main(["support.fake_jobs", "0", "0"], source=to_child, target=from_child) == 0
+    finally:
+        signal.signal(signal.SIGINT, before)
+        for end in (to_child, to_us, from_child):
+            os.close(end)
+    assert released == [(compute_process.HEAD.pack(2, 1) + b"okx") * 2]
+
+
 def test_children_die_with_the_daemon() -> None:
     """A child ends in the middle of its job when its parent is killed with SIGKILL."""
     code = (

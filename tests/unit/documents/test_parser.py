@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.documents import DocumentKind, ParsedDocument, Update, Wording, apply_changes, parse_document
+from reverie.documents.parser import parse_items
 from support.document_cases import awkward_documents
 from support.soak import count
 
@@ -221,6 +222,7 @@ def test_other_words_about_an_update_are_a_memory(line: str) -> None:
 def check(path: str, text: str) -> None:
     """Assert that item spans are in order, disjoint and not empty, and have the items' text."""
     page = parse_document(path, text)
+    assert parse_items(path, text) == page.items
     data = text.encode("utf-8", "replace")
     at = 0
     for item in page.items:

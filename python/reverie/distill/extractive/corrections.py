@@ -123,12 +123,11 @@ def corrections(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
         stopped = isinstance(before, Interrupted) or (
             isinstance(before, ToolCall) and before.failed and _REFUSED.search(before.result) is not None
         )
-        about = _about(before)
         for sentence in own_sentences(said.text)[:2]:
             text = _correction(sentence, stopped=stopped)
             if text and (facts.trace.calls or ABOUT_WORK.search(text)):
                 when = said.at or at
-                content = with_absolute_dates(f"{text}: the user had to correct this{about}", when)
+                content = with_absolute_dates(f"{text}: the user had to correct this{_about(before)}", when)
                 yield build_candidate(MemoryType.MISTAKE, content, when, [said.seq])
 
 

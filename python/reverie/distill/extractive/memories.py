@@ -101,10 +101,11 @@ def candidates(
         *_of_project(facts, at),
         *_from_working_memory(working_memory, at),
     ]
-    mistakes = [*corrections(facts, at), *mended_failures(facts, at), *_of(learnt, MemoryType.MISTAKE)]
+    corrected = list(corrections(facts, at))
+    mistakes = [*corrected, *mended_failures(facts, at), *_of(learnt, MemoryType.MISTAKE)]
     return (
         *without_duplicates(mistakes),
-        *islice(_preferences(facts, at), _PREFERENCES_MAX),
+        *islice(_preferences(facts, at, corrected), _PREFERENCES_MAX),
         *without_duplicates([*procedures(facts, at, uses), *_of(learnt, MemoryType.PROCEDURE)]),
         *without_duplicates(skills(facts, at, uses)),
         *without_duplicates(known),
@@ -141,13 +142,14 @@ def _of(found: Iterable[Candidate], kind: MemoryType) -> list[Candidate]:
     return [candidate for candidate in found if candidate.type is kind]
 
 
-def _preferences(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
+def _preferences(facts: ThreadFacts, at: str | None, mistakes: Iterable[Candidate]) -> Iterator[Candidate]:
     """Yield the person's standing preferences, without a date so that repetitions are equal.
 
-    A sentence that corrects the agent is a mistake already, and is not said twice; another one of its message may be
-    the rule behind it: "No, don't add pytz. Never add a dependency, the machine has no network."
+    `mistakes` are what the person corrected. A sentence that corrects the agent is one of them already, and is not said
+    twice; another one of its message may be the rule behind it: "No, don't add pytz. Never add a dependency, the
+    machine has no network."
     """
-    corrected = [mistake.content.split(":", 1)[0].lower() for mistake in corrections(facts, at)]
+    corrected = [mistake.content.split(":", 1)[0].lower() for mistake in mistakes]
     for wish in preferences.standing_preferences(facts.requests, chat=not facts.trace.calls):
         if not any(order in wish.said.lower() for order in corrected):
             text = wish.text if wish.text.endswith("”") else f"{wish.text}."

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.candidate_builder import build_candidate, file_tag
@@ -171,7 +172,7 @@ def skills(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> It
     for use in uses:
         if use.purpose == "other":
             by[use.command].append(use)
-    passed = _passed(facts) if by else []
+    passed = _passed(facts) if by else ()
     for command, found in sorted(by.items(), key=lambda pair: (-len(pair[1]), pair[0])):
         times = sum(use.times for use in found)
         ran = [run for run, parts in passed if ("other", command) in parts]
@@ -199,9 +200,14 @@ def _most_used(uses: Iterable[CommandUse]) -> tuple[str, int, int]:
     return best, threads[best], times[best]
 
 
-def _passed(facts: ThreadFacts) -> list[tuple[Run, list[tuple[str, str]]]]:
+def _passed(facts: ThreadFacts) -> tuple[tuple[Run, list[tuple[str, str]]], ...]:
     """Return the runs with a part that passed, each with its parts."""
-    return [(run, parts) for run in facts.runs if (parts := _parts(run, facts.trace.root))]
+    return _with_parts(facts.runs, facts.trace.root)
+
+
+@lru_cache(maxsize=1)  # what is counted, chosen and learnt of one thread looks at the same runs one after the other
+def _with_parts(runs: tuple[Run, ...], root: str) -> tuple[tuple[Run, list[tuple[str, str]]], ...]:
+    return tuple((run, parts) for run in runs if (parts := _parts(run, root)))
 
 
 def _parts(run: Run, root: str) -> list[tuple[str, str]]:

@@ -173,11 +173,13 @@ def substantial_requests(requests: Iterable[Utterance]) -> list[Utterance]:
 
 def _link_answers(steps: Iterable[Step], proposed: str) -> Iterator[Step]:
     """Return the steps with the person's briefest messages linked to the question or proposal they answer."""
+    said: str | None = None  # by the agent last; what it proposes is looked for where the person is brief alone
     for step in steps:
         if isinstance(step, Utterance) and step.role == "assistant":
-            proposed = proposal_in(step.text)
-        if isinstance(step, Utterance) and step.role == "user" and proposed and _is_answer(step.text):
-            yield replace(step, answers=proposed)
+            said = step.text
+        if isinstance(step, Utterance) and step.role == "user" and _is_answer(step.text):
+            proposed, said = proposed if said is None else proposal_in(said), None
+            yield replace(step, answers=proposed) if proposed else step
         else:
             yield step
 
@@ -201,11 +203,13 @@ def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySen
     kinds: dict[str, list[KeySentence]] = {name: [] for name in (*_KINDS, _WEIGHED)}
     kinds[_WEIGHED] = list(before.weighed)
     proposed, has_looked, has_acted = before.proposed, before.has_looked, before.has_acted
+    said: str | None = None  # by the agent since `proposed` was found
     for step in trace.steps:
         match step:
             case Utterance(role="user") if step.text.startswith(_OF_CLIENT):
                 continue
             case Utterance(role="user"):
+                proposed, said = proposed if said is None else proposal_in(said), None
                 agreed = _agrees(step)
                 kinds[_WEIGHED] = [mark for mark in kinds[_WEIGHED] if mark.text not in proposed]
                 _settle(kinds, "decisions" if agreed and not cue_phrases.is_correction(step.text) else "remarks")
@@ -213,7 +217,7 @@ def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySen
                 has_looked = has_acted = False
             case Utterance():
                 _classify_agent(step, kinds, _LOOKING_ON if has_looked and not has_acted else _AS_IT_IS)
-                proposed = proposal_in(step.text)
+                said = step.text
             case ToolCall():
                 told = _OF_REPORTS if step.tool in _REPORTS else _AS_IT_IS
                 for text in _prose_in_call(step):
@@ -226,6 +230,7 @@ def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySen
                 has_looked, has_acted = has_looked or looks, has_acted or not looks
             case Interrupted():
                 continue
+    proposed = proposed if said is None else proposal_in(said)
     return kinds, Pending(proposed, tuple(kinds.pop(_WEIGHED)), has_looked, has_acted)
 
 
