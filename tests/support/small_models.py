@@ -36,16 +36,25 @@ def static_folder(folder: Path, *, scale: float = 1.0) -> Path:
     return folder
 
 
-def bert_folder(folder: Path, tokens: Sequence[str], *, size: int = 8, heads: int = 2, layers: int = 2) -> Path:
-    """Write a BERT encoder of seeded random weights; return its folder."""
+def bert_folder(
+    folder: Path,
+    tokens: Sequence[str],
+    *,
+    size: int = 8,
+    heads: int = 2,
+    layers: int = 2,
+    places: int = 128,
+    scale: float = 1.0,
+) -> Path:
+    """Write a BERT encoder of seeded random weights, times a scale, for `places` tokens; return its folder."""
     pick = random.Random(7)
 
     def matrix(rows: int, columns: int) -> list[list[float]]:
-        return [[pick.gauss(0, 0.5) for _ in range(columns)] for _ in range(rows)]
+        return [[scale * pick.gauss(0, 0.5) for _ in range(columns)] for _ in range(rows)]
 
     found: dict[str, Sequence[object]] = {
         "embeddings.word_embeddings.weight": matrix(len(tokens), size),
-        "embeddings.position_embeddings.weight": matrix(128, size),
+        "embeddings.position_embeddings.weight": matrix(places, size),
         "embeddings.token_type_embeddings.weight": matrix(2, size),
         "embeddings.LayerNorm.weight": matrix(1, size)[0],
         "embeddings.LayerNorm.bias": matrix(1, size)[0],

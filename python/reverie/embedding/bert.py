@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie.embedding.embedder import numpy
 from reverie.embedding.vector_search import unit_rows
+from reverie.embedding.wordpiece import check_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ __all__ = ["Bert"]
 
 TOKENS_MAX: Final = 128  # of a text, its marks of beginning and end included: what such models were trained on
 BATCH: Final = 16  # texts of like length at once
+_EMBEDDINGS: Final = "embeddings."
 _ERF: Final = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)  # Abramowitz and Stegun 7.1.26
 
 
@@ -28,7 +30,8 @@ class Bert:
 
         Raises:
             KeyError: a tensor or setting is missing.
-            ValueError: it uses another activation than gelu.
+            ValueError: it uses another activation than gelu, or a tensor has another shape than the settings say.
+            ArithmeticError: a setting is no number.
         """
         if config.get("hidden_act", "gelu") != "gelu":
             raise ValueError(f"its activation is {config['hidden_act']}, and only gelu is known")
@@ -40,18 +43,40 @@ class Bert:
         self._layers = layers
         self._depth = int(config["num_hidden_layers"])
         self._begin, self._end = tokens.vocabulary["[CLS]"], tokens.vocabulary["[SEP]"]
+        self._tokens_max = min(TOKENS_MAX, len(layers[f"{_EMBEDDINGS}position_embeddings.weight"]))
+        self._check()
+
+    def _check(self) -> None:
+        """Compare every tensor's shape with the settings. Raises KeyError, ValueError."""
+        size, layers = self.dimensions, self._layers
+        check_table(layers[f"{_EMBEDDINGS}word_embeddings.weight"], self._tokens)
+        inner = len(layers["encoder.layer.0.intermediate.dense.bias"]) if self._depth > 0 else 0
+        shapes: dict[str, tuple[int, ...]] = {}
+        for kind in ("word", "position", "token_type"):
+            name = f"{_EMBEDDINGS}{kind}_embeddings.weight"
+            shapes[name] = (len(layers[name]), size)
+        for part in ("weight", "bias"):
+            shapes[f"{_EMBEDDINGS}LayerNorm.{part}"] = (size,)
         for at in range(self._depth):
-            _ = layers[f"encoder.layer.{at}.output.LayerNorm.bias"]
+            shapes |= _layer_shapes(f"encoder.layer.{at}.", size, inner)
+            wrong = [name for name in shapes if layers[name].shape != shapes[name]]
+            if wrong:
+                raise ValueError(f"the tensor {wrong[0]} has the shape {layers[wrong[0]].shape}")
+            shapes.clear()
+        fits = self._heads > 0 and size % self._heads == 0 and self._depth > 0 and self._tokens_max > 2
+        if not fits or not 0 <= self._epsilon < 1 or not len(layers[f"{_EMBEDDINGS}token_type_embeddings.weight"]):
+            raise ValueError("its settings do not fit each other")
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Return a float32 array with a row of length 1 for each text."""
         np = numpy()
-        numbers = [[self._begin, *self._tokens.numbers(text, TOKENS_MAX - 2), self._end] for text in texts]
+        numbers = [[self._begin, *self._tokens.numbers(text, self._tokens_max - 2), self._end] for text in texts]
         order = sorted(range(len(texts)), key=lambda at: len(numbers[at]))
         rows = np.zeros((len(texts), self.dimensions), np.float32)
         for start in range(0, len(order), BATCH):
             chosen = order[start : start + BATCH]
-            rows[chosen] = self._means(np, [numbers[at] for at in chosen])
+            with np.errstate(all="ignore"):  # what is no number has no direction
+                rows[chosen] = self._means(np, [numbers[at] for at in chosen])
         return unit_rows(np, rows)
 
     def _means(self, np: Any, batch: Sequence[Sequence[int]]) -> Any:
@@ -96,6 +121,22 @@ class Bert:
         centred = values - values.mean(axis=-1, keepdims=True)
         spread = np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + self._epsilon)
         return centred / spread * self._layers[f"{name}.weight"] + self._layers[f"{name}.bias"]
+
+
+def _layer_shapes(layer: str, size: int, inner: int) -> dict[str, tuple[int, ...]]:
+    """Return the shapes of the tensors of one layer by their names."""
+    found: dict[str, tuple[int, ...]] = {}
+    square = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
+    matrices = {
+        **dict.fromkeys(square, (size, size)),
+        "intermediate.dense": (inner, size),
+        "output.dense": (size, inner),
+    }
+    for name, shape in matrices.items():
+        found[f"{layer}{name}.weight"], found[f"{layer}{name}.bias"] = shape, shape[:1]
+    for name in ("attention.output.LayerNorm", "output.LayerNorm"):
+        found[f"{layer}{name}.weight"] = found[f"{layer}{name}.bias"] = (size,)
+    return found
 
 
 def _gelu(np: Any, values: Any) -> Any:

@@ -9,22 +9,23 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from reverie.embedding.model_files import WEIGHTS_BYTES_MAX, json_object, read_file, tensors_of
 from reverie.embedding.wordpiece import WordPiece
 from reverie.errors import EmbedderFailed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from importlib.machinery import ModuleSpec
 
 __all__ = ["INSTALL", "Embedder", "configured", "folder_of", "numpy", "open_embedder"]
 
 INSTALL: Final = "pip install 'reverie[embed]'"
 WEIGHTS: Final = "model.safetensors"
 HASHED_BYTES: Final = 1_000_000  # of the weights, from both ends: they tell two models apart
-_DTYPES: Final = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I8": "i1", "I32": "<i4", "I64": "<i8"}
 _TABLE_NAMES: Final = ("embeddings", "embedding.weight")
 _BERT_NAME: Final = "embeddings.word_embeddings.weight"
 
@@ -69,12 +70,12 @@ def folder_of(model: str, *, home: Path) -> Path:
     """
     if "/" in model:
         path = home / model[2:] if model.startswith("~/") else Path(model)
-        if not (path / WEIGHTS).is_file():
+        if not os.path.isfile(path / WEIGHTS):  # noqa: PTH113 - False, too, where the folder cannot be looked into
             hint = "download the model's folder yourself, and set memory.embedder to it"
             raise EmbedderFailed(f"{path} has no {WEIGHTS}", hint=hint)
         return path
     name = model.replace("-", "_")
-    spec = importlib.util.find_spec(name) if name.isidentifier() else None
+    spec = _spec_of(name) if name.isidentifier() else None
     places = [] if spec is None else [Path(place) for place in spec.submodule_search_locations or ()]
     found = (folder for place in places for folder in (place, place / "model") if (folder / WEIGHTS).is_file())
     folder = next(found, None)
@@ -85,6 +86,14 @@ def folder_of(model: str, *, home: Path) -> Path:
     return folder
 
 
+def _spec_of(name: str) -> ModuleSpec | None:
+    """Return where a package is; None where there is none, or it was not imported from a place."""
+    try:
+        return importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # ValueError: for `__main__`
+        return None
+
+
 def open_embedder(folder: Path) -> Embedder:
     """Return the embedder of a model's folder; reads all of its weights.
 
@@ -93,58 +102,48 @@ def open_embedder(folder: Path) -> Embedder:
     """
     np = numpy()
     try:
-        path = folder / WEIGHTS
-        tensors = _tensors(np, path)
-        config = json.loads((folder / "config.json").read_bytes())
-        digest = _digest(path)
+        weights = read_file(folder / WEIGHTS, WEIGHTS_BYTES_MAX)
+        tensors = tensors_of(np, weights)
+        settings = read_file(folder / "config.json")
+        config = json_object(settings, "config.json")
         tokens = WordPiece.of_folder(folder)
-        table = next((tensors[name] for name in _TABLE_NAMES if name in tensors), None)
-        if table is not None:
-            from reverie.embedding.static import StaticTable  # noqa: PLC0415 - one of two
-
-            return StaticTable(f"static {digest}", tokens, table, weights=tensors.get("weights"))
-        prefix = next((name.removesuffix(_BERT_NAME) for name in tensors if name.endswith(_BERT_NAME)), None)
-        if prefix is not None and config.get("model_type") == "bert":
-            from reverie.embedding.bert import Bert  # noqa: PLC0415 - one of two
-
-            layers = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
-            return Bert(f"bert {digest}", tokens, layers, config)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        digest = _digest(weights, settings, tokens.source)
+        del weights
+        embedder = _of_tensors(tensors, config, tokens, digest)
+    except (OSError, ValueError, KeyError, TypeError, ArithmeticError, MemoryError) as error:
         raise EmbedderFailed(f"the model in {folder} cannot be read: {error}", hint="copy the model again") from error
+    if embedder is not None:
+        return embedder
     raise EmbedderFailed(
         f"the model in {folder} is neither a static table nor a BERT encoder",
         hint="choose one of these, such as MiniLM",
     )
 
 
-def _tensors(np: Any, path: Path) -> Mapping[str, Any]:
-    """Return the tensors of a safetensors file by their names, as float32 arrays.
+def _of_tensors(
+    tensors: Mapping[str, Any], config: Mapping[str, Any], tokens: WordPiece, digest: str
+) -> Embedder | None:
+    """Return the embedder of a model's tensors; None for a model of another kind. Raises as `open_embedder` catches."""
+    table = next((tensors[name] for name in _TABLE_NAMES if name in tensors), None)
+    if table is not None:
+        from reverie.embedding.static import StaticTable  # noqa: PLC0415 - one of two
 
-    Raises:
-        ValueError: the file is damaged, or has numbers of an unknown type.
+        return StaticTable(f"static {digest}", tokens, table, weights=tensors.get("weights"))
+    prefix = next((name.removesuffix(_BERT_NAME) for name in tensors if name.endswith(_BERT_NAME)), None)
+    if prefix is None or config.get("model_type") != "bert":
+        return None
+    from reverie.embedding.bert import Bert  # noqa: PLC0415 - one of two
+
+    layers = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
+    return Bert(f"bert {digest}", tokens, layers, config)
+
+
+def _digest(weights: bytes, *others: bytes) -> str:
+    """Return a name of a model: the beginning of a SHA-256 of the size and ends of its weights, and of other files.
+
+    The same weights give other vectors with another vocabulary.
     """
-    data = path.read_bytes()
-    size = int.from_bytes(data[:8], "little")
-    if size > len(data) - 8:
-        raise ValueError("its header is not whole")
-    header = json.loads(data[8 : 8 + size])
-    tensors: dict[str, Any] = {}
-    for name, entry in header.items():
-        if name == "__metadata__":
-            continue
-        start, end = entry["data_offsets"]
-        if entry["dtype"] not in _DTYPES or not 0 <= start <= end <= len(data) - 8 - size:
-            raise ValueError(f"the tensor {name} cannot be read")
-        dtype = np.dtype(_DTYPES[entry["dtype"]])
-        array = np.frombuffer(data, dtype, offset=8 + size + start, count=(end - start) // dtype.itemsize)
-        tensors[name] = array.reshape(entry["shape"]).astype(np.float32)
-    return tensors
-
-
-def _digest(path: Path) -> str:
-    """Return a name of a file's content: the beginning of a SHA-256 of its size, beginning and end."""
-    with path.open("rb") as file:
-        size = path.stat().st_size
-        begin = file.read(HASHED_BYTES)
-        file.seek(max(0, size - HASHED_BYTES))
-        return hashlib.sha256(b"%d " % size + begin + file.read()).hexdigest()[:16]
+    digest = hashlib.sha256(b"%d " % len(weights) + weights[:HASHED_BYTES] + weights[-HASHED_BYTES:])
+    for other in others:
+        digest.update(b"%d " % len(other) + other)
+    return digest.hexdigest()[:16]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie.embedding.embedder import numpy
 from reverie.embedding.vector_search import unit_rows
+from reverie.embedding.wordpiece import check_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,14 +25,14 @@ class StaticTable:
         """Use a table of shape (tokens, dimensions); `weights` count each token's row, where the model has them.
 
         Raises:
-            ValueError: the table has fewer rows than the vocabulary.
+            ValueError: the table has fewer rows than the vocabulary, or too many columns, or none.
         """
-        if table.ndim != 2 or len(table) <= max(tokens.vocabulary.values(), default=0):
-            raise ValueError("its table does not fit its vocabulary")
+        check_table(table, tokens)
         self.name = name
         self.dimensions = int(table.shape[1])
         self._tokens = tokens
-        self._table = table if weights is None else table * weights.reshape(-1, 1)
+        with numpy().errstate(over="ignore"):
+            self._table = table if weights is None else table * weights.reshape(-1, 1)
 
     def embed(self, texts: Sequence[str]) -> Any:
         """Return a float32 array with a row of length 1 for each text; zeros for one without a known token."""
@@ -40,5 +41,6 @@ class StaticTable:
         for at, text in enumerate(texts):
             numbers = [number for number in self._tokens.numbers(text, TOKENS_MAX) if number != self._tokens.unknown]
             if numbers:
-                rows[at] = self._table[numbers].mean(axis=0)
+                with np.errstate(over="ignore", invalid="ignore"):
+                    rows[at] = self._table[numbers].mean(axis=0)
         return unit_rows(np, rows)

@@ -19,9 +19,10 @@ ROOM: Final = 1024  # rows that an empty table has room for
 
 
 def unit_rows(np: Any, rows: Any) -> Any:
-    """Return the rows of an array divided by their lengths; rows of zeros as they are."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)
+    """Return the rows of an array divided by their lengths; zeros where a length is 0 or no number."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        return np.divide(rows, lengths, out=np.zeros_like(rows), where=(lengths > 0) & np.isfinite(lengths))
 
 
 class Vectors:

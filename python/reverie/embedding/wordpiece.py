@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from reverie.embedding.model_files import json_object, read_file
 from reverie.errors import EmbedderFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["WordPiece"]
+__all__ = ["WordPiece", "check_table"]
 
+DIMENSIONS_MAX: Final = 8192  # several times what any such model has
 WORD_CHARS: Final = 100  # a longer word is unknown, as in the models' training
 _CJK: Final = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x2FA1F))
 
@@ -22,8 +23,14 @@ _CJK: Final = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0
 class WordPiece:
     """The vocabulary of a model. `unknown` is the token of what it has no parts for."""
 
-    def __init__(self, vocabulary: dict[str, int], *, lowercase: bool) -> None:
-        """Use a vocabulary of tokens and their numbers; `lowercase` models know no capitals and no accents."""
+    def __init__(self, vocabulary: dict[str, int], *, lowercase: bool, source: bytes = b"") -> None:
+        """Use a vocabulary of tokens and their numbers; `lowercase` models know no capitals and no accents.
+
+        `source` is the file that it was read from. Raises ValueError for numbers that no row of a table can have.
+        """
+        if any(type(number) is not int or number < 0 for number in vocabulary.values()):
+            raise ValueError("its vocabulary has numbers that are no rows")
+        self.source = source
         self.vocabulary = vocabulary
         self.unknown = vocabulary.get("[UNK]", 0)
         self._lowercase = lowercase
@@ -37,24 +44,26 @@ class WordPiece:
             EmbedderFailed: there is neither, or the model splits words in another way.
         """
         try:
-            described = json.loads((folder / "tokenizer.json").read_bytes())
+            source = read_file(folder / "tokenizer.json")
+            described = json_object(source, "tokenizer.json")
             model, normalizer = described["model"], described.get("normalizer") or {}
             if model.get("type") != "WordPiece":
                 raise EmbedderFailed(
                     f"the model in {folder} splits words by {model.get('type')}, and only WordPiece is known",
                     hint="choose a model of the BERT family, or a static table made from one",
                 )
-            return cls(dict(model["vocab"]), lowercase=bool(normalizer.get("lowercase", True)))
+            return cls(dict(model["vocab"]), lowercase=bool(normalizer.get("lowercase", True)), source=source)
         except FileNotFoundError:
             pass
         except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
             raise EmbedderFailed(f"{folder / 'tokenizer.json'} cannot be read", hint="copy the model again") from error
         try:
-            lines = (folder / "vocab.txt").read_text("utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
+            source = read_file(folder / "vocab.txt")
+            lines = source.decode().splitlines()
+        except (OSError, ValueError) as error:
             hint = "copy the whole folder of the model"
             raise EmbedderFailed(f"{folder} has neither tokenizer.json nor vocab.txt", hint=hint) from error
-        return cls({token: number for number, token in enumerate(lines)}, lowercase=True)
+        return cls({token: number for number, token in enumerate(lines)}, lowercase=True, source=source)
 
     def numbers(self, text: str, limit: int) -> list[int]:
         """Return the numbers of the first `limit` tokens of a text, without those that mark its beginning and end."""
@@ -81,6 +90,14 @@ class WordPiece:
             else:
                 return (self.unknown,)
         return tuple(pieces)
+
+
+def check_table(table: Any, tokens: WordPiece) -> None:
+    """Return if an array is a table with a row for every token. Raises ValueError."""
+    if table.ndim != 2 or len(table) <= max(tokens.unknown, *tokens.vocabulary.values(), 0):
+        raise ValueError("its table does not fit its vocabulary")
+    if not 0 < table.shape[1] <= DIMENSIONS_MAX:
+        raise ValueError(f"its vectors have {table.shape[1]} numbers, and 1 to {DIMENSIONS_MAX} are possible")
 
 
 def _words(text: str, *, lowercase: bool) -> Iterator[str]:
