@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -145,17 +146,16 @@ def test_sessions_are_accepted_at_every_cut(api: MessagesApi, client: anthropic.
         send_accepted(client, small.request)
 
 
-@pytest.mark.parametrize("placement", PLACEMENTS)
-def test_contexts_of_the_daemon_are_accepted(api: MessagesApi, client: anthropic.Anthropic, placement: Any) -> None:
+def test_contexts_of_the_daemon_are_accepted(api: MessagesApi, client: anthropic.Anthropic) -> None:
     """`request` of an imported session is accepted, before and after a distillation, at any budget it allows."""
     api.signed = None
     with running_daemon() as daemon, Client(daemon.socket) as reverie:
         for path in all_sessions(2, step=count(13, 1)):
             thread = str(import_file(reverie, path).thread)
-            for budget in (None, 40_000):
+            for budget, placement in itertools.product((None, 40_000), PLACEMENTS):
                 send_accepted(client, _request(reverie, thread, placement, budget))
             reverie.distill(thread)
-            for budget in (None, 30_000):
+            for budget, placement in itertools.product((None, 30_000), PLACEMENTS):
                 send_accepted(client, _request(reverie, thread, placement, budget))
 
 

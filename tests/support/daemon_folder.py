@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from reverie.client import Client
 from reverie.errors import NotFound
 from support.daemon import running_daemon
+from support.waiting import PAUSE_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -97,6 +98,8 @@ class Tree:
             if not (outcome.adopted or outcome.written or outcome.deleted or waits):
                 return outcome
             assert time.monotonic() < deadline, outcome
+            if outcome.status.missing:  # believed after a quiet time, which the daemon needs no questions for
+                time.sleep(PAUSE_S)
 
     def memories(self) -> dict[str, wire.Memory]:
         """Return every memory by its content."""

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from reverie.store.check import CheckReport
 
-TRIALS = count(20, 300)
-CONTEXT_EVERY = count(8, 1)  # trials; a context needs a second process, which takes half a second to start
+TRIALS = count(10, 300)
+CONTEXT_EVERY = count(5, 1)  # trials; a context needs a second process, which takes half a second to start
 DIED = b"died"
 EXIT_S = 60
 CODES = {"archives": b"default\0\x0b\x02", "memories": b"default\0\x09\x02", "threads": b"default\0\x02\x02"}

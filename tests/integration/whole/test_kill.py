@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-KILLS = count(8, 200)
+KILLS = count(4, 200)
 CLIENTS = 8
-HOMES_AFTER = count(4, 10)  # kills of one store; then another begins, so that its size stays that of a young one
+HOMES_AFTER = count(2, 10)  # kills of one store; then another begins, so that its size stays that of a young one
 PIECE_BYTES = 32 * 1024  # an import of many commits
 TURNS, NOISE = 24, 300
 JOIN_S = 30
