@@ -174,7 +174,9 @@ def _check_agents() -> Finding:
     """Check that the hooks of agents' clients run, and that they get answers."""
     quiet = local_daemon.socket_path().with_name("hook.quiet")
     if quiet.exists() and time.time() - quiet.stat().st_mtime < hook_script.QUIET_S:
-        return Finding("agents", "bad", "a hook got no answer in time less than a minute ago", "read `reverie logs`")
+        return Finding(
+            "agents", "bad", "two hooks in a row got no answer in time, less than a minute ago", "read `reverie logs`"
+        )
     home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
     untrusted = installation.untrusted_hooks(home / "config.toml")
     if untrusted:

@@ -1,7 +1,8 @@
 """The hook program where no compiled one fits: standard input to the daemon, its answer to standard output.
 
 It runs by itself, as `python -IS hook_script.py CLIENT EVENT [PART]`, with the standard library alone. The exit status
-is always 0. It gives up after 0.3 s, and sends no request for a minute after one without an answer.
+is always 0. It gives up after 0.3 s, after 0.15 s where the request before had no answer, and sends no request for a
+minute after two in a row without one. A daemon that has just started may be late.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WAIT_S = 0.3
+WAIT_AGAIN_S = 0.15  # where the request before had no answer
 QUIET_S = 60.0
+STARTING_S = 10.0  # before a request without an answer counts
 PARTS = ("state", "summary", "excerpts")
 MODEL_CALL = "REVERIE_MODEL_CALL"  # set where the daemon runs the client to ask its model: not to be fed back
 
@@ -27,28 +30,26 @@ def main(words: list[str], env: Mapping[str, str]) -> None:
     path = socket_path(env)
     if not words or path is None:
         return
-    stamp = os.path.join(os.path.dirname(path), "hook.quiet")
-    asked = False
+    stamp, mark = (os.path.join(os.path.dirname(path), name) for name in ("hook.quiet", "hook.missed"))
+    asked, has_missed = False, 0 < changed_at(path) <= changed_at(mark)
 
     def give_up(*_: object) -> None:
-        if asked:
-            try:
-                os.close(os.open(stamp, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-                os.utime(stamp)
-            except OSError:
-                pass
+        if asked and time.time() - changed_at(path) >= STARTING_S:
+            touch(stamp if has_missed else mark)
         os._exit(0)
 
     signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, WAIT_S)
+    signal.setitimer(signal.ITIMER_REAL, WAIT_AGAIN_S if has_missed else WAIT_S)
     body = sys.stdin.buffer.read()
-    if is_quiet(stamp) or MODEL_CALL in env:
+    if 0 <= time.time() - changed_at(stamp) < QUIET_S or MODEL_CALL in env:
         return
     asked = True
     answer = ask(path, target(words, env), body, env.get("REVERIE_TOKEN", ""))
     signal.setitimer(signal.ITIMER_REAL, 0)
     sys.stdout.buffer.write(answer)
     sys.stdout.buffer.flush()
+    if has_missed:
+        os.unlink(mark)
 
 
 def target(words: list[str], env: Mapping[str, str]) -> str:
@@ -91,12 +92,21 @@ def socket_path(env: Mapping[str, str]) -> str | None:
         return folder + "/reverie/reverie.sock" if folder.startswith("/") else None
 
 
-def is_quiet(stamp: str) -> bool:
-    """Return True if a request had no answer a short time ago."""
+def changed_at(path: str) -> float:
+    """Return when a file was changed last, in seconds since 1970; 0 without one."""
     try:
-        return 0 <= time.time() - os.stat(stamp).st_mtime < QUIET_S
+        return os.stat(path).st_mtime
     except OSError:
-        return False
+        return 0.0
+
+
+def touch(path: str) -> None:
+    """Make an empty file, or change the time of one."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+        os.utime(path)
+    except OSError:
+        pass
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 //! `reverie-hook CLIENT EVENT [PART]`: standard input to the daemon, its answer to standard output.
 //!
 //! A hook may neither fail nor delay its client: the exit status is always 0, and after [`WAIT`] nothing more is waited
-//! for. A daemon that hangs costs that once: for [`QUIET`] no request is sent then. One that is not running costs
-//! nothing, since the connection is refused at once.
+//! for. A daemon that misses two hooks in a row hangs: for [`QUIET`] no request is sent then. One that misses a single
+//! hook was busy; the next one waits for [`WAIT_AGAIN`] alone, so that one that hangs costs less than half a second. One
+//! that has just started may be late, and one that is not running costs nothing: the connection is refused at once.
 //!
 //! The standard library alone, and no other file: the bindings of the library compile this one by itself.
 
@@ -21,8 +22,14 @@ use std::time::{Duration, SystemTime};
 /// How long the client is made to wait.
 const WAIT: Duration = Duration::from_millis(300);
 
-/// How long no request is sent after one without an answer.
+/// How long it is made to wait where the request before had no answer.
+const WAIT_AGAIN: Duration = Duration::from_millis(150);
+
+/// How long no request is sent after two in a row without an answer.
 const QUIET: Duration = Duration::from_mins(1);
+
+/// How old a daemon's socket is before a request without an answer counts.
+const STARTING: Duration = Duration::from_secs(10);
 
 /// Whether the input was read, so that what is waited for is the daemon.
 static ASKED: AtomicBool = AtomicBool::new(false);
@@ -39,14 +46,20 @@ const SOCKET_FILE: &str = "socket";
 fn main() {
     let words: Vec<String> = env::args().skip(1).collect();
     let (Some(client), Some(socket)) = (words.first(), socket_path()) else { process::exit(0) };
-    let stamp = stamp_path(&socket);
+    let stamp = socket.with_file_name("hook.quiet");
+    let mark = socket.with_file_name("hook.missed");
     let (answers, answer) = mpsc::channel();
-    let (target, quiet) = (target(client, words.get(2)), is_quiet(&stamp) || env::var_os(MODEL_CALL).is_some());
+    let (target, quiet) = (target(client, words.get(2)), is_younger(&stamp, QUIET) || env::var_os(MODEL_CALL).is_some());
+    let has_missed = is_marked(&mark, &socket);
+    let asked = socket.clone();
     // Reading, connecting and waiting may each block for ever, so they are done beside the clock.
-    thread::spawn(move || answers.send(ask(&socket, &target, quiet)));
-    let answer = answer.recv_timeout(WAIT);
-    if answer.is_err() && ASKED.load(Ordering::Relaxed) {
-        fs::write(&stamp, b"").unwrap_or_default();
+    thread::spawn(move || answers.send(ask(&asked, &target, quiet)));
+    let answer = answer.recv_timeout(if has_missed { WAIT_AGAIN } else { WAIT });
+    if answer.is_err() && ASKED.load(Ordering::Relaxed) && !is_younger(&socket, STARTING) {
+        fs::write(if has_missed { &stamp } else { &mark }, b"").unwrap_or_default();
+    }
+    if has_missed && !quiet && matches!(answer, Ok(Ok(_))) {
+        fs::remove_file(&mark).unwrap_or_default();
     }
     if let Ok(Ok(text)) = answer {
         let mut out = io::stdout();
@@ -129,13 +142,17 @@ fn absolute(name: &str) -> Option<PathBuf> {
     env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
 }
 
-/// Return the file whose time says when the last request had no answer.
-fn stamp_path(socket: &Path) -> PathBuf {
-    socket.with_file_name("hook.quiet")
+/// Return whether the last request to the daemon of this socket had no answer.
+fn is_marked(mark: &Path, socket: &Path) -> bool {
+    changed_at(mark).is_ok_and(|at| changed_at(socket).is_ok_and(|start| start <= at))
 }
 
-/// Return whether a request had no answer a short time ago.
-fn is_quiet(stamp: &Path) -> bool {
-    let changed = fs::metadata(stamp).and_then(|status| status.modified());
-    changed.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age < QUIET))
+/// Return whether a file was changed less than `limit` ago.
+fn is_younger(path: &Path, limit: Duration) -> bool {
+    changed_at(path).is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age < limit))
+}
+
+/// Return when a file was changed last.
+fn changed_at(path: &Path) -> io::Result<SystemTime> {
+    fs::metadata(path)?.modified()
 }

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from support.daemon import Daemon
 
 Program = list[str]
+ANSWERING = b"answering"
 
 
 @pytest.fixture(params=["compiled", "script"])
@@ -41,13 +42,17 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Program:
 
 @pytest.fixture
 def silent() -> Iterator[tuple[Path, list[bytes]]]:
-    """A socket that takes connections and answers nothing, and the first bytes of each request."""
+    """The socket, half a minute old, of a daemon that takes connections and answers nothing; each request's beginning.
+
+    It answers while the first of them is ANSWERING.
+    """
     folder = Path(os.environ.get("TMPDIR", "/tmp")) / f"rv-silent-{os.getpid()}"  # noqa: S108 - a socket's path is short
     folder.mkdir(exist_ok=True)
     path, received = folder / "reverie.sock", list[bytes]()
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(path))
         server.listen()
+        age(path, 30)
         peers = []
 
         def accept() -> None:
@@ -58,6 +63,9 @@ def silent() -> Iterator[tuple[Path, list[bytes]]]:
                     return
                 peers.append(peer)
                 received.append(peer.recv(100))
+                if received[0] == ANSWERING:
+                    peer.sendall(b"HTTP/1.1 204 No Content\r\n\r\n")
+                    peer.shutdown(socket.SHUT_WR)
 
         thread = threading.Thread(target=accept, daemon=True)
         thread.start()
@@ -69,6 +77,12 @@ def silent() -> Iterator[tuple[Path, list[bytes]]]:
     for file in folder.iterdir():
         file.unlink()
     folder.rmdir()
+
+
+def age(path: Path, seconds: float) -> None:
+    """Make a file that much older."""
+    times = path.stat()
+    os.utime(path, (times.st_atime, times.st_mtime - seconds))
 
 
 def run(program: Program, data: bytes, *words: str, **env: str) -> str:
@@ -143,22 +157,59 @@ def test_bad_input_prints_nothing(program: Program, daemon: Daemon) -> None:
 def test_a_daemon_that_is_down_is_no_failure(program: Program, tmp_path: Path) -> None:
     """Nothing is printed, and nothing is noted: the next one asks again."""
     assert run(program, b"{}", "claude-code", "Stop", REVERIE_SOCKET=str(tmp_path / "no.sock")) == ""
-    assert not (tmp_path / "hook.quiet").exists()
+    assert list(tmp_path.glob("hook.*")) == []
 
 
-def test_a_daemon_that_hangs_is_asked_once(program: Program, silent: tuple[Path, list[bytes]]) -> None:
-    """The program gives up, and for a minute none of them asks; after that one does."""
+def test_a_daemon_that_hangs_is_asked_twice(program: Program, silent: tuple[Path, list[bytes]]) -> None:
+    """The program gives up; after the second time in a row none of them asks for a minute, then one does, once."""
     path, received = silent
-    assert run(program, b"{}", "claude-code", "Stop", REVERIE_SOCKET=str(path)) == ""
-    wait_until(lambda: len(received) == 1)
-    assert received[0].startswith(b"POST /v1/hooks/claude-code?pid=")
-    for _ in range(3):
-        assert run(program, b"{}", "claude-code", "Stop", REVERIE_SOCKET=str(path)) == ""
-    assert len(received) == 1
+    env = {"REVERIE_SOCKET": str(path)}
     stamp = path.with_name("hook.quiet")
-    os.utime(stamp, (stamp.stat().st_atime, stamp.stat().st_mtime - 61))
-    assert run(program, b"{}", "claude-code", "Stop", REVERIE_SOCKET=str(path)) == ""
+    assert run(program, b"{}", "claude-code", "Stop", **env) == ""
+    assert not stamp.exists()
+    assert run(program, b"{}", "claude-code", "Stop", **env) == ""
     wait_until(lambda: len(received) == 2)
+    assert all(request.startswith(b"POST /v1/hooks/claude-code?pid=") for request in received)
+    for _ in range(3):
+        assert run(program, b"{}", "claude-code", "Stop", **env) == ""
+    assert len(received) == 2
+    for asked in (3, 3):
+        assert run(program, b"{}", "claude-code", "Stop", **env) == ""
+        assert len(received) == 2
+        age(stamp, 61)
+        assert run(program, b"{}", "claude-code", "Stop", **env) == ""
+        wait_until(lambda asked=asked: len(received) == asked)  # type: ignore[misc]
+        received.pop()
+
+
+def test_a_daemon_that_is_busy_for_a_moment_is_asked_again(program: Program, silent: tuple[Path, list[bytes]]) -> None:
+    """One answer after a miss, and the next miss is the first again."""
+    path, received = silent
+    env = {"REVERIE_SOCKET": str(path)}
+    for _ in range(2):
+        assert run(program, b"{}", "claude-code", "Stop", **env) == ""
+        wait_until(lambda: bool(received))
+        received[:] = [ANSWERING]
+        assert run(program, b"{}", "claude-code", "Stop", **env) == ""
+        received.clear()
+        assert {file.name for file in path.parent.iterdir()} == {path.name}
+
+
+def test_a_daemon_that_has_just_started_may_be_late(program: Program, silent: tuple[Path, list[bytes]]) -> None:
+    """Nothing is noted; and what was missed by the daemon before it does not count."""
+    path, received = silent
+    env = {"REVERIE_SOCKET": str(path)}
+    assert run(program, b"{}", "claude-code", "Stop", **env) == ""
+    mark = path.with_name("hook.missed")
+    age(mark, 40)
+    assert run(program, b"{}", "claude-code", "Stop", **env) == ""
+    assert not path.with_name("hook.quiet").exists()
+    mark.unlink()
+    os.utime(path)
+    for _ in range(3):
+        assert run(program, b"{}", "claude-code", "Stop", **env) == ""
+    wait_until(lambda: len(received) == 5)
+    assert {file.name for file in path.parent.iterdir()} == {path.name}
 
 
 def test_an_input_without_an_end_is_given_up(program: Program, daemon: Daemon) -> None:
@@ -166,7 +217,7 @@ def test_an_input_without_an_end_is_given_up(program: Program, daemon: Daemon) -
     env = os.environ | {"REVERIE_HOME": str(daemon.home)}
     with subprocess.Popen([*program, "claude-code", "Stop"], stdin=subprocess.PIPE, env=env) as process:
         assert process.wait(60) == 0
-    assert not daemon.socket.with_name("hook.quiet").exists()
+    assert not daemon.socket.with_name("hook.missed").exists()
 
 
 def test_the_plugin_knows_its_socket(tmp_path: Path) -> None:
