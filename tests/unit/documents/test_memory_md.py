@@ -137,7 +137,7 @@ LINES = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=count(300, 20_000), deadline=None)
+@settings(max_examples=count(120, 20_000), deadline=None)
 @given(st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n"]), st.sampled_from(["", "\n"]), st.integers(0, 4))
 def test_only_our_lines_ever_change(lines: list[str], ending: str, end: str, size: int) -> None:
     """Every document is listed or counted, a second call changes nothing, and other lines keep their order."""

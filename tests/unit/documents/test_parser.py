@@ -256,7 +256,7 @@ texts = st.text(max_size=200) | st.lists(lines, max_size=15).flatmap(
 )
 
 
-@settings(max_examples=count(300, 20_000), deadline=None)
+@settings(max_examples=count(120, 20_000), deadline=None)
 @given(st.sampled_from(PATHS), texts, st.sampled_from(["", "\ufeff"]))
 def test_any_text_is_read(path: str, text: str, mark: str) -> None:
     """No text raises, and the items are at their spans."""

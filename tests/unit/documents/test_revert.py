@@ -116,7 +116,7 @@ def plans(draw: st.DrawFn, names: list[str], new: str) -> list[Change]:
     return [*plan, *(Add(f"{new}{at}", words) for at, words in enumerate(draw(st.lists(WORDS, max_size=2))))]
 
 
-@settings(max_examples=count(200, 10_000), deadline=None)
+@settings(max_examples=count(80, 10_000), deadline=None)
 @given(st.data())
 def test_a_revert_keeps_the_other_changes(data: st.DataObject) -> None:
     """Of two writes to different items the first is reverted, and only the second's items are left."""

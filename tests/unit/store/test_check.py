@@ -357,7 +357,7 @@ def test_the_walk_continues_after_a_broken_part_of_the_tree(filled: Path, kind: 
 
 @given(st.sampled_from(sorted(rule.code for rule in RULES.values())), st.binary(max_size=12), st.binary(max_size=60))
 @settings(
-    max_examples=count(300, 20_000),
+    max_examples=count(100, 20_000),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -16,6 +16,7 @@ from reverie.store.record_keys import encode_number
 from reverie.store.retention import Rules, prune
 from reverie.store.undo import undo_operation
 from reverie.store.versions import EDITS_MAX
+from support.soak import count
 from support.stores import AT, MASKING, SPACE, after, opened, raw_key, write
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ _STEPS = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=count(12, 600), deadline=None)
 @given(steps=_STEPS, undone=st.booleans())
 def test_whatever_is_put_and_deleted_comes_back_as_it_was(
     tmp_path_factory: pytest.TempPathFactory, steps: list[list[dict[str, Any] | None]], *, undone: bool

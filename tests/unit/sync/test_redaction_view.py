@@ -134,7 +134,7 @@ LINES = st.lists(st.lists(WORDS, max_size=4).map(" ".join), max_size=8)
 ENDS = st.sampled_from(["\n", "\r\n"])
 
 
-@settings(max_examples=count(300, 20_000), deadline=None)
+@settings(max_examples=count(120, 20_000), deadline=None)
 @given(
     LINES,
     ENDS,
