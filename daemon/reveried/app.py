@@ -33,12 +33,11 @@ from reverie.usecases.redaction_fingerprints import FingerprintKeeper
 from reveried import __version__, log
 from reveried.actions import purge
 from reveried.actions.access_counts import write_accesses, write_accesses_regularly
-from reveried.actions.distill import learn_from_spool
 from reveried.actions.history import prune_daily
+from reveried.actions.learn import learn_from_spool
 from reveried.actions.runs import complete_due
 from reveried.actions.scheduled_jobs import register_scheduled_jobs
-from reveried.actions.search import keep_messages, keep_vectors, save_messages
-from reveried.actions.search_index import keep_index, save_indexes
+from reveried.actions.search_index import keep_index, keep_messages, keep_vectors, save_indexes, save_messages
 from reveried.actions.sessions import resume_following
 from reveried.actions.store_compaction import compact_when_quiet
 from reveried.background_working_states import BackgroundState

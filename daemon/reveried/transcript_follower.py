@@ -20,7 +20,7 @@ from reverie.importers import transcript_files
 from reverie.usecases import sessions
 from reverie.wire import CHUNK_MAX_BYTES
 from reveried.actions import imports
-from reveried.actions.distill import learn
+from reveried.actions.learn import learn
 from reveried.log import logger
 from reveried.supervision import start_supervised
 

@@ -1,4 +1,4 @@
-"""Actions on documents and memories: commit a person's save first, then the write, then update the file; and recall.
+"""Actions on documents: commit a person's save first, then the write, then update the file.
 
 Routes, tools and the command line share them. The order is the same everywhere: what a person has saved is committed
 first, so that a caller's change is checked against it, and the answer comes when the file is on disk again.
@@ -6,50 +6,39 @@ first, so that a caller's change is checked against it, and the answer comes whe
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from reverie import wire
 from reverie.documents.project_folder import PERSON
 from reverie.errors import Conflict
-from reverie.models import MemoryType
 from reverie.path_validation import existing_spelling
-from reverie.store import DocumentRecord, MemoryRecord
+from reverie.store import DocumentRecord
 from reverie.sync.redaction_view import has_marker
-from reverie.usecases import document_moves, documents, memories
+from reverie.usecases import document_moves, documents
 from reveried.use_case_runner import read, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from reverie.models import Candidate
-    from reverie.recall import Hit
     from reverie.store import Write
-    from reverie.usecases.document_writes import Author
     from reveried.services import Services
 
 __all__ = [
-    "RECALL_TOKENS",
     "append",
-    "change",
+    "check_spelling",
+    "check_writable",
+    "commit_write",
     "delete",
     "delete_folder",
-    "forget",
     "insert",
     "move",
     "patch",
     "put",
-    "recall",
-    "remember",
+    "redacted",
 ]
 
 T = TypeVar("T")
-
-RECALL_TOKENS = 1_500  # of all hits together, unless the caller gives a budget
-
-
-# Documents
 
 
 async def put(
@@ -73,12 +62,12 @@ async def put(
         author="agent",
         new_id=partial(services.new_id, "mem"),
         if_match=if_match,
-        summary=_redacted(services, summary),
+        summary=redacted(services, summary),
         idempotency=idempotency,
         project=project,
     )
-    await _check_spelling(services, space, path)
-    return await _commit(services, space, path, write)
+    await check_spelling(services, space, path)
+    return await commit_write(services, space, path, write)
 
 
 async def patch(
@@ -106,7 +95,7 @@ async def patch(
         idempotency=idempotency,
         project=project,
     )
-    return await _commit(services, space, path, write)
+    return await commit_write(services, space, path, write)
 
 
 async def append(
@@ -129,19 +118,19 @@ async def append(
         who=who,
         author="agent",
         new_id=partial(services.new_id, "mem"),
-        summary=_redacted(services, summary),
+        summary=redacted(services, summary),
         if_match=if_match,
         idempotency=idempotency,
         project=project,
     )
-    await _check_spelling(services, space, path)
-    return await _commit(services, space, path, write)
+    await check_spelling(services, space, path)
+    return await commit_write(services, space, path, write)
 
 
 async def delete(services: Services, space: str, path: str, *, who: str, if_match: str | None) -> wire.DocumentDeleted:
     """Delete a document and its file."""
     write = documents.delete(space, path, who=who, author="agent", if_match=if_match)
-    return await _commit(services, space, path, write, deletes="")
+    return await commit_write(services, space, path, write, deletes="")
 
 
 async def insert(
@@ -169,7 +158,7 @@ async def insert(
         idempotency=idempotency,
         project=project,
     )
-    return await _commit(services, space, path, write)
+    return await commit_write(services, space, path, write)
 
 
 async def move(
@@ -184,7 +173,7 @@ async def move(
         space, path, to, who=who, author="agent", new_id=partial(services.new_id, "mem"), idempotency=idempotency
     )
     for new in moved.values():
-        _check_writable(services, space, new)
+        check_writable(services, space, new)
     return await _commit_all(services, space, [*moved, *moved.values()], write, deleted=moved)
 
 
@@ -210,114 +199,17 @@ async def _commit_all(
     return value
 
 
-# Memories
-
-
-async def remember(
-    services: Services,
-    space: str,
-    candidate: Candidate,
-    *,
-    who: str,
-    author: Author,
-    document: str | None,
-    idempotency: tuple[str, str] | None,
-) -> memories.RememberedMemory:
-    """Create a memory, unless the document has the same one; return its record."""
-    write = memories.remember(
-        space,
-        candidate,
-        who=who,
-        author=author,
-        new_id=partial(services.new_id, "mem"),
-        document=document,
-        idempotency=idempotency,
-    )
-    if document is not None:
-        await _check_spelling(services, space, document)
-        _check_writable(services, space, document)
-    record = (await services.submit(write)).value
-    await services.sync_service.write_documents(space, {record.document})
-    return record
-
-
-async def change(
-    services: Services,
-    space: str,
-    memory_id: str,
-    *,
-    content: str | None,
-    tags: Sequence[str] | None,
-    who: str,
-    author: Author,
-) -> MemoryRecord:
-    """Change the content or the tags of a memory; return its record."""
-    read = _stored_memory(services, space, memory_id)
-    write = memories.change(
-        space, memory_id, content=_redacted(services, content), tags=tags, who=who, author=author, read=read
-    )
-    return await _commit(services, space, read.document, write)
-
-
-async def forget(services: Services, space: str, memory_id: str, *, who: str, author: Author) -> wire.MemoryDeleted:
-    """Delete a memory from its document."""
-    read = _stored_memory(services, space, memory_id)
-    write = memories.forget(space, memory_id, who=who, author=author, read=read)
-    return await _commit(services, space, read.document, write, deletes=read.content)
-
-
-class Recalled(NamedTuple):
-    """The hits of a recall, best first, with their records; how many weaker ones are not shown; what decided it."""
-
-    hits: list[tuple[Hit[MemoryRecord], MemoryRecord]]
-    weaker: int
-    min_score: float
-
-
-async def recall(
-    services: Services,
-    space: str,
-    query: str,
-    *,
-    limit: int,
-    token_budget: int | None = None,
-    types: Collection[str] | None = None,
-    tags: Collection[str] | None = None,
-    projects: Collection[str] | None = None,
-    min_score: float | None = None,
-    peek: bool = False,
-) -> Recalled:
-    """Search the memories, and count an access of each hit unless the caller only peeks."""
-    options: dict[str, Any] = {
-        "limit": limit,
-        "token_budget": token_budget or RECALL_TOKENS,
-        "types": {MemoryType(kind) for kind in types} if types else None,
-        "tags": tags or None,
-        "projects": projects,
-        "min_score": min_score,
-    }
-    # A thread costs more than a search does; it is for an index that has to catch up first.
-    found = services.recall.recall_at_once(space, query, **options)
-    if found is None:
-        found = await asyncio.to_thread(services.recall.recall, space, query, **options)
-    if not peek:
-        services.accesses.count(space, [hit.memory.id for hit in found.hits], at=services.clock())
-    with services.store.reader(space) as reader:
-        hits = [(hit, services.accesses.with_access(reader, hit.memory)) for hit in found.hits]
-    return Recalled(hits, found.weaker, found.min_score)
-
-
 # What every write does around its commit
 
 
-async def _commit(services: Services, space: str, path: str, write: Write[T], *, deletes: str | None = None) -> T:
+async def commit_write(services: Services, space: str, path: str, write: Write[T], *, deletes: str | None = None) -> T:
     """Commit a person's save at `path`, then the write if it fits, and update the file; return the write's value.
 
     `deletes` is the text that the write deletes, "" for the whole document. Raises Conflict if no file can be written
     there, or if a person's secret would be deleted.
     """
     await services.sync_service.read_saves(space, {path})
-    _check_writable(services, space, path)
+    check_writable(services, space, path)
     if deletes is not None:
         await _check_secrets(services, space, path, deletes)
     value = (await services.submit(write)).value
@@ -325,7 +217,7 @@ async def _commit(services: Services, space: str, path: str, write: Write[T], *,
     return value
 
 
-def _check_writable(services: Services, space: str, path: str) -> None:
+def check_writable(services: Services, space: str, path: str) -> None:
     """Refuse a path at which no file can be written, for example because a directory is there."""
     refusal = services.sync_service.refusal(space, path)
     if refusal is not None:
@@ -348,7 +240,7 @@ async def _check_secrets(services: Services, space: str, path: str, deletes: str
         )
 
 
-async def _check_spelling(services: Services, space: str, path: str) -> None:
+async def check_spelling(services: Services, space: str, path: str) -> None:
     """Refuse a new path that differs from an existing one only in case or Unicode form.
 
     On systems where both name one file, only one of the two would be read.
@@ -365,11 +257,6 @@ async def _check_spelling(services: Services, space: str, path: str) -> None:
         )
 
 
-def _stored_memory(services: Services, space: str, memory_id: str) -> MemoryRecord:
-    """Return the version of a memory that the caller can have read: without a person's save that is not committed."""
-    with services.store.reader(space) as reader:
-        return memories.get(reader, memory_id)
-
-
-def _redacted(services: Services, text: str | None) -> str | None:
+def redacted(services: Services, text: str | None) -> str | None:
+    """Return the text with its secrets replaced, None for None."""
     return None if text is None else services.redactor.text(text)

@@ -18,7 +18,7 @@ from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
 from reverie.usecases import backup_list, purge_steps, threads
 from reverie.usecases import purge_targets as purging
 from reverie.usecases.conflicts import open_conflicts
-from reveried.actions import documents
+from reveried.actions import documents, memories
 from reveried.actions.store_compaction import compact
 from reveried.daemon_records import spaces_of
 from reveried.keyed_lock import keyed_lock
@@ -84,7 +84,7 @@ async def _delete_first(services: Services, space: str, target: PendingPurge, wh
         is_memory = target.kind == "memory" and reader.exists(Kind.MEMORY, (target.key,))
         is_document = target.kind == "document" and reader.exists(Kind.DOCUMENT, (target.key,))
     if is_memory:
-        await documents.forget(services, space, target.key, who=who, author="agent")
+        await memories.forget(services, space, target.key, who=who, author="agent")
     if is_document and not _is_copy(services, space, target.key):
         await documents.delete(services, space, target.key, who=who, if_match=None)
 

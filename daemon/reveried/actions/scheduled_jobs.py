@@ -14,7 +14,8 @@ from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.store import ThreadRecord
 from reverie.usecases import dream as dream_case
 from reveried.actions.access_counts import write_accesses
-from reveried.actions.distill import dream, dream_snapshot, learn, learn_snapshot
+from reveried.actions.dreams import dream, dream_snapshot
+from reveried.actions.learn import learn, learn_snapshot
 from reveried.model_transports.ask_model import prepared
 from reveried.model_transports.request_batches import ITEMS_MAX
 from reveried.use_case_runner import decide, read

@@ -1,4 +1,4 @@
-"""Search messages, memories and documents; keep the index over messages up to date behind the requests."""
+"""Search messages, memories and documents: what answers a question, from the indexes."""
 
 from __future__ import annotations
 
@@ -8,27 +8,20 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from reverie import wire
-from reverie.errors import EmbedderFailed, ReverieError, ValidationError
+from reverie.errors import ValidationError
 from reverie.importers.line_entry import rfc3339_utc
 from reverie.store import to_ms
 from reverie.usecases import search_results as usecase
 from reverie.usecases.message_indexes import within
 from reverie.usecases.project_listing import holds_only
 from reveried.actions.projects import known_project, visible
-from reveried.daemon_records import spaces_of
-from reveried.log import logger
 
 if TYPE_CHECKING:
     from reveried.services import Services
 
-__all__ = ["keep_messages", "keep_vectors", "save_messages", "search"]
+__all__ = ["search"]
 
 WAIT_S: Final = 5.0  # a search waits so long for an index that is built, then answers from what there is
-SLICE_S: Final = 0.5  # of work behind the requests, after which a stop of the daemon is noticed
-FIRST_AFTER_S: Final = 2.0
-EVERY_S: Final = 5.0
-SAVE_AFTER_S: Final = 60.0
-CHANGES_MAX: Final = 20_000  # as many changes are saved sooner
 MEMORY_TOKENS: Final = 100_000  # no limit for memories but their number
 LOOKED_AT: Final = 5  # times as many as are asked for, of which some may be of another project or time
 
@@ -134,74 +127,3 @@ def _time_ms(given: str | None, field: str) -> int | None:
     except ValueError as error:
         hint = "write it as 2026-11-21, or as 2026-11-21T09:30:00Z"
         raise ValidationError(f"{field} is not a time", hint=hint, field=field) from error
-
-
-async def keep_messages(
-    services: Services,
-    *,
-    first_after_s: float = FIRST_AFTER_S,
-    every_s: float = EVERY_S,
-    save_after_s: float = SAVE_AFTER_S,
-) -> None:
-    """Open the message index of every space, follow the store's commits and save now and then, until cancelled."""
-    loop = asyncio.get_running_loop()
-    commits, saved_at = -1, loop.time()
-    await asyncio.sleep(first_after_s)
-    while True:
-        is_due = loop.time() >= saved_at + save_after_s
-        if commits != services.store.commits or is_due:
-            commits = services.store.commits
-            for space in await asyncio.to_thread(spaces_of, services.store):
-                is_current = False
-                while not is_current:
-                    is_current = await asyncio.to_thread(services.messages.catch_up, space, SLICE_S)
-                await asyncio.to_thread(_save, services, space, 1 if is_due else CHANGES_MAX)
-            saved_at = loop.time() if is_due else saved_at
-        await asyncio.sleep(every_s)
-
-
-async def keep_vectors(services: Services, *, first_after_s: float = FIRST_AFTER_S, every_s: float = EVERY_S) -> None:
-    """Embed messages behind the requests where an embedder is configured, until cancelled.
-
-    An embedder that cannot be used is named in the log; then words alone are searched, until the next start.
-    """
-    if not services.config.memory.embedder:
-        return
-    commits = -1
-    await asyncio.sleep(first_after_s)
-    try:
-        while True:
-            if commits != services.store.commits:
-                commits = services.store.commits
-                for space in await asyncio.to_thread(spaces_of, services.store):
-                    while not await asyncio.to_thread(services.messages.embed, space, SLICE_S):
-                        await asyncio.to_thread(_save_vectors, services, space)
-                    await asyncio.to_thread(_save_vectors, services, space)
-            await asyncio.sleep(every_s)
-    except EmbedderFailed as error:
-        logger("reveried.search").warning("words alone are searched", problem=error.message, hint=error.hint)
-
-
-def _save_vectors(services: Services, space: str, *, at_once: bool = False) -> None:
-    """Save the vectors of a space; an error is logged, and they are saved the next time."""
-    try:
-        services.messages.save_vectors(space, at_once=at_once)
-    except (OSError, ReverieError) as error:
-        logger("reveried.search").warning("vectors are not saved", space=space, problem=str(error))
-
-
-def save_messages(services: Services) -> None:
-    """Save the message indexes and vectors that this process has opened: for the stop."""
-    for space in services.messages.opened():
-        _save(services, space, 1, merge=False)
-        _save_vectors(services, space, at_once=True)
-
-
-def _save(services: Services, space: str, changes_min: int, *, merge: bool = True) -> None:
-    """Save the index of a space with at least so many changes; an error is logged, and it is saved the next time."""
-    try:
-        messages = services.messages
-        if messages.unsaved(space) >= changes_min or (merge and messages.has_many_segments(space)):
-            messages.save(space, merge=merge)
-    except (OSError, ReverieError) as error:
-        logger("reveried.search").warning("a message index is not saved", space=space, problem=str(error))

@@ -21,7 +21,7 @@ from reverie.store import DocumentRecord
 from reverie.usecases import lost_update, working_state
 from reverie.usecases.documents import writable_path
 from reverie.usecases.lost_update import ReadVersion
-from reveried.actions import documents, projects, threads
+from reveried.actions import documents, memories, projects, threads
 from reveried.use_case_runner import answer_once, stored_answer
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
     visible = projects.visible(projects.thread_project(call.services, call.space, call.thread))
     least = None if params.min_score is UNSET else params.min_score
-    found = await documents.recall(
+    found = await memories.recall(
         call.services, call.space, params.query, limit=params.limit, projects=visible, min_score=least
     )
     return wire.ToolRecall(

@@ -12,6 +12,7 @@ from typer.exceptions import Abort, TyperException
 
 from reverie.errors import ReverieError, StorageFailed, ValidationError
 from reveried.cli import (
+    archives,
     completion,
     config,
     daemon,
@@ -125,7 +126,7 @@ _WORK: Commands = {
     "show": show.show,
     "diff": diff.diff,
     "undo": undo.undo,
-    "rollback": diff.rollback,
+    "rollback": undo.rollback,
     "backup": store.backup,
     "restore": store.restore,
     "check": store.check,
@@ -165,7 +166,7 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     ),
     "archives": (
         "Show the archives of distillations and dreams.\n\nExample: reverie archives list",
-        {"list": dreams.archives_list, "show": dreams.archives_show, "verify": dreams.archives_verify},
+        {"list": archives.archives_list, "show": archives.archives_show, "verify": archives.archives_verify},
     ),
     "schedule": (
         "Run dreams on a schedule.\n\nExample: reverie schedule list",

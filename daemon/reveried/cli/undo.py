@@ -1,4 +1,4 @@
-"""`reverie undo`: one operation, by default the last that can be undone."""
+"""`reverie undo` takes back one operation, `reverie rollback` all that came after one."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,12 +10,14 @@ from reveried.cli import local_daemon
 from reveried.cli.history import effects
 from reveried.cli.local_daemon import all_items
 from reveried.cli.options import Json, Yes, confirm
-from reveried.cli.output import print_json, say, when
+from reveried.cli.output import counted, print_json, say, when
 
 if TYPE_CHECKING:
     from reverie.client import Client
 
-__all__ = ["undo"]
+__all__ = ["rollback", "undo"]
+
+_PATHS_SHOWN = 10  # of documents that a rollback would change
 
 
 def undo(
@@ -78,3 +80,45 @@ def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | N
         elif newer is None and any(change.purged for change in item.changes):
             newer = item
     raise NotFound("there is nothing to undo", hint="reverie log lists the operations")
+
+
+def rollback(
+    operation: Annotated[
+        str, typer.Argument(metavar="OP", help="The last operation that stays in effect, as `reverie log` shows it.")
+    ],
+    path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="Only this document.")] = None,
+    memory: Annotated[str | None, typer.Option("--memory", metavar="ID", help="Only this memory.")] = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Restore documents, memories and notes to an earlier operation; undo reverts that.
+
+    Example: reverie rollback OP --yes
+    """
+    with local_daemon.client() as client:
+        if not yes:
+            _confirm_rollback(client, operation, path=path, memory=memory, json=json)
+        answer = client.rollback(operation, path=path, memory=memory)
+    if json:
+        print_json(answer)
+        return
+    if answer.operation is None:
+        say(f"Nothing to roll back: {path or memory or 'everything'} is as it was after operation {answer.to}.")
+        return
+    say(
+        f"Rolled back to operation {answer.to}: {counted(len(answer.documents), 'document')} changed. "
+        f"To revert that: reverie undo {answer.operation}"
+    )
+
+
+def _confirm_rollback(client: "Client", operation: str, *, path: str | None, memory: str | None, json: bool) -> None:
+    """Print what a rollback would change and ask."""
+    if operation != "0":
+        client.operation(operation)  # raises NotFound before anything is asked
+    if memory is not None:
+        preview = f"Memory {memory} would be restored to operation {operation}."
+    else:
+        changed = client.difference(operation, path=path).items
+        paths = ", ".join(item.path for item in changed[:_PATHS_SHOWN])
+        preview = f"{counted(len(changed), 'document')} would be restored: {paths}"
+    confirm(preview, "Roll back?", json=json)

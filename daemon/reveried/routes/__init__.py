@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from reveried.http.routing import Table, table
 from reveried.routes import (
-    contexts,
     daemon,
+    distillation,
     distiller_check,
     documents,
     dreams,
@@ -23,6 +23,7 @@ from reveried.routes import (
     sessions,
     spaces_and_tokens,
     sync,
+    thread_memory,
     threads,
     tools,
 )
@@ -38,7 +39,8 @@ def routes() -> Table:
         spaces_and_tokens.ROUTES,
         threads.ROUTES,
         projects.ROUTES,
-        contexts.ROUTES,
+        thread_memory.ROUTES,
+        distillation.ROUTES,
         memories.ROUTES,
         review.ROUTES,
         runs.ROUTES,

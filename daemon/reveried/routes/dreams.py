@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.store import DreamRecord
 from reverie.usecases import dream
-from reveried.actions import distill as actions
+from reveried.actions import dreams
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes import jobs
@@ -26,7 +26,7 @@ async def start(call: Call) -> Reply:
     request, idempotency = call.into(wire.StartDream), call.idempotency
 
     async def work(_: Progress) -> wire.DreamAnswer:
-        return await actions.dream(
+        return await dreams.dream(
             call.services,
             call.space,
             who=call.who,

@@ -16,7 +16,7 @@ from reverie.store import MemoryRecord, PendingPurge
 from reverie.usecases import memories as usecase
 from reverie.usecases import purge_targets as purging
 from reverie.usecases.recall import recall_answer
-from reveried.actions import documents, projects
+from reveried.actions import memories, projects
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.routes.pagination import record_page
@@ -75,7 +75,7 @@ async def create(call: Call) -> Reply:
         if body.project is None
         else await projects.registered(call.services, call.space, body.project, who=call.who),
     )
-    record = await documents.remember(
+    record = await memories.remember(
         call.services,
         call.space,
         candidate,
@@ -100,7 +100,7 @@ def _type_of(body: wire.CreateMemory) -> MemoryType:
 async def change(call: Call) -> Reply:
     """Change the content or the tags of a memory; of its document nothing else changes but summary and day."""
     body = call.into(wire.ChangeMemory)
-    record = await documents.change(
+    record = await memories.change(
         call.services,
         call.space,
         call.params["id"],
@@ -117,7 +117,7 @@ async def forget(call: Call) -> Reply:
     """Delete a memory from its document; undo restores it, unless `purge` removes it for good."""
     memory_id = call.params["id"]
     if not call.query_as(wire.PurgeQuery).purge:
-        return Reply(await documents.forget(call.services, call.space, memory_id, who=call.who, author="agent"))
+        return Reply(await memories.forget(call.services, call.space, memory_id, who=call.who, author="agent"))
     document = await read(call.services, call.space, lambda reader: purging.document_of(reader, memory_id))
     purged = await purge(call, PendingPurge("memory", memory_id))
     return Reply(wire.MemoryDeleted(id=memory_id, document=document, operation=purged.operation, purged=purged))
@@ -136,7 +136,7 @@ async def recall(call: Call) -> Reply:
     selection = await projects.selected(call.services, call.space, body)
 
     async def search() -> wire.RecallAnswer:
-        found = await documents.recall(
+        found = await memories.recall(
             call.services,
             call.space,
             body.query,

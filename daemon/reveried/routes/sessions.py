@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import Forbidden, ValidationError
 from reverie.usecases import privacy
-from reveried.actions import compactions
+from reveried.actions import conversation_compaction
 from reveried.actions import sessions as actions
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -41,7 +41,7 @@ async def list_sessions(call: Call) -> Reply:
 
 async def compact(call: Call) -> Reply:
     """Return the text that takes the place of a client's conversation."""
-    return Reply(await compactions.compact(call.services, call.space, call.into(wire.CompactConversation)))
+    return Reply(await conversation_compaction.compact(call.services, call.space, call.into(wire.CompactConversation)))
 
 
 async def prepare_compaction(call: Call) -> Reply:

@@ -20,29 +20,6 @@ from reverie.wire.base import (
     SequenceQuery,
     WaitQuery,
 )
-from reverie.wire.context import (
-    ContextAnswer,
-    ContextQuery,
-    ContextText,
-    ContextTokens,
-    CreateNote,
-    DistillAnswer,
-    DistillRequest,
-    ModelMessage,
-    ModelRequest,
-    ModelRequests,
-    ModelRequestsQuery,
-    Note,
-    PastDistillation,
-    Placement,
-    RequestFragment,
-    SetWorkingState,
-    StateSources,
-    SummaryText,
-    TailSize,
-    ThreadDigest,
-    WorkingState,
-)
 from reverie.wire.daemon import (
     BackupMade,
     Compacted,
@@ -52,12 +29,22 @@ from reverie.wire.daemon import (
     Health,
     Job,
     JobAccepted,
-    JobState,
     ModelChecked,
     ModelInUse,
     ModelSpend,
     Status,
     TokenSpend,
+)
+from reverie.wire.distillation import (
+    DistillAnswer,
+    DistillRequest,
+    ModelMessage,
+    ModelRequest,
+    ModelRequests,
+    ModelRequestsQuery,
+    PastDistillation,
+    SummaryText,
+    TailSize,
 )
 from reverie.wire.documents import (
     AppendEntry,
@@ -176,6 +163,20 @@ from reverie.wire.sessions import (
     StartSession,
 )
 from reverie.wire.spaces_and_tokens import CreateSpace, CreateToken, Space, Token
+from reverie.wire.thread_memory import (
+    ContextAnswer,
+    ContextQuery,
+    ContextText,
+    ContextTokens,
+    CreateNote,
+    Note,
+    Placement,
+    RequestFragment,
+    SetWorkingState,
+    StateSources,
+    ThreadDigest,
+    WorkingState,
+)
 from reverie.wire.threads import (
     MESSAGES_MAX,
     Appended,
@@ -284,7 +285,6 @@ __all__ = [
     "InsertLines",
     "Job",
     "JobAccepted",
-    "JobState",
     "KeepChange",
     "LeftOutLines",
     "ListQuery",

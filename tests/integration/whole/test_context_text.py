@@ -9,7 +9,7 @@ import pytest
 from reverie.context.as_text import TEXT_TIERS
 from reverie.context.tiers import FRAME
 from reverie.errors import NotFound, ValidationError
-from reverie.wire.context import TIERS
+from reverie.wire.thread_memory import TIERS
 from reveried.cli import import_files as importing
 from support.http_checks import check_refused
 from support.session_writer import SessionWriter, text_block

@@ -16,7 +16,7 @@ from reverie.store import Store
 from reverie.usecases.access_counts import AccessCounts
 from reverie.usecases.project_listing import ProjectListings
 from reveried import config
-from reveried.actions import distill, history, imports
+from reveried.actions import distill, history, imports, learn
 from reveried.commit_worker import Worker
 from reveried.compute_process import Compute
 from support.generated_sessions import generate
@@ -99,7 +99,7 @@ def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> No
             assert {name for name, _ in lanes} == {"commit import.begin", "commit import.chunk", "decide import"}
             assert all(bulk for _, bulk in lanes)
             lanes.clear()
-            await distill.learn(services, SPACE, thread, who="test")
+            await learn.learn(services, SPACE, thread, who="test")
             assert lanes == [("decide learn", True), ("commit thread.learn", False)]
             lanes.clear()
             await distill.distill(services, SPACE, thread, who="test")

@@ -1,0 +1,112 @@
+"""Learn memories from a thread without distilling it: decided in the compute process, its documents then written."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.errors import ValidationError
+from reverie.usecases import learn as learn_case
+from reverie.usecases.consolidation import changes_answer
+from reveried.actions.access_counts import write_accesses
+from reveried.model_transports.ask_model import answered, one_at_a_time, reflection_bounds
+from reveried.model_transports.spool_transport import LEARNT_FROM, learn_from_answers
+from reveried.use_case_runner import execute
+
+if TYPE_CHECKING:
+    from reverie.language_model.requests import Outcome, ReflectionBounds
+    from reverie.store import Reader, Write
+    from reveried.services import Services
+
+__all__ = ["RANDOM_BYTES", "learn", "learn_from_spool", "learn_snapshot", "reflection_setting", "require_tools"]
+
+RANDOM_BYTES = 16
+NOTHING_LEARNT = wire.MemoryChanges(candidates=0, counts={}, tier="", operation=None, proposals=wire.ABSENT)
+
+
+async def learn(
+    services: Services,
+    space: str,
+    thread: str,
+    *,
+    who: str,
+    reflect: bool = False,
+    through: int | None = None,
+    outcomes: dict[str, Outcome] | None = None,
+) -> wire.MemoryChanges:
+    """Learn memories from the thread's messages since it was last learnt from.
+
+    With `reflect` the model changes the memory files by calls of tools, whatever `distiller.learning` says. Messages
+    behind entry `through` wait for the next run. `outcomes` are answers that have come already, by their requests.
+
+    Raises:
+        NotFound: no such thread.
+    """
+    answers: dict[str, Outcome] = {} if outcomes is None else outcomes
+
+    def commit(plan: learn_case.LearnPlan) -> Write[wire.MemoryChanges] | wire.MemoryChanges:
+        if plan.last_seq == plan.since:
+            return changes_answer(plan.memories, operation=None)
+        return learn_case.commit(plan, space=space, who=who)
+
+    await write_accesses(services)
+    async with one_at_a_time(services, space):
+        LEARNT_FROM.set((space, thread))
+        answer = await execute(
+            services,
+            space,
+            snapshot=lambda reader: learn_snapshot(services, reader, thread, reflect=reflect, through=through),
+            skip=lambda job: None if job.entries else NOTHING_LEARNT,
+            complete=lambda job: answered(services, "learn-requests", job, answers, bulk=True),
+            job="learn",
+            plan=learn_case.LearnPlan,
+            commit=commit,
+            answers=wire.MemoryChanges,
+            lock="memories",
+            bulk_decide=True,
+        )
+    if answer.operation is not None:
+        await services.sync_service.write_all(space)
+    return answer
+
+
+def require_tools(services: Services) -> None:
+    """Raise ValidationError where no model is asked, so that there is none to call tools."""
+    if services.models is None:
+        raise ValidationError(
+            "The extractive distiller has no model, and so no tools to reflect with.",
+            hint="reverie config set distiller.kind anthropic; command and spool can reflect too.",
+            reason="no_tools",
+        )
+
+
+def learn_snapshot(
+    services: Services, reader: Reader, thread: str, *, reflect: bool = False, through: int | None = None
+) -> learn_case.LearnJob:
+    """Return what learning is decided from. Raises NotFound."""
+    job = learn_case.snapshot(
+        reader,
+        thread,
+        window=services.config.consolidation.window,
+        literals=services.config.redact.literals,
+        at=services.clock(),
+        random=services.random(RANDOM_BYTES),
+        through=through,
+    )
+    job.reflection = reflection_bounds(services) if reflect else reflection_setting(services)
+    return job
+
+
+def reflection_setting(services: Services) -> ReflectionBounds | None:
+    """Return the bounds of a reflection where threads are learnt from by one, else None."""
+    return reflection_bounds(services) if services.config.distiller.learning == "reflection" else None
+
+
+async def learn_from_spool(services: Services) -> None:
+    """Learn from threads whose answers appear in the spool, until the daemon stops; return at once without a spool."""
+    settings = services.config.distiller
+    if settings.kind == "spool":
+        await learn_from_answers(
+            settings.spool_folder,
+            lambda space, thread, reflects: learn(services, space, thread, who="distiller", reflect=reflects),
+        )

@@ -1,0 +1,125 @@
+"""Actions on memories: create, change, delete and recall them; their documents are updated on disk with them."""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from reverie.models import MemoryType
+from reverie.usecases import memories
+from reveried.actions.documents import check_spelling, check_writable, commit_write, redacted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from reverie import wire
+    from reverie.models import Candidate
+    from reverie.recall import Hit
+    from reverie.store import MemoryRecord
+    from reverie.usecases.document_writes import Author
+    from reveried.services import Services
+
+__all__ = ["RECALL_TOKENS", "change", "forget", "recall", "remember"]
+
+RECALL_TOKENS = 1_500  # of all hits together, unless the caller gives a budget
+
+
+async def remember(
+    services: Services,
+    space: str,
+    candidate: Candidate,
+    *,
+    who: str,
+    author: Author,
+    document: str | None,
+    idempotency: tuple[str, str] | None,
+) -> memories.RememberedMemory:
+    """Create a memory, unless the document has the same one; return its record."""
+    write = memories.remember(
+        space,
+        candidate,
+        who=who,
+        author=author,
+        new_id=partial(services.new_id, "mem"),
+        document=document,
+        idempotency=idempotency,
+    )
+    if document is not None:
+        await check_spelling(services, space, document)
+        check_writable(services, space, document)
+    record = (await services.submit(write)).value
+    await services.sync_service.write_documents(space, {record.document})
+    return record
+
+
+async def change(
+    services: Services,
+    space: str,
+    memory_id: str,
+    *,
+    content: str | None,
+    tags: Sequence[str] | None,
+    who: str,
+    author: Author,
+) -> MemoryRecord:
+    """Change the content or the tags of a memory; return its record."""
+    read = _stored_memory(services, space, memory_id)
+    write = memories.change(
+        space, memory_id, content=redacted(services, content), tags=tags, who=who, author=author, read=read
+    )
+    return await commit_write(services, space, read.document, write)
+
+
+async def forget(services: Services, space: str, memory_id: str, *, who: str, author: Author) -> wire.MemoryDeleted:
+    """Delete a memory from its document."""
+    read = _stored_memory(services, space, memory_id)
+    write = memories.forget(space, memory_id, who=who, author=author, read=read)
+    return await commit_write(services, space, read.document, write, deletes=read.content)
+
+
+class Recalled(NamedTuple):
+    """The hits of a recall, best first, with their records; how many weaker ones are not shown; what decided it."""
+
+    hits: list[tuple[Hit[MemoryRecord], MemoryRecord]]
+    weaker: int
+    min_score: float
+
+
+async def recall(
+    services: Services,
+    space: str,
+    query: str,
+    *,
+    limit: int,
+    token_budget: int | None = None,
+    types: Collection[str] | None = None,
+    tags: Collection[str] | None = None,
+    projects: Collection[str] | None = None,
+    min_score: float | None = None,
+    peek: bool = False,
+) -> Recalled:
+    """Search the memories, and count an access of each hit unless the caller only peeks."""
+    options: dict[str, Any] = {
+        "limit": limit,
+        "token_budget": token_budget or RECALL_TOKENS,
+        "types": {MemoryType(kind) for kind in types} if types else None,
+        "tags": tags or None,
+        "projects": projects,
+        "min_score": min_score,
+    }
+    # A thread costs more than a search does; it is for an index that has to catch up first.
+    found = services.recall.recall_at_once(space, query, **options)
+    if found is None:
+        found = await asyncio.to_thread(services.recall.recall, space, query, **options)
+    if not peek:
+        services.accesses.count(space, [hit.memory.id for hit in found.hits], at=services.clock())
+    with services.store.reader(space) as reader:
+        hits = [(hit, services.accesses.with_access(reader, hit.memory)) for hit in found.hits]
+    return Recalled(hits, found.weaker, found.min_score)
+
+
+def _stored_memory(services: Services, space: str, memory_id: str) -> MemoryRecord:
+    """Return the version of a memory that the caller can have read: without a person's save that is not committed."""
+    with services.store.reader(space) as reader:
+        return memories.get(reader, memory_id)

@@ -1,0 +1,169 @@
+"""Distilling a thread and learning from it, its summaries, and what would be sent to a model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from reverie import wire
+from reverie.store import DistillationRecord
+from reverie.usecases import distill, threads
+from reveried.actions import distill as distill_actions
+from reveried.actions import learn as learn_actions
+from reveried.http.call import Reply
+from reveried.http.routing import Route
+from reveried.model_transports.transport import request_tokens
+from reveried.routes import jobs
+from reveried.routes.pagination import record_page
+from reveried.use_case_runner import answer_once
+
+if TYPE_CHECKING:
+    from reveried.http.call import Call
+    from reveried.jobs import Progress
+
+__all__ = ["ROUTES", "require_thread"]
+
+
+async def summaries(call: Call) -> Reply:
+    """List the structured summaries of the thread, imported ones among them, oldest first."""
+    require_thread(call)
+    return await record_page(
+        call,
+        DistillationRecord,
+        lambda _, distillation: distill.past_answer(distillation),
+        prefix=(call.params["id"],),
+        numbered=True,
+    )
+
+
+async def distill_thread(call: Call) -> Reply:
+    """Replace the thread's older messages by a summary in its context; the messages themselves stay stored."""
+    request, idempotency = call.into(wire.DistillRequest), call.idempotency
+    require_thread(call)
+
+    async def work(_: Progress) -> wire.DistillAnswer:
+        return await distill_actions.distill(
+            call.services,
+            call.space,
+            call.params["id"],
+            who=call.who,
+            token_budget=request.token_budget,
+            idempotency=idempotency,
+        )
+
+    return await jobs.start_job(call, "distill", work)
+
+
+async def model_requests(call: Call) -> Reply:
+    """Return the requests to a model that a distillation, or a reflection, would begin with; nothing is sent."""
+    require_thread(call)
+    reflect = call.query_as(wire.ModelRequestsQuery).reflect
+    requests = await distill_actions.model_requests(call.services, call.space, call.params["id"], reflect=reflect)
+    items = [
+        wire.ModelRequest(
+            id=request.id,
+            purpose=request.purpose,
+            role=request.role,
+            prompt_version=request.prompt_version,
+            system=request.system,
+            messages=[wire.ModelMessage(role=message.role, content=message.content) for message in request.messages],
+            schema=request.schema,
+            max_output_tokens=request.max_output_tokens,
+            tokens=request_tokens(request),
+            tools=[msgspec.to_builtins(tool) for tool in request.tools] or wire.ABSENT,
+        )
+        for request in requests
+    ]
+    return Reply(wire.ModelRequests(kind=call.services.config.distiller.kind, items=items))
+
+
+async def learn(call: Call) -> Reply:
+    """Learn memories from the thread's messages since the last time, without distilling it."""
+    idempotency = call.idempotency
+    require_thread(call)
+
+    async def work(_: Progress) -> wire.MemoryChanges:
+        return await answer_once(
+            call.services,
+            call.space,
+            idempotency,
+            lambda: learn_actions.learn(call.services, call.space, call.params["id"], who=call.who),
+            wire.MemoryChanges,
+        )
+
+    return await jobs.start_job(call, "learn", work)
+
+
+async def reflect(call: Call) -> Reply:
+    """Let a model change the memory files by calls of tools, after the thread's messages since the last time."""
+    idempotency = call.idempotency
+    require_thread(call)
+    learn_actions.require_tools(call.services)
+
+    async def work(_: Progress) -> wire.MemoryChanges:
+        return await answer_once(
+            call.services,
+            call.space,
+            idempotency,
+            lambda: learn_actions.learn(call.services, call.space, call.params["id"], who=call.who, reflect=True),
+            wire.MemoryChanges,
+        )
+
+    return await jobs.start_job(call, "reflect", work)
+
+
+def require_thread(call: Call) -> None:
+    """Raise NotFound unless the thread exists: before a job starts, or where a list would only be empty."""
+    with call.services.store.reader(call.space) as reader:
+        threads.get(reader, call.params["id"])
+
+
+_ID = "/v1/threads/{id}"
+
+ROUTES = (
+    Route(
+        "GET",
+        f"{_ID}/summaries",
+        summaries,
+        "The structured summaries of the thread.",
+        answer=wire.Page[wire.PastDistillation],
+        query=wire.SequenceQuery,
+    ),
+    Route(
+        "POST",
+        f"{_ID}/distill",
+        distill_thread,
+        "Distills the thread.",
+        body=wire.DistillRequest,
+        answer=wire.DistillAnswer,
+        query=wire.WaitQuery,
+        is_job=True,
+    ),
+    Route(
+        "GET",
+        f"{_ID}/model-requests",
+        model_requests,
+        "What a distillation would send to a model.",
+        answer=wire.ModelRequests,
+        query=wire.ModelRequestsQuery,
+    ),
+    Route(
+        "POST",
+        f"{_ID}/learn",
+        learn,
+        "Learns memories from the thread without distilling it.",
+        answer=wire.MemoryChanges,
+        query=wire.WaitQuery,
+        is_job=True,
+    ),
+    Route(
+        "POST",
+        f"{_ID}/reflect",
+        reflect,
+        "Lets a model change the memory files by calls of tools.",
+        answer=wire.MemoryChanges,
+        query=wire.WaitQuery,
+        is_job=True,
+    ),
+)
