@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from reverie.installation_paths import Layout
+from reveried.cli import silence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -90,9 +91,11 @@ def client(*, start_patience_s: float = 0.0, with_token: bool = True, timeout_s:
     `with_token=False` is for commands about the process, which work whatever the token is.
     """
     from reverie.client import Client  # noqa: PLC0415 - `reverie --help` does not need it
+    from reveried.cli.patient_client import PatientClient  # noqa: PLC0415 - as above
 
     token = access_token() if with_token else None
-    return Client(socket_path(), token=token, start_patience_s=start_patience_s, timeout_s=timeout_s)
+    kind = PatientClient if timeout_s > HEALTH_S else Client  # the others are told by `hanging`
+    return kind(socket_path(), token=token, start_patience_s=start_patience_s, timeout_s=timeout_s)
 
 
 def health() -> wire.Health:
@@ -118,10 +121,10 @@ def hanging() -> Busy:
     """Return the error for a daemon that accepts connections and does not answer; its hint wakes or ends it."""
     from reverie.errors import Busy  # noqa: PLC0415 - only for this error
 
-    pid = layout().data_dir.joinpath("daemon.lock").read_text("ascii", "replace").strip() or "unknown"
+    pid = silence.process_id()
     return Busy(
         f"the daemon (process {pid}) has not answered for {HEALTH_S:g} s: it was stopped, or it hangs",
-        hint=f"`kill -CONT {pid}` wakes a stopped one; `kill -9 {pid}` ends it, and `reverie up` starts another",
+        hint=silence.wake_hint(pid),
     )
 
 

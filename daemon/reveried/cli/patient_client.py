@@ -1,0 +1,38 @@
+"""The client of the command line: it says when the daemon that it waits for does not answer."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, TypeVar
+
+from reverie.client import Client
+from reveried.cli import silence
+
+if TYPE_CHECKING:
+    from reverie.client.protocol import Call
+
+__all__ = ["PatientClient"]
+
+T = TypeVar("T")
+
+
+class PatientClient(Client):
+    """A client of the daemon; it prints one warning to standard error if no answer comes, and still waits."""
+
+    _is_told = False
+
+    def send(self, call: Call[T]) -> T:
+        """Send one built call and return its answer."""
+        if self._is_told:
+            return super().send(call)
+        timer = threading.Timer(silence.AFTER_S, self._tell)
+        timer.daemon = True
+        timer.start()
+        try:
+            return super().send(call)
+        finally:
+            timer.cancel()
+
+    def _tell(self) -> None:
+        self._is_told = True
+        silence.tell_if_silent(str(self.socket_path))

@@ -1,0 +1,77 @@
+"""A command that waits for a stopped daemon says so, with what to type, and goes on when the daemon does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.client import Client
+from reveried.cli import main, silence
+from support.daemon import running_daemon
+from support.waiting import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from support.daemon import Daemon
+
+
+@pytest.fixture(scope="module")
+def daemon() -> Iterator[Daemon]:
+    """A daemon with a thread."""
+    with running_daemon() as started:
+        with Client(started.socket) as client:
+            client.create_thread(id="thr-1")
+        yield started
+
+
+@pytest.fixture(autouse=True)
+def _environment(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("REVERIE_HOME", "REVERIE_SOCKET"):
+        monkeypatch.delenv(name, raising=False)
+        if name in daemon.env:
+            monkeypatch.setenv(name, daemon.env[name])
+    monkeypatch.setattr(silence, "AFTER_S", 0.1)
+    monkeypatch.setattr(silence, "CHECK_S", 0.1)
+
+
+@pytest.mark.parametrize("words", [["recall", "gate"], ["threads"], ["threads", "--json"]])
+def test_a_daemon_that_does_not_answer_is_named(
+    words: list[str], daemon: Daemon, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On standard error, once; the command then prints what it prints else."""
+    codes: list[int] = []
+    printed = ["", ""]
+
+    def told() -> bool:
+        for index, text in enumerate(capsys.readouterr()):
+            printed[index] += text
+        return "next:" in printed[1]
+
+    os.kill(daemon.pid, signal.SIGSTOP)
+    try:
+        thread = threading.Thread(target=lambda: codes.append(main(words)))
+        thread.start()
+        wait_until(told, "the word on the daemon")
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+    thread.join()
+    told()
+    assert codes == [0]
+    assert printed[1] == (
+        f"waiting for the daemon (process {daemon.pid}), which does not answer: it was stopped, or it hangs\n"
+        f"next: {silence.wake_hint(str(daemon.pid))}\n"
+    )
+    assert main(words) == 0
+    assert capsys.readouterr() == (printed[0], "")
+
+
+def test_a_busy_daemon_is_not_named(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:
+    """One that tells its health works; one that has ended is named by the command itself."""
+    silence.tell_if_silent(str(daemon.socket))
+    silence.tell_if_silent("/nonexistent/reverie.sock")
+    assert capsys.readouterr().err == ""
