@@ -24,16 +24,29 @@ if TYPE_CHECKING:
     from support.daemon import Daemon
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def daemon() -> Iterator[Daemon]:
-    """A daemon of its own for each test: what was forgotten holds for all threads."""
     with running_daemon(REVERIE_SYNC_GRACE_SECONDS="0.3") as running:
         yield running
 
 
-@pytest.fixture
-def client(daemon: Daemon) -> Iterator[Client]:
+@pytest.fixture(scope="module")
+def owner(daemon: Daemon) -> Iterator[Client]:
+    """A client without a token, which creates spaces and tokens."""
     with Client(daemon.socket) as opened:
+        yield opened
+
+
+@pytest.fixture
+def space(owner: Client) -> str:
+    """A space of its own for each test: what was forgotten holds for all threads of a space."""
+    return owner.create_space(f"review-{len(owner.spaces().items)}").id
+
+
+@pytest.fixture
+def client(daemon: Daemon, owner: Client, space: str) -> Iterator[Client]:
+    """A person's client of that space."""
+    with Client(daemon.socket, token=owner.create_token(space).token) as opened:
         yield opened
 
 
@@ -51,8 +64,8 @@ def contents(client: Client) -> set[str]:
     return {memory.content for memory in client.memories(limit=1000).items}
 
 
-def root(daemon: Daemon) -> Path:
-    return daemon.home / "root" / "default"
+def root(daemon: Daemon, space: str) -> Path:
+    return daemon.home / "root" / space
 
 
 def test_thirty_forgotten_memories_are_said_again(tmp_path: Path) -> None:
@@ -120,12 +133,12 @@ def test_no_undo_takes_a_purge_back(client: Client) -> None:
     assert contents(client) == {neighbour.content}
 
 
-def test_what_was_forgotten_comes_back_when_a_person_writes_it(daemon: Daemon, client: Client) -> None:
+def test_what_was_forgotten_comes_back_when_a_person_writes_it(daemon: Daemon, space: str, client: Client) -> None:
     """A line that a person deletes from the file is forgotten as well, and one that they write again is not."""
     text, _ = SAID_AGAIN[0]
     learn(client, text)
     (memory,) = client.memories().items
-    file = root(daemon) / memory.document
+    file = root(daemon, space) / memory.document
     whole = file.read_text("utf-8")
     file.write_text("".join(line for line in whole.splitlines(keepends=True) if memory.content not in line))
     wait_until(lambda: contents(client) == set())
@@ -174,7 +187,9 @@ def candidate(client: Client) -> wire.Candidate:
     return client.candidate(name)
 
 
-def test_a_candidate_is_accepted_and_undone(daemon: Daemon, client: Client, candidate: wire.Candidate) -> None:
+def test_a_candidate_is_accepted_and_undone(
+    daemon: Daemon, space: str, client: Client, candidate: wire.Candidate
+) -> None:
     """Its memory is a person's from then on, with the origin of its words; undo lets it wait again."""
     (change,) = candidate.changes
     assert (change.action, change.type, candidate.state) == ("ADD", "preference", "waiting")
@@ -184,7 +199,7 @@ def test_a_candidate_is_accepted_and_undone(daemon: Daemon, client: Client, cand
     assert decided.memories == [memory.id]
     assert (memory.content, memory.trust) == (change.content, "person")
     assert memory.provenance["thread"] == change.provenance["thread"]
-    assert memory.content in (root(daemon) / memory.document).read_text("utf-8")
+    assert memory.content in (root(daemon, space) / memory.document).read_text("utf-8")
     assert client.candidates().items == []
     assert client.candidate(candidate.id).state == "accepted"
     with pytest.raises(Conflict):
@@ -209,9 +224,11 @@ def test_a_rejected_candidate_is_not_asked_again(client: Client, candidate: wire
     assert client.candidates().items == [candidate]
 
 
-def test_an_agent_decides_nothing(daemon: Daemon, client: Client, candidate: wire.Candidate) -> None:
+def test_an_agent_decides_nothing(
+    daemon: Daemon, owner: Client, space: str, client: Client, candidate: wire.Candidate
+) -> None:
     """Text from outside could ask the agent that reads it to accept it."""
-    token = client.create_token("default", agent="coder").token
+    token = owner.create_token(space, agent="coder").token
     with Client(daemon.socket, token=token) as agent:
         assert agent.candidate(candidate.id) == candidate
         for decide in (agent.accept_candidate, agent.reject_candidate):
@@ -315,7 +332,7 @@ def test_purged_words_are_in_no_candidate(client: Client, candidate: wire.Candid
     assert learn(client, SAID_AGAIN[0][1]).forgotten == 1
 
 
-def test_an_agent_undoes_its_own_operations_alone(daemon: Daemon, client: Client) -> None:
+def test_an_agent_undoes_its_own_operations_alone(daemon: Daemon, owner: Client, space: str, client: Client) -> None:
     """What a person decided or forgot stays so for an agent's token, and rollback is refused; a person may both."""
     text, other = SAID_AGAIN[0]
     learn(client, text)
@@ -325,7 +342,7 @@ def test_an_agent_undoes_its_own_operations_alone(daemon: Daemon, client: Client
     accepted = str(client.accept_candidate(waiting).operation)
     undone = str(client.undo(accepted).operation)
     rejected = str(client.reject_candidate(waiting).operation)
-    token = str(client.create_token("default", agent="mole").token)
+    token = str(owner.create_token(space, agent="mole").token)
     with Client(daemon.socket, token=token) as mole:
         for operation in (forgotten, accepted, undone, rejected):
             with pytest.raises(Forbidden) as refused:
@@ -342,7 +359,7 @@ def test_an_agent_undoes_its_own_operations_alone(daemon: Daemon, client: Client
         assert contents(client) == set()
         mole.undo(str(taken_back))
         assert len(contents(client)) == 1
-    person = str(client.create_token("default").token)
+    person = str(owner.create_token(space).token)
     with Client(daemon.socket, token=person) as opened:
         opened.undo(rejected)
         opened.rollback(forgotten)
