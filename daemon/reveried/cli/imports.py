@@ -186,18 +186,21 @@ def learn_from(client: "Client", reports: list[FileReport], *, quiet: bool = Fal
 
 
 def print_reports(reports: list[FileReport]) -> None:
-    """Print a row per file, the kinds of the new lines, the lines that could not be read, and what was left out."""
+    """Print a row per file with anything new, the kinds of the new lines, problems, and what was left out."""
     forgotten = sum(report.forgotten for report in reports)
     reports = [report for report in reports if not report.forgotten]
-    if reports:
+    shown = [report for report in reports if report.added or report.problems or report.error is not None]
+    if shown:
         print_table(
             ["File", "Thread", "Size", "Lines", "New", "Known", "Redacted", "Bad"],
-            [_row(report) for report in reports],
+            [_row(report) for report in shown],
             right=(2, 3, 4, 5, 6, 7),
             wraps=(0,),
             drop=(2, 5, 3),
         )
     kinds: Counter[str] = sum((Counter(report.counts) for report in reports), Counter())
+    if len(shown) < len(reports):
+        say(f"{counted(len(reports) - len(shown), 'file')} without anything new; --json lists all.")
     say()
     added, redacted = sum(report.added for report in reports), sum(report.redacted for report in reports)
     say(f"{counted(added, 'new line')} from {counted(len(reports), 'file')}.")

@@ -253,6 +253,22 @@ def test_the_report(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("daemon", "importer")
+def test_files_without_anything_new_are_counted(cli: Cli, tmp_path: Path) -> None:
+    """Only what is new or could not be read has a row; the JSON has all files."""
+    paths = [session(tmp_path, b'{"a":1}\n', f"{number:04}-session.jsonl") for number in range(5)]
+    cli("import", "claude-code", str(tmp_path))
+    paths[3].write_bytes(b'{"a":1}\n{"b":2}\n')
+    done = cli("import", "claude-code", str(tmp_path))
+    assert [path.name for path in paths if path.name in done.out] == [paths[3].name]
+    assert "4 files without anything new; --json lists all." in done.out
+    assert "1 new line from 5 files." in done.out
+    done = cli("import", "claude-code", str(tmp_path))
+    assert "File" not in done.out
+    assert "5 files without anything new" in done.out
+    assert len(cli("import", "claude-code", str(tmp_path), "--json").json["files"]) == 5
+
+
+@pytest.mark.usefixtures("daemon", "importer")
 def test_a_file_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
     """One file that fails does not stop the others; the exit code is 1."""
     session(tmp_path, b"PK\x03\x04zip", "a.jsonl")
