@@ -20,8 +20,8 @@ from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wi
 from reverie.consolidate.statement_comparison import Relation, overlap, parse_statement, relate
 from reverie.consolidate.working_set import WISHES
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.memories import candidates
-from reverie.distill.extractive.procedures import command_uses, merged_uses, split_command
+from reverie.distill.extractive.memory_candidates import candidates
+from reverie.distill.extractive.procedures_and_skills import command_uses, merged_uses, split_command
 from reverie.distill.extractive.prose import specific_names
 from reverie.errors import ReverieError
 from reverie.importers.formats import folder_of

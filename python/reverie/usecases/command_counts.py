@@ -41,7 +41,7 @@ def snapshot(reader: Reader, thread: ThreadRecord) -> CommandCounts:
 
 def counted(counts: CommandCounts, facts: ThreadFacts, redactor: Redactor) -> CommandCounts:
     """Return the counts with those of `facts`, of messages that are new in the thread; secrets are redacted."""
-    from reverie.distill.extractive.procedures import command_uses, merged_uses
+    from reverie.distill.extractive.procedures_and_skills import command_uses, merged_uses
 
     new = [
         replace(use, command=redactor.text(use.command), description=redactor.text(use.description))

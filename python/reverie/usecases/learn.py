@@ -101,7 +101,7 @@ def requests(job: LearnJob) -> list[ModelRequest]:
 def decide(job: LearnJob) -> LearnPlan:
     """Return the candidates of the job's messages, consolidated with the existing memories; pure."""
     from reverie.distill.extractive import Extractive
-    from reverie.distill.extractive.memories import candidates, quoted_wishes
+    from reverie.distill.extractive.memory_candidates import candidates, quoted_wishes
     from reverie.usecases import consolidation_plan
     from reverie.usecases.word_origins import without_recalled
 

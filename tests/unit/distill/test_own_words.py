@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.languages import language_of, words_of
+from reverie.distill.extractive.language_cues import language_of, words_of
 from reverie.distill.extractive.own_words import own_sentences, quoted_sentences
 from reverie.models import Candidate, MemoryType
 from support.thread import Thread

@@ -9,8 +9,8 @@ from reverie import token_counter
 from reverie.distill import summary
 from reverie.distill.extractive import excerpt_lines, excerpt_ranking, trace
 from reverie.distill.extractive.digest import digest
-from reverie.distill.extractive.memories import candidates, quoted_wishes
-from reverie.distill.extractive.procedures import command_uses
+from reverie.distill.extractive.memory_candidates import candidates, quoted_wishes
+from reverie.distill.extractive.procedures_and_skills import command_uses
 from reverie.distill.extractive.sections import summary_sections
 from reverie.distill.extractive.thread_facts import gather_facts
 from reverie.distill.extractive.working_state import working_state

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from reverie.distill.extractive.languages import words_of
+from reverie.distill.extractive.language_cues import words_of
 from reverie.distill.extractive.prose import clip, one_line
 
 __all__ = ["FILLER", "TITLE_WORDS_MIN", "commit_title", "without_type"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.candidate_builder import build_candidate, with_absolute_dates
 from reverie.distill.extractive.commands import Purpose, is_wrapper_line
-from reverie.distill.extractive.languages import language_of
+from reverie.distill.extractive.language_cues import language_of
 from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.preferences import ABOUT_WORK
 from reverie.distill.extractive.prose import clip, one_line, sentences, specific_names, word_count

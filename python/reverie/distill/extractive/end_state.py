@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.git_undo import taken_back
-from reverie.distill.extractive.languages import language_of
+from reverie.distill.extractive.language_cues import language_of
 from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.prose import specific_names
 from reverie.distill.extractive.tool_kinds import EDITS

@@ -17,7 +17,7 @@ from reverie.distill.extractive.commands import Purpose, message_texts
 from reverie.distill.extractive.commit_titles import FILLER, TITLE_WORDS_MIN, commit_title, without_type
 from reverie.distill.extractive.corrections import BROKEN, mended_cause
 from reverie.distill.extractive.end_state import EndState, Finished, common_words
-from reverie.distill.extractive.languages import words_of
+from reverie.distill.extractive.language_cues import words_of
 from reverie.distill.extractive.prose import clip, first_sentence, one_line, sentences, specific_names, unwrapped
 from reverie.distill.extractive.tool_kinds import EDITS
 from reverie.models import Candidate, MemoryType

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill.extractive.procedures import split_command
+from reverie.distill.extractive.procedures_and_skills import split_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

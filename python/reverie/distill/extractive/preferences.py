@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.languages import is_quoted_wish, language_of
+from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
 from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.prose import clip, one_line
 

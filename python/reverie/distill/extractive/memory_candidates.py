@@ -17,9 +17,9 @@ from reverie.distill.extractive.candidate_builder import (
 from reverie.distill.extractive.corrections import corrections, mended_failures
 from reverie.distill.extractive.episodes import episodes
 from reverie.distill.extractive.file_knowledge import file_memories
-from reverie.distill.extractive.languages import language_of, words_of
+from reverie.distill.extractive.language_cues import language_of, words_of
 from reverie.distill.extractive.own_words import own_sentences, quoted_sentences
-from reverie.distill.extractive.procedures import procedures, skills
+from reverie.distill.extractive.procedures_and_skills import procedures, skills
 from reverie.distill.extractive.prose import clip, one_line
 from reverie.models import Candidate, MemoryType
 
