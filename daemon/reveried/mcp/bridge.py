@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
 
 from reverie.errors import DaemonNotRunning, ReverieError
-from reveried.mcp import description, protocol
+from reveried.mcp import protocol, server_description
 from reveried.mcp.daemon_calls import events_of, send
 from reveried.mcp.protocol import Request, RpcError
 
@@ -233,18 +233,18 @@ def _without_daemon(request: Request | None, number: str | int | None, error: Re
     method = "" if request is None else request.method
     stateless = request is not None and protocol.META + "protocolVersion" in request.meta
     if method == "initialize" and request is not None and isinstance(request.params.get("protocolVersion"), str):
-        result = description.initialized(request.params["protocolVersion"])
+        result = server_description.initialized(request.params["protocolVersion"])
     elif method == "server/discover":
-        result = description.discovered()
+        result = server_description.discovered()
     elif method == "ping":
         result = {}
     elif method == "tools/list" and isinstance(error, DaemonNotRunning):
         from reverie.tools import definitions  # noqa: PLC0415 - slow, and the daemon has them ready
 
-        result = {"tools": definitions("mcp"), **(description.FRESH if stateless else {})}
+        result = {"tools": definitions("mcp"), **(server_description.FRESH if stateless else {})}
     if result is None or request is None:
         return _failed(request, number, error)
-    return protocol.success(request, result, description.SERVER, stateless=stateless)
+    return protocol.success(request, result, server_description.SERVER, stateless=stateless)
 
 
 def _failed(request: Request | None, number: str | int | None, error: ReverieError) -> dict[str, Any]:
@@ -253,7 +253,7 @@ def _failed(request: Request | None, number: str | int | None, error: ReverieErr
     if request is not None and request.method == "tools/call":
         result = {"content": [{"type": "text", "text": text}], "isError": True}
         stateless = protocol.META + "protocolVersion" in request.meta
-        return protocol.success(request, result, description.SERVER, stateless=stateless)
+        return protocol.success(request, result, server_description.SERVER, stateless=stateless)
     return protocol.failure(number, RpcError(protocol.INTERNAL_ERROR, text, error=error.code))
 
 

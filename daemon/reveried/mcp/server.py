@@ -16,7 +16,7 @@ from reverie.store import DocumentRecord
 from reverie.tools import MemoryDeleteInput
 from reverie.usecases.documents import writable_path
 from reveried.actions.tools import ToolCall, run
-from reveried.mcp import description, prompts, protocol, resources
+from reveried.mcp import prompts, protocol, resources, server_description
 from reveried.mcp.client_identity import URIS_MAX, project_of, thread_of
 from reveried.mcp.protocol import RpcError
 
@@ -64,7 +64,7 @@ async def result(call: Call, client: Client, request: Request) -> Result | Quest
         data = {"uri": request.params.get("uri")} if not_found else {}
         raise RpcError(code, sentence(error), **data) from None
     if client.stateless and isinstance(found, dict) and request.method not in _NOT_CACHED:
-        return {**found, **description.FRESH}
+        return {**found, **server_description.FRESH}
     return found
 
 
@@ -222,7 +222,7 @@ async def _initialize(call: Call, client: Client, request: Request) -> Result:
     asked = request.params.get("protocolVersion")
     if not isinstance(asked, str):
         raise RpcError(protocol.INVALID_PARAMS, "`protocolVersion` is a string")
-    return description.initialized(asked)
+    return server_description.initialized(asked)
 
 
 async def _ping(call: Call, client: Client, request: Request) -> Result:
@@ -232,7 +232,7 @@ async def _ping(call: Call, client: Client, request: Request) -> Result:
 
 async def _discover(call: Call, client: Client, request: Request) -> Result:
     del call, client, request
-    return description.discovered()
+    return server_description.discovered()
 
 
 async def _subscribe(call: Call, client: Client, request: Request) -> Result:

@@ -97,7 +97,7 @@ class ClaudeRequests:
                 self._prepare()
             if self._cap is not None:
                 return None, await self._capped(self._cap, body)
-        except (ReverieError, msgspec.MsgspecError, orjson.JSONDecodeError, TypeError, KeyError, ValueError) as error:
+        except (ReverieError, msgspec.MsgspecError, TypeError, KeyError, ValueError) as error:
             why = error.code if isinstance(error, ReverieError) else type(error).__name__
             logger("reveried.proxy").warning("a request is passed on as it came", why=why)
         return None, body

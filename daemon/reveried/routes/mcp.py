@@ -17,7 +17,7 @@ from reverie.errors import ReverieError, ValidationError
 from reveried.http.call import Reply, Stream
 from reveried.http.routing import Route
 from reveried.log import logger
-from reveried.mcp import client_identity, description, protocol, server
+from reveried.mcp import client_identity, protocol, server, server_description
 from reveried.mcp.protocol import RpcError
 from reveried.mcp.resource_subscriptions import Watch, changes
 from reveried.mcp.server import Question
@@ -183,7 +183,7 @@ def _check_headers(call: Call, request: Request) -> None:
 
 
 def _success(request: Request, found: dict[str, Any], client: Client) -> Reply:
-    body = protocol.success(request, found, description.SERVER, stateless=client.stateless)
+    body = protocol.success(request, found, server_description.SERVER, stateless=client.stateless)
     headers = {"mcp-session-id": client.session} if request.method == "initialize" else {}
     return Reply(body, headers=headers)
 
@@ -278,7 +278,7 @@ def _ask(call: Call, client: Client, request: Request, question: Question) -> St
             answer = {}
         yes = server.agreed(answer)
         found = await server.call_tool(call, client, request) if yes else server.declined()
-        yield _event(protocol.success(request, found, description.SERVER, stateless=False))
+        yield _event(protocol.success(request, found, server_description.SERVER, stateless=False))
 
     def ended() -> None:
         state.questions.pop((client.session, name), None)

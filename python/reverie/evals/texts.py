@@ -10,9 +10,9 @@ from reverie.context import Limits, Parts, render
 from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive
 from reverie.errors import ModelFailed
+from reverie.importers.commands_and_interjections import with_asides
 from reverie.importers.messages import main_line, past_summaries
 from reverie.importers.transcript_files import read_entries
-from reverie.importers.typed_asides import with_asides
 from reverie.language_model.extraction import extract_request, extracted
 from reverie.language_model.requests import Outcome
 from reverie.language_model.source_pages import pages_of

@@ -12,8 +12,8 @@ from reverie.distill import state_rendering as state_text
 from reverie.distill import summary as summary_text
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
+from reverie.importers.commands_and_interjections import with_asides
 from reverie.importers.messages import main_line
-from reverie.importers.typed_asides import with_asides
 from reverie.language_model.thread_state import answered_summary, summary_request
 from reverie.models import Section
 from reverie.redact import Redactor

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from reverie.embedding import Embedder
     from reverie.full_text_index import Hit, Segment
     from reverie.store import Store
-    from reverie.usecases.similar_messages import SimilarMessages
+    from reverie.usecases.message_vectors import SimilarMessages
 
 __all__ = ["MessageSearch", "within"]
 
@@ -44,7 +44,7 @@ class MessageSearch:
         self._store = store
         self._similar: SimilarMessages | None = None
         if embedder is not None:
-            from reverie.usecases.similar_messages import SimilarMessages
+            from reverie.usecases.message_vectors import SimilarMessages
 
             self._similar = SimilarMessages(store, embedder, self._vector_file)
         self._folder = folder

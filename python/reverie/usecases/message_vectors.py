@@ -1,166 +1,86 @@
-"""The vectors of the messages of one space, brought up to date with the store in small steps, saved in one file.
-
-A projection like the message index, and only where an embedder is configured. The messages of a thread are embedded in
-their order, so that for each thread one number says how far it is; a thread that is deleted or purged goes as a whole.
-The text comes from the store, which has it without secrets, and no vector stays of what was deleted.
-"""
+"""The messages of all spaces by their meaning: the vectors of each, embedded step by step behind the requests."""
 
 from __future__ import annotations
 
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from reverie import search
-from reverie.embedding import Vectors
-from reverie.embedding.embedder import numpy
-from reverie.files import write_atomic
-from reverie.store import Kind, OperationRecord, ThreadRecord
-from reverie.usecases.message_index import are_kept, ms_of
-from reverie.usecases.recall import operation_checksum
-from reverie.usecases.stored_entries import conversation_entry
+from reverie.errors import EmbedderFailed, ReverieError
+from reverie.usecases.space_message_vectors import MessageVectors
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from reverie.embedding import Embedder
     from reverie.full_text_index import Filter
-    from reverie.store import Reader
+    from reverie.store import Store
 
-__all__ = ["MessageVectors"]
+__all__ = ["SimilarMessages"]
 
-STEP_ENTRIES: Final = 32  # embedded at once: with a small BERT model about half a second of one core
-STEP_OPERATIONS: Final = 2_000
-TEXT_CHARS: Final = 2_000  # of a message: what a model reads of it
-SAVED_SHARE: Final = 50  # the file is written again when a fiftieth of the vectors is new
+PAUSE_S: Final = 0.005  # between two steps
 
 
-class MessageVectors:
-    """The vectors of one space. Not thread-safe but for `near`. `unsaved` counts changes since it was saved."""
+class SimilarMessages:
+    """The vectors of a store. Thread-safe: steps, savings and purges take turns, a search waits for none of them."""
 
-    def __init__(self, embedder: Embedder, path: Path | None) -> None:
-        """Begin without vectors; what was saved at `path` (None: nowhere) is taken over by the first step."""
-        self._embedder = embedder
-        self._path = path
-        self._np = numpy()
-        self.unsaved = 0
-        self._operation: int | None = None  # the last operation whose deletions are known; None: nothing is loaded
-        self._through: dict[str, int] = {}  # the last embedded entry of each thread
-        self._waiting: dict[str, None] = {}  # threads that may have more
-        self._lock = threading.Lock()  # of `vectors`; not held while texts are embedded
-        self.vectors = Vectors(self._np, embedder.name, embedder.dimensions)
+    def __init__(self, store: Store, embedder: Callable[[], Embedder], path_of: Callable[[str], Path | None]) -> None:
+        """Use an embedder, opened when it is needed first; `path_of` returns the file of a space, None: none is."""
+        self._store = store
+        self._open = embedder
+        self._path_of = path_of
+        self._embedder: Embedder | None = None
+        self._spaces: dict[str, MessageVectors] = {}
+        self._working = threading.Lock()
 
-    def step(self, reader: Reader) -> bool:
-        """Embed some messages that have no vector yet; return whether all of this snapshot have one.
-
-        Raises:
-            EmbedderFailed: the embedder cannot be used.
-        """
-        self.follow(reader)
-        for thread in list(self._waiting):
-            if not self._embed_some(reader, thread):
+    def catch_up(self, space: str, seconds: float) -> bool:
+        """Embed messages for at most so many seconds; return whether all are. Raises EmbedderFailed."""
+        ends = time.monotonic() + seconds
+        while True:
+            with self._working:
+                vectors = self._vectors(space)
+                with self._store.reader(space) as reader:
+                    if vectors.step(reader):
+                        return True
+            if time.monotonic() >= ends:
                 return False
-            del self._waiting[thread]
-        return self._operation == reader.operation()
+            time.sleep(PAUSE_S)
 
-    def follow(self, reader: Reader) -> None:
-        """Remove the vectors of threads that were deleted, and note those that have more; nothing is embedded."""
-        if self._operation is None:
-            self._load(reader)
-        while self._operation is not None and self._operation != reader.operation():
-            if not are_kept(reader, self._operation):
-                self._load(reader)
-                return
-            self._apply(reader, self._operation)
+    def near(self, space: str, query: str, threads: Collection[str] | None, within: Filter) -> list[tuple[str, float]]:
+        """Return ids and cosines of the nearest messages that have a vector; none where no step was made yet."""
+        vectors = self._spaces.get(space)
+        if vectors is None:
+            return []
+        with suppress(EmbedderFailed):  # the steps behind the requests tell it; words are searched all the same
+            return vectors.near(query, search.NEAR, threads, within)
+        return []
 
-    def near(self, text: str, limit: int, threads: Collection[str] | None, within: Filter) -> list[tuple[str, float]]:
-        """Return ids and cosines of the messages nearest to a question, of some threads (None: all) and a time.
+    def save(self, space: str, *, at_once: bool) -> None:
+        """Save the vectors of a space where enough has changed, or with `at_once` where anything has."""
+        vectors = self._spaces.get(space)
+        if vectors is not None:
+            with self._working, self._store.reader(space) as reader:
+                vectors.save(reader, at_once=at_once)
 
-        Callable while another thread makes a step.
-        """
-        vector = self._embedder.embed([text[:TEXT_CHARS]])[0]
-        with self._lock:
-            return self.vectors.near(vector, limit, threads=threads, since=within.since, before=within.before)
+    def rewrite(self, space: str) -> bool:
+        """Save the vectors without those of deleted messages; return False where that is not possible."""
+        try:
+            with self._working, self._store.reader(space) as reader:
+                vectors = self._vectors(space)
+                vectors.follow(reader)
+                vectors.unsaved += 1  # the file may have what memory has not any more
+                vectors.save(reader, at_once=True)
+        except (OSError, ReverieError):
+            self._spaces.pop(space, None)
+            return False
+        return True
 
-    def save(self, reader: Reader, *, at_once: bool = False) -> None:
-        """Write the file where much has changed, with `at_once` where anything has. Raises StorageFailed, DiskFull."""
-        due = self.unsaved > 0 if at_once else self.unsaved * SAVED_SHARE > len(self.vectors)
-        if self._path is None or self._operation is None or not due:
-            return
-        record = operation_checksum(reader, self._operation)
-        if record is not None:
-            state = {"operation": self._operation, "record": record, "through": self._through}
-            self._path.parent.mkdir(mode=0o700, exist_ok=True)
-            with self._lock:
-                encoded = self.vectors.encoded(state)
-            write_atomic(self._path, encoded)
-            self.unsaved = 0
-
-    def _load(self, reader: Reader) -> None:
-        """Take over the saved vectors where they fit the store and the embedder; every thread is looked at once."""
-        self._forget()
-        found = None
-        if self._path is not None:
-            with suppress(OSError):
-                found = Vectors.decoded(self._np, self._path.read_bytes(), self._embedder.name)
-        if found is not None:
-            vectors, state = found
-            operation = state["operation"]
-            if operation_checksum(reader, operation) == state["record"] and are_kept(reader, operation):
-                self.vectors, self._through, self._operation = vectors, dict(state["through"]), operation
-        if self._operation is None:
-            self._operation = reader.operation()
-        self._waiting = {thread.id: None for _, thread in reader.records(ThreadRecord)}
-
-    def _forget(self) -> None:
-        self.vectors = Vectors(self._np, self._embedder.name, self._embedder.dimensions)
-        self._operation, self._through, self._waiting, self.unsaved = None, {}, {}, 0
-
-    def _apply(self, reader: Reader, after: int) -> None:
-        """Apply the next operations."""
-        deleted: set[str] = set()
-        for _, operation in reader.records(OperationRecord, after=(after,), limit=STEP_OPERATIONS):
-            for change in operation.changes:
-                name = str(change.key[0]) if change.key else ""
-                if change.kind is Kind.ENTRY and change.first is not None and not change.purged:
-                    self._waiting[name] = None
-                elif change.kind is Kind.ENTRY or (change.kind is Kind.THREAD and change.after is None):
-                    deleted.add(name)
-            self._operation = operation.seq
-        self._remove(deleted)
-
-    def _remove(self, threads: set[str]) -> None:
-        for thread in threads:
-            self._through.pop(thread, None)
-            self._waiting[thread] = None  # it may have been made again
-        if threads:
-            with self._lock:
-                self.unsaved += self.vectors.remove(threads)
-
-    def _embed_some(self, reader: Reader, name: str) -> bool:
-        """Embed the next messages of a thread; return whether it has no more."""
-        thread = reader.load(ThreadRecord, (name,))
-        last = 0 if thread is None else thread.last_seq
-        after = self._through.get(name, 0)
-        if after > last:
-            self._remove({name})
-            after = 0
-        if after == last:
-            return True
-        through = min(after + STEP_ENTRIES, last)
-        keys: list[tuple[int, int | None]] = []
-        texts: list[str] = []
-        for seq, data in reader.sealed_sequence(Kind.ENTRY, (name,), after=after, through=through):
-            entry = conversation_entry(name, seq, data)
-            text = search.message_text(entry)
-            if text:
-                keys.append((seq, ms_of(entry.at)))
-                texts.append(text[:TEXT_CHARS])
-        if texts:
-            made = self._embedder.embed(texts)
-            with self._lock:
-                self.vectors.add(name, keys, made)
-        self._through[name] = through
-        self.unsaved += len(texts)
-        return through == last
+    def _vectors(self, space: str) -> MessageVectors:
+        if self._embedder is None:
+            self._embedder = self._open()
+        if space not in self._spaces:
+            self._spaces[space] = MessageVectors(self._embedder, self._path_of(space))
+        return self._spaces[space]

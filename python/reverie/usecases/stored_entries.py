@@ -14,8 +14,8 @@ import orjson
 
 from reverie.decoding import json_decoder
 from reverie.errors import Damaged
+from reverie.importers.commands_and_interjections import with_asides
 from reverie.importers.messages import main_line
-from reverie.importers.typed_asides import with_asides
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, open_sealed
 from reverie.store.codec import sealed_body

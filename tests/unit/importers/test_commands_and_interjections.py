@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from reverie.importers.commands_and_interjections import typed_asides, with_asides
 from reverie.importers.messages import main_line
-from reverie.importers.typed_asides import typed_asides, with_asides
 from support.transcripts import Transcript, call, result, text
 
 
