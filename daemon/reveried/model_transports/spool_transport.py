@@ -3,7 +3,8 @@
 For models that are asked by hand, at night or on another machine, and to see what would be sent. `requests/ID.json` has
 the request; the answer goes into `answers/ID.json` as a program of transport `command` would print it. A request whose
 answer was taken is removed, the answer stays. What was learnt from is remembered in the request file, so that an answer
-that comes after hours, or after a restart, is learnt from when it appears.
+that comes after hours, or after a restart, is learnt from when it appears. A dream and a distillation do not wait that
+long: their requests are removed once an answer is there, and when they have not been asked again for a month.
 """
 
 from __future__ import annotations
@@ -26,12 +27,20 @@ from reveried.model_transports.transport import COMES_LATER, NOT_SENT
 from reveried.supervision import failures_logged
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
     from reverie.language_model.requests import ModelAnswer, ModelRequest
 
-__all__ = ["LEARNT_FROM", "SpoolTransport", "answer_to", "learn_from_answers", "remove_files_with", "write_request"]
+__all__ = [
+    "LEARNT_FROM",
+    "SpoolTransport",
+    "answer_to",
+    "learn_from_answers",
+    "remove_files_with",
+    "remove_left_behind",
+    "write_request",
+]
 
 LEARNT_FROM: ContextVar[tuple[str, str] | None] = ContextVar("learnt_from", default=None)
 """Space and thread that are being learnt from; they go into the request file, which is the transport's alone."""
@@ -40,6 +49,7 @@ POLL_S = 0.25
 QUIET_S = 0.5  # an answer is read when its file has not changed for so long: it may be written in place
 LEARNING_WAITS_S = 1.0  # of one call: imports wait for it; whenever the answer comes later, it is learnt from then
 PICK_UP_S = 2.0  # between two looks for answers that nobody waits for
+STALE_S = 30 * 86_400.0  # after a dream or a distillation has asked last; each time it asks, the file is written again
 ENDINGS: Final = (".json", ".txt", ".md")
 
 
@@ -135,6 +145,8 @@ async def learn_from_answers(folder: Path, learn: Callable[[str, str, bool], Awa
     unreadable: set[Path] = set()
     while True:
         await asyncio.sleep(PICK_UP_S)
+        with failures_logged("spool"):
+            await asyncio.to_thread(remove_left_behind, folder, unreadable)
         for path, purpose, space, thread in await asyncio.to_thread(_answered, folder, unreadable):
             if path in failed:
                 continue
@@ -151,6 +163,23 @@ async def learn_from_answers(folder: Path, learn: Callable[[str, str, bool], Awa
                     )
             if path.exists():
                 failed.add(path)
+
+
+def remove_left_behind(folder: Path, unreadable: Collection[Path] = ()) -> None:
+    """Remove the requests that nothing learns from later: those with an answer, and those not asked for a month.
+
+    The answers stay: who asks the same again has its answer at once. Files in `unreadable` are not looked at.
+    """
+    for path in (folder / "requests").glob("*.json"):
+        try:
+            is_old = time.time() - path.stat().st_mtime > STALE_S
+            if path in unreadable or not (is_old or _answer_file(folder, path.stem) is not None):
+                continue
+            request = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            continue  # it was taken meanwhile; or it is damaged, which is logged where answers are looked for
+        if isinstance(request, dict) and "purpose" in request and "learntFrom" not in request:
+            path.unlink(missing_ok=True)
 
 
 def remove_files_with(folder: Path, holds: Callable[[str], bool], *, space: str, thread: str | None) -> int:

@@ -129,6 +129,51 @@ def test_an_answer_that_is_taken_again_counts_once(folder: Path) -> None:
     assert (second.text, second.input_tokens, second.output_tokens) == (first.text, 0, 0)
 
 
+def test_requests_that_nobody_waits_for_are_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a dream those with an answer, which stays, and old ones; what is still asked, or learnt from later, stays."""
+    names = ("answered", "open", "stale", "of a thread", "asked again")
+    made = {
+        name: new_request(
+            purpose="consolidate",
+            role="strong",
+            system=name,
+            messages=[],
+            schema={},
+            max_output_tokens=9,
+            prompt_version="m",
+        )
+        for name in names
+    }
+    for name, request in made.items():
+        token = spool_transport.LEARNT_FROM.set(("default", "t") if name == "of a thread" else None)
+        spool_transport.write_request(folder, request)
+        spool_transport.LEARNT_FROM.reset(token)
+    paths = {name: folder / "requests" / f"{request.id}.json" for name, request in made.items()}
+    for name in ("stale", "of a thread", "asked again"):
+        os.utime(paths[name], (1, 1))
+    spool_transport.write_request(folder, made["asked again"])
+    answered = folder / "answers" / f"{made['answered'].id}.json"
+    answered.write_text("{}")
+    os.utime(answered, (1, 1))
+    other = folder / "requests" / "notes.json"
+    other.write_text('{"of": "a person"}')
+    os.utime(other, (1, 1))
+
+    async def learn(*_: object) -> None:
+        raise AssertionError("nothing is learnt from these")
+
+    async def work() -> None:
+        task = asyncio.ensure_future(spool_transport.learn_from_answers(folder, learn))
+        while paths["answered"].exists() or paths["stale"].exists():  # noqa: ASYNC110 - a thread removes them
+            await asyncio.sleep(0.01)
+        task.cancel()
+
+    monkeypatch.setattr(spool_transport, "PICK_UP_S", 0.01)
+    asyncio.run(asyncio.wait_for(work(), 60))
+    assert set(requests(folder)) == {other, *(paths[name] for name in ("open", "of a thread", "asked again"))}
+    assert answered.exists()
+
+
 def test_an_answer_after_a_restart(client: Client, daemon: Daemon, folder: Path) -> None:
     """The daemon was stopped between request and answer: the answer is learnt from after the next start."""
     learn(client)
