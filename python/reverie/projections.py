@@ -6,7 +6,7 @@ The index text that opens an agent's first turn, MEMORY-INDEX.json and memory/lo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import orjson
 
@@ -16,19 +16,42 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reverie.documents import DocumentEntry
-    from reverie.models import Memory
+    from reverie.models import MemoryType
 
 __all__ = [
     "ArchiveEntry",
     "index_text",
     "long_term_memory",
+    "long_term_memory_bytes_max",
     "memory_index",
     "size_text",
 ]
 
 INDEX_VERSION = 1
+_ESCAPED = 6  # bytes that JSON has for a character at most
+_FRAME = 256  # bytes of the keys of a memory, with indents and punctuation
+_FRAME_OF_TAG = 16
 _HEAD = "Available memory:"
 _FOOT = "Use memory_read to load relevant files before responding."
+
+
+class ListedMemory(Protocol):
+    """The fields of a memory, or of its record, that `long-term-memory.json` has."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def type(self) -> MemoryType: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+    @property
+    def created_at(self) -> str: ...
+    @property
+    def updated_at(self) -> str: ...
+    @property
+    def document(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +103,7 @@ def memory_index(
     return _json(body)
 
 
-def long_term_memory(memories: Sequence[Memory]) -> bytes:
+def long_term_memory(memories: Sequence[ListedMemory]) -> bytes:
     """Return `memory/long-term-memory.json`: every memory by id (seed 003).
 
     Access counts are left out: reading must not change a file that may be kept in git.
@@ -98,6 +121,17 @@ def long_term_memory(memories: Sequence[Memory]) -> bytes:
             }
             for memory in sorted(memories, key=lambda memory: memory.id)
         ]
+    )
+
+
+def long_term_memory_bytes_max(memories: Sequence[ListedMemory]) -> int:
+    """Return a number of bytes that `long_term_memory` does not exceed, without writing it; several times too many."""
+    return _FRAME + sum(
+        _FRAME
+        + _ESCAPED * (len(memory.id) + len(memory.content) + len(memory.document))
+        + _ESCAPED * (len(memory.created_at) + len(memory.updated_at))
+        + sum(_FRAME_OF_TAG + _ESCAPED * len(tag) for tag in memory.tags)
+        for memory in memories
     )
 
 

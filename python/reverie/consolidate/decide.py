@@ -78,7 +78,8 @@ def decide(candidates: Sequence[Candidate], existing: Sequence[Memory], tier: Ti
     statements = tuple(parse_statement(candidate.content) for candidate in candidates)
     # Fuller tiers shrink all memories; here only those that a candidate can be compared with may change.
     near = existing if tier is not Tier.GENEROUS else neighbours(candidates, statements, existing)
-    run = _Consolidation(tuple(candidates), WorkingSet.of_memories(near), tier, statements)
+    wanted = frozenset().union(*(statement.words for statement in statements)) if tier is Tier.GENEROUS else None
+    run = _Consolidation(tuple(candidates), WorkingSet.of_memories(near, wanted), tier, statements)
     run.run()
     episodes = decide_episodes(candidates, existing)
     items = run.working.items
@@ -290,9 +291,8 @@ class _Consolidation:
 
     def _resolve(self, index: int, candidate: Candidate, statement: Statement) -> bool:
         """Drop the mistakes that a candidate says are over; return True where it is itself a mistake that is over."""
-        for position in self.working.similar(
-            statement, scope_of(MemoryType.MISTAKE, user=False, project=candidate.project)
-        ):
+        mistakes = scope_of(MemoryType.MISTAKE, user=False, project=candidate.project)
+        for position in self.working.similar(statement, mistakes) if says_resolved(statement) else ():
             item = self.working.items[position]
             if resolves(statement, item.statement) and not _older(candidate.at, item.stated_at):
                 # One item says that it is over: the first that it is written to, others of the same kind are dropped.
@@ -319,6 +319,8 @@ class _Consolidation:
         such as those too general to be added.
         """
         for scope in scopes_of(candidate.project):
+            if not self.working.has_resolving(scope):
+                continue
             for position in self.working.similar(statement, scope):
                 item = self.working.items[position]
                 if resolves(item.statement, statement) and not _older(item.stated_at, candidate.at):

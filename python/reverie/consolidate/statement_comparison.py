@@ -81,6 +81,7 @@ class Statement:
     distinctive: frozenset[str]  # those that name one thing: numbers, identifiers, paths, names
     affirms: bool  # False where it denies
     subject: tuple[str, str] | None  # ("language", "English") of "Language: English"
+    resolves: bool  # says of something that it is over
 
 
 @lru_cache(maxsize=8192)  # the same memories meet the candidates of every session
@@ -95,6 +96,7 @@ def parse_statement(text: str) -> Statement:
         distinctive=words.distinctive - _FILLERS,
         affirms=words.affirms,
         subject=subject_of(text),
+        resolves=_RESOLVED.search(text) is not None,
     )
 
 
@@ -122,7 +124,7 @@ def overlap(one: Statement, other: Statement) -> float:
 
 def says_resolved(reading: Statement) -> bool:
     """Return True if a statement says of something that it is over."""
-    return _RESOLVED.search(reading.text) is not None
+    return reading.resolves
 
 
 def resolves(new: Statement, old: Statement) -> bool:

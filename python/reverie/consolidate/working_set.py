@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from reverie.consolidate.opposite_wishes import Wish, parse_wish
-from reverie.consolidate.statement_comparison import Statement, parse_statement
+from reverie.consolidate.statement_comparison import Statement, parse_statement, says_resolved
 from reverie.documents.project_folder import PERSON, memory_project
 from reverie.models import Candidate, Memory, MemoryType
 
@@ -85,13 +85,19 @@ class WorkingSet:
     _by_text: dict[str, dict[int, None]] = field(default_factory=dict)
     _by_subject: dict[tuple[str, str], dict[int, None]] = field(default_factory=dict)
     _by_wish: dict[tuple[str, ...], dict[int, None]] = field(default_factory=dict)
+    _resolving: dict[str, dict[int, None]] = field(default_factory=dict)  # by scope, what says that something is over
     _written: dict[int, None] = field(default_factory=dict)  # items of candidates, and those with other words since
     _first_with: dict[tuple[str, str], int] = field(default_factory=dict)  # scope and content at any time -> position
 
+    _wanted: frozenset[str] | None = None  # the words that `similar` is asked for; None for any
+
     @classmethod
-    def of_memories(cls, existing: Sequence[Memory]) -> WorkingSet:
-        """Return the working set of existing memories, without episodes, which have a rule of their own."""
-        working = cls()
+    def of_memories(cls, existing: Sequence[Memory], wanted: frozenset[str] | None = None) -> WorkingSet:
+        """Return the working set of existing memories, without episodes, which have a rule of their own.
+
+        With `wanted` it is only asked what is similar to statements of these words, and only they are indexed.
+        """
+        working = cls(_wanted=wanted)
         for memory in existing:
             if memory.type is not MemoryType.EPISODE:
                 user = memory.document == "facts/user.md"
@@ -130,8 +136,10 @@ class WorkingSet:
         yield self._by_text.setdefault(statement.normalized, {})
         if statement.subject is not None:
             yield self._by_subject.setdefault((item.scope, statement.subject[0]), {})
-        for word in statement.words:
+        for word in statement.words if self._wanted is None else statement.words & self._wanted:
             yield self._postings.setdefault(word, {})
+        if says_resolved(statement):
+            yield self._resolving.setdefault(item.scope, {})
         wish = item.wish
         for key in wish.index_keys() if wish is not None else ():
             yield self._by_wish.setdefault(key, {})
@@ -204,6 +212,10 @@ class WorkingSet:
         ]
         matches.sort(key=lambda position: (-shared[position], self.items[position].statement.normalized, position))
         return matches[:_SIMILAR_MAX]
+
+    def has_resolving(self, scope: str) -> bool:
+        """Return True if an item of a scope, alive or not, says of something that it is over."""
+        return bool(self._resolving.get(scope))
 
     def opposed(self, wish: Wish, scopes: Collection[str]) -> list[int]:
         """Return positions of items of the scopes whose wish may exclude another one, in order."""

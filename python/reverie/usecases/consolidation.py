@@ -47,6 +47,7 @@ __all__ = [
     "snapshot",
 ]
 
+_NEVER = AccessRecord()
 MEMORY_FOLDERS = ("facts/", "episodes/")  # the folders of documents that consolidation writes memories into
 
 
@@ -107,10 +108,13 @@ def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
         for _, record in reader.records(DocumentRecord)
         if record.ids or record.path.startswith(MEMORY_FOLDERS)
     }
+    accessed = {str(key[0]): access for key, access in reader.records(AccessRecord)}
     memories = []
     for _, record in reader.records(MemoryRecord):
-        access = reader.load(AccessRecord, (record.id,)) or AccessRecord()
-        memories.append(msgspec.structs.replace(record, access_count=access.count, last_accessed_at=access.at))
+        access = accessed.get(record.id, _NEVER)
+        if (record.access_count, record.last_accessed_at) != (access.count, access.at):
+            record = msgspec.structs.replace(record, access_count=access.count, last_accessed_at=access.at)  # noqa: PLW2901
+        memories.append(record)
     return MemorySnapshot(
         operation=_last_change(reader),
         memories=memories,

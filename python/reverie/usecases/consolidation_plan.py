@@ -103,8 +103,10 @@ def screened(
 
 def tier_of(existing: Sequence[Memory], window: int) -> Tier:
     """Return the capacity tier of a space's memories; `window` is `consolidation.window` in tokens."""
+    # A token has a byte or more: what is small in bytes need not be counted, nor even be written as JSON.
+    if consolidate.tier(projections.long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
+        return Tier.GENEROUS
     json = projections.long_term_memory(existing)
-    # A token has a byte or more: what is small in bytes need not be counted.
     known = consolidate.tier(len(json), window) is Tier.GENEROUS
     return consolidate.tier(0 if known else token_counter.count(json.decode()), window)
 
@@ -128,7 +130,7 @@ def plan_decision(
     decision, held = held_for_person(decision, existing, at=at)
     before = {memory.id: memory for memory in existing}
     applied = consolidate.apply(decision.changes, existing, usable, at=at, new_ids=_new_ids(at, random))
-    after = [memory if before.get(memory.id) == memory else revise(memory) for memory in applied]
+    after = [memory if _is_same(before.get(memory.id), memory) else revise(memory) for memory in applied]
     plan = _plan(snapshot, existing, after, decision, candidates=len(usable), tier=tier.value, day=at[:DATE_CHARS])
     plan.waiting, plan.forgotten = [*candidates.waiting, *held], candidates.dropped
     plan.proposed = [
@@ -178,7 +180,7 @@ def _plan(
 ) -> MemoryPlan:
     """Return the plan that leads from the memories `existing` to `after`."""
     before = {memory.id: memory for memory in existing}
-    put = [memory for memory in after if before.get(memory.id) != memory]
+    put = [memory for memory in after if not _is_same(before.get(memory.id), memory)]
     deleted = [before[name] for name in sorted(set(before) - {memory.id for memory in after})]
     documents, placed = edited(snapshot.documents, put, deleted, day=day)
     added = iter([memory.id for memory in after if memory.id not in before])
@@ -194,6 +196,11 @@ def _plan(
         counts=dict(Counter(change.action for change in decision.changes)),
         archived=[{"type": memory.type.value, "content": memory.content, "tags": list(memory.tags)} for memory in put],
     )
+
+
+def _is_same(before: Memory | None, after: Memory) -> bool:
+    """Return True for an unchanged memory; most are the same object, and need not be compared."""
+    return before is after or before == after
 
 
 def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -> Candidate:

@@ -25,7 +25,6 @@ from reverie.store import (
     Write,
 )
 from reverie.usecases.document_writes import NewText, no_new_ids, put_texts, sha256
-from reverie.usecases.memories import memory_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -208,7 +207,7 @@ def texts(
     when a document last changed. The same store always gives the same bytes.
     """
     stored = _archives_cursor(reader).archives
-    memories = [memory_of(record) for _, record in reader.records(MemoryRecord)]
+    memories = [record for _, record in reader.records(MemoryRecord)]
     if not (stored or memories or entries or written):
         return {}
     listed = [ArchiveEntry(archive.sha256, archive.at, archive.entries) for archive in stored]

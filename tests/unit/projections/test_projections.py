@@ -11,7 +11,14 @@ import pytest
 from reverie import token_counter
 from reverie.documents import DocumentEntry
 from reverie.models import Memory, MemoryType
-from reverie.projections import ArchiveEntry, index_text, long_term_memory, memory_index, size_text
+from reverie.projections import (
+    ArchiveEntry,
+    index_text,
+    long_term_memory,
+    long_term_memory_bytes_max,
+    memory_index,
+    size_text,
+)
 
 ENTRIES = [
     DocumentEntry("episodes/2026-01.md", 900, "queue age fix"),
@@ -92,3 +99,13 @@ def test_long_term_memory_equals_the_golden_file() -> None:
     assert long_term_memory(MEMORIES) == expected
     read_often = [replace(item, access_count=9, last_accessed_at=DAY) for item in MEMORIES[::-1]]
     assert long_term_memory(read_often) == expected
+
+
+@pytest.mark.parametrize(
+    "content", ["", "short", "\x00\x01\x1f" * 400, '\\"' * 400, "港口" * 400, "🛳" * 400, "\u2028\x7f" * 400]
+)
+def test_the_size_of_the_memories_has_a_bound(content: str) -> None:
+    """No file is longer than the number that is computed without writing it, whatever the characters are."""
+    long = replace(MEMORIES[1], content=content, tags=(content[:9], "a", "b"), id="mem_" + "x" * 26)
+    for memories in ([], [long], [long] * 30, MEMORIES):
+        assert len(long_term_memory(memories)) <= long_term_memory_bytes_max(memories)

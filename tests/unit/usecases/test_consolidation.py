@@ -216,3 +216,19 @@ def test_a_memory_missing_in_its_document_is_added_to_it(desk: Desk) -> None:
     assert gone.documents == {}
     desk.apply(gone)
     assert set(desk.memories()) == {"Language: English", "Editor: emacs"}
+
+
+def test_the_snapshot_has_the_accesses_of_each_memory(tmp_path: Path) -> None:
+    """Memories with and without accesses have their counts; accesses of deleted memories are left out."""
+    with opened(tmp_path / "store") as store:
+        desk = Desk(store)
+        desk.save(PREFERENCES, "- Editor: vim\n- Tabs over spaces\n")
+        put(store, Kind.ACCESS, ("mem_002",), {"count": 3, "at": AT})
+        put(store, Kind.ACCESS, ("mem_gone",), {"count": 5, "at": AT})
+        with store.reader("default") as reader:
+            found = consolidation.snapshot(reader, window=200_000).memories
+
+    assert {one.id: (one.access_count, one.last_accessed_at) for one in found} == {
+        "mem_001": (0, None),
+        "mem_002": (3, AT),
+    }
