@@ -9,7 +9,7 @@ is still looked at outlives the connection to the provider.
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
 
 import httptools
 
@@ -27,6 +27,7 @@ HEAD_BYTES_MAX: Final = 64 * 1024
 BODY_BYTES_MAX: Final = 32 * 1024 * 1024  # of a body that is looked at; a larger one is passed on as it arrives
 PENDING_BYTES_MAX: Final = 1024 * 1024  # of a body that waits for the provider's connection
 HEAD_S: Final = 15.0  # for the first request of a connection
+WARN_S: Final = 10.0  # between two lines of the log about too many connections
 
 
 class Handler(Protocol):
@@ -47,6 +48,8 @@ class Handler(Protocol):
 class ClientConnection(asyncio.Protocol):
     """The client's side."""
 
+    _warned_at: ClassVar[float] = float("-inf")
+
     def __init__(self, handler: Handler, opened: set[ClientConnection], connections_max: int) -> None:
         self._handler = handler
         self._opened = opened
@@ -64,14 +67,21 @@ class ClientConnection(asyncio.Protocol):
         self._provider: _ProviderConnection | None = None
         self._deadline: asyncio.TimerHandle | None = None
         self._ended = False
+        self.is_known = False  # a request of it was let in: it is the client's
+        self.opened_at = self._loop.time()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # of a stream socket
-        """Admit the connection, unless there are too many."""
+        """Admit the connection; of too many the oldest without a request that may come in ends, else this one."""
         self._transport = transport
         self._opened.add(self)
-        if len(self._opened) > self._connections_max:
-            transport.abort()
-            return
+        alive = [one for one in self._opened if not one.is_ending()]
+        if len(alive) > self._connections_max:
+            waiting = [one for one in alive if not one.is_known]
+            oldest = min(waiting, key=lambda one: one.opened_at)
+            self._warn_of_many(len(waiting))
+            oldest.close()
+            if oldest is self:
+                return
         self._deadline = self._loop.call_later(HEAD_S, transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -89,6 +99,21 @@ class ClientConnection(asyncio.Protocol):
     def close(self) -> None:
         """End the connection now."""
         self._transport.abort()
+
+    def is_ending(self) -> bool:
+        """Return True if the connection is being ended."""
+        return self._transport.is_closing()
+
+    def _warn_of_many(self, without_request: int) -> None:
+        """Log that there are too many connections, at most every WARN_S."""
+        now = self._loop.time()
+        if now - ClientConnection._warned_at >= WARN_S:
+            ClientConnection._warned_at = now
+            logger("reveried.proxy").warning(
+                "too many connections: the oldest without a request was ended",
+                limit=self._connections_max,
+                without_request=without_request,
+            )
 
     def pause_writing(self) -> None:
         """Read no more from the provider: the client is slow."""
@@ -139,6 +164,7 @@ class ClientConnection(asyncio.Protocol):
         if (refusal := self._handler.refusal(self._head)) is not None:
             self._refuse(refusal)
             return
+        self.is_known = True
         if self._head.get(b"expect") is not None:
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self._busy, self._passing, self._body_ended = True, False, False

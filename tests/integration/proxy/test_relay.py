@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -196,6 +196,30 @@ def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.Mo
             peer.sendall(b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n")
             assert read_message(peer) is not None
         assert body_of(models.requests[-1]) == b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
+
+
+def test_idle_connections_do_not_keep_the_client_out(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of too many the oldest without a request ends, and the log says so; connections of the client all stay."""
+    monkeypatch.setattr("reveried.proxy.server.CONNECTIONS_MAX", 4)
+    monkeypatch.setattr(connection.ClientConnection, "_warned_at", float("-inf"))
+    with (
+        provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
+        proxied(models.url) as server,
+        ExitStack() as stack,
+    ):
+        idle = [stack.enter_context(socket.create_connection(("127.0.0.1", server.port))) for _ in range(6)]
+        assert idle[0].recv(1) == b""
+        assert idle[1].recv(1) == b""
+        clients = [stack.enter_context(connected(server)) for _ in range(4)]
+        peers = [send("GET", "/v1/models") for send in clients]
+        assert [read_message(peer) for peer in peers] == [ok(b"{}")] * 4
+        assert all(one.recv(1) == b"" for one in idle)
+        with socket.create_connection(("127.0.0.1", server.port)) as late:
+            assert late.recv(1) == b""
+        assert read_message(clients[0]("GET", "/v1/models")) == ok(b"{}")
+    assert capsys.readouterr().out.count("too many connections") == 1
 
 
 def test_a_question_for_the_head_alone() -> None:
