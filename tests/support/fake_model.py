@@ -47,9 +47,15 @@ class FakeModel:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "program.py").write_text(PROGRAM)
         model = cls(folder)
-        model.extract()
-        model.consolidate()
+        model.reset()
         return model
+
+    def reset(self) -> None:
+        """Forget how to behave and what was asked; everything is answered with empty lists again."""
+        for path in (*self.folder.glob("*.json"), *self.folder.glob("*.jsonl")):
+            path.unlink()
+        self.extract()
+        self.consolidate()
 
     def settings(self, **more: str) -> dict[str, str]:
         """Return the environment of a daemon that asks this model."""

@@ -1,4 +1,4 @@
-"""Fixtures: a daemon whose distiller is a program that the test controls."""
+"""Fixtures: a daemon whose distiller is a program that the test controls, and a space of it for each test."""
 
 from __future__ import annotations
 
@@ -14,21 +14,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-@pytest.fixture
-def model(tmp_path_factory: pytest.TempPathFactory) -> FakeModel:
-    """A model that proposes nothing until the test says otherwise."""
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> FakeModel:
+    """The program of a module's model."""
     return FakeModel.at(tmp_path_factory.mktemp("model"))
 
 
-@pytest.fixture
-def daemon(model: FakeModel) -> Iterator[Daemon]:
-    """A daemon that asks this model."""
-    with running_daemon(None, **model.settings()) as running:
+@pytest.fixture(autouse=True)
+def model(program: FakeModel) -> FakeModel:
+    """A model that has not been asked, and proposes nothing until the test says otherwise."""
+    program.reset()
+    return program
+
+
+@pytest.fixture(scope="module")
+def daemon(program: FakeModel) -> Iterator[Daemon]:
+    """A daemon that asks this model. It asks for no working states, which have no cheap model here."""
+    with running_daemon(None, **program.settings()) as running:
         yield running
 
 
 @pytest.fixture
-def client(daemon: Daemon) -> Iterator[Client]:
-    """A client of that daemon."""
-    with Client(daemon.socket) as opened:
+def space(daemon: Daemon) -> str:
+    """A new space for each test."""
+    with Client(daemon.socket) as owner:
+        return owner.create_space(f"space-{len(owner.spaces().items)}").id
+
+
+@pytest.fixture
+def token(daemon: Daemon, space: str) -> str:
+    """The token of a person for that space."""
+    with Client(daemon.socket) as owner:
+        return str(owner.create_token(space).token)
+
+
+@pytest.fixture
+def client(daemon: Daemon, token: str) -> Iterator[Client]:
+    """A person's client of that space."""
+    with Client(daemon.socket, token=token) as opened:
         yield opened

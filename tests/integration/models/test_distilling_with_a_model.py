@@ -129,7 +129,7 @@ def test_an_append_does_not_wait_for_the_model(model: FakeModel) -> None:
         assert client.job(distilled.job or "").result["summary"]["sections"]["Open Threads"] == SUMMARY["openThreads"]
 
 
-def test_what_would_be_sent_is_shown(client: Client, model: FakeModel, daemon: Daemon) -> None:
+def test_what_would_be_sent_is_shown(client: Client, model: FakeModel, daemon: Daemon, token: str) -> None:
     """The requests are shown without being sent, redacted, and are those that a distillation sends."""
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     thread = long_thread(client)
@@ -139,7 +139,9 @@ def test_what_would_be_sent_is_shown(client: Client, model: FakeModel, daemon: D
 
     assert [request.purpose for request in shown.items] == ["summary", "extract"]
     command = [sys.executable, "-m", "reveried.cli", "distill", thread, "--show-request"]
-    printed = subprocess.run(command, env=daemon.env, capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run(
+        command, env={**daemon.env, "REVERIE_TOKEN": token}, capture_output=True, text=True, check=True
+    ).stdout
     assert "[system]" in printed
     assert "nothing was sent" in printed
     assert model.requests() == []

@@ -157,7 +157,7 @@ def test_the_words_of_a_person_are_proposed(client: Client, model: FakeModel) ->
     assert [proposal.change.id for proposal in answer.proposals] == [old.id]
 
 
-def test_an_episode_has_the_words_of_its_task(client: Client, model: FakeModel, daemon: Daemon) -> None:
+def test_an_episode_has_the_words_of_its_task(client: Client, model: FakeModel, daemon: Daemon, space: str) -> None:
     """An episode is a memory with fields, in the document of its month."""
     episode = {
         "title": "The cache drops entries",
@@ -177,7 +177,7 @@ def test_an_episode_has_the_words_of_its_task(client: Client, model: FakeModel, 
     assert learnt.title == episode["title"]
     assert learnt.fields["Lesson"] == episode["lesson"]
     assert "Next" not in learnt.fields
-    assert (daemon.home / "root" / "default" / "episodes" / "2026-11.md").is_file()
+    assert (daemon.home / "root" / space / "episodes" / "2026-11.md").is_file()
 
 
 def test_secrets_do_not_leave(client: Client, model: FakeModel, daemon: Daemon) -> None:

@@ -28,14 +28,16 @@ def talk(client: Client) -> str:
     return thread
 
 
-def test_a_stale_plan_is_made_again_from_the_same_answers(client: Client, daemon: Daemon, model: FakeModel) -> None:
+def test_a_stale_plan_is_made_again_from_the_same_answers(
+    client: Client, daemon: Daemon, model: FakeModel, token: str
+) -> None:
     """A memory that is written while the model thinks makes the plan stale; the model is not asked about it again."""
     model.extract(GOOD)
     how = (model.folder / "extract.json").read_text()
     (model.folder / "extract.json").write_text(how[:-1] + ', "before": 2}')
     thread = talk(client)
 
-    with ThreadPoolExecutor() as pool, Client(daemon.socket) as other:
+    with ThreadPoolExecutor() as pool, Client(daemon.socket, token=token) as other:
         learning = pool.submit(client.learn, thread)
         wait_until(lambda: model.requests("extract"))
         other.remember(wire.CreateMemory(content="The gull sits on the mast.", type="fact"))
@@ -46,12 +48,12 @@ def test_a_stale_plan_is_made_again_from_the_same_answers(client: Client, daemon
     assert len(client.memories().items) == 2
 
 
-def test_two_callers_ask_once(client: Client, daemon: Daemon, model: FakeModel) -> None:
+def test_two_callers_ask_once(client: Client, daemon: Daemon, model: FakeModel, token: str) -> None:
     """Two learnings of one thread at once ask one question, and one of them learns."""
     model.extract(GOOD)
     thread = talk(client)
 
-    with ThreadPoolExecutor() as pool, Client(daemon.socket) as other:
+    with ThreadPoolExecutor() as pool, Client(daemon.socket, token=token) as other:
         answers = [pool.submit(caller.learn, thread) for caller in (client, other)]
         operations = [answer.result().operation for answer in answers]
 

@@ -49,7 +49,7 @@ def contents(client: Client) -> list[str]:
     return sorted(item.content for item in client.memories(limit=1000).items if item.type != "episode")
 
 
-def test_facts_and_episodes_are_written(client: Client, model: FakeModel, daemon: Daemon) -> None:
+def test_facts_and_episodes_are_written(client: Client, model: FakeModel, daemon: Daemon, space: str) -> None:
     """Calls of tools become readable files with provenance, in one operation, which one undo takes back."""
     model.reflect([NAME], [EPISODE])
 
@@ -57,7 +57,7 @@ def test_facts_and_episodes_are_written(client: Client, model: FakeModel, daemon
 
     assert answer.fallback is None
     assert answer.counts == {"ADD": 3}
-    root = daemon.home / "root" / "default"
+    root = daemon.home / "root" / space
     assert "- Name: Zhang San" in (root / "facts" / "user.md").read_text()
     assert "## Logger stdout leak" in (root / "episodes" / "2026-02.md").read_text()
     (fact,) = [item for item in client.memories().items if item.content == "Name: Zhang San"]
@@ -67,17 +67,19 @@ def test_facts_and_episodes_are_written(client: Client, model: FakeModel, daemon
     assert client.memories().items == []
 
 
-def test_what_was_written_is_remembered_after_a_restart(client: Client, model: FakeModel, daemon: Daemon) -> None:
+def test_what_was_written_is_remembered_after_a_restart(
+    client: Client, model: FakeModel, daemon: Daemon, space: str, token: str
+) -> None:
     """The person's name and the bug of last time are recalled by a later daemon; a person's edit counts."""
     model.reflect([NAME, EPISODE])
     client.reflect(thread_of(client))
 
     daemon.stop()
-    file = daemon.home / "root" / "default" / "facts" / "user.md"
+    file = daemon.home / "root" / space / "facts" / "user.md"
     file.write_text(file.read_text().replace("full-stack", "backend"))
     daemon.start()
 
-    with Client(daemon.socket) as later:
+    with Client(daemon.socket, token=token) as later:
         later.sync_now()
         assert "Zhang San" in later.recall("what is my name?").hits[0].memory.content
         assert "pino" in later.recall("which logger bug did we fix last time?").hits[0].memory.content
@@ -137,12 +139,15 @@ def test_results_come_back_turn_by_turn(client: Client, model: FakeModel) -> Non
     assert memory.provenance["updates"][-1]["seqs"] == [1]
 
 
-def test_a_repeated_request_reflects_once(client: Client, model: FakeModel, daemon: Daemon) -> None:
+def test_a_repeated_request_reflects_once(client: Client, model: FakeModel, daemon: Daemon, token: str) -> None:
     """A request with the same idempotency key gets the first answer, and asks the model nothing more."""
     model.reflect([NAME])
-    path, key = f"/v1/threads/{thread_of(client)}/reflect?wait=true", {"Idempotency-Key": "once"}
+    path, headers = (
+        f"/v1/threads/{thread_of(client)}/reflect?wait=true",
+        {"Idempotency-Key": "once", "Authorization": f"Bearer {token}"},
+    )
 
-    first, again = (daemon.ask("POST", path, None, key) for _ in range(2))
+    first, again = (daemon.ask("POST", path, None, headers) for _ in range(2))
 
     assert (first.status, first.json()["counts"], again.json()) == (200, {"ADD": 2}, first.json())
     assert len(model.requests("reflect")) == 2

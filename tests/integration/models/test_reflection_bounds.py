@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -12,7 +13,6 @@ from support.daemon import running_daemon
 from support.fake_model import call
 
 if TYPE_CHECKING:
-    from support.daemon import Daemon
     from support.fake_model import FakeModel
 
 SAID = "The relay moved to port 2502 yesterday."
@@ -46,11 +46,11 @@ def thread_of(client: Client, messages: list[dict[str, Any]] = TALK) -> str:
     return thread
 
 
-def everything(client: Client, daemon: Daemon) -> tuple[list[Any], dict[str, bytes]]:
+def everything(client: Client) -> tuple[list[Any], dict[str, bytes]]:
     """Return all memories and the bytes of all documents."""
     client.sync_now()
     memories = [(item.id, item.content, item.tags, item.trust) for item in client.memories(limit=1000).items]
-    root = daemon.home / "root" / "default"
+    root = Path(client.sync_status().root)
     return sorted(memories), {str(path): path.read_bytes() for path in root.rglob("*.md")}
 
 
@@ -75,17 +75,17 @@ def test_beyond_a_bound_nothing_changes(model: FakeModel, setting: str, value: s
     model.reflect([ADD], [LOOK], [LOOK])
     settings = model.settings(**{f"REVERIE_REFLECTION_{setting}": value})
     with running_daemon(None, **settings) as daemon, Client(daemon.socket) as client:
-        before, thread = everything(client, daemon), thread_of(client)
+        before, thread = everything(client), thread_of(client)
         answer = client.reflect(thread)
         assert message in (answer.fallback or "")
         assert "Nothing was changed from entry 1 on" in (answer.fallback or "")
-        assert (answer.operation, everything(client, daemon)) == (None, before)
+        assert (answer.operation, everything(client)) == (None, before)
 
 
-def test_a_turn_that_cannot_be_used(client: Client, model: FakeModel, daemon: Daemon) -> None:
+def test_a_turn_that_cannot_be_used(client: Client, model: FakeModel) -> None:
     """Half JSON, a refusal, a cut answer, a program that fails: nothing changes, and the next run reads it again."""
     client.remember(wire.CreateMemory(content="The relay has a fan.", type="fact"))
-    before, thread = everything(client, daemon), thread_of(client)
+    before, thread = everything(client), thread_of(client)
     for how, reason in (
         ({"text": '{"calls": [{"name": "memory_append", "in'}, "unparseable"),
         ({"text": '{"calls": [], "more": 1}'}, "unparseable"),
@@ -96,15 +96,15 @@ def test_a_turn_that_cannot_be_used(client: Client, model: FakeModel, daemon: Da
         model.behave("reflect", **how)
         answer = client.reflect(thread)
         assert f"reflection failed ({reason})" in (answer.fallback or "")
-        assert everything(client, daemon) == before
+        assert everything(client) == before
     model.reflect([ADD])
     assert client.reflect(thread).counts == {"KEEP": 1, "ADD": 1}
 
 
-def test_an_update_and_a_deletion_of_one_memory(client: Client, model: FakeModel, daemon: Daemon) -> None:
+def test_an_update_and_a_deletion_of_one_memory(client: Client, model: FakeModel) -> None:
     """Both of one id say that the model has lost track: none of its calls is followed."""
     remembered(client, 6)
-    before = everything(client, daemon)
+    before = everything(client)
     path = "facts/project.md"
     line = "- The relay has the part number 3.\n"
 
@@ -120,7 +120,7 @@ def test_an_update_and_a_deletion_of_one_memory(client: Client, model: FakeModel
     answer = client.reflect(thread_of(client))
 
     assert "updates and deletes one memory" in (answer.fallback or "")
-    assert everything(client, daemon) == before
+    assert everything(client) == before
 
 
 def test_more_than_a_fifth_deleted_waits(client: Client, model: FakeModel) -> None:
@@ -184,13 +184,13 @@ def test_foreign_words_get_no_trust(client: Client, model: FakeModel) -> None:
     }
 
 
-def test_other_files_are_out_of_reach(client: Client, model: FakeModel, daemon: Daemon) -> None:
+def test_other_files_are_out_of_reach(client: Client, model: FakeModel) -> None:
     """Paths outside the memories, other projects, episodes that are there and unknown tools are refused."""
     client.remember(wire.CreateMemory(content="The other project has a fan.", type="fact", project="harbour"))
     client.put_document(
         "episodes/2026-01.md", "# 2026-01 Episodes\n\n## A start\n- Summary: begun\n- Date: 2026-01-05\n"
     )
-    before = everything(client, daemon)
+    before = everything(client)
     entry = {"entry": "- The relay is on port 2502.", "quotes": [SAID]}
     model.reflect(
         [
@@ -217,4 +217,4 @@ def test_other_files_are_out_of_reach(client: Client, model: FakeModel, daemon: 
     assert "belongs to another project" in results[2]["content"]
     assert "The other project" not in model.requests("reflect")[0]["system"]
     assert "2 x an unknown tool" in (answer.fallback or "")
-    assert everything(client, daemon) == before
+    assert everything(client) == before

@@ -47,6 +47,13 @@ def daemon(folder: Path) -> Iterator[Daemon]:
         yield running
 
 
+@pytest.fixture
+def client(daemon: Daemon) -> Iterator[Client]:
+    """A client of that daemon."""
+    with Client(daemon.socket) as opened:
+        yield opened
+
+
 def requests(folder: Path) -> list[Path]:
     """Return the files of the requests that wait."""
     return sorted((folder / "requests").glob("*.json"))

@@ -39,6 +39,13 @@ def daemon(model: FakeModel) -> Iterator[Daemon]:
         yield running
 
 
+@pytest.fixture
+def client(daemon: Daemon) -> Iterator[Client]:
+    """A client of that daemon."""
+    with Client(daemon.socket) as opened:
+        yield opened
+
+
 def appended(client: Client) -> str:
     """Return a new thread with the talk."""
     thread = client.create_thread().id
