@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import select
+import socket
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from reverie.client.core import ApiCalls, AsyncFace, Core
@@ -25,6 +27,9 @@ __all__ = ["AsyncClient"]
 
 T = TypeVar("T")
 
+CONNECT_S = 5.0  # as long as the daemon's queue of new connections may be full
+_QUEUE_PAUSE_S = 0.01
+_RECEIVED_BYTES = 1 << 18  # at once
 IDLE_MAX = 8  # connections kept open for the next call
 
 
@@ -42,7 +47,7 @@ class AsyncClient(ApiCalls, AsyncFace):
         start_patience_s: float = 0.0,
     ) -> None:
         self._core = Core(
-            _Streams(),
+            _Sockets(),
             socket_path,
             idle_max=IDLE_MAX,
             token=token,
@@ -98,47 +103,101 @@ class AsyncClient(ApiCalls, AsyncFace):
                 yield event
 
 
-class _Streams:
-    """Implementation of `core.Network` with asyncio streams."""
+class _Sockets:
+    """Implementation of `core.Network` with the sockets of the event loop.
+
+    They are no streams of asyncio: those drop what was received as soon as something cannot be sent, and so the answer
+    of a daemon that refuses a request by its head.
+    """
 
     async def connect(self, socket_path: Path) -> _Connection:
-        return _Connection(*await asyncio.open_unix_connection(str(socket_path), limit=LINE_MAX_BYTES))
+        peer = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            peer.settimeout(0)
+            async with asyncio.timeout(CONNECT_S):
+                while not _connects(peer, socket_path):  # noqa: ASYNC110 - the system tells no one when there is room
+                    await asyncio.sleep(_QUEUE_PAUSE_S)
+        except BaseException:
+            peer.close()
+            raise
+        return _Connection(peer)
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
 
 
+def _connects(peer: socket.socket, socket_path: Path) -> bool:
+    """Return True once a socket is connected, False while the daemon's queue of new connections is full.
+
+    `loop.sock_connect` takes a full queue for a connection that is being made, and then uses one that is none.
+    """
+    try:
+        peer.connect(str(socket_path))
+    except BlockingIOError:
+        return False
+    return True
+
+
 class _Connection:
     """One connection of the pool; implements `core.Connection`."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader = reader
-        self._writer = writer
+    def __init__(self, peer: socket.socket) -> None:
+        self._socket = peer
+        self._received = bytearray()
 
     def is_open(self) -> bool:
-        return not (self._reader.at_eof() or self._writer.is_closing())
+        """Return False if something can be read: on an idle connection that is the other end's close."""
+        if self._socket.fileno() < 0:
+            return False
+        poll = select.poll()
+        poll.register(self._socket, select.POLLIN)
+        return not self._received and not poll.poll(0)
 
     def timeout(self, seconds: float) -> asyncio.Timeout:
         return asyncio.timeout(seconds)
 
     async def write(self, data: bytes) -> None:
-        self._writer.write(data)
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             # The daemon may refuse a request by its head, before reading its body: the answer says why.
-            await self._writer.drain()
+            await asyncio.get_running_loop().sock_sendall(self._socket, data)
 
     async def read(self, want: int) -> bytes:
-        try:
-            if want == REST:
-                return await self._reader.read()
-            line = await self._reader.readline() if want == LINE else await self._reader.readexactly(want)
-        except asyncio.IncompleteReadError as error:
-            raise ConnectionResetError("the other end closed in the middle of its answer") from error
-        if want == LINE and not line.endswith(b"\n"):
-            raise ConnectionResetError("the other end closed in the middle of its answer")
-        return line
+        if want == REST:
+            while await self._receive():
+                pass
+            return self._taken(len(self._received))
+        return self._taken(await self._line_end() if want == LINE else await self._all_of(want))
 
     async def close(self) -> None:
-        self._writer.close()
-        with contextlib.suppress(OSError):  # the other end may have closed first
-            await self._writer.wait_closed()
+        self._socket.close()
+
+    async def _all_of(self, size: int) -> int:
+        """Receive until there are `size` bytes; return it."""
+        while len(self._received) < size:
+            await self._receive_more()
+        return size
+
+    async def _line_end(self) -> int:
+        """Receive until there is a line, its end included; return its length."""
+        looked_at = 0
+        while (end := self._received.find(b"\n", looked_at)) < 0 and looked_at < LINE_MAX_BYTES:
+            looked_at = len(self._received)
+            await self._receive_more()
+        if not 0 <= end < LINE_MAX_BYTES:
+            raise ConnectionResetError("the other end sent a line without an end")
+        return end + 1
+
+    async def _receive_more(self) -> None:
+        if not await self._receive():
+            raise ConnectionResetError("the other end closed in the middle of its answer")
+
+    async def _receive(self) -> int:
+        """Receive more bytes; return how many, 0 at the end."""
+        piece = await asyncio.get_running_loop().sock_recv(self._socket, _RECEIVED_BYTES)
+        self._received += piece
+        return len(piece)
+
+    def _taken(self, size: int) -> bytes:
+        taken = bytes(memoryview(self._received)[:size])
+        del self._received[:size]
+        return taken

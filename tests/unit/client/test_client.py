@@ -227,9 +227,32 @@ def test_a_refusal_before_the_body_is_read(ask: Ask, path: Path) -> None:
 
     thread = threading.Thread(target=serve)
     thread.start()
-    with pytest.raises((errors.TooLarge, errors.DaemonNotRunning)):
+    with pytest.raises(errors.TooLarge):
         ask(path, "send_chunk", "i", b"x" * 8_000_000, offset=0, first_line=1)
     thread.join()
+    listener.close()
+
+
+def test_a_full_queue_of_new_connections_is_waited_for(path: Path) -> None:
+    """Many calls at once, of which the daemon has not yet accepted one: each is answered."""
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen(0)
+
+    async def calls() -> None:
+        async with AsyncClient(path) as client:
+            asked = [asyncio.create_task(client.health()) for _ in range(5)]
+            await asyncio.sleep(0)  # now each has tried to connect
+            await asyncio.gather(asyncio.to_thread(serve), *asked)
+
+    def serve() -> None:
+        for _ in range(5):
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(1000)
+                connection.sendall(_raw_health())
+
+    asyncio.run(calls())
     listener.close()
 
 
