@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from reverie.adapters.recently_used import RecentlyUsed
 from reverie.adapters.thread_values import ThreadValues, thread_id, value_message
 from reverie.client.extras import load
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["memory_service", "thread_of"]
 
+USERS_MAX: Final = 256  # whose memory is kept; that of others is read again
 _AGENT: Final = "google-adk"
 _NO_SESSION: Final = "__unknown_session_id__"  # of events that are added without a session, as in ADK's own service
 _RESULTS_MAX: Final = 10
@@ -79,7 +81,7 @@ class _Remembered:
         return event_id
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class _User:
     """The memory of one user of an app: events by session, in the order in which the sessions came."""
 
@@ -116,7 +118,7 @@ class _Service:
     def __init__(self, client: AsyncClient, project: str | None) -> None:
         self._client = client
         self._project = project
-        self._users: dict[tuple[str, str], _User] = {}
+        self._users = RecentlyUsed[_User](USERS_MAX)
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Remember the events of a session, in place of those that were remembered of it."""
@@ -180,7 +182,7 @@ class _Service:
                 await user.values.append(_messages([{"deleted": memory_id}]))
 
     def _user(self, app_name: str, user_id: str) -> _User:
-        if (app_name, user_id) not in self._users:
+        def make() -> _User:
             values = ThreadValues(
                 self._client.send,
                 thread_of(app_name, user_id),
@@ -188,8 +190,9 @@ class _Service:
                 title=f"ADK memory of {user_id} in {app_name}",
                 project=self._project,
             )
-            self._users[(app_name, user_id)] = _User(values)
-        return self._users[(app_name, user_id)]
+            return _User(values)
+
+        return self._users.get((app_name, user_id), make)
 
 
 def _messages(changes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -24,6 +24,7 @@ from urllib.parse import quote, unquote
 import orjson
 
 from reverie import ids, wire
+from reverie.adapters.recently_used import RecentlyUsed
 from reverie.client.extras import load
 from reverie.errors import NotFound
 
@@ -42,13 +43,14 @@ if TYPE_CHECKING:
 
 __all__ = ["SessionStore"]
 
+SESSIONS_MAX: Final = 256  # whose lines are known without reading them again
 _CLIENT: Final = "claude-code"  # whose lines these are: the SDK runs Claude Code
 _SOURCE = "claude-agent-sdk:"  # begins the source of each thread, which the key follows
 _SESSION_MAX = 200  # characters of the name of an import
 _CHUNK_BYTES = wire.CHUNK_MAX_BYTES // 2
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class _Written:
     """The state of a session as this process left it: where its import is, and the ids of the lines in it."""
 
@@ -66,7 +68,7 @@ class SessionStore:
 
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
-        self._written: dict[str, _Written] = {}
+        self._written = RecentlyUsed[_Written](SESSIONS_MAX)
         self._deleted: set[str] = set()
 
     async def append(self, key: SessionKey, entries: Sequence[SessionStoreEntry]) -> None:
@@ -78,7 +80,7 @@ class SessionStore:
         if not entries:
             return
         source = _source(key)
-        written = self._written.setdefault(source, _Written())
+        written = self._written.get(source, _Written)
         async with written.lock:
             place = await self._client.start_import(
                 _CLIENT, _session(source), source=source, again=source in self._deleted
@@ -139,7 +141,7 @@ class SessionStore:
             if subpath is None or parts[2:] == [subpath]:
                 source = thread.source or ""
                 await self._client.delete_thread(thread.id, confirm=thread.id)
-                self._written.pop(source, None)
+                self._written.remove(source)
                 self._deleted.add(source)
 
     async def _uuids(self, thread: str) -> set[str]:

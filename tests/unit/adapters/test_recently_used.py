@@ -1,0 +1,31 @@
+"""Values of the adapters: a bounded number is kept, and none is made twice while it is in use."""
+
+from __future__ import annotations
+
+from reverie.adapters.recently_used import RecentlyUsed
+
+
+class Value:
+    """Something that can be referred to weakly."""
+
+
+def test_the_ones_used_last_are_kept() -> None:
+    """Of a thousand keys the newest have their values, and the one that was used again."""
+    values = RecentlyUsed[Value](3)
+    first = id(values.get("first", Value))
+    for number in range(1_000):
+        values.get(number, Value)
+        assert id(values.get("first", Value)) == first
+    assert len(values._alive) == len(values._recent) == 3
+
+
+def test_a_value_in_use_stays_the_same() -> None:
+    """Two tasks must not have different locks for one session; a removed value is made anew."""
+    values = RecentlyUsed[Value](2)
+    used = values.get("used", Value)
+    for number in range(10):
+        values.get(number, Value)
+    assert values.get("used", Value) is used
+    values.remove("used")
+    values.remove("unknown")
+    assert values.get("used", Value) is not used
