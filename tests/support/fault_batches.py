@@ -40,6 +40,7 @@ class FaultBatches:
     calls: list[str] = field(default_factory=list)  # method and path of every call about a batch
     answer: Callable[[dict[str, Any]], str] = lambda _: "{}"
     after_create: Callable[[SentBatch], None] = lambda _: None
+    alter: Callable[[bytes], bytes] = lambda data: data  # the body of results, before it is sent
     refuse: int = 0  # the status that a new batch is refused with
     refuse_reads: int = 0  # the status that every other call is refused with
     tokens: list[int] = field(default_factory=lambda: [0, 0])  # of all answers
@@ -79,7 +80,7 @@ class FaultBatches:
             self._send(connection, {"type": "error", "error": {"type": "not_found_error"}}, 404)
         elif path.endswith("/results"):
             lines = "".join(json.dumps(line) + "\n" for line in batch.results or [])
-            self._raw(connection, lines.encode(), "application/x-jsonl")
+            self._raw(connection, self.alter(lines.encode()), "application/x-jsonl")
         else:
             self._send(connection, self._state(batch))
 

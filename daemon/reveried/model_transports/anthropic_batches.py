@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
 import anthropic
+import httpx2
 import msgspec
 from msgspec import Meta
 
@@ -18,10 +19,16 @@ from reverie.decoding import from_json, from_msgpack
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ModelRequest, Outcome
 from reveried.model_transports.anthropic_answers import connection_failure, read_message, status_failure, unusable
-from reveried.model_transports.anthropic_client import RESULTS_BYTES_MAX, client_of, message_params
+from reveried.model_transports.anthropic_client import (
+    BODY_BYTES_MAX,
+    RESULTS_BYTES_MAX,
+    AnswerError,
+    client_of,
+    message_params,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import AsyncIterator, Callable, Coroutine
 
 __all__ = ["BATCH_JOBS", "BatchItem", "BatchJob", "BatchResult", "BatchState", "ListedBatch"]
 
@@ -162,14 +169,43 @@ async def _results(job: BatchJob) -> list[BatchResult]:
         url = _decoded(response.http_response.content, _Batch).results_url
         if url is None or urlsplit(url)[:2] not in {urlsplit(job.base_url)[:2], ("", "")}:
             raise unusable("The results of the batch are at another server.")
-        async for entry in await client.messages.batches.results(job.batch):
-            line = _decoded(msgspec.json.encode(entry.to_dict(mode="json")), _Line)
+        results = await client.messages.batches.results(job.batch)
+        async for data in _lines(results.http_response.aiter_bytes()):
+            line = _line(data)
+            if line is None:
+                continue  # the request that it is about has no result; those of the others are paid for
             if line.custom_id in found:
                 raise unusable("The results of the batch name a request twice.")
             found[line.custom_id] = _result(line, sent.get(line.custom_id, 0))
     missing = Outcome(reason="failed", message="The batch has no result of this request.")
     lost = [BatchResult(name, missing, billed=True, found=False) for name in sent if name not in found]
     return [*found.values(), *lost]
+
+
+async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """Yield the lines of a body; an empty one for each that is longer than any result.
+
+    The client's own decoder copies what it has of a line with every piece of it, and ends at a line that is no JSON.
+    """
+    line: list[bytes] = []
+    size = 0
+    async for piece in pieces:
+        *ended, rest = piece.split(b"\n")
+        for part in ended:
+            yield b"" if size > BODY_BYTES_MAX else b"".join((*line, part))
+            line, size = [], 0
+        size += len(rest)
+        if size <= BODY_BYTES_MAX:
+            line.append(rest)
+    yield b"" if size > BODY_BYTES_MAX else b"".join(line)
+
+
+def _line(data: bytes) -> _Line | None:
+    """Return a line of the results; None for one that cannot be read."""
+    try:
+        return from_json(data, _Line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
 
 
 def _result(line: _Line, sent: int) -> BatchResult:
@@ -212,6 +248,12 @@ async def _in_time(job: BatchJob, work: Callable[[BatchJob], Coroutine[Any, Any,
         raise status_failure(error.status_code, error.response.headers, error.body) from None
     except anthropic.APIConnectionError as error:
         raise connection_failure(error) from None
+    except AnswerError as error:  # beside the client's own errors: results are read behind its back
+        raise unusable(f"The provider's response is {error}.") from None
+    except httpx2.TransportError as error:
+        raise ModelFailed(
+            "The connection to the provider broke.", hint="Try again.", kind=type(error).__name__
+        ) from None
     except (ValueError, anthropic.AnthropicError):
         raise unusable("The provider's response is not about a batch.") from None
 

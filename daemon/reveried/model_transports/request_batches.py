@@ -174,7 +174,7 @@ class Batches:
                 if failure.reason == "rejected" and not _is_gone(failure):
                     raise
                 continue  # another program's, which is gone or cannot be read
-            if all(result.found for result in results):
+            if any(result.found for result in results):  # the ids are ours alone
                 named = replace(entry, provider=batch.id)
                 await self._write("model.batch", partial(_save, entry=named))
                 return batch.id

@@ -1,0 +1,67 @@
+"""Results of a batch that are damaged: a line that cannot be read costs its own request alone, and no time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from reverie.decoding import from_msgpack
+from reveried.model_transports.anthropic_batches import BATCH_JOBS, BatchItem, BatchJob, BatchResult
+from support.fault_batches import SentBatch
+from support.fault_model_server import FaultModelServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Alter = Callable[[bytes], bytes]
+
+
+def first_line(change: Callable[[dict[str, Any]], object]) -> Alter:
+    """Return what changes the first line, which is the result of `call_2`."""
+
+    def alter(data: bytes) -> bytes:
+        line, _, rest = data.partition(b"\n")
+        entry = json.loads(line)
+        change(entry)
+        return json.dumps(entry).encode() + b"\n" + rest
+
+    return alter
+
+
+def said(text: str) -> Alter:
+    """Return what changes the text of the first message."""
+    return first_line(lambda entry: entry["result"]["message"].update(content=[{"type": "text", "text": text}]))
+
+
+DAMAGES: dict[str, Alter] = {
+    "half a line": lambda data: data[100:],
+    "bytes that are no UTF-8": lambda data: data[:20] + b"\xff\xfe" + data[20:],
+    "brackets without end": lambda data: b"[" * 200_000 + data,
+    "an id that is a number": first_line(lambda entry: entry.update(custom_id=5)),
+    "a result that is none": first_line(lambda entry: entry.update(result=None)),
+    "a result of an unknown kind": first_line(lambda entry: entry.update(result={"type": "eaten"})),
+    "a half of a surrogate pair": said("\ud800"),
+    "10 MB": said("x" * 10_000_000),
+    "20 MB without an end": lambda data: data.partition(b"\n")[2] + b'"' + b"x" * 20_000_000,
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_line_costs_its_own_request(name: str) -> None:
+    """The other request has its answer; what the lost one used stays unknown, and counts."""
+    with FaultModelServer() as server:
+        server.batches.all.append(SentBatch("msgbatch_1", {"call_1": {"model": "m"}, "call_2": {"model": "m"}}))
+        server.batches.end()
+        server.batches.alter = DAMAGES[name]
+        job = BatchJob("msgbatch_1", [BatchItem("call_1"), BatchItem("call_2")], "m", server.url, "key", 20.0)
+        with asyncio.Runner() as runner:
+            data = BATCH_JOBS["batch-results"](runner, msgspec.msgpack.encode(job))
+    results = {result.id: result for result in from_msgpack(data, list[BatchResult])}
+    assert results.keys() == {"call_1", "call_2"}
+    assert results["call_1"].outcome.answer is not None
+    assert results["call_2"].outcome.answer is None
+    assert results["call_2"].billed
