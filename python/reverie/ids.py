@@ -38,8 +38,16 @@ def content_id(kind: str, data: bytes) -> str:
 
 
 def of_session(kind: str, client: str, session: str) -> str:
-    """Return the id of what the session of a client is imported into: its thread (`thr`) or its import (`imp`)."""
-    return content_id(kind, f"{client}\0{session}".encode())
+    """Return the id of what the session of a client is imported into: its thread (`thr`) or its import (`imp`).
+
+    Raises ValidationError for a name that is no text, with half of a surrogate pair.
+    """
+    try:
+        name = f"{client}\0{session}".encode()
+    except UnicodeEncodeError as error:
+        hint = "give a name that can be written as UTF-8"
+        raise ValidationError("the name of a session has half of a surrogate pair", hint=hint) from error
+    return content_id(kind, name)
 
 
 def _check_kind(kind: str) -> None:

@@ -26,7 +26,7 @@ import orjson
 from reverie import ids, wire
 from reverie.adapters.recently_used import RecentlyUsed
 from reverie.client.extras import load
-from reverie.errors import NotFound
+from reverie.errors import NotFound, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
@@ -177,7 +177,11 @@ class SessionStore:
 def _source(key: Mapping[str, Any]) -> str:
     """Return the source of a session's thread, from which the key can be read again."""
     parts = [key["project_key"], key["session_id"], *([key["subpath"]] if key.get("subpath") else [])]
-    return _SOURCE + "/".join(quote(part, safe="") for part in parts)
+    try:
+        return _SOURCE + "/".join(quote(part, safe="") for part in parts)
+    except UnicodeEncodeError as error:
+        hint = "give names that can be written as UTF-8"
+        raise ValidationError("the key of a session has half of a surrogate pair", hint=hint) from error
 
 
 def _session(source: str) -> str:

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reverie.adapters.thread_values import thread_id
 from reverie.errors import ValidationError
-from reverie.ids import content_id, new_id
+from reverie.ids import content_id, new_id, of_session
 
 TIMES = st.integers(0, 2**50 - 1)
 
@@ -49,3 +50,11 @@ def test_invalid_arguments_are_rejected(kind: str, at_ms: int, random: bytes) ->
     """A kind with an underscore, a time before 1970 and too little randomness are rejected."""
     with pytest.raises(ValidationError):
         new_id(kind, at_ms, random)
+
+
+def test_names_that_look_alike_have_ids_of_their_own() -> None:
+    """By case, normal form, spaces and invisible characters; a name that is no text is refused."""
+    names = ("ann", "Ann", "ann ", "a\u200bnn", "caf\u00e9", "cafe\u0301", "\u212b", "\u00c5", "\uff41nn", "a\0nn")
+    assert len({thread_id("framework", name) for name in names}) == len(names)
+    with pytest.raises(ValidationError, match="surrogate"):
+        of_session("thr", "framework", "\ud800")
