@@ -22,7 +22,7 @@ import lmdb
 
 from reverie.errors import Busy, Damaged, DiskFull, ReverieError, StorageFailed
 from reverie.store.folder_guards import sync_folder
-from reverie.store.unused_bytes import clear_unused_bytes
+from reverie.store.lmdb_pages import clear_unused_bytes, repeat_meta_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -254,7 +254,10 @@ class Environment:
 
 
 def _write_in_order(txn: lmdb.Transaction[bytes], draft: Path, map_bytes: int) -> None:
-    """Write every record of a snapshot into a new LMDB file, in the order of the keys."""
+    """Write every record of a snapshot into a new LMDB file, in the order of the keys.
+
+    Both meta pages of the file refer to all of them: it may take the place of a store that another process has open.
+    """
     options = {**lmdb_options(map_bytes), "subdir": False, "sync": False, "lock": False}
     env = lmdb.open(str(draft), **options)  # type: ignore[arg-type]
     try:
@@ -262,9 +265,15 @@ def _write_in_order(txn: lmdb.Transaction[bytes], draft: Path, map_bytes: int) -
         while batch := list(islice(records, _COPY_RECORDS)):
             with env.begin(write=True) as target:
                 target.cursor().putmulti(batch, append=True)
-        env.sync(True)  # noqa: FBT003 - the call's own signature
+        page_bytes = int(env.stat()["psize"])
     finally:
         env.close()
+    fd = os.open(draft, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        repeat_meta_page(fd, page_bytes)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def _opened(path: Path, map_bytes: int) -> lmdb.Environment:

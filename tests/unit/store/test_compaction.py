@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import random
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.store import Kind, lmdb_env
+from reverie.store.check import run_check
 from reverie.store.schema import BLOB_BYTES_MIN
 from support.stores import opened, put, write
 
@@ -77,6 +80,42 @@ def test_a_killed_compaction_leaves_a_whole_store(path: Path, step: str) -> None
         store.compact()
     assert b"purgedword" not in (path / "data.mdb").read_bytes()
     assert not list(path.glob("*.part"))
+
+
+HOLD = """
+import lmdb, sys
+with lmdb.open(sys.argv[1], readonly=True, max_dbs=0) as env, env.begin() as txn:
+    print(txn.stat()["entries"], flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("batch", [10, 10_000])
+@pytest.mark.parametrize("more", range(2))
+def test_another_process_may_have_the_store_open(
+    path: Path, monkeypatch: pytest.MonkeyPatch, more: int, batch: int
+) -> None:
+    """As `reverie check` has it: no record is lost, whatever number the last commit before the compaction had."""
+    monkeypatch.setattr(lmdb_env, "_COPY_RECORDS", batch)
+    with opened(path) as store:
+        fill(store, seed=1)
+        with subprocess.Popen(
+            [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as holder:
+            assert holder.stdout is not None
+            assert int(holder.stdout.readline()) > 60
+            for round_ in range(2):
+                for number in range(more + round_):
+                    put(store, Kind.MEMORY, (f"more{more}{round_}{number}",), {"n": number})
+                store.compact()
+                with store.reader("default") as reader:
+                    assert len(list(reader.scan(Kind.MEMORY))) == 60 + more + round_ * (more + 2)
+                put(store, Kind.MEMORY, (f"after{round_}",), {"n": round_})
+            holder.communicate()
+        put(store, Kind.MEMORY, ("last",), {"n": 1})
+    assert run_check(path).ok
+    with opened(path) as store, store.reader("default") as reader:
+        assert len(list(reader.scan(Kind.MEMORY))) == 64 + 2 * more
 
 
 def _compact_until(path: Path, step: str) -> None:

@@ -1,8 +1,13 @@
-"""Zeros for the bytes of an LMDB file that belong to no record.
+"""What LMDB leaves undone in the pages of a copy: unused bytes are cleared, and both meta pages refer to its records.
 
 A page of a B-tree has free room between the list of its nodes and the nodes. LMDB does not clear it: where a node was
 deleted or moved, its bytes stay there, and a compacted copy has them too. The same holds behind the end of a long
 value, which has pages of its own. The layout is that of `struct MDB_page` and `struct MDB_node` of lmdb's mdb.c.
+
+The first two pages are the meta pages, and each commit writes the older one. Which of them is the newest, LMDB reads
+from the lock file as long as any process has that open, an odd number meaning the second page. So when a copy takes the
+place of the store's file while `reverie check`, say, has the store open, the number is that of the file before, and the
+wrong page of a copy would be an empty store.
 """
 
 from __future__ import annotations
@@ -11,9 +16,11 @@ import mmap
 import os
 import struct
 
-__all__ = ["clear_unused_bytes"]
+__all__ = ["clear_unused_bytes", "repeat_meta_page"]
 
 _META_PAGES = 2
+_TRANSACTION = struct.Struct("<Q")  # number of the commit that wrote a meta page
+_TRANSACTION_AT = 144  # bytes from the beginning of a meta page: the head has 16, all other fields of a meta page 128
 _HEAD = struct.Struct("<QHHHH")  # number, padding, flags, end of the list of nodes, beginning of the nodes
 _LONG_HEAD = struct.Struct("<QHHI")  # of a long value's first page: number, padding, flags, how many pages it has
 _NODE = struct.Struct("<HHHH")  # size of the value (low, high), flags, size of the key
@@ -51,6 +58,20 @@ def clear_unused_bytes(fd: int, page_bytes: int) -> int:
             pages = _LONG_HEAD.unpack_from(data, at)[3]
             cleared += _clear(data, at + _HEAD.size + length, at + pages * page_bytes)
     return cleared
+
+
+def repeat_meta_page(fd: int, page_bytes: int) -> None:
+    """Make the older meta page of a copy refer to the same records as the newer one, with its own numbers.
+
+    Nobody may have the file open in LMDB. The caller flushes it.
+    """
+    pages = [bytearray(os.pread(fd, page_bytes, number * page_bytes)) for number in range(_META_PAGES)]
+    commits: list[int] = [_TRANSACTION.unpack_from(page, _TRANSACTION_AT)[0] for page in pages]
+    older = commits.index(min(commits))
+    repeated = pages[1 - older]
+    repeated[: _PAGE_NUMBER.size] = pages[older][: _PAGE_NUMBER.size]
+    _TRANSACTION.pack_into(repeated, _TRANSACTION_AT, commits[older])
+    os.pwrite(fd, repeated, older * page_bytes)
 
 
 def _long_values(data: mmap.mmap, at: int, lower: int) -> list[tuple[int, int]]:
