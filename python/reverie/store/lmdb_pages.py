@@ -1,4 +1,4 @@
-"""What a copy of an LMDB file needs beyond LMDB: zeros for unused bytes, and two meta pages that refer to all records.
+"""Pages of a copied LMDB file: unused bytes are cleared, and both meta pages refer to all records.
 
 A page of a B-tree has free room between the list of its nodes and the nodes. LMDB does not clear it: where a node was
 deleted or moved, its bytes stay there, and a compacted copy has them too. The same holds behind the end of a long
