@@ -63,7 +63,7 @@ async def get_run(call: Call) -> Reply:
 
 
 async def put_file(call: Call) -> Reply:
-    """Store a file that the agent wrote, whole; a binary or very large one is noted without its content."""
+    """Store a file that the agent wrote during a run, whole; of a binary or very large one a note."""
     body = call.into(wire.PutRunFile)
     record = usecase.file_record(
         call.params["path"], _bytes(body), agent=call.agent, source="api", at=call.services.clock()

@@ -130,7 +130,7 @@ class Cap:
         return self._cut_needed(read, fixed, 1 if known is None else known.count, earlier)
 
     def cut(self, needed: CutNeeded, text: str) -> Capped:
-        """Make a cut, with the text of the messages that give way; the requests that follow begin with it too."""
+        """Make a cut, with `text` in the place of the messages that give way, in the requests that follow too."""
         read = needed.read
         count = len(needed.dropped)
         opening = _opening(needed.dropped, text, is_open=not any(map(_is_prompt, read.values()[count:])))

@@ -85,7 +85,7 @@ def with_items(state: WorkingState, **lists: Iterable[StateItem]) -> WorkingStat
 
 
 def without_oldest_item(state: WorkingState, name: str) -> WorkingState:
-    """Return `state` without one item of a list: the last of `next_steps`, the first of every other list."""
+    """Return `state` without the oldest item of its list `name`: the last of `next_steps`, else the first."""
     held = state_items(state, name)
     return with_items(state, **{name: held[:-1] if name == "next_steps" else held[1:]})
 

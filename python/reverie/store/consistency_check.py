@@ -160,7 +160,7 @@ class ConsistencyCheck:
                 return
 
     def _reached(self, start: bytes) -> bytes:
-        """Return the first key from `start` on, where the tree still leads there; else `start`."""
+        """Return the first key from `start` on, if LMDB can still find it in a damaged tree; else `start`."""
         try:
             cursor = self._txn.cursor()
             found = cursor.set_range(start) if start else cursor.first()

@@ -215,7 +215,10 @@ def _struct_as_dict(value: object) -> Any:
 
 
 def _replay(answer: IdempotencyRecord, request: str, answers: type[Any] | None) -> Done[Any]:
-    """Return the stored answer of an idempotency key. Raises Conflict where the key was used for another request."""
+    """Return what is stored for a repeated request as its answer.
+
+    Raises Conflict where the key was used for another request.
+    """
     if answer.request != request:
         raise Conflict(
             "this idempotency key was used for another request", hint="use a new key for each different request"

@@ -282,7 +282,7 @@ def _fingerprint(job: ContextJob) -> bytes:
 
 
 def _parts(job: ContextJob, messages: tuple[Message, ...]) -> Parts:
-    """Return the tiers that no distillation changes."""
+    """Return the parts of a context without summary and excerpts, which alone depend on a distillation."""
     return Parts(
         bootstrap=tuple(job.bootstrap),
         index=job.index,

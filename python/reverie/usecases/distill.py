@@ -31,7 +31,7 @@ __all__ = ["Bounds", "DistillJob", "DistillPlan", "commit", "distillation_of", "
 
 
 class Bounds(msgspec.Struct):
-    """How much of the tail is preserved and how much may be read, in tokens except `preserve_messages`."""
+    """Tokens of the tail to preserve, and of the text that one distillation may read; `preserve_messages` are messages."""
 
     preserve_messages: int = 10
     preserve_tokens: int = 12_000

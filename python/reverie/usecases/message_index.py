@@ -185,7 +185,7 @@ class MessageIndex:
         self.unsaved += len(units)
 
     def _remove(self, group: str) -> None:
-        """Remove all messages or sections of a group."""
+        """Remove all messages or sections of a group from the index."""
         while ids := self.index.ids([[group]], "", IDS_AT_ONCE):
             for unit in ids:
                 self.index.remove(unit)

@@ -37,7 +37,7 @@ class MessageSearch:
     def __init__(
         self, store: Store, folder: Path | None = None, embedder: Callable[[], Embedder] | None = None
     ) -> None:
-        """Search a store. `folder` is where indexes are saved, None: they are not.
+        """Search the messages of a store. `folder` is where indexes are saved; with None they are not.
 
         `embedder` opens the embedder that finds texts of like meaning too, None: words alone are searched.
         """

@@ -39,7 +39,7 @@ class _Write(tools.MemoryWriteInput):
 
 
 class _Patch(tools.MemoryPatchInput):
-    """The input of `memory_patch` with quotes."""
+    """The input of a reflection's `memory_patch`, with the quotes that justify the change."""
 
     quotes: _Quotes = msgspec.field(default_factory=list)
 

@@ -33,7 +33,7 @@ RunOmitted: TypeAlias = Literal["binary", "large"]
 
 
 class CreateRun(Request):
-    """`POST /v1/runs`: an agent begins a piece of work, in a thread or without one.
+    """The body of `POST /v1/runs`, with which an agent begins a piece of work, in a thread or without one.
 
     `project` is a name or an absolute path of a folder in it; a run in a thread has that of the thread.
     """

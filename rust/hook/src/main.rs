@@ -49,7 +49,8 @@ fn main() {
     let stamp = socket.with_file_name("hook.quiet");
     let mark = socket.with_file_name("hook.missed");
     let (answers, answer) = mpsc::channel();
-    let (target, quiet) = (target(client, words.get(2)), is_younger(&stamp, QUIET) || env::var_os(MODEL_CALL).is_some());
+    let (target, quiet) =
+        (target(client, words.get(2)), is_younger(&stamp, QUIET) || env::var_os(MODEL_CALL).is_some());
     let has_missed = is_marked(&mark, &socket);
     let asked = socket.clone();
     // Reading, connecting and waiting may each block for ever, so they are done beside the clock.
