@@ -253,7 +253,7 @@ def _no_results(calls: list[str]) -> list[dict[str, Any]]:
 
 
 def _with_unique_ids(message: Message, used: set[str]) -> Message:
-    """Return an assistant message whose calls have distinct ids; one without an id, or with one of `used`, becomes text."""
+    """Return an assistant message whose calls have distinct ids; a call without one, or of `used`, becomes text."""
     content: list[dict[str, Any]] = []
     changed = False
     for block in blocks_of(message.content):

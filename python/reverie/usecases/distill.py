@@ -31,7 +31,7 @@ __all__ = ["Bounds", "DistillJob", "DistillPlan", "commit", "distillation_of", "
 
 
 class Bounds(msgspec.Struct):
-    """Tokens of the tail to preserve, and of the text that one distillation may read; `preserve_messages` are messages."""
+    """Bounds of the preserved tail and of the text that one distillation may read, in tokens or messages."""
 
     preserve_messages: int = 10
     preserve_tokens: int = 12_000
