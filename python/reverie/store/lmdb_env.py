@@ -171,7 +171,7 @@ class Environment:
         draft = self._path / f"copied-{fd}.part"
         try:
             with self.read() as txn:
-                _write_in_order(txn, draft, int(self._env.info()["map_size"]))
+                _write_in_order(txn, draft, self._env)
             with draft.open("rb") as copied, os.fdopen(os.dup(fd), "wb") as target:
                 shutil.copyfileobj(copied, target, _COPY_BYTES)
         finally:
@@ -208,7 +208,7 @@ class Environment:
         draft.unlink(missing_ok=True)
         txn = self._begin_read()
         try:
-            _write_in_order(txn, draft, int(self._env.info()["map_size"]))
+            _write_in_order(txn, draft, self._env)
         finally:
             txn.abort()
         fd = os.open(draft, os.O_RDWR | os.O_CLOEXEC)
@@ -253,16 +253,20 @@ class Environment:
             self._env.close()
 
 
-def _write_in_order(txn: lmdb.Transaction[bytes], draft: Path, map_bytes: int) -> None:
+def _write_in_order(txn: lmdb.Transaction[bytes], draft: Path, source: lmdb.Environment) -> None:
     """Write every record of a snapshot into a new LMDB file, in the order of the keys.
 
-    Both meta pages of the file refer to all of them: it may take the place of a store that another process has open.
+    Both meta pages of the file refer to all of them, and it takes no more commits than `source` had, whose snapshot it
+    is: it may take the place of a store that another process has open. The next commit then counts on from the last one
+    of `source`, and has to be the newest of the file.
     """
-    options = {**lmdb_options(map_bytes), "subdir": False, "sync": False, "lock": False}
+    info = source.info()
+    at_once = max(_COPY_RECORDS, -(-txn.stat()["entries"] // max(1, info["last_txnid"])))
+    options = {**lmdb_options(int(info["map_size"])), "subdir": False, "sync": False, "lock": False}
     env = lmdb.open(str(draft), **options)  # type: ignore[arg-type]
     try:
         records = iter(txn.cursor())
-        while batch := list(islice(records, _COPY_RECORDS)):
+        while batch := list(islice(records, at_once)):
             with env.begin(write=True) as target:
                 target.cursor().putmulti(batch, append=True)
         page_bytes = int(env.stat()["psize"])

@@ -118,6 +118,24 @@ def test_another_process_may_have_the_store_open(
         assert len(list(reader.scan(Kind.MEMORY))) == 64 + 2 * more
 
 
+def test_few_large_commits_are_compacted_beside_another_process(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The copy takes no more commits than the store had: what is written afterwards is there at the next start."""
+    with opened(path) as store:
+        write(store, lambda writer: [writer.put(Kind.MEMORY, (f"mem_{n:03}",), {"n": n}) for n in range(200)])
+        monkeypatch.setattr(lmdb_env, "_COPY_RECORDS", 10)
+        with subprocess.Popen(
+            [sys.executable, "-c", HOLD, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        ) as holder:
+            assert holder.stdout is not None
+            assert int(holder.stdout.readline()) >= 200
+            store.compact()
+            put(store, Kind.MEMORY, ("after",), {"n": 1})
+            holder.communicate()
+    with opened(path) as store, store.reader("default") as reader:
+        assert len(list(reader.scan(Kind.MEMORY))) == 201
+    assert run_check(path).ok
+
+
 def _compact_until(path: Path, step: str) -> None:
     """Open the store and compact it; kill this process at `step`."""
 
