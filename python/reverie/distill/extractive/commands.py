@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from reverie.distill.extractive.here_documents import here_documents, without_here_documents
 from reverie.distill.extractive.prose import clip
 
 if TYPE_CHECKING:
@@ -91,7 +92,6 @@ _PURPOSES = (
 # git's own confirmation: "[main 3f2c1ab] Fix the parser".
 _COMMITTED = re.compile(r"^\[(?P<branch>[^\]\n]*?) (?P<sha>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE)
 _PULL = re.compile(r"https?://[^\s)>\"']+/(?:pull|merge_requests)/\d+")
-_HEREDOC = re.compile(r"<<-?\s*['\"]?(?P<tag>\w+)['\"]?\n(?P<text>.*?)\n\s*(?P=tag)\b", re.DOTALL)
 _QUOTED = re.compile(r"(?:-m|--(?:message|body|title))[ =]\"(?P<text>(?:[^\"\\]|\\.)*)\"", re.DOTALL)
 # Trailers of a commit message, which say nothing about the change: "Signed-off-by: ...".
 _SIGNED = re.compile(r"^[ \t]*(?:[A-Z][\w-]*-[Bb]y: .*|\W*Generated with .*)$\n?", re.MULTILINE)
@@ -185,8 +185,8 @@ def message_texts(command: str) -> list[str]:
 
     Who signed a commit is no part of what it says.
     """
-    found = [_SIGNED.sub("", match["text"]).rstrip() for match in _HEREDOC.finditer(command)]
-    rest = _HEREDOC.sub("", command)
+    found = [_SIGNED.sub("", one.text).rstrip() for one in here_documents(command)]
+    rest = without_here_documents(command)
     found += [
         _SIGNED.sub("", match["text"]).rstrip().replace('\\"', '"')
         for match in _QUOTED.finditer(rest)

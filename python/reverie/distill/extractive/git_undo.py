@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from reverie.distill.extractive.here_documents import without_here_documents
 from reverie.distill.extractive.procedures_and_skills import split_command
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ __all__ = ["Discard", "TakenBack", "taken_back"]
 _GIT = re.compile(
     r"^(?:\w+=\S* )*git (?:-C \S+ |-c \S+ |--no-pager )*(?P<verb>revert|reset|checkout|switch|restore|stash)\b"
 )
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)(?P<tag>\w+)\1\n.*?\n\s*(?P=tag)\b", re.DOTALL)
 _REFUSED = re.compile(r"^(?:Exit code [1-9]|fatal: |error: |CONFLICT )", re.MULTILINE)
 # "HEAD~2", "HEAD^", "3f2c1ab~1": a commit, and how many before it.
 _REFERENCE = re.compile(r"^(?P<commit>HEAD|@|[0-9a-f]{7,40})(?P<before>(?:~\d*|\^)*)$")
@@ -110,7 +110,7 @@ def taken_back(calls: Sequence[ToolCall], commits: Iterable[Commit]) -> TakenBac
     for call in calls:
         if call.tool == "Bash" and "git" in call.word("command"):
             if not call.failed and not _REFUSED.search(call.result):
-                for part in split_command(_HEREDOC.sub("", call.word("command"))):
+                for part in split_command(without_here_documents(call.word("command"))):
                     _read(part, call.seq, history)
             for commit in by_entry.pop(call.result_seq, []):
                 history.add(commit)

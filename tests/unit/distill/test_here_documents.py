@@ -1,0 +1,36 @@
+"""Here-documents of a shell command: their texts, and what is left of the command without them."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.distill.extractive.here_documents import here_documents, without_here_documents
+
+
+@pytest.mark.parametrize(
+    ("command", "texts", "rest"),
+    [
+        ("git status", [], "git status"),
+        ("cat <<EOF\none\ntwo\nEOF\nls", ["one\ntwo\n"], "cat \nls"),
+        (
+            "git commit -m \"$(cat <<'EOF'\nSubject\n\nBody\nEOF\n)\"",
+            ["Subject\n\nBody\n"],
+            'git commit -m "$(cat \n)"',
+        ),
+        ('cat <<-  "A"\n\tx\n\tA\ncat << B\ny\nB', ["\tx\n", "y\n"], "cat \ncat "),
+        ("cat <<A\n<<B\nin A\nB\nA\nls", ["<<B\nin A\nB\n"], "cat \nls"),
+        ("cat <<EOF\nEOFS\nnot EOF\nEOF", ["EOFS\nnot EOF\n"], "cat "),
+        ("cat <<EOF\nEOF\nls", [""], "cat \nls"),
+        ("cout << value\n; git revert HEAD", [], "cout << value\n; git revert HEAD"),
+    ],
+)
+def test_texts_and_rest(command: str, texts: list[str], rest: str) -> None:
+    """A name closes as the first word of a line; a here-document in another is its text; an open one is none."""
+    assert [one.text for one in here_documents(command)] == texts
+    assert without_here_documents(command) == rest
+
+
+def test_many_unclosed_ones_and_many_empty_lines() -> None:
+    """A megabyte of each is read once, and not again from every beginning."""
+    for command in ("cat <<EOF\n" * 100_000, "cat <<EOF\n" + " \n" * 500_000, "cat <<EOF\nEOT\n" * 70_000):
+        assert without_here_documents(command) == command
