@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.distill.extractive import cue_phrases
@@ -39,6 +39,7 @@ _NOT_RUN = re.compile(
 )
 _OTHER_STATE = re.compile(r"\bgit (?:-C \S+ )?(?:stash|checkout|switch|worktree)\b")
 _END: Final = 2**62  # behind every entry
+_TOKEN = re.compile(r"\w+")
 _WORDY = re.compile(r"\w{3}")
 _LETTERS: Final = 4  # of a name; a shorter one stands for many things
 
@@ -57,6 +58,18 @@ class Finished(NamedTuple):
     sha: str
 
 
+class _Complaint(NamedTuple):
+    """A sentence by which something fails or is to be undone: its entry, and the names and words in it.
+
+    One that points back is about what was done last, without naming it.
+    """
+
+    seq: int
+    names: frozenset[str]
+    words: frozenset[str]
+    points_back: bool
+
+
 class EndState:
     """The end state of a thread: what was taken back, removed, complained about, or left failing."""
 
@@ -66,7 +79,21 @@ class EndState:
         self._edits = [call for call in facts.trace.calls if call.tool in EDITS and not call.failed and call.path]
         code = [call for call in self._edits if not is_side(facts.trace.relative(call.path))]
         self._code = [call.seq for call in code]
-        self._lines = [(call.seq, call.path, _line_changes(call)) for call in code]
+        self._lines: defaultdict[str, list[tuple[int, Counter[str]]]] = defaultdict(list)  # by file
+        for call in code:
+            self._lines[call.path].append((call.seq, _line_changes(call)))
+        self._edits_with: defaultdict[str, list[ToolCall]] = defaultdict(list)  # by each word of old and new texts
+        for call in self._edits:
+            for word in {word for texts in _replacements(call) for text in texts for word in _TOKEN.findall(text)}:
+                self._edits_with[word].append(call)
+        self._runs = {
+            purpose: [
+                run
+                for run in facts.runs
+                if run.purpose is purpose and not _OTHER_STATE.search(run.command) and not _NOT_RUN.search(run.error)
+            ]
+            for purpose in _CHECKS
+        }
         self._back = taken_back(facts.trace.calls, facts.commits)
         self._said = [
             said for said in facts.requests if not said.answers and not cue_phrases.is_uninformative(said.text)
@@ -109,30 +136,35 @@ class EndState:
         gone, put = self._gone(work)
         if gone and (2 * len(gone) >= put or any(_names(name, work.title) for name in gone)):
             return True
-        mine = Counter[tuple[str, str]]()
-        later = Counter[tuple[str, str]]()
-        paths = {path for seq, path, _ in self._lines if work.after < seq <= work.at}
-        for seq, path, changes in self._lines:
-            if seq > work.after and path in paths:
-                (mine if seq <= work.at else later).update(changes)
-        put_lines = +mine
-        lost = -later & put_lines
-        return 2 * lost.total() > put_lines.total()
+        put_lines = lost = 0
+        for changed in self._lines.values():
+            mine, later = Counter[str](), Counter[str]()
+            for seq, changes in changed:
+                if work.after < seq <= work.at:
+                    mine.update(changes)
+            for seq, changes in changed if mine else ():
+                if seq > work.at:
+                    later.update({line: changes[line] for line in changes.keys() & mine.keys()})
+            put_lines += (+mine).total()
+            lost += (-later & +mine).total()
+        return 2 * lost > put_lines
 
     def _gone(self, work: Finished) -> tuple[list[str], int]:
         """Return the names of the text that are gone, and how many of its names the work put into its files."""
         names = [name for name in specific_names(work.text) if "/" not in name and len(name) >= _LETTERS]
-        mine = [call for call in self._edits if work.after < call.seq <= work.at]
-        paths = {call.path for call in mine}
-        later = [call for call in self._edits if call.seq > work.at and call.path in paths]
+        paths = {call.path for call in self._edits if work.after < call.seq <= work.at}
+        if not any(call.seq > work.at and call.path in paths for call in reversed(self._edits)):
+            return [], 0
         gone: list[str] = []
         put = 0
-        for name in names if later else ():
+        for name in names:
             pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
-            added = _growth(pattern, mine)
+            word = _TOKEN.search(name)
+            edits = self._edits_with[word.group()] if word and word.group() in self._edits_with else ()
+            added = _growth(pattern, [call for call in edits if work.after < call.seq <= work.at])
             if added > 0:
                 put += 1
-                if added + _growth(pattern, later) <= 0:
+                if added + _growth(pattern, [call for call in edits if call.seq > work.at and call.path in paths]) <= 0:
                     gone.append(name)
         return gone, put
 
@@ -143,15 +175,15 @@ class EndState:
         and no new task in between. Any other must be about the same thing by its words, and be followed by edits of
         the same files.
         """
-        for seq, sentence, points_back in self._complaints:
-            if seq <= work.at:
+        own = {name.lower() for name in specific_names(work.text)}
+        title = _words(work.title)
+        for complaint in self._complaints:
+            if complaint.seq <= work.at:
                 continue
-            if points_back and self._is_last_before(work, seq):
+            if complaint.points_back and self._is_last_before(work, complaint.seq):
                 return True
-            own = {name.lower() for name in specific_names(work.text)}
-            names = {name.lower() for name in specific_names(sentence)}
-            shares = bool(names & own) or len(common_words(sentence, work.title)) >= _COMMON_WORDS
-            if shares and self._are_edited_next(work, seq):
+            shares = not own.isdisjoint(complaint.names) or len(title & complaint.words) >= _COMMON_WORDS
+            if shares and self._are_edited_next(work, complaint.seq):
                 return True
         return False
 
@@ -176,11 +208,7 @@ class EndState:
         """Return True where a check failed right after the work, which had passed before it, and never passed again."""
         next_edit = next((seq for seq in self._code if seq > work.at), _END)
         for purpose in _CHECKS:
-            runs = [
-                run
-                for run in self._facts.runs
-                if run.purpose is purpose and not _OTHER_STATE.search(run.command) and not _NOT_RUN.search(run.error)
-            ]
+            runs = self._runs[purpose]
             before = [run for run in runs if run.seq <= work.at]
             after = [run for run in runs if run.seq > work.at]
             was_red = any(run.failed for run in before[-1:])
@@ -191,12 +219,15 @@ class EndState:
 
 def common_words(one: str, other: str) -> set[str]:
     """Return the words of four letters or more that two texts share, without small words."""
-    words = set(map(str.lower, _WORD.findall(one))) & set(map(str.lower, _WORD.findall(other)))
-    return {word for word in words if not is_stop_word(word)}
+    return _words(one) & _words(other)
 
 
-def _complaints(facts: ThreadFacts) -> Iterator[tuple[int, str, bool]]:
-    """Yield what the person said fails or is to be undone: entry, sentence, and whether it points back by itself."""
+def _words(text: str) -> set[str]:
+    return {word for word in map(str.lower, _WORD.findall(text)) if not is_stop_word(word)}
+
+
+def _complaints(facts: ThreadFacts) -> Iterator[_Complaint]:
+    """Yield what the person said fails or is to be undone."""
     for said in facts.requests:
         for sentence in own_sentences(said.text):
             language = language_of(sentence)
@@ -205,17 +236,18 @@ def _complaints(facts: ThreadFacts) -> Iterator[tuple[int, str, bool]]:
             plain = sentence.replace("\u2019", "'")
             points_back = language.not_held.search(plain) is not None
             if points_back or language.fails.search(plain):
-                yield said.seq, sentence, points_back
+                names = frozenset(name.lower() for name in specific_names(sentence))
+                yield _Complaint(said.seq, names, frozenset(_words(sentence)), points_back)
 
 
-def _line_changes(call: ToolCall) -> Counter[tuple[str, str]]:
+def _line_changes(call: ToolCall) -> Counter[str]:
     """Return how many times more each line is in its file after an edit; lines without a word do not count."""
-    changes = Counter[tuple[str, str]]()
+    changes = Counter[str]()
     for old, new in _replacements(call):
         for text, count in ((old, -1), (new, 1)):
             for line in text.split("\n"):
                 if _WORDY.search(line):
-                    changes[call.path, line.strip()] += count
+                    changes[line.strip()] += count
     return changes
 
 

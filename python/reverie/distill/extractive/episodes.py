@@ -313,7 +313,7 @@ def _edited(facts: ThreadFacts, after: int, before: int) -> tuple[str, ...]:
         dict.fromkeys(
             facts.trace.relative(call.path)
             for call in facts.trace.calls
-            if call.tool in EDITS and _is_project_file(call, facts) and after < call.seq <= before
+            if after < call.seq <= before and call.tool in EDITS and _is_project_file(call, facts)
         )
     )
 
