@@ -144,6 +144,8 @@ def _structure(path: Path) -> list[str]:
 
 def _records(path: Path, offline: bool, problems: list[Problem]) -> dict[str, int]:  # noqa: FBT001 - passed through
     """Check every record, add to `problems`, and return the number of records by kind."""
+    # Read before the snapshot is taken: a daemon that goes on writing may commit, and write the guard, during the walk.
+    guard = RollbackGuardFile.read(path) if path.is_dir() else None
     settings: dict[str, Any] = {**lmdb_options(MAP_BYTES, readonly=True), "subdir": path.is_dir(), "lock": not offline}
     with lmdb.open(str(path), **settings) as env, env.begin() as txn:
         walk = ConsistencyCheck(txn)
@@ -151,7 +153,6 @@ def _records(path: Path, offline: bool, problems: list[Problem]) -> dict[str, in
             walk.run()
         finally:
             problems += walk.problems  # those found before an error count too
-    guard = RollbackGuardFile.read(path) if path.is_dir() else None
     if guard is not None and walk.commits < guard.commits:
         what = f"the store is at commit {walk.commits}; commit {guard.commits} was acknowledged"
         problems.append(Problem("header", SYSTEM_SPACE, "", what))

@@ -57,7 +57,7 @@ def cli(home: Path, capfd: pytest.CaptureFixture[str]) -> Cli:
 
 def check(done: Outcome, *parts: str) -> Outcome:
     """Assert that the command succeeded and printed all these parts; return its outcome."""
-    assert (done.code, done.err) == (0, "")
+    assert (done.code, done.err) == (0, ""), done.out
     for part in parts:
         assert part in done.out
     return done

@@ -9,6 +9,7 @@ from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING
 
 import pytest
+from structlog.testing import capture_logs
 
 from reverie.errors import ValidationError
 from reveried.proxy import connection
@@ -198,13 +199,12 @@ def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.Mo
         assert body_of(models.requests[-1]) == b"3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n"
 
 
-def test_idle_connections_do_not_keep_the_client_out(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_idle_connections_do_not_keep_the_client_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of too many the oldest without a request ends, and the log says so; connections of the client all stay."""
     monkeypatch.setattr("reveried.proxy.server.CONNECTIONS_MAX", 4)
     monkeypatch.setattr(connection.ClientConnection, "_warned_at", float("-inf"))
     with (
+        capture_logs() as logs,
         provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
         proxied(models.url) as server,
         ExitStack() as stack,
@@ -219,7 +219,7 @@ def test_idle_connections_do_not_keep_the_client_out(
         with socket.create_connection(("127.0.0.1", server.port)) as late:
             assert late.recv(1) == b""
         assert read_message(clients[0]("GET", "/v1/models")) == ok(b"{}")
-    assert capsys.readouterr().out.count("too many connections") == 1
+    assert [log["limit"] for log in logs if log["event"].startswith("too many connections")] == [4]
 
 
 def test_a_question_for_the_head_alone() -> None:
