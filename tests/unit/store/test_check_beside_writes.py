@@ -1,0 +1,36 @@
+"""A check of a store that a daemon goes on writing to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reverie.store import Kind
+from reverie.store.check import check
+from reverie.store.consistency_check import ConsistencyCheck
+from reverie.store.folder_guards import RollbackGuardFile
+from support.stores import opened, put
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+
+def test_a_commit_during_the_check_is_no_finding(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The guard is ahead of what was read where a commit came meanwhile; ahead from the beginning, records are lost."""
+    with opened(path) as store:
+        put(store, Kind.MEMORY, ("one",), {})
+    walk = ConsistencyCheck.run
+
+    def commit_meanwhile(self: ConsistencyCheck) -> None:
+        walk(self)
+        before = RollbackGuardFile.read(path)
+        assert before is not None
+        file = RollbackGuardFile(path)
+        file.write(replace(before, commits=before.commits + 1))
+        file.close()
+
+    monkeypatch.setattr(ConsistencyCheck, "run", commit_meanwhile)
+    assert check(path, offline=False).ok
+    assert not check(path, offline=False).ok
