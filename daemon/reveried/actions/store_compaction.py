@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["QUIET_S", "compact", "compact_if_sparse", "compact_when_quiet"]
 
 FREE_SHARE = 0.5  # of a large file, by free pages: from here on a compaction by itself is worth its work
-LARGE_BYTES = (
-    64 << 20
-)  # from here on only free pages count, once a day: writes wait for a copy, half a second for so much
+# From so many bytes on only free pages count, once a day: writes wait for a copy, half a second for so much.
+LARGE_BYTES = 64 << 20
 SMALL_BYTES = 1 << 20  # a smaller file stays as it is
 FILLED_SHARE = 0.75  # of the file, by bytes of records: below, a third or more of it can be saved
 GROWTH = 1.25  # a file is looked at again once it has grown by this: copies then cost 5 bytes for each new one at most

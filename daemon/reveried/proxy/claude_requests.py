@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ClaudeRequests"]
 
-LARGE_BYTES: Final = (
-    256 * 1024
-)  # of a request: half of what fills a window of 200,000 tokens, after which it is compacted
+# Bytes of a request: half of what fills a window of 200,000 tokens, after which it is compacted.
+LARGE_BYTES: Final = 256 * 1024
 PREPARED_S: Final = 30.0  # between two messages to the daemon that a compaction may follow
 FAILED_S: Final = 60.0  # after a cut that failed, before another is tried
 PIECE_CHARS: Final = 8_000  # of the text in one event

@@ -1,4 +1,4 @@
-"""Values by key of which the ones used last are kept, and each for as long as anything uses it."""
+"""A bounded map of values by key: the least recently used are dropped, but none that is still in use."""
 
 from __future__ import annotations
 

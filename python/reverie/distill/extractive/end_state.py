@@ -227,7 +227,7 @@ def _words(text: str) -> set[str]:
 
 
 def _complaints(facts: ThreadFacts) -> Iterator[_Complaint]:
-    """Yield what the person said fails or is to be undone."""
+    """Yield the sentences of the person that say that something fails or is to be undone."""
     for said in facts.requests:
         for sentence in own_sentences(said.text):
             language = language_of(sentence)
