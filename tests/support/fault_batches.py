@@ -29,6 +29,7 @@ class SentBatch:
     id: str
     requests: dict[str, dict[str, Any]]
     results: list[dict[str, Any]] | None = None
+    created_at: str = "2026-11-22T10:00:00Z"  # half a minute before what every response says is now
 
 
 @dataclass(slots=True)
@@ -41,6 +42,7 @@ class FaultBatches:
     answer: Callable[[dict[str, Any]], str] = lambda _: "{}"
     after_create: Callable[[SentBatch], None] = lambda _: None
     alter: Callable[[bytes], bytes] = lambda data: data  # the body of results, before it is sent
+    results_at: Callable[[], str] = str  # the address that is named for results; empty for the right one
     refuse: int = 0  # the status that a new batch is refused with
     refuse_reads: int = 0  # the status that every other call is refused with
     tokens: list[int] = field(default_factory=lambda: [0, 0])  # of all answers
@@ -104,10 +106,13 @@ class FaultBatches:
             "type": "message_batch",
             "processing_status": "ended" if ended else "in_progress",
             "request_counts": counts if ended else {**counts, "processing": len(batch.requests)},
-            "results_url": f"{self.server.url}/v1/messages/batches/{batch.id}/results" if ended else None,
-            "created_at": "2026-11-22T10:00:00Z",
+            "results_url": (self.results_at() or self._results_url(batch)) if ended else None,
+            "created_at": batch.created_at,
             "expires_at": "2026-11-23T10:00:00Z",
         }
+
+    def _results_url(self, batch: SentBatch) -> str:
+        return f"{self.server.url}/v1/messages/batches/{batch.id}/results"
 
     def _result(self, name: str, params: dict[str, Any], number: int, errored: int, expired: int) -> dict[str, Any]:
         if number < errored:
@@ -134,4 +139,5 @@ class FaultBatches:
 
     def _raw(self, connection: Connection, data: bytes, media: str, status: int = 200) -> None:
         head = f"HTTP/1.1 {status} Status\r\ncontent-type: {media}\r\ncontent-length: {len(data)}\r\nconnection: close"
+        head += "\r\ndate: Sun, 22 Nov 2026 10:00:30 GMT"
         connection.send(f"{head}\r\n\r\n".encode() + data)

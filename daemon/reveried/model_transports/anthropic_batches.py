@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
 import anthropic
 import httpx2
@@ -63,11 +64,15 @@ class BatchState(msgspec.Struct, frozen=True):
 
 
 class ListedBatch(msgspec.Struct, frozen=True):
-    """A batch of the account, with its number of requests."""
+    """A batch of the account, with its number of requests.
+
+    `age_s` are the seconds since it was created by the provider's own clock, or None where the response does not tell.
+    """
 
     id: str
     ended: bool
     requests: int
+    age_s: float | None
 
 
 class BatchResult(msgspec.Struct, frozen=True):
@@ -100,6 +105,7 @@ class _Batch(msgspec.Struct, frozen=True):
     processing_status: Literal["in_progress", "canceling", "ended"]
     request_counts: _Counts = _Counts()
     results_url: str | None = None
+    created_at: str = ""
 
 
 class _List(msgspec.Struct, frozen=True):
@@ -150,14 +156,24 @@ async def _newest(job: BatchJob) -> list[ListedBatch]:
     """Return the newest batches of the account."""
     async with client_of(job) as client:
         response = await client.messages.batches.with_raw_response.list(limit=LISTED)
+        date = response.headers.get("date", "")
         return [
             ListedBatch(
                 batch.id,
                 ended=batch.processing_status == "ended",
                 requests=sum(msgspec.structs.astuple(batch.request_counts)),
+                age_s=_age_s(batch.created_at, date),
             )
             for batch in _decoded(response.http_response.content, _List).data
         ]
+
+
+def _age_s(created_at: str, date: str) -> float | None:
+    """Return the seconds between a time in RFC 3339 and the time of a response's `Date`; None where one is no time."""
+    try:
+        return (parsedate_to_datetime(date) - datetime.fromisoformat(created_at)).total_seconds()
+    except (ValueError, TypeError, OverflowError):
+        return None
 
 
 async def _results(job: BatchJob) -> list[BatchResult]:
@@ -167,10 +183,11 @@ async def _results(job: BatchJob) -> list[BatchResult]:
     async with client_of(job, body_bytes=RESULTS_BYTES_MAX) as client:
         response = await client.messages.batches.with_raw_response.retrieve(job.batch)
         url = _decoded(response.http_response.content, _Batch).results_url
-        if url is None or urlsplit(url)[:2] not in {urlsplit(job.base_url)[:2], ("", "")}:
+        if url is None or not _is_at(url, job.base_url):
             raise unusable("The results of the batch are at another server.")
-        results = await client.messages.batches.results(job.batch)
-        async for data in _lines(results.http_response.aiter_bytes()):
+        # Not `batches.results`: it asks for the address once more, and the key would go wherever that one is.
+        results = await client.get(url, cast_to=httpx2.Response, stream=True)
+        async for data in _lines(results.aiter_bytes()):
             line = _line(data)
             if line is None:
                 continue  # the request that it is about has no result; those of the others are paid for
@@ -180,6 +197,16 @@ async def _results(job: BatchJob) -> list[BatchResult]:
     missing = Outcome(reason="failed", message="The batch has no result of this request.")
     lost = [BatchResult(name, missing, billed=True, found=False) for name in sent if name not in found]
     return [*found.values(), *lost]
+
+
+def _is_at(url: str, base_url: str) -> bool:
+    """Return whether an address is one of the server of `base_url`, as the client reads both; a path alone is."""
+    try:
+        there, here = httpx2.URL(url), httpx2.URL(base_url)
+    except httpx2.InvalidURL:
+        return False
+    at = (there.scheme, there.host, there.port)
+    return there.is_relative_url or at == (here.scheme, here.host, here.port)
 
 
 async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

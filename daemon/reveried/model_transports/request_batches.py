@@ -8,6 +8,7 @@ where that was not stored yet, among the newest batches of the account by the id
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -38,15 +39,17 @@ T = TypeVar("T")
 ITEMS_MAX: Final = 500  # requests of one batch
 ROLE: Final = "strong"  # what is scheduled is kept, so the strong model is asked
 CALL_S: Final = 120.0  # of one call about a batch
+AGE_S: Final = 3600.0  # by which a batch may be older or younger than its record; clocks are set meanwhile
 IN_VAIN_MAX: Final = 3  # answers in a row that are refusals or none; a first one may be of a server in between
 
 
 class _State(msgspec.Struct, frozen=True):
-    """A batch of the provider, and whether it has ended; of a listed one with its number of requests."""
+    """A batch of the provider, and whether it has ended; of a listed one with its number of requests and its age."""
 
     id: str
     ended: bool
     requests: int = 0
+    age_s: float | None = None
 
 
 class _Result(msgspec.Struct, frozen=True):
@@ -162,29 +165,60 @@ class Batches:
         return ReservedCall(self._new_id("call"), self._clock()[:DATE_CHARS], ROLE, tokens)
 
     async def _found(self, entry: BatchEntry) -> str:
-        """Return the provider's id of a batch whose id was not stored, empty where none has its requests."""
+        """Return the provider's id of a batch whose id was not stored, empty where none has its requests.
+
+        Only the results of a batch tell whose it is. So all that may be this one are asked for in turn, and another
+        program's that is under way delays none that has ended.
+        """
         others = {other.provider for other in self._entries()}
         listed: list[_State] = await self._until(lambda: self._ask("batch-newest", "", [], list[_State]))
-        for batch in listed:
-            if batch.requests != len(entry.calls) or batch.id in others:
-                continue
-            try:
-                results = await self._ended(batch.id, entry)
-            except ModelFailed as failure:
-                if failure.reason == "rejected" and not _is_gone(failure):
-                    raise
-                continue  # another program's, which is gone or cannot be read
-            if any(result.found for result in results):  # the ids are ours alone
-                named = replace(entry, provider=batch.id)
-                await self._write("model.batch", partial(_save, entry=named))
-                return batch.id
+        age = _seconds_since(entry.at, self._clock())
+        waiting = [
+            batch.id
+            for batch in sorted(listed, key=lambda batch: not batch.ended)
+            if batch.requests == len(entry.calls)
+            and batch.id not in others
+            and (batch.age_s is None or abs(batch.age_s - age) <= AGE_S)
+        ]
+        while waiting:
+            for batch in tuple(waiting):
+                results = await self._looked_into(batch, entry)
+                if results is None:
+                    continue
+                if any(result.found for result in results):  # the ids are ours alone
+                    named = replace(entry, provider=batch)
+                    await self._write("model.batch", partial(_save, entry=named))
+                    return batch
+                waiting.remove(batch)
+            if waiting:
+                await asyncio.sleep(self._poll_s)
         return ""
+
+    async def _looked_into(self, batch: str, entry: BatchEntry) -> list[_Result] | None:
+        """Return the results of a batch that may be another program's: none if it is gone, None if it has not ended.
+
+        Raises:
+            ModelFailed: the provider refuses to answer.
+        """
+        try:
+            return await self._results(batch, entry)
+        except ModelFailed as failure:
+            if failure.reason == "rejected" and not _is_gone(failure):
+                raise
+            return []
 
     async def _ended(self, provider: str, entry: BatchEntry) -> list[_Result]:
         """Return the results of a batch once it has ended. Raises ModelFailed as `_until`."""
-        items = [{"id": call.call, "sent": call.sent} for call in entry.calls.values()]
-        while not (await self._until(lambda: self._ask("batch-state", provider, [], _State))).ended:  # noqa: ASYNC110 - the provider tells no one
+        while (results := await self._results(provider, entry)) is None:  # noqa: ASYNC110 - the provider tells no one
             await asyncio.sleep(self._poll_s)
+        return results
+
+    async def _results(self, provider: str, entry: BatchEntry) -> list[_Result] | None:
+        """Return the results of a batch, None if it has not ended. Raises ModelFailed as `_until`."""
+        items = [{"id": call.call, "sent": call.sent} for call in entry.calls.values()]
+        state: _State = await self._until(lambda: self._ask("batch-state", provider, [], _State))
+        if not state.ended:
+            return None
         results: list[_Result] = await self._until(lambda: self._ask("batch-results", provider, items, list[_Result]))
         return results
 
@@ -220,6 +254,10 @@ class Batches:
 
     async def _write(self, why: str, body: Callable[[Writer], None]) -> None:
         await self._submit(Write(SYSTEM_SPACE, WHO, why, body))
+
+
+def _seconds_since(at: str, now: str) -> float:
+    return (datetime.fromisoformat(now) - datetime.fromisoformat(at)).total_seconds()
 
 
 def _is_gone(failure: ModelFailed) -> bool:

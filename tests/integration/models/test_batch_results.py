@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from reverie.decoding import from_msgpack
+from reverie.errors import ModelFailed
 from reveried.model_transports.anthropic_batches import BATCH_JOBS, BatchItem, BatchJob, BatchResult
 from support.fault_batches import SentBatch
 from support.fault_model_server import FaultModelServer
@@ -50,6 +51,14 @@ DAMAGES: dict[str, Alter] = {
 }
 
 
+def read(server: FaultModelServer) -> dict[str, BatchResult]:
+    """Return the results of the batch `msgbatch_1` with two requests by their ids."""
+    job = BatchJob("msgbatch_1", [BatchItem("call_1"), BatchItem("call_2")], "m", server.url, "key", 20.0)
+    with asyncio.Runner() as runner:
+        data = BATCH_JOBS["batch-results"](runner, msgspec.msgpack.encode(job))
+    return {result.id: result for result in from_msgpack(data, list[BatchResult])}
+
+
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_line_costs_its_own_request(name: str) -> None:
     """The other request has its answer; what the lost one used stays unknown, and counts."""
@@ -57,11 +66,33 @@ def test_a_damaged_line_costs_its_own_request(name: str) -> None:
         server.batches.all.append(SentBatch("msgbatch_1", {"call_1": {"model": "m"}, "call_2": {"model": "m"}}))
         server.batches.end()
         server.batches.alter = DAMAGES[name]
-        job = BatchJob("msgbatch_1", [BatchItem("call_1"), BatchItem("call_2")], "m", server.url, "key", 20.0)
-        with asyncio.Runner() as runner:
-            data = BATCH_JOBS["batch-results"](runner, msgspec.msgpack.encode(job))
-    results = {result.id: result for result in from_msgpack(data, list[BatchResult])}
+        results = read(server)
     assert results.keys() == {"call_1", "call_2"}
     assert results["call_1"].outcome.answer is not None
     assert results["call_2"].outcome.answer is None
     assert results["call_2"].billed
+
+
+def test_the_address_that_was_checked_is_the_one_that_is_read() -> None:
+    """A server that names another address from the second time on does not get the key sent there."""
+    with FaultModelServer() as elsewhere, FaultModelServer() as server:
+        server.batches.all.append(SentBatch("msgbatch_1", {"call_1": {"model": "m"}, "call_2": {"model": "m"}}))
+        server.batches.end()
+        named = iter(("", *[f"{elsewhere.url}/v1/messages/batches/msgbatch_1/results"] * 9))
+        server.batches.results_at = lambda: next(named)
+        results = read(server)
+        assert all(result.outcome.answer is not None for result in results.values())
+        assert elsewhere.batches.calls == []
+
+
+@pytest.mark.parametrize("address", ["{}", "http://user@{}", "{}\t", "http:{}", "https://{}", "http://{}:x"])
+def test_results_at_another_server_are_refused(address: str) -> None:
+    """Nothing is sent there, whatever the address looks like."""
+    with FaultModelServer() as elsewhere, FaultModelServer() as server:
+        server.batches.all.append(SentBatch("msgbatch_1", {"call_1": {"model": "m"}, "call_2": {"model": "m"}}))
+        server.batches.end()
+        place = elsewhere.url if address[0] == "{" else elsewhere.url.removeprefix("http://")
+        server.batches.results_at = lambda: address.format(place) + "/v1/messages/batches/msgbatch_1/results"
+        with pytest.raises(ModelFailed):
+            read(server)
+        assert elsewhere.batches.calls == []

@@ -127,6 +127,32 @@ def test_killed_before_the_id_was_stored(daemon: Daemon, server: FaultModelServe
         assert len(client.memories().items) == 2
 
 
+def test_another_programs_batch_is_not_waited_for(daemon: Daemon, server: FaultModelServer) -> None:
+    """Batches of others with as many requests keep nobody waiting: one of earlier, one of now that never ends."""
+    earlier, now = _foreign("a", "b"), _foreign("c", "d")
+    earlier.created_at, now.id = "2026-11-22T05:00:00Z", "msgbatch_now"
+    server.batches.all += [earlier, now]
+
+    def kill(_: SentBatch) -> None:
+        daemon.kill()
+
+    server.batches.after_create = kill
+    prepare(daemon, server)
+    wait_until(lambda: len(server.batches.all) == 3)
+    server.batches.all.append(server.batches.all.pop(0))
+    earlier.results, now.results = [], []  # so that they stay under way: `end` leaves them as they are
+    server.batches.end()
+    earlier.results = now.results = None
+    daemon.start()
+    wait_until(lambda: has_run(daemon))
+    assert f"GET {earlier.id}" not in server.batches.calls
+    server.batches.all = [batch for batch in server.batches.all if batch not in (earlier, now)]
+    with Client(daemon.socket) as client:
+        assert len(server.batches.all) == 1
+        check_ledger(client, server)
+        assert len(client.memories().items) == 2
+
+
 def test_killed_before_it_was_sent(daemon: Daemon, server: FaultModelServer) -> None:
     """A batch that the provider never got is not counted, and is sent by the next start."""
 
