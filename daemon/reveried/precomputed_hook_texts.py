@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ReverieError
 from reverie.store import ThreadRecord
-from reverie.usecases import projections, projects, sessions
+from reverie.usecases import project_identity, projections, sessions
 from reveried.actions import threads
 from reveried.actions.projects import index_entries
 from reveried.log import logger
@@ -101,7 +101,7 @@ class SessionTexts:
 
         def find(reader: Reader) -> ThreadRecord | None:
             thread = None if known in {None, without} else reader.load(ThreadRecord, (known or "",))
-            if thread is not None and thread.message_count and projects.of_thread(thread) == project:
+            if thread is not None and thread.message_count and project_identity.of_thread(thread) == project:
                 return thread
             return sessions.latest_thread(reader, project, without)
 
@@ -137,7 +137,7 @@ async def warm(services: Services, spaces: list[str]) -> None:
     def newest(reader: Reader) -> list[ThreadRecord]:
         by_project: dict[str, ThreadRecord] = {}
         for _, thread in reader.records(ThreadRecord):
-            project = projects.of_thread(thread)
+            project = project_identity.of_thread(thread)
             if project is not None and thread.message_count:
                 last = by_project.get(project)
                 by_project[project] = thread if last is None or last.updated_at < thread.updated_at else last
@@ -145,5 +145,5 @@ async def warm(services: Services, spaces: list[str]) -> None:
 
     for space in spaces:
         for thread in reversed(await read(services, space, newest)):
-            services.texts.used(space, projects.of_thread(thread), thread.id)
+            services.texts.used(space, project_identity.of_thread(thread), thread.id)
             await services.texts.make(services, space, thread.id)

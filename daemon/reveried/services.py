@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.ids import new_id
 from reverie.usecases.lost_update import ReadVersions
-from reverie.usecases.project_listing import ProjectListings
-from reverie.usecases.waiting_candidates import WaitingCandidates
+from reverie.usecases.projections import ProjectListings
+from reverie.usecases.waiting_candidate_counts import WaitingCandidates
 from reveried.actions.hooks import SessionMemory
 from reveried.background_working_states import BackgroundState, StateCache
 from reveried.mcp.client_identity import McpState

@@ -15,8 +15,8 @@ from reverie.consolidate import decide
 from reverie.models import Candidate, Memory, MemoryType, Tier
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
-from reverie.usecases.consolidation import DocumentText, MemorySnapshot
-from reverie.usecases.memories import record_of
+from reverie.usecases.consolidation_commit import DocumentText, MemorySnapshot
+from reverie.usecases.memory_changes import record_of
 from reveried.compute_process import GC_THRESHOLDS
 
 AT = "2026-11-21T09:30:00.000Z"

@@ -35,7 +35,7 @@ from reverie.redact import Redactor
 from reverie.store import Store, Write, seal
 from reverie.store.lmdb_env import lmdb_options
 from reverie.usecases import threads, working_state
-from reverie.usecases.memories import record_of
+from reverie.usecases.memory_changes import record_of
 from reverie.usecases.stored_entries import entry_record
 from reveried.cli.import_files import import_file
 from support.daemon import running_daemon, scratch_home

@@ -26,7 +26,7 @@ from reverie.models import MemoryType
 from reverie.redact import Redactor
 from reverie.repositories import Checkout
 from reverie.store import Store, Write
-from reverie.usecases import projects
+from reverie.usecases import project_identity
 from reverie.usecases.document_writes import NewText, put_texts
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
 from support.http_checks import cpu_seconds
@@ -98,7 +98,7 @@ def build(home: Path, size: int) -> list[str]:
     with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
         for number in range(PROJECTS):
             checkout = Checkout("", (f"{home}/project{number}",), is_repository=False)
-            store.commit([projects.register("default", "bench", checkout)], at=AT)
+            store.commit([project_identity.register("default", "bench", checkout)], at=AT)
         for number in range(0, size, BULLETS):
             part = records[number : number + BULLETS]
             name = f"project-{number}" if number else "mistakes"

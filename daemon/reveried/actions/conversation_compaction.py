@@ -9,7 +9,7 @@ import msgspec
 
 from reverie import wire
 from reverie.errors import NotFound, ReverieError
-from reverie.usecases import conversation_compaction, imported_thread_ids
+from reverie.usecases import conversation_compaction, imported_threads
 from reveried.actions import threads
 from reveried.log import logger
 from reveried.use_case_runner import decide
@@ -38,7 +38,7 @@ async def compact(services: Services, space: str, request: wire.CompactConversat
         logger("reveried.compactions").warning("a thread was not used for a compaction", code=error.code)
         answer = await decide(services, "compaction", job, wire.Compaction)
     if request.session is not None and answer.source == "thread":
-        key = imported_thread_ids.thread_id(request.client, request.session)
+        key = imported_threads.thread_id(request.client, request.session)
         now = asyncio.get_running_loop().time()
         services.hooks.of(space, key).parts.update(dict.fromkeys(_IN_THE_TEXT, now))
     return answer
@@ -50,7 +50,7 @@ async def _thread(services: Services, space: str, request: wire.CompactConversat
         return None
     await services.follower.catch_up(services, (space, request.client, request.session))
     try:
-        thread = imported_thread_ids.thread_id(request.client, request.session)
+        thread = imported_threads.thread_id(request.client, request.session)
         return await threads.context_job(services, space, thread, query=None, sized=True)
     except NotFound:
         return None

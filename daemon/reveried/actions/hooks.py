@@ -18,7 +18,7 @@ from reverie import wire
 from reverie.decoding import from_json
 from reverie.documents.project_folder import PERSON
 from reverie.errors import ReverieError, ValidationError
-from reverie.usecases import imported_thread_ids, privacy, sessions
+from reverie.usecases import imported_threads, privacy, sessions
 from reveried.actions import projects
 from reveried.actions.sessions import begin, end, real_folder
 from reveried.compaction_hint import COMPACTION_HINT
@@ -105,7 +105,7 @@ class _Hook:
 
     @property
     def thread(self) -> str:
-        return imported_thread_ids.thread_id(self.client, self.event.session_id)
+        return imported_threads.thread_id(self.client, self.event.session_id)
 
     @property
     def shown(self) -> _Shown:

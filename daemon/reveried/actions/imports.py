@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.usecases import imports, projects, threads
+from reverie.usecases import imports, project_identity, threads
 from reveried.actions import file_attribution
 from reveried.actions.projects import has_no_remote, registered
 from reveried.actions.threads import opened_with
@@ -136,7 +136,7 @@ async def _commit(
     opening = None
     if plan.sealed:
         thread = await read(services, space, thread_of)
-        project = projects.of_thread(thread)
+        project = project_identity.of_thread(thread)
         moves = False
         if plan.folder is not None:
             who = f"import:{thread.agent}"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import ValidationError
 from reverie.usecases import learn as learn_case
-from reverie.usecases.consolidation import changes_answer
+from reverie.usecases.consolidation_commit import changes_answer
 from reveried.actions.access_counts import write_accesses
 from reveried.model_transports.ask_model import answered, one_at_a_time, reflection_bounds
 from reveried.model_transports.spool_transport import LEARNT_FROM, learn_from_answers

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reverie.models import MemoryType
-from reverie.usecases import memories
+from reverie.usecases import memory_changes
 from reveried.actions.documents import check_spelling, check_writable, commit_write, redacted
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ async def remember(
     author: Author,
     document: str | None,
     idempotency: tuple[str, str] | None,
-) -> memories.RememberedMemory:
+) -> memory_changes.RememberedMemory:
     """Create a memory, unless the document has the same one; return its record."""
-    write = memories.remember(
+    write = memory_changes.remember(
         space,
         candidate,
         who=who,
@@ -65,7 +65,7 @@ async def change(
 ) -> MemoryRecord:
     """Change the content or the tags of a memory; return its record."""
     read = _stored_memory(services, space, memory_id)
-    write = memories.change(
+    write = memory_changes.change(
         space, memory_id, content=redacted(services, content), tags=tags, who=who, author=author, read=read
     )
     return await commit_write(services, space, read.document, write)
@@ -74,7 +74,7 @@ async def change(
 async def forget(services: Services, space: str, memory_id: str, *, who: str, author: Author) -> wire.MemoryDeleted:
     """Delete a memory from its document."""
     read = _stored_memory(services, space, memory_id)
-    write = memories.forget(space, memory_id, who=who, author=author, read=read)
+    write = memory_changes.forget(space, memory_id, who=who, author=author, read=read)
     return await commit_write(services, space, read.document, write, deletes=read.content)
 
 
@@ -122,4 +122,4 @@ async def recall(
 def _stored_memory(services: Services, space: str, memory_id: str) -> MemoryRecord:
     """Return the version of a memory that the caller can have read: without a person's save that is not committed."""
     with services.store.reader(space) as reader:
-        return memories.get(reader, memory_id)
+        return memory_changes.get(reader, memory_id)

@@ -12,7 +12,7 @@ from reverie.documents.project_folder import PERSON
 from reverie.errors import ValidationError
 from reverie.repositories import locate
 from reverie.store import ThreadRecord
-from reverie.usecases import projects, sort_projects
+from reverie.usecases import project_identity, sort_projects
 from reveried.use_case_runner import execute, read
 
 if TYPE_CHECKING:
@@ -45,23 +45,23 @@ async def registered(services: Services, space: str, text: str, *, who: str, rem
     checkout = await _checkout(text)
     if checkout is not None and not checkout.exists and not checkout.remote:
         checkout = replace(checkout, remote=remote, is_repository=bool(remote))
-    stored = await read(services, space, projects.known)
+    stored = await read(services, space, project_identity.known)
     if checkout is None:
-        found = projects.named(stored, text)
+        found = project_identity.named(stored, text)
     else:
-        found = projects.find(stored, checkout)
+        found = project_identity.find(stored, checkout)
         if found is not None and not _has_all(found.remotes, found.folders, checkout):
             found = None
     if found is not None:
         return found.name
     paths = [document.path for document in await services.sync_service.documents(space)]
-    write = projects.register(space, who, checkout, name="" if checkout is not None else text, paths=paths)
+    write = project_identity.register(space, who, checkout, name="" if checkout is not None else text, paths=paths)
     return (await services.submit(write)).value
 
 
 async def has_no_remote(services: Services, space: str, name: str) -> bool:
     """Return True for a project that is known by folders alone."""
-    project = projects.named(await read(services, space, projects.known), name)
+    project = project_identity.named(await read(services, space, project_identity.known), name)
     return project is not None and bool(project.folders) and not project.remotes
 
 
@@ -73,10 +73,10 @@ async def known_project(services: Services, space: str, text: str) -> str | None
     """
     checkout = await _checkout(text)
     with services.store.reader(space) as reader:  # one small record
-        stored = projects.known(reader)
+        stored = project_identity.known(reader)
     if checkout is None:
-        return projects.require(stored, text).name
-    found = projects.find(stored, checkout)
+        return project_identity.require(stored, text).name
+    found = project_identity.find(stored, checkout)
     return None if found is None else found.name
 
 
@@ -127,7 +127,7 @@ def thread_project(services: Services, space: str, thread_id: str) -> str | None
     """Return the project of a thread; None where it has none, or there is no such thread."""
     with services.store.reader(space) as reader:
         thread = reader.load(ThreadRecord, (thread_id,)) if thread_id else None
-        return None if thread is None else projects.of_thread(thread)
+        return None if thread is None else project_identity.of_thread(thread)
 
 
 async def index_entries(services: Services, space: str, project: str | None) -> list[DocumentEntry]:

@@ -13,7 +13,7 @@ from reverie.importers.line_entry import rfc3339_utc
 from reverie.store import to_ms
 from reverie.usecases import search_results as usecase
 from reverie.usecases.message_indexes import within
-from reverie.usecases.project_listing import holds_only
+from reverie.usecases.projections import holds_only
 from reveried.actions.projects import known_project, visible
 
 if TYPE_CHECKING:

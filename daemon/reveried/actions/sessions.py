@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.store import SessionRecord, ThreadRecord, Write
-from reverie.usecases import imported_thread_ids, privacy, projects, sessions, threads
+from reverie.usecases import imported_threads, privacy, project_identity, sessions, threads
 from reveried.actions import imports
 from reveried.actions.projects import registered
 from reveried.transcript_follower import is_own_file
@@ -54,7 +54,7 @@ async def begin(
     kept_out = await read(services, space, privacy.settings)
     if privacy.is_paused(kept_out.pauses) or privacy.is_ignored(folder, kept_out.ignored):
         return wire.Session(request.client, request.session, at, at)
-    of_session = partial(imported_thread_ids.is_forgotten, client=request.client, session=request.session)
+    of_session = partial(imported_threads.is_forgotten, client=request.client, session=request.session)
     if await read(services, space, of_session):
         return wire.Session(request.client, request.session, at, at)
     project = await registered(services, space, request.project, who=f"session:{request.client}")
@@ -117,12 +117,12 @@ async def _set_project(services: Services, space: str, session: SessionRecord) -
 
     def body(writer: Writer) -> None:
         thread = threads.get(writer, session.thread)
-        if projects.of_thread(thread) is None:
+        if project_identity.of_thread(thread) is None:
             writer.save(replace(thread, project=session.project), (thread.id,))
 
     def lacks_project(reader: Reader) -> bool:
         thread = reader.load(ThreadRecord, (session.thread,))
-        return thread is not None and projects.of_thread(thread) is None
+        return thread is not None and project_identity.of_thread(thread) is None
 
     if await read(services, space, lacks_project):
         await services.submit(Write(space, f"session:{session.client}", "session.project", body))

@@ -13,7 +13,7 @@ from reverie import wire
 from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.models import WorkingState
 from reverie.store import ThreadRecord, seal
-from reverie.usecases import context_window_usage, contexts, inherited_notes, notes, projections, threads, working_state
+from reverie.usecases import context_window_usage, contexts, inherited_notes, projections, threads, working_state
 from reverie.usecases import rewind as rewinds
 from reverie.usecases.stored_entries import entry_record
 from reveried.actions import projects
@@ -223,7 +223,7 @@ async def add_note(
     idempotency: tuple[str, str] | None,
 ) -> wire.Note:
     """Write a note into a thread; returned as stored. Raises NotFound."""
-    write = notes.add(
+    write = threads.add_note(
         space,
         who,
         thread_id,

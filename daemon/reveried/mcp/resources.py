@@ -11,7 +11,7 @@ from reverie.errors import NotFound, ValidationError
 from reverie.store import DocumentRecord, NoteRecord
 from reverie.usecases import projections
 from reverie.usecases.documents import readable_path
-from reverie.usecases.project_listing import holds_only
+from reverie.usecases.projections import holds_only
 from reveried.actions import projects, threads
 from reveried.mcp.client_identity import project_of
 from reveried.use_case_runner import read

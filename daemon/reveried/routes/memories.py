@@ -13,7 +13,7 @@ from reverie import wire
 from reverie.documents.document_kind import type_of_blocks
 from reverie.models import Candidate, MemoryType
 from reverie.store import MemoryRecord, PendingPurge
-from reverie.usecases import memories as usecase
+from reverie.usecases import memory_changes as usecase
 from reverie.usecases import purge_targets as purging
 from reverie.usecases.recall import recall_answer
 from reveried.actions import memories, projects

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import wire
-from reverie.usecases import projects
+from reverie.usecases import project_identity
 from reveried.actions.projects import known_project, sort
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -32,10 +32,10 @@ async def list_projects(call: Call) -> Reply:
 
 def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wire.Page[wire.Project]:
     """Return a page of the projects, with the number of their threads and memories."""
-    threads, memories = projects.counts(reader)
+    threads, memories = project_identity.counts(reader)
     found = [
         wire.Project(project.name, project.remotes, project.folders, threads[project.name], memories[project.name])
-        for project in sorted(projects.known(reader), key=lambda project: project.name)
+        for project in sorted(project_identity.known(reader), key=lambda project: project.name)
         if project.name > (query.after or "") and only in {None, project.name}
     ]
     return wire.Page(found[: query.limit], found[query.limit - 1].name if len(found) > query.limit else None)

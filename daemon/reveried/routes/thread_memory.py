@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie import token_counter, wire
 from reverie.store import DigestRecord, NoteRecord
-from reverie.usecases import notes, threads, working_state
+from reverie.usecases import threads, working_state
 from reveried.actions import threads as actions
 from reveried.http.call import Reply
 from reveried.http.openapi import TEXT
@@ -92,12 +92,12 @@ async def add_note(call: Call) -> Reply:
 async def list_notes(call: Call) -> Reply:
     """List the thread's notes, oldest first."""
     require_thread(call)
-    return await record_page(call, NoteRecord, lambda _, note: notes.note_answer(note), prefix=(call.params["id"],))
+    return await record_page(call, NoteRecord, lambda _, note: threads.note_answer(note), prefix=(call.params["id"],))
 
 
 async def delete_note(call: Call) -> Reply:
     """Delete a note; undo brings it back."""
-    await call.services.submit(notes.delete(call.space, call.who, call.params["id"], call.params["note"]))
+    await call.services.submit(threads.delete_note(call.space, call.who, call.params["id"], call.params["note"]))
     return Reply(status=204)
 
 

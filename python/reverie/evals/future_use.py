@@ -31,7 +31,7 @@ from reverie.models import MemoryType, Message
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
 from reverie.usecases.command_counts import CommandCounts, counted
-from reverie.usecases.consolidation import MemorySnapshot
+from reverie.usecases.consolidation_commit import MemorySnapshot
 from reverie.usecases.word_origins import without_recalled
 
 if TYPE_CHECKING:

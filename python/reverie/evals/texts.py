@@ -20,7 +20,7 @@ from reverie.language_model.thread_state import answered_summary, summary_reques
 from reverie.redact import Redactor
 from reverie.store import seal
 from reverie.usecases.imports import model_of
-from reverie.usecases.model_memories import source_of
+from reverie.usecases.learning_by_model import source_of
 from reverie.usecases.sized_context import sized_context
 from reverie.usecases.stored_entries import entry_record, opened_entry
 

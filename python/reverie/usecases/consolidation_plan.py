@@ -26,8 +26,8 @@ from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Ski
 from reverie.sentence_words import normalize
 from reverie.store.codec import to_ms
 from reverie.usecases import review
-from reverie.usecases.consolidation import DocumentText, MemoryPlan, MemorySnapshot
-from reverie.usecases.memories import memory_of, record_of
+from reverie.usecases.consolidation_commit import DocumentText, MemoryPlan, MemorySnapshot
+from reverie.usecases.memory_changes import memory_of, record_of
 from reverie.usecases.word_origins import Origins
 
 if TYPE_CHECKING:

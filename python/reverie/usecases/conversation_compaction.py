@@ -18,13 +18,13 @@ from reverie.context.assembly_values import Limits, Parts
 from reverie.context.truncate import shorten
 from reverie.distill import state_rendering as state_text
 from reverie.distill.extractive import Extractive
+from reverie.distill.extractive.trace import read_trace
 from reverie.importers import claude_code, codex
 from reverie.importers.jsonline import Unreadable
 from reverie.importers.messages import blocks_of, main_line
 from reverie.importers.token_count import with_token_counts
 from reverie.models import EntryKind
 from reverie.usecases import contexts
-from reverie.usecases.last_requests import last_requests
 from reverie.usecases.sized_context import sized_context
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Entry, Json, Message
 
-__all__ = ["TIERS", "CompactionJob", "decide"]
+__all__ = ["HEADING", "REQUEST_TOKENS", "TIERS", "CompactionJob", "decide", "last_requests"]
 
 TIERS: Final = ("digest", "workingState", "notes", "summary", "excerpts", "tail")
 REQUESTS_SHARE: Final = 8  # of the size: the person's last requests have an eighth at most
@@ -45,6 +45,11 @@ _EARLIER: Final = (
 )
 _EARLIER_HEADING: Final = "## Summary of the work before this conversation"
 _REMINDER: Final = "<system-reminder>"  # what Claude Code adds to a message of the person
+
+
+HEADING: Final = "## What the person asked for (their own words, latest first)"
+REQUEST_TOKENS: Final = 300  # a longer one is shortened to its beginning and its end
+_LEAST: Final = 40  # tokens; where fewer are left, an older request is left out instead of being cut to nothing
 
 
 class CompactionJob(msgspec.Struct):
@@ -160,3 +165,28 @@ def _marks(message: Message) -> set[str]:
     blocks = blocks_of(message.content)
     calls = {str(block.get("id")) for block in blocks if block.get("type") == "tool_use"}
     return calls or {text.strip() for block in blocks if (text := str(block.get("text", ""))).strip()}
+
+
+def last_requests(messages: Sequence[Message], max_tokens: int) -> str:
+    """Return the person's requests within `max_tokens` tokens, latest first; empty where there is none or no room.
+
+    A request of at most `REQUEST_TOKENS` stands there whole, and one that was made twice stands there once. The first
+    for which there is too little room is shortened, and older ones are left out.
+    """
+    left = max_tokens - token_counter.count(HEADING)
+    lines: list[str] = []
+    for text in dict.fromkeys(said.text for said in reversed(read_trace(messages).said("user"))):
+        request = _listed(text, REQUEST_TOKENS)
+        cost = token_counter.count(f"\n{request}") + 1
+        if cost > left:
+            if left >= _LEAST:
+                lines.append(_listed(text, left - _LEAST // 4))
+            break
+        lines.append(request)
+        left -= cost
+    return "\n".join([HEADING, *lines]) if lines else ""
+
+
+def _listed(text: str, max_tokens: int) -> str:
+    """Return a request as an item of a list, of its text `max_tokens` tokens at most."""
+    return "- " + "\n  ".join(shorten(text, max_tokens).split("\n"))

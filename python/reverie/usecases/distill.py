@@ -16,9 +16,9 @@ from reverie.errors import Conflict
 from reverie.language_model.requests import Outcome, ReflectionBounds
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, PassageRecord, WorkingStateRecord, Write
-from reverie.usecases import command_counts, consolidation, projects, threads, working_state
+from reverie.usecases import command_counts, consolidation_commit, project_identity, threads, working_state
 from reverie.usecases.command_counts import CommandCounts
-from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.stored_entries import SealedEntry, sealed_after
 from reverie.usecases.usage_ledger import record_use
 
@@ -134,7 +134,7 @@ def snapshot(
     digest = reader.load(DigestRecord, (thread_id,))
     return DistillJob(
         thread=thread_id,
-        project=projects.of_thread(thread),
+        project=project_identity.of_thread(thread),
         model=thread.model,
         number=thread.distillations + 1,
         distilled_through=thread.through_seq,
@@ -148,7 +148,7 @@ def snapshot(
         digest="" if digest is None else digest.text,
         bounds=bounds,
         window=thread.context_window or window,
-        memories=consolidation.snapshot(reader, window=memory_window),
+        memories=consolidation_commit.snapshot(reader, window=memory_window),
         counts=command_counts.snapshot(reader, thread),
         at=at,
         random=random,
@@ -177,7 +177,7 @@ def commit(
         thread = threads.get(writer, plan.thread)
         if thread.distillations != plan.number - 1:
             raise Conflict("the thread was distilled meanwhile", hint="try again", stale=True)
-        changes = consolidation.commit(writer, plan.memories, at=plan.at)
+        changes = consolidation_commit.commit(writer, plan.memories, at=plan.at)
         stored = distillation_record(
             plan.distillation,
             text=plan.summary_text,
@@ -192,7 +192,7 @@ def commit(
         state = WorkingStateRecord(state=plan.distillation.state, seq=plan.last_seq, through_seq=plan.state_seq)
         writer.save(state, (plan.thread,))
         writer.save(DigestRecord(text=plan.distillation.digest, at=plan.at), (plan.thread,))
-        consolidation.save_archive(
+        consolidation_commit.save_archive(
             writer,
             plan.archive_sha256,
             plan.archive,

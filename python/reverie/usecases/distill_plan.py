@@ -17,9 +17,9 @@ from reverie.importers.messages import main_line
 from reverie.language_model.thread_state import answered_summary, summary_request
 from reverie.models import Section
 from reverie.redact import Redactor
-from reverie.usecases import command_counts, consolidation, consolidation_plan
+from reverie.usecases import command_counts, consolidation_commit, consolidation_plan
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
-from reverie.usecases.model_memories import MemoryWork, source_of, work_on
+from reverie.usecases.learning_by_model import MemoryWork, source_of, work_on
 from reverie.usecases.sized_context import open_turn
 from reverie.usecases.stored_entries import entry_record, opened_entry
 from reverie.usecases.word_origins import without_recalled
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from reverie.language_model.requests import ModelRequest
     from reverie.models import Distillation, Entry, Message, WorkingState
     from reverie.usecases.command_counts import CommandCounts
-    from reverie.usecases.consolidation import MemoryPlan
+    from reverie.usecases.consolidation_commit import MemoryPlan
 
 __all__ = ["decide", "requests"]
 
@@ -241,7 +241,7 @@ def _memories(
         return plan, last_seq
     work = _memory_work(job, _said(entries, messages, len(messages)))
     if work is None:
-        plan = consolidation.empty_plan(job.memories)
+        plan = consolidation_commit.empty_plan(job.memories)
         plan.fallback = "nothing was learnt: messages from before the last distillation wait to be learnt from first"
         return plan, job.learnt_through
     worked = work_on(work)

@@ -18,9 +18,9 @@ from reverie.language_model.requests import ModelRequest, Outcome
 from reverie.models import Delete, Update
 from reverie.redact import Redactor
 from reverie.store import DreamRecord, FailureRecord, Kind, Write
-from reverie.usecases import consolidation
-from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
-from reverie.usecases.memories import memory_of
+from reverie.usecases import consolidation_commit
+from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
+from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.usage_ledger import record_use
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from reverie.errors import ReverieError
     from reverie.language_model.nearby_memories import ConsolidationPage
     from reverie.store import Reader, Writer
-    from reverie.usecases.model_dreams import ModelChanges
+    from reverie.usecases.dreaming_by_model import ModelChanges
 
 __all__ = [
     "DreamJob",
@@ -95,7 +95,7 @@ def snapshot(
     """Read what a dream is decided from; the budget is at most `max_token_budget`, which is also the default."""
     last = last_dream(reader)
     return DreamJob(
-        memories=consolidation.snapshot(reader, window=window),
+        memories=consolidation_commit.snapshot(reader, window=window),
         changed=_changed(reader, last),
         last=last.id if last else None,
         budget=max_token_budget if token_budget is None else min(token_budget, max_token_budget),
@@ -113,12 +113,14 @@ def decide(job: DreamJob) -> DreamPlan:
     """
     from reverie.language_model.prompts import CONSOLIDATE
     from reverie.usecases import consolidation_plan
-    from reverie.usecases.model_dreams import archive_with, model_changes
+    from reverie.usecases.dreaming_by_model import archive_with, model_changes
 
     batch = _batch(job)
     archive = batch.plan
     if archive is None:
-        return DreamPlan(at=job.at, last=job.last, budget=job.budget, memories=consolidation.empty_plan(job.memories))
+        return DreamPlan(
+            at=job.at, last=job.last, budget=job.budget, memories=consolidation_commit.empty_plan(job.memories)
+        )
     pages = _pages(job, batch)
     asked = model_changes(
         pages, job.outcomes or {}, budget=job.budget - archive.tokens_used, redact=Redactor(job.literals).text
@@ -170,7 +172,7 @@ def _batch(job: DreamJob) -> DreamBatch:
 def _pages(job: DreamJob, batch: DreamBatch) -> list[tuple[ConsolidationPage, ModelRequest]]:
     """Return the pages that a model is asked about, with their requests; none without a model or an archive."""
     from reverie.usecases.consolidation_plan import tier_of
-    from reverie.usecases.model_dreams import asked_pages
+    from reverie.usecases.dreaming_by_model import asked_pages
 
     if job.outcomes is None or batch.plan is None:
         return []
@@ -246,8 +248,8 @@ def commit(
         last = last_dream(writer)
         if (last.id if last else None) != plan.last:
             raise Conflict("another dream was faster", hint="try again", stale=True)
-        consolidation.commit(writer, plan.memories, at=plan.at)
-        indexed = consolidation.save_archive(
+        consolidation_commit.commit(writer, plan.memories, at=plan.at)
+        indexed = consolidation_commit.save_archive(
             writer,
             plan.sha256,
             plan.archive,

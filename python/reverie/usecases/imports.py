@@ -15,13 +15,13 @@ from reverie import wire
 from reverie.errors import Conflict, NotFound
 from reverie.importers import PartialLine, plan_chunk
 from reverie.importers.formats import folder_of, model_named_in
-from reverie.importers.thread_titles import title_of
 from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
 from reverie.repositories import remote_in
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.codec import verified_sealed
-from reverie.usecases import context_window_usage, imported_thread_ids, inherited_notes, privacy, threads
+from reverie.usecases import context_window_usage, imported_threads, inherited_notes, privacy, threads
+from reverie.usecases.imported_threads import title_of
 from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.stored_entries import ENTRY_NAMES, entry_record
 
@@ -133,14 +133,14 @@ def begin(
     Ids are derived from client and session, so every caller that imports the session reaches the same thread. For one
     that a person deleted the body raises Conflict; with `again` it is created anew, and its import starts over.
     """
-    import_id = imported_thread_ids.import_id(client, session)
-    thread = imported_thread_ids.thread_id(client, session)
+    import_id = imported_threads.import_id(client, session)
+    thread = imported_threads.thread_id(client, session)
 
     def body(writer: Writer) -> ImportRecord:
         here = writer.load(ImportRecord, (import_id,))
         if here is not None and here.forgotten is not None:
             if not again:
-                raise imported_thread_ids.refusal()
+                raise imported_threads.refusal()
             here = None
         is_new = not writer.exists(Kind.THREAD, (thread,))
         if here is not None and not is_new:
@@ -166,7 +166,7 @@ def position(reader: Reader, import_id: str) -> ImportRecord:
     if here is None:
         raise NotFound(f"no import is called {import_id!r}", hint="begin one with POST /v1/imports")
     if here.forgotten is not None:
-        raise imported_thread_ids.refusal()
+        raise imported_threads.refusal()
     return here
 
 

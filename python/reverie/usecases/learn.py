@@ -11,9 +11,9 @@ from reverie.errors import Conflict
 from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
 from reverie.redact import Redactor
 from reverie.store import Write
-from reverie.usecases import command_counts, consolidation, projects, threads
+from reverie.usecases import command_counts, consolidation_commit, project_identity, threads
 from reverie.usecases.command_counts import CommandCounts
-from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.stored_entries import SealedEntry, active_messages, sealed_after, spoken_messages
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.store import Reader, Writer
-    from reverie.usecases.model_memories import Worked
+    from reverie.usecases.learning_by_model import Worked
 
 __all__ = ["LearnJob", "LearnPlan", "commit", "decide", "requests", "snapshot"]
 
@@ -79,10 +79,10 @@ def snapshot(
     entries = sealed_after(reader, thread_id, thread.extracted_seq)
     return LearnJob(
         thread=thread_id,
-        project=projects.of_thread(thread),
+        project=project_identity.of_thread(thread),
         learnt_through=thread.extracted_seq,
         entries=[entry for entry in entries if through is None or entry[0] <= through],
-        memories=consolidation.snapshot(reader, window=window),
+        memories=consolidation_commit.snapshot(reader, window=window),
         counts=command_counts.snapshot(reader, thread),
         at=at,
         random=random,
@@ -144,7 +144,7 @@ def decide(job: LearnJob) -> LearnPlan:
 def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
     """Return what the model's answers so far give."""
     from reverie.usecases.consolidation_plan import Origin
-    from reverie.usecases.model_memories import MemoryWork, work_on
+    from reverie.usecases.learning_by_model import MemoryWork, work_on
     from reverie.usecases.word_origins import without_recalled
 
     return work_on(
@@ -172,7 +172,7 @@ def commit(plan: LearnPlan, *, space: str, who: str) -> Write[wire.MemoryChanges
         thread = threads.get(writer, plan.thread)
         if thread.extracted_seq != plan.since:
             raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
-        changes = consolidation.commit(writer, plan.memories, at=plan.at)
+        changes = consolidation_commit.commit(writer, plan.memories, at=plan.at)
         writer.save(replace(thread, extracted_seq=plan.last_seq, commands=plan.counts.own), (plan.thread,))
         return changes
 

@@ -15,7 +15,7 @@ from reverie import search
 from reverie.errors import ValidationError
 from reverie.full_text_index import Index
 from reverie.store import DocumentRecord, Kind, OperationRecord, ThreadRecord, to_ms
-from reverie.usecases.projects import of_thread
+from reverie.usecases.project_identity import of_thread
 from reverie.usecases.recall import operation_checksum
 from reverie.usecases.stored_entries import conversation_entry
 

@@ -8,8 +8,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from reverie import search
+from reverie.embedding import Vectors
+from reverie.embedding.embedder import numpy
 from reverie.errors import EmbedderFailed, ReverieError
-from reverie.usecases.space_message_vectors import MessageVectors
+from reverie.files import write_atomic
+from reverie.store import Kind, OperationRecord, ThreadRecord
+from reverie.usecases.message_index import are_kept, ms_of
+from reverie.usecases.recall import operation_checksum
+from reverie.usecases.stored_entries import conversation_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -17,9 +23,145 @@ if TYPE_CHECKING:
 
     from reverie.embedding import Embedder
     from reverie.full_text_index import Filter
-    from reverie.store import Store
+    from reverie.store import Reader, Store
 
 __all__ = ["SimilarMessages"]
+
+STEP_ENTRIES: Final = 32  # embedded at once: with a small BERT model about half a second of one core
+STEP_OPERATIONS: Final = 2_000
+TEXT_CHARS: Final = 2_000  # of a message: what a model reads of it
+SAVED_SHARE: Final = 50  # the file is written again when a fiftieth of the vectors is new
+
+
+class _MessageVectors:
+    """The vectors of one space. Not thread-safe but for `near`. `unsaved` counts changes since it was saved."""
+
+    def __init__(self, embedder: Embedder, path: Path | None) -> None:
+        """Begin without vectors; what was saved at `path` (None: nowhere) is taken over by the first step."""
+        self._embedder = embedder
+        self._path = path
+        self._np = numpy()
+        self.unsaved = 0
+        self._operation: int | None = None  # the last operation whose deletions are known; None: nothing is loaded
+        self._through: dict[str, int] = {}  # the last embedded entry of each thread
+        self._waiting: dict[str, None] = {}  # threads that may have more
+        self._lock = threading.Lock()  # of `vectors`; not held while texts are embedded
+        self.vectors = Vectors(self._np, embedder.name, embedder.dimensions)
+
+    def step(self, reader: Reader) -> bool:
+        """Embed some messages that have no vector yet; return whether all of this snapshot have one.
+
+        Raises:
+            EmbedderFailed: the embedder cannot be used.
+        """
+        self.follow(reader)
+        for thread in list(self._waiting):
+            if not self._embed_some(reader, thread):
+                return False
+            del self._waiting[thread]
+        return self._operation == reader.operation()
+
+    def follow(self, reader: Reader) -> None:
+        """Remove the vectors of threads that were deleted, and note those that have more; nothing is embedded."""
+        if self._operation is None:
+            self._load(reader)
+        while self._operation is not None and self._operation != reader.operation():
+            if not are_kept(reader, self._operation):
+                self._load(reader)
+                return
+            self._apply(reader, self._operation)
+
+    def near(self, text: str, limit: int, threads: Collection[str] | None, within: Filter) -> list[tuple[str, float]]:
+        """Return ids and cosines of the messages nearest to a question, of some threads (None: all) and a time.
+
+        Callable while another thread makes a step.
+        """
+        vector = self._embedder.embed([text[:TEXT_CHARS]])[0]
+        with self._lock:
+            return self.vectors.near(vector, limit, threads=threads, since=within.since, before=within.before)
+
+    def save(self, reader: Reader, *, at_once: bool = False) -> None:
+        """Write the file where much has changed, with `at_once` where anything has. Raises StorageFailed, DiskFull."""
+        due = self.unsaved > 0 if at_once else self.unsaved * SAVED_SHARE > len(self.vectors)
+        if self._path is None or self._operation is None or not due:
+            return
+        record = operation_checksum(reader, self._operation)
+        if record is not None:
+            state = {"operation": self._operation, "record": record, "through": self._through}
+            self._path.parent.mkdir(mode=0o700, exist_ok=True)
+            with self._lock:
+                encoded = self.vectors.encoded(state)
+            write_atomic(self._path, encoded)
+            self.unsaved = 0
+
+    def _load(self, reader: Reader) -> None:
+        """Take over the saved vectors where they fit the store and the embedder; every thread is looked at once."""
+        self._forget()
+        found = None
+        if self._path is not None:
+            with suppress(OSError):
+                found = Vectors.decoded(self._np, self._path.read_bytes(), self._embedder.name)
+        if found is not None:
+            vectors, state = found
+            operation = state["operation"]
+            if operation_checksum(reader, operation) == state["record"] and are_kept(reader, operation):
+                self.vectors, self._through, self._operation = vectors, dict(state["through"]), operation
+        if self._operation is None:
+            self._operation = reader.operation()
+        self._waiting = {thread.id: None for _, thread in reader.records(ThreadRecord)}
+
+    def _forget(self) -> None:
+        self.vectors = Vectors(self._np, self._embedder.name, self._embedder.dimensions)
+        self._operation, self._through, self._waiting, self.unsaved = None, {}, {}, 0
+
+    def _apply(self, reader: Reader, after: int) -> None:
+        """Apply the next operations."""
+        deleted: set[str] = set()
+        for _, operation in reader.records(OperationRecord, after=(after,), limit=STEP_OPERATIONS):
+            for change in operation.changes:
+                name = str(change.key[0]) if change.key else ""
+                if change.kind is Kind.ENTRY and change.first is not None and not change.purged:
+                    self._waiting[name] = None
+                elif change.kind is Kind.ENTRY or (change.kind is Kind.THREAD and change.after is None):
+                    deleted.add(name)
+            self._operation = operation.seq
+        self._remove(deleted)
+
+    def _remove(self, threads: set[str]) -> None:
+        for thread in threads:
+            self._through.pop(thread, None)
+            self._waiting[thread] = None  # it may have been made again
+        if threads:
+            with self._lock:
+                self.unsaved += self.vectors.remove(threads)
+
+    def _embed_some(self, reader: Reader, name: str) -> bool:
+        """Embed the next messages of a thread; return whether it has no more."""
+        thread = reader.load(ThreadRecord, (name,))
+        last = 0 if thread is None else thread.last_seq
+        after = self._through.get(name, 0)
+        if after > last:
+            self._remove({name})
+            after = 0
+        if after == last:
+            return True
+        through = min(after + STEP_ENTRIES, last)
+        keys: list[tuple[int, int | None]] = []
+        texts: list[str] = []
+        for seq, data in reader.sealed_sequence(Kind.ENTRY, (name,), after=after, through=through):
+            entry = conversation_entry(name, seq, data)
+            text = search.message_text(entry)
+            if text:
+                keys.append((seq, ms_of(entry.at)))
+                texts.append(text[:TEXT_CHARS])
+        if texts:
+            made = self._embedder.embed(texts)
+            with self._lock:
+                self.vectors.add(name, keys, made)
+        self._through[name] = through
+        self.unsaved += len(texts)
+        return through == last
+
 
 PAUSE_S: Final = 0.005  # between two steps
 
@@ -33,7 +175,7 @@ class SimilarMessages:
         self._open = embedder
         self._path_of = path_of
         self._embedder: Embedder | None = None
-        self._spaces: dict[str, MessageVectors] = {}
+        self._spaces: dict[str, _MessageVectors] = {}
         self._working = threading.Lock()
 
     def catch_up(self, space: str, seconds: float) -> bool:
@@ -78,9 +220,9 @@ class SimilarMessages:
             return False
         return True
 
-    def _vectors(self, space: str) -> MessageVectors:
+    def _vectors(self, space: str) -> _MessageVectors:
         if self._embedder is None:
             self._embedder = self._open()
         if space not in self._spaces:
-            self._spaces[space] = MessageVectors(self._embedder, self._path_of(space))
+            self._spaces[space] = _MessageVectors(self._embedder, self._path_of(space))
         return self._spaces[space]

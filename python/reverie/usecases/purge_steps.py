@@ -34,7 +34,7 @@ from reverie.store import (
 )
 from reverie.store.retention import purge_thread
 from reverie.sync.path_state import Baseline, Save
-from reverie.usecases import consolidation, imported_thread_ids, runs
+from reverie.usecases import consolidation_commit, imported_threads, runs
 from reverie.usecases.document_writes import NewText, no_new_ids, put_texts
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, lines_without
 
@@ -70,7 +70,7 @@ def begin(space: str, who: str, purge: PendingPurge) -> Write[None]:
         if purge not in cursor.pending:
             writer.save(replace(cursor, pending=[*cursor.pending, purge]), PurgesCursor.KEY)
         if purge.kind == "thread":  # from here on no import adds words that the purge has not seen
-            imported_thread_ids.leave_mark(writer, purge.key)
+            imported_threads.leave_mark(writer, purge.key)
 
     return Write(space=space, who=who, why=WHY, body=body)
 
@@ -257,7 +257,7 @@ def _replace_archive(writer: Writer, address: str, matcher: Matcher, thread: str
     """Replace an archive by one without the words, under its own address; one of the purged thread goes entirely."""
     archive = writer.load(ArchiveRecord, (address,))
     if archive is not None:
-        consolidation.replace_archive(
+        consolidation_commit.replace_archive(
             writer, address, None if archive.ref == f"thread:{thread}" else _archive_without(archive, matcher)
         )
     return 0

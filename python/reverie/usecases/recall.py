@@ -17,7 +17,7 @@ from reverie import recall, token_counter, wire
 from reverie.errors import ReverieError
 from reverie.full_text_index import Index
 from reverie.store import Kind, MemoryRecord, OperationRecord
-from reverie.usecases.memories import memory_answer
+from reverie.usecases.memory_changes import memory_answer
 from reverie.usecases.saved_search_index import SavedIndex, are_there, segments_to_merge
 
 if TYPE_CHECKING:

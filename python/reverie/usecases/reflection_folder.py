@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from reverie.language_model.source_pages import SourceEntry
     from reverie.models import Memory
     from reverie.redact import Redactor
-    from reverie.usecases.consolidation import DocumentText
+    from reverie.usecases.consolidation_commit import DocumentText
 
 __all__ = ["Block", "Folder", "Refused"]
 

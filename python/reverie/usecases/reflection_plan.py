@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from reverie.language_model.source_pages import SourceEntry
     from reverie.models import Change, Message
     from reverie.redact import Redactor
-    from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+    from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
     from reverie.usecases.consolidation_plan import Origin
     from reverie.usecases.reflection_folder import Block
 

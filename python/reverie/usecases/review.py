@@ -29,7 +29,7 @@ from reverie.store import (
     PendingChange,
     Write,
 )
-from reverie.usecases import memories
+from reverie.usecases import memory_changes
 from reverie.usecases.word_origins import WHY
 
 if TYPE_CHECKING:
@@ -363,21 +363,24 @@ def _decided(
 def _made(writer: Writer, change: PendingChange, *, who: str, new_id: Callable[[], str]) -> Iterator[str]:
     """Make one change; yield the id of the memory that was written."""
     if change.memory is None:
-        write = memories.remember(writer.space, _candidate(change), who=who, author="person", new_id=new_id)
+        write = memory_changes.remember(writer.space, _candidate(change), who=who, author="person", new_id=new_id)
         record = write.body(writer)
         if not record.existed:
             writer.save(
-                replace(memories.get(writer, record.id), provenance={**change.provenance, "by": who}), (record.id,)
+                replace(memory_changes.get(writer, record.id), provenance={**change.provenance, "by": who}),
+                (record.id,),
             )
         yield record.id
         return
-    memory = memories.get(writer, change.memory)
+    memory = memory_changes.get(writer, change.memory)
     if change.action == "DELETE":
-        memories.remove(writer, memory, author=memory.trust)
+        memory_changes.remove(writer, memory, author=memory.trust)
         return
     words = Wording(change.content, change.tags, memory.title, memory.fields)
     # A memory keeps its trust: of a set with many updates nobody has weighed each word.
-    memories.edit_block(writer, memory.document, Update(memory.id, words), author=memory.trust, provenance={"by": who})
+    memory_changes.edit_block(
+        writer, memory.document, Update(memory.id, words), author=memory.trust, provenance={"by": who}
+    )
     yield memory.id
 
 

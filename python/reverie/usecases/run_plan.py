@@ -13,7 +13,7 @@ from reverie.errors import ValidationError
 from reverie.language_model.source_pages import SourceEntry
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
-from reverie.usecases.model_memories import MemoryWork, Worked, work_on
+from reverie.usecases.learning_by_model import MemoryWork, Worked, work_on
 from reverie.usecases.runs import RunJob, RunPlan, file_record
 from reverie.usecases.stored_entries import active_messages
 from reverie.usecases.word_origins import without_recalled

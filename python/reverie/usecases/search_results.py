@@ -9,7 +9,7 @@ from reverie import search, wire
 from reverie.models import EntryKind
 from reverie.recall import memory_text
 from reverie.store import DocumentRecord, Kind, ThreadRecord
-from reverie.usecases.projects import of_thread
+from reverie.usecases.project_identity import of_thread
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,9 +18,9 @@ from reverie.documents.project_folder import PERSON, folder_of, in_project, memo
 from reverie.errors import Conflict
 from reverie.importers import formats
 from reverie.store import EntryRecord, MemoryRecord, ThreadRecord, Write
-from reverie.usecases import consolidation, projects
-from reverie.usecases.consolidation import MemorySnapshot
-from reverie.usecases.memories import memory_of, record_of
+from reverie.usecases import consolidation_commit, project_identity
+from reverie.usecases.consolidation_commit import MemorySnapshot
+from reverie.usecases.memory_changes import memory_of, record_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ class SortPlan(msgspec.Struct):
 
     operation: int
     memories: list[MemoryRecord]
-    documents: dict[str, consolidation.DocumentText]
+    documents: dict[str, consolidation_commit.DocumentText]
 
 
 def folders(reader: Reader) -> dict[str, str]:
@@ -81,8 +81,8 @@ def set_projects(space: str, who: str, names: Mapping[str, str]) -> Write[int]:
 
 def snapshot(reader: Reader, *, window: int, at: str) -> SortJob:
     """Read what sorting the memories needs; `window` is `consolidation.window` in tokens."""
-    threads = {thread.id: projects.of_thread(thread) or "" for _, thread in reader.records(ThreadRecord)}
-    return SortJob(consolidation.snapshot(reader, window=window), threads, at)
+    threads = {thread.id: project_identity.of_thread(thread) or "" for _, thread in reader.records(ThreadRecord)}
+    return SortJob(consolidation_commit.snapshot(reader, window=window), threads, at)
 
 
 def decide(job: SortJob) -> SortPlan:
@@ -127,8 +127,10 @@ def commit(plan: SortPlan, *, space: str, who: str, threads: int) -> Write[wire.
     def body(writer: Writer) -> wire.ProjectsSorted:
         if not plan.memories:
             return wire.ProjectsSorted(threads=threads, memories=0)
-        changes = consolidation.MemoryPlan(plan.operation, 0, "", plan.memories, [], plan.documents, [], [], {}, [])
-        consolidation.commit(writer, changes, at=writer.at)
+        changes = consolidation_commit.MemoryPlan(
+            plan.operation, 0, "", plan.memories, [], plan.documents, [], [], {}, []
+        )
+        consolidation_commit.commit(writer, changes, at=writer.at)
         for record in plan.memories:
             stored = writer.load(type(record), (record.id,))
             if stored is None:

@@ -1,4 +1,4 @@
-"""Threads: create, change, list, append messages, delete."""
+"""Threads: create, change, list, append messages, add and delete notes, delete."""
 
 from __future__ import annotations
 
@@ -15,29 +15,38 @@ from reverie.importers.line_entry import rfc3339_utc
 from reverie.importers.messages import main_line
 from reverie.importers.token_count import message_tokens
 from reverie.models import Entry, EntryKind
-from reverie.store import FactorRecord, Kind, ThreadRecord, Write
+from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord, Write
 from reverie.store.retention import purge_thread
-from reverie.usecases import consolidation, context_window_usage, imported_thread_ids, inherited_notes, projects
+from reverie.usecases import (
+    consolidation_commit,
+    context_window_usage,
+    imported_threads,
+    inherited_notes,
+    project_identity,
+)
 from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.stored_entries import opened_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reverie.models import Json
+    from reverie.models import Json, NoteCategory
     from reverie.store import Reader, Sealed, Writer
 
 __all__ = [
     "Deletion",
+    "add_note",
     "after_append",
     "append",
     "change",
     "create",
+    "delete_note",
     "delete_step",
     "entries_of",
     "get",
     "is_turn_open",
     "newest_page",
+    "note_answer",
     "page",
     "thread_answer",
 ]
@@ -90,7 +99,9 @@ def page(
 def _of_project(reader: Reader, project: str | None, after: str | None = None) -> Iterator[ThreadRecord]:
     """Yield the threads of a project, or without one all threads, by id, those behind the id `after`."""
     threads = (thread for _, thread in reader.records(ThreadRecord, after=None if after is None else (after,)))
-    return threads if project is None else (thread for thread in threads if projects.of_thread(thread) == project)
+    return (
+        threads if project is None else (thread for thread in threads if project_identity.of_thread(thread) == project)
+    )
 
 
 def _newest_cursor(thread: ThreadRecord) -> str:
@@ -116,7 +127,7 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
         created_at=thread.created_at,
         updated_at=thread.updated_at,
         tokenizer=token_counter.TOKENIZER,
-        project=projects.of_thread(thread),
+        project=project_identity.of_thread(thread),
     )
 
 
@@ -274,10 +285,50 @@ def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
 
     def body(writer: Writer) -> Deletion:
         thread = get(writer, thread_id)
-        imported_thread_ids.leave_mark(writer, thread_id)
-        consolidation.remove_thread_archives(writer, thread_id)
+        imported_threads.leave_mark(writer, thread_id)
+        consolidation_commit.remove_thread_archives(writer, thread_id)
         purge_thread(writer, thread_id, PURGE_BATCH)
         is_done = not writer.exists(Kind.THREAD, (thread_id,))
         return Deletion(id=thread_id, messages=thread.message_count, done=is_done)
 
     return Write(space=space, who=who, why="thread.delete", body=body)
+
+
+def add_note(
+    space: str,
+    who: str,
+    thread_id: str,
+    note_id: str,
+    *,
+    content: str,
+    category: NoteCategory,
+    at: str,
+    idempotency: tuple[str, str] | None = None,
+) -> Write[wire.Note]:
+    """Return the write that stores a note; its body returns it as stored (redacted), and raises NotFound."""
+
+    def body(writer: Writer) -> wire.Note:
+        get(writer, thread_id)
+        writer.save(NoteRecord(id=note_id, content=content, category=category, at=at), (thread_id, note_id))
+        stored = writer.load(NoteRecord, (thread_id, note_id))
+        assert stored is not None
+        return note_answer(stored)
+
+    return Write(space=space, who=who, why="note.add", body=body, idempotency=idempotency, answers=wire.Note)
+
+
+def note_answer(note: NoteRecord) -> wire.Note:
+    """Return a stored note as the API answers it."""
+    return wire.Note(
+        id=note.id, content=note.content, category=note.category, at=note.at, thread=note.thread or wire.ABSENT
+    )
+
+
+def delete_note(space: str, who: str, thread_id: str, note_id: str) -> Write[None]:
+    """Return the write that deletes a note; its body raises NotFound where there is none."""
+
+    def body(writer: Writer) -> None:
+        if not writer.delete(Kind.NOTE, (thread_id, note_id)):
+            raise NotFound(f"thread {thread_id!r} has no note {note_id!r}", hint=f"reverie note {thread_id} lists them")
+
+    return Write(space=space, who=who, why="note.delete", body=body)

@@ -30,7 +30,7 @@ from reverie.store import (
 from reverie.store.undo import undo_operation
 from reverie.usecases import conflicts, documents, history
 from reverie.usecases.document_writes import NewText, put_texts
-from reverie.usecases.memories import edit_block, wording
+from reverie.usecases.memory_changes import edit_block, wording
 from reverie.usecases.projections import LIST, WHY_LISTED
 from reverie.usecases.rewind import undo_rewind
 

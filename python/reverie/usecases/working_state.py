@@ -23,7 +23,7 @@ from reverie.importers.messages import main_line, tool_ids
 from reverie.models import StateSources, WorkingState
 from reverie.recall import query_for
 from reverie.store import Kind, WorkingStateRecord, Write
-from reverie.usecases import projects, threads
+from reverie.usecases import project_identity, threads
 from reverie.usecases.stored_entries import SealedEntry, opened_entry, sealed_after
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def snapshot(reader: Reader, thread_id: str, checkpoint: Checkpoint | None = Non
         checkpoint = None
     return StateJob(
         thread=thread_id,
-        project=projects.of_thread(thread),
+        project=project_identity.of_thread(thread),
         created_at=thread.created_at,
         distilled_through=thread.through_seq,
         last_seq=thread.last_seq,

@@ -14,7 +14,7 @@ from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.access_counts import AccessCounts
-from reverie.usecases.project_listing import ProjectListings
+from reverie.usecases.projections import ProjectListings
 from reveried import config
 from reveried.actions import distill, history, imports, learn
 from reveried.commit_worker import Worker

@@ -10,7 +10,7 @@ from reverie.embedding import open_embedder
 from reverie.errors import EmbedderFailed
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, ThreadRecord, seal
-from reverie.usecases import space_message_vectors, threads
+from reverie.usecases import message_vectors, threads
 from reverie.usecases.message_indexes import MessageSearch, within
 from reverie.usecases.stored_entries import entry_record
 from support.small_models import static_folder
@@ -97,7 +97,7 @@ def test_a_message_is_found_in_other_words(tmp_path: Path, embedder: Counting) -
 
 def test_each_message_is_embedded_once(tmp_path: Path, embedder: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
     """In whatever steps, also after a restart; one that the saved file does not have is embedded again."""
-    monkeypatch.setattr(space_message_vectors, "STEP_ENTRIES", 3)
+    monkeypatch.setattr(message_vectors, "STEP_ENTRIES", 3)
     with opened(tmp_path / "store") as store:
         texts = [f"car number {number}" for number in range(11)]
         append(store, "a", *texts[:5])

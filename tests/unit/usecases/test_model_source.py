@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reverie.evals.texts import knowledge_text
 from reverie.importers.messages import main_line
 from reverie.redact import Redactor
-from reverie.usecases.model_memories import source_of
+from reverie.usecases.learning_by_model import source_of
 from support.transcripts import Transcript, call, result, text
 
 if TYPE_CHECKING:

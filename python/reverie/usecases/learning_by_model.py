@@ -31,9 +31,9 @@ from reverie.language_model.nearby_memories import Nearby, neighbourhood
 from reverie.language_model.source_pages import PAGES_MAX, SourceEntry, pages_of
 from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.usecases import consolidation_plan, review
-from reverie.usecases.consolidation import empty_plan
-from reverie.usecases.memories import memory_of
-from reverie.usecases.reflection import ReflectionWork, reflect
+from reverie.usecases.consolidation_commit import empty_plan
+from reverie.usecases.memory_changes import memory_of
+from reverie.usecases.reflection_turns import ReflectionWork, reflect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from reverie.models import Candidate, Change, Memory, Message, Tier
     from reverie.redact import Redactor
     from reverie.store import CandidateRecord
-    from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+    from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
     from reverie.usecases.consolidation_plan import Origin
 
 __all__ = ["MemoryWork", "Worked", "source_of", "work_on"]

@@ -26,7 +26,7 @@ from reverie.store import (
     MemoryRecord,
     PurgesCursor,
 )
-from reverie.usecases import projects, review
+from reverie.usecases import project_identity, review
 from reverie.usecases.document_writes import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def commit(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
         document = writer.load(DocumentRecord, (path,))
         if (document.sha256 if document is not None else "") != new.basis:
             raise Conflict(f"{path} changed meanwhile", hint="try again", stale=True)
-    projects.make_known(writer, {record.project or "" for record in plan.put} - {""})
+    project_identity.make_known(writer, {record.project or "" for record in plan.put} - {""})
     put_texts(
         writer,
         {path: None if new.text is None else NewText(new.text, new.ids) for path, new in plan.documents.items()},

@@ -16,29 +16,32 @@ together, is decided like every other change of memories and written in one oper
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 
-from reverie import documents, token_counter
+import msgspec
+from msgspec import Meta, UnsetType
+
+from reverie import documents, token_counter, tools, wire
 from reverie.documents.project_folder import PERSON
-from reverie.errors import ModelFailed
+from reverie.errors import ModelFailed, ValidationError
 from reverie.language_model.prompts import REFLECT, prompt
-from reverie.language_model.requests import REQUEST_TOKENS_MAX, ModelMessage, message_text
+from reverie.language_model.requests import REQUEST_TOKENS_MAX, ModelMessage, ToolDefinition, ToolResult, message_text
 from reverie.language_model.source_pages import Quotable, pages_of
 from reverie.language_model.tool_turns import FACTS_HEADING, read_turn, turn_request
-from reverie.usecases.consolidation import empty_plan
-from reverie.usecases.memories import memory_of
-from reverie.usecases.reflection_folder import Folder
+from reverie.usecases.consolidation_commit import empty_plan
+from reverie.usecases.memory_changes import memory_of
+from reverie.usecases.reflection_folder import Folder, Refused
 from reverie.usecases.reflection_plan import Reflected, plan_of
-from reverie.usecases.reflection_tools import registry, run_call
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
+    from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds, ToolUse
     from reverie.language_model.source_pages import Page, SourceEntry
     from reverie.models import Message
     from reverie.redact import Redactor
-    from reverie.usecases.consolidation import MemoryPlan, MemorySnapshot
+    from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
     from reverie.usecases.consolidation_plan import Origin
 
 __all__ = ["Reflection", "ReflectionWork", "reflect"]
@@ -48,6 +51,16 @@ PAGES_MAX: Final = 4  # of one run; the entries behind them are read by the next
 FACTS_TOKENS: Final = 20_000  # of facts that are shown whole
 INDEX_TOKENS: Final = 5_000
 REFUSED_SHOWN: Final = 5
+
+
+_Quotes: TypeAlias = Annotated[
+    list[Annotated[str, Meta(max_length=2000)]],
+    Meta(
+        max_length=20,
+        description="The words of the record that the change rests on, copied character by character, each from one "
+        "entry. A wish quotes the person. Without quotes the change waits for a person.",
+    ),
+]
 
 
 class ReflectionWork(NamedTuple):
@@ -139,7 +152,7 @@ def _converse(work: ReflectionWork, page: Page, folder: Folder, spent: _Spent) -
     while True:
         if spent.steps >= work.bounds.steps:
             raise ModelFailed(f"It was not done after {work.bounds.steps} turns.", reason="over_ceiling")
-        request = turn_request(system, messages, registry())
+        request = turn_request(system, messages, _registry())
         size = token_counter.count(system) + sum(token_counter.count(message_text(message)) for message in messages)
         if size > REQUEST_TOKENS_MAX or spent.tokens + size > work.bounds.tokens:
             most = min(REQUEST_TOKENS_MAX, work.bounds.tokens)
@@ -156,7 +169,7 @@ def _converse(work: ReflectionWork, page: Page, folder: Folder, spent: _Spent) -
             return None
         calls += len(turn)
         before = Counter(folder.refused)
-        results = [run_call(call, folder, record) for call in turn]
+        results = [_run_call(call, folder, record) for call in turn]
         spent.refused += folder.refused - before
         left = work.bounds.steps - spent.steps
         note = f"Turns left: {left}." if left > 1 else "This is the last turn: answer without a call."
@@ -222,3 +235,116 @@ def _opening(work: ReflectionWork, page: Page) -> str:
 def _closed(text: str) -> str:
     """Return a text that cannot end the element that it is in."""
     return text.replace("</file", "< /file")
+
+
+class _Write(tools.MemoryWriteInput):
+    """The input of `memory_write` with quotes."""
+
+    quotes: _Quotes = msgspec.field(default_factory=list)
+
+
+class _Patch(tools.MemoryPatchInput):
+    """The input of a reflection's `memory_patch`, with the quotes that justify the change."""
+
+    quotes: _Quotes = msgspec.field(default_factory=list)
+
+
+class _Append(tools.MemoryAppendInput):
+    """The input of `memory_append` with quotes."""
+
+    quotes: _Quotes = msgspec.field(default_factory=list)
+
+
+_INPUTS: Final[Mapping[str, type[Any]]] = {
+    "memory_list": tools.MemoryListInput,
+    "memory_read": tools.MemoryReadInput,
+    "memory_write": _Write,
+    "memory_patch": _Patch,
+    "memory_append": _Append,
+}
+TOOL_NAMES: Final = tuple(_INPUTS)
+
+
+@cache
+def _registry() -> tuple[ToolDefinition, ...]:
+    """Return the definitions of the tools of a reflection: no other tool is offered, or run."""
+    return tuple(
+        ToolDefinition(name, tool.description, tools.input_schema(kind))
+        for name, kind in _INPUTS.items()
+        if (tool := tools.tool_named(name)) is not None
+    )
+
+
+def _run_call(call: ToolUse, folder: Folder, record: Quotable) -> ToolResult:
+    """Return the result of one call; one that was refused changed nothing, and is counted in `folder.refused`.
+
+    Raises:
+        ModelFailed: the call contradicts an earlier one, so that none of the calls is to be trusted.
+    """
+    try:
+        given = _input(call)
+        return ToolResult(call.id, _RUN[call.name](given, folder, record))
+    except Refused as refused:
+        folder.refused[refused.kind] += 1
+        return ToolResult(call.id, refused.why, is_error=True)
+
+
+def _input(call: ToolUse) -> Any:
+    kind = _INPUTS.get(call.name)
+    if kind is None:
+        known = ", ".join(TOOL_NAMES)
+        raise Refused(f"there is no tool {call.name[:80]!r}; the tools are {known}", "an unknown tool")
+    try:
+        return wire.parse(kind, dict(call.input))
+    except ValidationError as error:
+        known = ", ".join(kind.__struct_encode_fields__) or "nothing"
+        raise Refused(f"{error.message}; {call.name} takes {known}", "an input that a tool does not take") from None
+
+
+def _sources(quotes: Sequence[str], record: Quotable) -> list[SourceEntry]:
+    """Return the entries that hold the quotes. Raises Refused for a quote that none has."""
+    found = []
+    for number, quote in enumerate(quotes, 1):
+        entry = record.entry_with(quote)
+        if entry is None:
+            raise Refused(
+                f"quote {number} is not in the record; copy it exactly, from one entry",
+                "a quote that is not in the record",
+            )
+        found.append(entry)
+    return found
+
+
+def _list(_: tools.MemoryListInput, folder: Folder, __: Quotable) -> str:
+    entries = [{"path": path, "summary": summary, "size": size} for path, summary, size in folder.listed()]
+    return msgspec.json.encode(entries).decode()
+
+
+def _read(given: tools.MemoryReadInput, folder: Folder, _: Quotable) -> str:
+    limit = None if isinstance(given.limit, UnsetType) else given.limit
+    return folder.read(given.path, offset=given.offset, limit=limit)
+
+
+def _write(given: _Write, folder: Folder, record: Quotable) -> str:
+    folder.write(given.path, given.content, _sources(given.quotes, record))
+    return '{"success":true}'
+
+
+def _patch(given: _Patch, folder: Folder, record: Quotable) -> str:
+    pairs = [(replacement.old_text, replacement.new_text) for replacement in given.patches]
+    count = folder.patch(given.path, pairs, _sources(given.quotes, record))
+    return msgspec.json.encode({"success": True, "appliedCount": count}).decode()
+
+
+def _append(given: _Append, folder: Folder, record: Quotable) -> str:
+    folder.append(given.path, given.entry, _sources(given.quotes, record))
+    return '{"success":true}'
+
+
+_RUN: Final[Mapping[str, Callable[[Any, Folder, Quotable], str]]] = {
+    "memory_list": _list,
+    "memory_read": _read,
+    "memory_write": _write,
+    "memory_patch": _patch,
+    "memory_append": _append,
+}
