@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from reverie import relevance, token_counter
 from reverie.documents.project_folder import memory_project
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from reverie.models import MemoryType, WorkingState
 
-__all__ = ["VERSION", "Found", "Hit", "SearchIndex", "memory_text", "query_for", "recall_line"]
+__all__ = ["VERSION", "Counted", "Found", "Hit", "SearchIndex", "counted", "memory_text", "query_for", "recall_line"]
 
 
 _MESSAGE_CHARS_MAX: Final = 2_000
@@ -58,8 +58,14 @@ class Recalled(Protocol):
 M = TypeVar("M", bound=Recalled)
 
 
-@dataclass(frozen=True, slots=True)
-class Hit(Generic[M]):
+class Counted(NamedTuple, Generic[M]):
+    """A memory, and the tokens of its recalled line with the newline."""
+
+    memory: M
+    tokens: int
+
+
+class Hit(NamedTuple, Generic[M]):
     """A memory that was found: `why` lists the words that matched and what each added to `score`, the greatest first.
 
     `tokens` is the cost of its recalled line. `relevance` is 0 to 1, as `reverie.relevance` says.
@@ -110,7 +116,7 @@ class SearchIndex:
     def search(
         self,
         query: str,
-        load: Callable[[str], M | None],
+        load: Callable[[str], Counted[M] | None],
         *,
         limit: int = 10,
         token_budget: int = 1_500,
@@ -120,28 +126,30 @@ class SearchIndex:
     ) -> list[Hit[M]]:
         """Return the best memories for `query`, best first, ties by id: at most `limit` hits and `token_budget` tokens.
 
-        `load` returns a memory by its id. With `types`, memories of one of these types only; with `tags`, those that
-        have all of the tags; with `projects`, those of one of them, "" being the person. A memory whose line is larger
-        than the tokens left is skipped, and smaller ones after it may still fit.
+        `load` returns a memory by its id, as `counted` does. With `types`, memories of one of these types only; with
+        `tags`, those that have all of the tags; with `projects`, those of one of them, "" being the person. A memory
+        whose line is larger than the tokens left is skipped, and smaller ones after it may still fit.
         """
         if limit < 1 or not query.strip():
             return []
         hits: list[Hit[M]] = []
         room = token_budget
-        topic = self.index.topic_words(query)
+        topic = relevance.Topic(self.index.topic_words(query))
         for match in self.index.search(query, limit, Filter(any_of=_groups(types, tags, projects))):
-            memory = load(match.id)
-            if memory is None:
-                continue
-            cost = token_counter.count(recall_line(memory)) + 1  # and its newline
-            if cost <= room:
-                related = relevance.relevance(topic, (word for word, _ in match.terms))
-                hits.append(Hit(memory, match.score, match.terms, cost, related))
-                room -= cost
+            found = load(match.id)
+            if found is not None and found.tokens <= room:
+                hits.append(Hit(found.memory, match.score, match.terms, found.tokens, topic.relevance(match.terms)))
+                room -= found.tokens
         return hits
 
     def recall(
-        self, query: str, load: Callable[[str], M | None], *, limit: int, min_score: float | None = None, **options: Any
+        self,
+        query: str,
+        load: Callable[[str], Counted[M] | None],
+        *,
+        limit: int,
+        min_score: float | None = None,
+        **options: Any,
     ) -> Found[M]:
         """Return the best memories for `query` if it is related to them; `options` are those of `search`.
 
@@ -171,9 +179,8 @@ class SearchIndex:
 
     def _best_relevance(self, query: str) -> float:
         """Return the greatest relevance among the first hits for a query."""
-        topic = self.index.topic_words(query)
-        hits = self.index.search(query, _GATE_HITS)
-        return max((relevance.relevance(topic, (word for word, _ in hit.terms)) for hit in hits), default=0.0)
+        topic = relevance.Topic(self.index.topic_words(query))
+        return max((topic.relevance(hit.terms) for hit in self.index.search(query, _GATE_HITS)), default=0.0)
 
     def ids(
         self,
@@ -213,6 +220,11 @@ def _project_group(project: str) -> str:
 
 def _tag_group(tag: str) -> str:
     return f"tag:{tag}"
+
+
+def counted(memory: M) -> Counted[M]:
+    """Return a memory with the tokens of its line."""
+    return Counted(memory, token_counter.count(recall_line(memory)) + 1)
 
 
 def recall_line(memory: Recalled) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["PROBES", "relevance", "threshold"]
+__all__ = ["PROBES", "Topic", "threshold"]
 
 LENGTH_POWER: Final = 0.75
 """Power of the number of topic words that the matched ones are divided by. Two of 4 words give 0.71, 4 of 16 give 0.5:
@@ -75,16 +75,27 @@ PROBES: Final[tuple[str, ...]] = (
 them is chance, and shows how much it finds by chance: the more the larger it is."""
 
 
-def relevance(topic_words: Sequence[tuple[str, bool]], matched: Iterable[str]) -> float:
-    """Return 0 to 1: how much of a query's topic words a text has that was found by the `matched` words.
+class Topic:
+    """The topic words of a query, each with whether any text has it."""
 
-    Each topic word is with whether any text has it. A query without topic words ("and then?") is related to nothing.
-    """
-    if not topic_words:
-        return 0.0
-    worth = {word: 1.0 if is_known else SIMILAR_WORD for word, is_known in topic_words}
-    share: float = sum(worth.get(word, 0.0) for word in matched) / len(topic_words) ** LENGTH_POWER
-    return min(1.0, share)
+    __slots__ = ("_divisor", "_worth")
+
+    def __init__(self, topic_words: Sequence[tuple[str, bool]]) -> None:
+        """Begin with the topic words of one query."""
+        self._worth = {word: 1.0 if is_known else SIMILAR_WORD for word, is_known in topic_words}
+        self._divisor = len(topic_words) ** LENGTH_POWER
+
+    def relevance(self, matched: Iterable[tuple[str, float]]) -> float:
+        """Return 0 to 1: how much of the topic words a text has that was found by the `matched` words.
+
+        These are the terms of a hit, words with their scores. A query without topic words ("and then?") is related to
+        nothing.
+        """
+        worth = self._worth
+        if not worth:
+            return 0.0
+        share: float = sum([worth.get(word, 0.0) for word, _ in matched]) / self._divisor
+        return min(1.0, share)
 
 
 def threshold(best_of_probes: Iterable[float]) -> float:

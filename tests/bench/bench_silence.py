@@ -21,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.models import Memory, MemoryType
 from reverie.recall import SearchIndex
+from support.corpus import by_id
 from support.shared import SHARED
 from support.unrelated import UNRELATED
 
@@ -46,7 +47,7 @@ def indexed(texts: Sequence[str]) -> tuple[SearchIndex, dict[str, Memory]]:
 def answered(texts: Sequence[str], prompts: Sequence[str], min_score: float | None = None) -> float:
     """Return the share of prompts that a store of these texts answers."""
     index, memories = indexed(texts)
-    hits = [index.recall(prompt, memories.get, limit=10, min_score=min_score).hits for prompt in prompts]
+    hits = [index.recall(prompt, by_id(memories), limit=10, min_score=min_score).hits for prompt in prompts]
     return sum(map(bool, hits)) / max(1, len(prompts))
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.recall import Hit, SearchIndex
+from reverie.recall import Counted, Hit, SearchIndex, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from reverie.models import Memory, MemoryType
 
@@ -48,8 +48,13 @@ class Corpus:
     ) -> list[Hit[Memory]]:
         """Return the hits of a search."""
         return self._index.search(
-            query, self._memories.__getitem__, limit=limit, token_budget=token_budget, types=types, tags=tags
+            query, by_id(self._memories), limit=limit, token_budget=token_budget, types=types, tags=tags
         )
+
+
+def by_id(memories: Mapping[str, Memory]) -> Callable[[str], Counted[Memory] | None]:
+    """Return what a search loads its hits by."""
+    return lambda memory_id: counted(memories[memory_id]) if memory_id in memories else None
 
 
 def build_index(memories: Iterable[Memory]) -> Corpus:

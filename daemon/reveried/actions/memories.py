@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.models import Candidate
-    from reverie.recall import Hit
-    from reverie.store import MemoryRecord
+    from reverie.recall import Found, Hit
+    from reverie.store import MemoryRecord, Reader
     from reverie.usecases.document_writes import Author
     from reveried.services import Services
 
@@ -109,14 +109,22 @@ async def recall(
         "min_score": min_score,
     }
     # A thread costs more than a search does; it is for an index that has to catch up first.
-    found = services.recall.recall_at_once(space, query, **options)
-    if found is None:
-        found = await asyncio.to_thread(services.recall.recall, space, query, **options)
-    if not peek:
-        services.accesses.count(space, [hit.memory.id for hit in found.hits], at=services.clock())
     with services.store.reader(space) as reader:
-        hits = [(hit, services.accesses.with_access(reader, hit.memory)) for hit in found.hits]
-    return Recalled(hits, found.weaker, found.min_score)
+        found = services.recall.recall_at_once(reader, query, **options)
+        if found is not None:
+            return _recalled(services, reader, found, peek=peek)
+    found = await asyncio.to_thread(services.recall.recall, space, query, **options)
+    with services.store.reader(space) as reader:
+        return _recalled(services, reader, found, peek=peek)
+
+
+def _recalled(services: Services, reader: Reader, found: Found[MemoryRecord], *, peek: bool) -> Recalled:
+    """Return hits with the accesses of their memories, after counting this one unless the caller only peeks."""
+    memories_found = [hit.memory for hit in found.hits]
+    if not peek:
+        services.accesses.count(reader.space, [memory.id for memory in memories_found], at=services.clock())
+    records = services.accesses.with_accesses(reader, memories_found)
+    return Recalled(list(zip(found.hits, records, strict=True)), found.weaker, found.min_score)
 
 
 def _stored_memory(services: Services, space: str, memory_id: str) -> MemoryRecord:

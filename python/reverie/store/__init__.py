@@ -34,6 +34,7 @@ from reverie.store.memory_records import (
 )
 from reverie.store.model_usage_records import BatchedCall, BatchEntry, BatchesCursor, LedgerRecord, SpendRecord
 from reverie.store.reader import Reader, Version
+from reverie.store.record_cache import RecordCache
 from reverie.store.review_records import CandidateRecord, ForgottenRecord, PendingChange
 from reverie.store.run_records import RunFileRecord, RunRecord
 from reverie.store.schema import RULES, SYSTEM_SPACE, Key, Kind
@@ -62,6 +63,7 @@ from reverie.store.thread_records import (
     UsageRecord,
     WorkingStateRecord,
 )
+from reverie.store.transaction import Snapshot
 from reverie.store.typed_records import (
     ChangeRecord,
     EventRecord,
@@ -126,6 +128,7 @@ __all__ = [
     "ProjectsCursor",
     "PurgesCursor",
     "Reader",
+    "RecordCache",
     "Redactor",
     "RegionRecord",
     "RetiredRecord",
@@ -135,6 +138,7 @@ __all__ = [
     "Sealed",
     "SessionRecord",
     "SessionsCursor",
+    "Snapshot",
     "SpaceRecord",
     "SpendRecord",
     "Store",

@@ -95,6 +95,7 @@ class Environment:
         self._gate = threading.Condition()
         self._open_reads = 0
         self._growing = False
+        self.openings = 1  # how often the file was opened: a compacted one counts its transactions from 1 again
         if is_new:
             # LMDB flushes the file but not its name: without this a loss of power could leave the folder empty.
             sync_folder(path)
@@ -197,6 +198,7 @@ class Environment:
                     sync_folder(self._path)
                 finally:
                     self._env = _opened(self._path, map_bytes)
+                    self.openings += 1
         except OSError as error:
             raise _copy_error(error, self._path) from error
         finally:

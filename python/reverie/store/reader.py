@@ -52,13 +52,14 @@ class Reader:
 
     Every method raises Damaged, naming what is damaged, rather than return a record that is not the one written, or
     None where a record is missing; ValidationError for a key of the wrong shape.
-    `transaction` is for the store's own modules.
+    `transaction` is for the store's own modules. `snapshot` is equal for two readers that see the same.
     """
 
     def __init__(self, transaction: ReadTransaction, space: str, verified: VerifiedCollections) -> None:
         self.transaction = transaction
         self._verified = verified
         self.space = space
+        self.snapshot = transaction.snapshot
 
     def get(self, kind: Kind, key: Key) -> dict[str, Any] | None:
         """Return the value under `key`, or None where nothing is there."""

@@ -121,7 +121,7 @@ class Store:
         self._require_open()
         prefix = space_prefix(space)
         with self._env.read() as txn:
-            transaction = ReadTransaction(txn, prefix)
+            transaction = ReadTransaction(txn, prefix, (self._env.openings, txn.id()))
             del txn  # see `Environment.read`: this frame may outlive the snapshot
             try:
                 yield Reader(transaction, space, self._verified)

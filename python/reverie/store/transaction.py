@@ -6,7 +6,7 @@ blobs.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import lmdb
 import orjson
@@ -38,17 +38,24 @@ from reverie.store.typed_records import StoredRecord, decoded
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["ReadTransaction", "WriteTransaction"]
+__all__ = ["ReadTransaction", "Snapshot", "WriteTransaction"]
 
 R = TypeVar("R", bound=StoredRecord)
 
+Snapshot: TypeAlias = tuple[int, int]
+"""Which opening of the file, and which of its transactions: in one process the same for those who see the same."""
+
 
 class ReadTransaction:
-    """The records of one space by their whole keys. LMDB's errors are raised as errors of `reverie.errors`."""
+    """The records of one space by their whole keys. LMDB's errors are raised as errors of `reverie.errors`.
 
-    def __init__(self, txn: lmdb.Transaction[bytes], space: bytes) -> None:
+    `snapshot` is None for the transaction of a write, as that may be taken back.
+    """
+
+    def __init__(self, txn: lmdb.Transaction[bytes], space: bytes, snapshot: Snapshot | None = None) -> None:
         self.txn = txn
         self.space = space  # encoded
+        self.snapshot = snapshot
         self._rebuilt: tuple[bytes, bytes] | None = None  # key and text of the last version that was made of edits
 
     def close(self) -> None:

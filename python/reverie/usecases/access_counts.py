@@ -11,21 +11,24 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from reverie.store import AccessCursor, AccessRecord, MemoryRecord, Write
+from reverie.store import AccessCursor, AccessRecord, MemoryRecord, RecordCache, Write
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from reverie.store import Reader, Writer
 
 __all__ = ["AccessCounts"]
 
+R = TypeVar("R")
+
 BATCH_MEMORIES: Final = 256  # memories in one write: a few milliseconds of the writer
 BATCHES_MAX: Final = 64  # of a space; while the store takes no writes, further accesses are not counted
+_NEVER: Final = AccessRecord()
 
 
 @dataclass(slots=True)
@@ -38,10 +41,12 @@ class _Batch:
 
 @dataclass(slots=True)
 class _Counted:
-    """The batches of a space, oldest first, and the number of the last that was committed."""
+    """The batches of a space, oldest first, the number of the last that was committed, and what the store has."""
 
     batches: list[_Batch] = field(default_factory=list)
     committed: int = 0
+    stored: RecordCache[AccessRecord, AccessRecord] = field(default_factory=lambda: RecordCache(AccessRecord, _same))
+    cursor: RecordCache[AccessCursor, AccessCursor] = field(default_factory=lambda: RecordCache(AccessCursor, _same))
 
     def waiting(self) -> list[_Batch]:
         """Return the batches with accesses that were not committed yet."""
@@ -71,23 +76,27 @@ class AccessCounts:
                 before = batch.counts.get(memory_id, AccessRecord())
                 batch.counts[memory_id] = AccessRecord(count=before.count + 1, at=at)
 
-    def counted(self, reader: Reader, memory_id: str) -> AccessRecord:
-        """Return the accesses of a memory: those in the reader's snapshot and those that it does not have yet."""
-        access = reader.load(AccessRecord, (memory_id,)) or AccessRecord()
+    def counted(self, reader: Reader, ids: Sequence[str]) -> list[AccessRecord]:
+        """Return the accesses of each memory: those in the reader's snapshot and those that it does not have yet."""
         with self._lock:
-            space = self._spaces.get(reader.space, _Counted())
-            added = [(batch.number, batch.counts[memory_id]) for batch in space.batches if memory_id in batch.counts]
-        if added:
-            written = self._written(reader)
-            for number, counts in added:
-                if number > written:
-                    access = _sum(access, counts)
-        return access
+            space = self._spaces.setdefault(reader.space, _Counted())
+            added = space.batches
+            if added:
+                written = self._number_of(space.cursor.load(reader, AccessCursor.KEY))
+                added = [batch for batch in added if batch.number > written]
+            return [self._total(reader, space, added, memory_id) for memory_id in ids]
+
+    def with_accesses(self, reader: Reader, records: Sequence[MemoryRecord]) -> list[MemoryRecord]:
+        """Return memories with their accesses, which are stored apart because reading is no operation."""
+        counts = self.counted(reader, [record.id for record in records])
+        return [
+            msgspec.structs.replace(record, access_count=access.count, last_accessed_at=access.at)
+            for record, access in zip(records, counts, strict=True)
+        ]
 
     def with_access(self, reader: Reader, record: MemoryRecord) -> MemoryRecord:
-        """Return a memory with its accesses, which are stored apart because reading is no operation."""
-        access = self.counted(reader, record.id)
-        return msgspec.structs.replace(record, access_count=access.count, last_accessed_at=access.at)
+        """Return a memory with its accesses, as `with_accesses`."""
+        return self.with_accesses(reader, [record])[0]
 
     def spaces(self) -> list[str]:
         """Return the spaces with accesses that are not written yet."""
@@ -111,6 +120,16 @@ class AccessCounts:
             counted = self._spaces.setdefault(space, _Counted())
             counted.committed = max(counted.committed, number)
 
+    @staticmethod
+    def _total(reader: Reader, space: _Counted, added: Iterable[_Batch], memory_id: str) -> AccessRecord:
+        """Return the stored accesses of a memory and those of the batches `added`."""
+        access = space.stored.load(reader, (memory_id,)) or _NEVER
+        for batch in added:
+            counts = batch.counts.get(memory_id)
+            if counts is not None:
+                access = _sum(access, counts)
+        return access
+
     def _begin(self, batches: list[_Batch]) -> _Batch:
         self._number += 1
         batches.append(_Batch(self._number))
@@ -131,8 +150,15 @@ class AccessCounts:
 
     def _written(self, reader: Reader) -> int:
         """Return the number of the last batch of this process in a snapshot; 0 where there is none."""
-        cursor = reader.load(AccessCursor, AccessCursor.KEY) or AccessCursor()
-        return cursor.batch if cursor.run == self._run else 0
+        return self._number_of(reader.load(AccessCursor, AccessCursor.KEY))
+
+    def _number_of(self, cursor: AccessCursor | None) -> int:
+        return cursor.batch if cursor is not None and cursor.run == self._run else 0
+
+
+def _same(record: R) -> R:
+    """Return a record as it is, for a cache of records."""
+    return record
 
 
 def _sum(stored: AccessRecord, added: AccessRecord) -> AccessRecord:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from reverie import recall, token_counter, wire
 from reverie.errors import ReverieError
 from reverie.full_text_index import Index
-from reverie.store import Kind, MemoryRecord, OperationRecord
+from reverie.store import Kind, MemoryRecord, OperationRecord, RecordCache
 from reverie.usecases.memory_changes import memory_answer
 from reverie.usecases.saved_search_index import SavedIndex, are_there, segments_to_merge
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from reverie.full_text_index import Segment
     from reverie.models import MemoryType
-    from reverie.recall import Found, Hit
-    from reverie.store import Reader, Store
+    from reverie.recall import Counted, Found, Hit
+    from reverie.store import Reader, Snapshot, Store
 
 __all__ = ["MemoryIndex", "Recall", "recall_answer"]
 
@@ -52,16 +52,23 @@ class MemoryIndex:
         self.unsaved = 0
         self._index = recall.SearchIndex()
         self._operation: int | None = None  # the last operation that is in the index
+        self._snapshot: Snapshot | None = None  # in which the index was seen to be current
+        self._found: RecordCache[MemoryRecord, Counted[MemoryRecord]] = RecordCache(MemoryRecord, recall.counted)
 
     def is_current(self, reader: Reader) -> bool:
         """Return whether the index has everything that the reader's snapshot has."""
-        return self._operation is not None and self._operation == reader.operation()
+        if self._snapshot is not None and self._snapshot == reader.snapshot:
+            return True
+        if self._operation is None or self._operation != reader.operation():
+            return False
+        self._snapshot = reader.snapshot
+        return True
 
     def catch_up(self, reader: Reader) -> None:
         """Bring the index to the reader's snapshot: load it, apply the operations since then, or build it again."""
-        now = reader.operation()
-        if self._operation == now:
+        if self.is_current(reader):
             return
+        now = reader.operation()
         if self._operation is None:
             self._load(reader)
         if self._operation is None or not self._update(reader, self._operation, now):
@@ -89,7 +96,7 @@ class MemoryIndex:
         """Return the best memories for `query`, best first, in `token_budget`. Raises OSError for a damaged file."""
         return self._index.search(
             query,
-            lambda memory_id: reader.load(MemoryRecord, (memory_id,)),
+            lambda memory_id: self._found.load(reader, (memory_id,)),
             limit=limit,
             token_budget=token_budget,
             types=types,
@@ -102,7 +109,11 @@ class MemoryIndex:
 
         Raises OSError for a damaged file.
         """
-        return self._index.recall(query, lambda memory_id: reader.load(MemoryRecord, (memory_id,)), **options)
+        return self._index.recall(query, lambda memory_id: self._found.load(reader, (memory_id,)), **options)
+
+    def forget_found(self) -> None:
+        """Drop the memories that are kept in this process because they were found."""
+        self._found.clear()
 
     @property
     def has_threshold(self) -> bool:
@@ -203,16 +214,15 @@ class Recall:
         with self._lock:
             return self._answer(space, lambda index, reader: index.recall(reader, query, **options))
 
-    def recall_at_once(self, space: str, query: str, **options: Any) -> Found[MemoryRecord] | None:
+    def recall_at_once(self, reader: Reader, query: str, **options: Any) -> Found[MemoryRecord] | None:
         """Return what `recall` returns, or None where that could take longer than some milliseconds."""
         if not self._lock.acquire(blocking=False):
             return None
         try:
-            index = self._indexes.get(space)
-            if index is None or not index.has_threshold:
+            index = self._indexes.get(reader.space)
+            if index is None or not index.has_threshold or not index.is_current(reader):
                 return None
-            with self._store.reader(space) as reader:
-                return index.recall(reader, query, **options) if index.is_current(reader) else None
+            return index.recall(reader, query, **options)
         except OSError:
             return None  # a damaged file: `recall` builds the index again
         finally:
@@ -277,6 +287,7 @@ class Recall:
         """
         with self._lock:
             index = self._answer(space, lambda index, _: index)
+            index.forget_found()
             index.unsaved += 1
         try:
             self._save(space, whole=True)

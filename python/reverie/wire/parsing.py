@@ -137,14 +137,19 @@ def plain(value: Any) -> Json:
 def _bounded(value: T) -> T:
     """Return `value`; raise where one of its fields is an integer of more than 64 bits, which msgspec accepts."""
     if isinstance(value, msgspec.Struct):
-        for field in msgspec.structs.fields(value):
-            number = getattr(value, field.name)
+        for attribute, name in _field_names_of(type(value)):
+            number = getattr(value, attribute)
             if isinstance(number, int) and abs(number) > _INTEGER_MAX:
-                name = field.encode_name
                 raise ValidationError(
                     f"`{name}` is out of range", hint=f"give `{name}` an integer below 2^63", field=name, reason="range"
                 )
     return value
+
+
+@cache
+def _field_names_of(kind: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
+    """Return the attribute and the wire name of each field; kept, as msgspec reads the annotations anew each time."""
+    return tuple((field.name, field.encode_name) for field in msgspec.structs.fields(kind))
 
 
 def _error_of(kind: type, text: str) -> ReverieError:

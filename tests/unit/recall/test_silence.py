@@ -6,7 +6,8 @@ import pytest
 
 from reverie.models import Memory, MemoryType
 from reverie.recall import SearchIndex, memory_text
-from reverie.relevance import PROBES, THRESHOLD_MIN, relevance, threshold
+from reverie.relevance import PROBES, THRESHOLD_MIN, Topic, threshold
+from support.corpus import by_id
 from support.unrelated import UNRELATED
 
 AT = "2026-01-01T00:00:00.000Z"
@@ -76,8 +77,8 @@ def index(store: dict[str, Memory]) -> SearchIndex:
 
 def test_unrelated_prompts_are_not_answered(index: SearchIndex, store: dict[str, Memory]) -> None:
     """At most 5 of 100, while the same search without a threshold answers far more."""
-    answered = [prompt for prompt in UNRELATED if index.recall(prompt, store.get, limit=10).hits]
-    ranked = [prompt for prompt in UNRELATED if index.search(prompt, store.get)]
+    answered = [prompt for prompt in UNRELATED if index.recall(prompt, by_id(store), limit=10).hits]
+    ranked = [prompt for prompt in UNRELATED if index.search(prompt, by_id(store))]
     assert len(UNRELATED) == 100
     assert len(answered) <= 5, answered
     assert len(ranked) >= 30
@@ -85,7 +86,7 @@ def test_unrelated_prompts_are_not_answered(index: SearchIndex, store: dict[str,
 
 def test_related_questions_are_answered(index: SearchIndex, store: dict[str, Memory]) -> None:
     """At least 9 of 10, with the memory that they are about."""
-    hits = [index.recall(question, store.get, limit=10).hits for question in RELATED]
+    hits = [index.recall(question, by_id(store), limit=10).hits for question in RELATED]
     found = [number for number, shown in enumerate(hits) if f"m{number}" in {hit.memory.id for hit in shown}]
     assert len(found) >= 0.9 * len(RELATED), sorted(set(range(len(RELATED))) - set(found))
 
@@ -93,22 +94,22 @@ def test_related_questions_are_answered(index: SearchIndex, store: dict[str, Mem
 def test_a_long_message_finds_what_it_is_partly_about(index: SearchIndex, store: dict[str, Memory]) -> None:
     """A message of several subjects finds the memory of one; small talk of the same length finds nothing."""
     related = "I looked at the alarms again. " + RELATED[17] + " The dashboards were green, and nobody was paged."
-    assert "m17" in {hit.memory.id for hit in index.recall(related, store.get, limit=10).hits}
-    assert index.recall(" ".join(UNRELATED[:6]), store.get, limit=10).hits == []
+    assert "m17" in {hit.memory.id for hit in index.recall(related, by_id(store), limit=10).hits}
+    assert index.recall(" ".join(UNRELATED[:6]), by_id(store), limit=10).hits == []
 
 
 def test_weaker_hits_are_counted_and_shown_on_request(index: SearchIndex, store: dict[str, Memory]) -> None:
     """What is not shown is counted; a least score of 0 shows all that match, 1 only what has every topic word."""
     prompt = "write a report about penguins and whales"
-    silent = index.recall(prompt, store.get, limit=10)
-    shown = index.recall(prompt, store.get, limit=10, min_score=0)
+    silent = index.recall(prompt, by_id(store), limit=10)
+    shown = index.recall(prompt, by_id(store), limit=10, min_score=0)
     assert (silent.hits, silent.weaker) == ([], len(shown.hits))
-    assert shown.hits == index.search(prompt, store.get)
+    assert shown.hits == index.search(prompt, by_id(store))
     assert shown.weaker == 0
-    strict = index.recall("when is the dredging report due?", store.get, limit=10, min_score=1)
+    strict = index.recall("when is the dredging report due?", by_id(store), limit=10, min_score=1)
     assert [hit.memory.id for hit in strict.hits] == ["m13"]
     assert strict.hits[0].relevance == 1
-    assert strict.weaker == len(index.search("when is the dredging report due?", store.get)) - 1
+    assert strict.weaker == len(index.search("when is the dredging report due?", by_id(store))) - 1
 
 
 @pytest.mark.parametrize("prompt", ["ok", "and then?", "what do you think about that?", "thanks, go on", "..."])
@@ -116,16 +117,16 @@ def test_a_prompt_about_nothing_finds_nothing(index: SearchIndex, store: dict[st
     """Without a topic word no memory is related, whatever words it shares."""
     index.add(memory(99, "Think about what to do then, and go on"))
     try:
-        assert index.recall(prompt, store.get, limit=10).hits == []
+        assert index.recall(prompt, by_id(store), limit=10).hits == []
     finally:
         index.remove("m99")
 
 
 def test_one_word_is_a_query(index: SearchIndex, store: dict[str, Memory]) -> None:
     """A single topic word finds its memories, also in a longer form than any memory has."""
-    assert {hit.memory.id for hit in index.recall("simulator", store.get, limit=10).hits} == {"m10", "m11"}
-    assert index.recall("timetables", store.get, limit=1).hits[0].memory.id == "m0"
-    assert index.recall("dredger", store.get, limit=1).hits == index.search("dredger", store.get, limit=1)
+    assert {hit.memory.id for hit in index.recall("simulator", by_id(store), limit=10).hits} == {"m10", "m11"}
+    assert index.recall("timetables", by_id(store), limit=1).hits[0].memory.id == "m0"
+    assert index.recall("dredger", by_id(store), limit=1).hits == index.search("dredger", by_id(store), limit=1)
 
 
 def test_the_threshold_is_learned_from_the_store() -> None:
@@ -139,14 +140,19 @@ def test_the_threshold_is_learned_from_the_store() -> None:
     assert index.threshold() > THRESHOLD_MIN
 
 
+def matched(*words: str) -> list[tuple[str, float]]:
+    """Return words as a hit has them, with scores."""
+    return [(word, 1.0) for word in words]
+
+
 def test_relevance_is_the_share_of_topic_words() -> None:
     """All words give 1; of many words fewer do than their share says; a word that only looks alike counts less."""
-    four = [(word, True) for word in ("berth", "crane", "quay", "tide")]
-    assert relevance(four, ["berth", "crane", "quay", "tide"]) == 1
-    assert relevance(four, ["berth", "crane"]) == pytest.approx(2 / 4**0.75)
-    assert relevance(four, ["berth", "other"]) == pytest.approx(1 / 4**0.75)
-    assert relevance([("dredger", False)], ["dredger"]) == pytest.approx(0.6)
-    assert relevance([], ["berth"]) == 0
+    four = Topic([(word, True) for word in ("berth", "crane", "quay", "tide")])
+    assert four.relevance(matched("berth", "crane", "quay", "tide")) == 1
+    assert four.relevance(matched("berth", "crane")) == pytest.approx(2 / 4**0.75)
+    assert four.relevance(matched("berth", "other")) == pytest.approx(1 / 4**0.75)
+    assert Topic([("dredger", False)]).relevance(matched("dredger")) == pytest.approx(0.6)
+    assert Topic([]).relevance(matched("berth")) == 0
     assert threshold([0.1] * 39 + [1.0]) == THRESHOLD_MIN
     assert threshold([0.1] * 37 + [0.7, 0.8, 1.0]) == THRESHOLD_MIN
     assert threshold([0.1] * 36 + [0.6, 0.7, 0.8, 1.0]) == 0.6

@@ -27,7 +27,7 @@ def committed(store: Store, write: Write[int]) -> int:
 def count_of(store: Store, counts: AccessCounts, memory_id: str) -> int:
     """Return the accesses of a memory as a caller would read them now."""
     with store.reader(SPACE) as reader:
-        return counts.counted(reader, memory_id).count
+        return counts.counted(reader, [memory_id])[0].count
 
 
 def test_an_access_is_visible_before_and_after_it_is_written(tmp_path: Path) -> None:
@@ -41,10 +41,10 @@ def test_an_access_is_visible_before_and_after_it_is_written(tmp_path: Path) -> 
         counts.count(SPACE, ["a"], at=LATER)
         with store.reader(SPACE) as before:
             number = committed(store, write)
-            assert counts.counted(before, "a").count == 3
+            assert counts.counted(before, ["a"])[0].count == 3
             assert count_of(store, counts, "a") == 3
             counts.committed(SPACE, number)
-            assert counts.counted(before, "a").count == 3
+            assert counts.counted(before, ["a"])[0].count == 3
         assert count_of(store, counts, "a") == 3
         with store.reader(SPACE) as reader:
             assert reader.load(AccessRecord, ("a",)) == AccessRecord(count=2, at=LATER)

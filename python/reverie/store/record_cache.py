@@ -1,0 +1,95 @@
+"""Values made of records that are read again and again, each for as long as the store has its record unchanged."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+
+from reverie.store.codec import HASH_BYTES
+from reverie.store.record_keys import record_key
+from reverie.store.typed_records import StoredRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.store.reader import Reader
+    from reverie.store.schema import Key
+    from reverie.store.transaction import Snapshot
+
+__all__ = ["RecordCache"]
+
+R = TypeVar("R", bound=StoredRecord)
+V = TypeVar("V")
+
+RECORDS_MAX: Final = 2_000
+STORED_BYTES_MAX: Final = 1_000_000  # of all records together, as the store has them: packed, so several times less
+
+
+class _Entry(NamedTuple, Generic[V]):
+    """A value, the last snapshot in which its record was seen, and what the record was: its checksum and size."""
+
+    snapshot: Snapshot
+    checksum: bytes  # empty where there was no record
+    value: V | None
+    size: int
+
+
+class RecordCache(Generic[R, V]):
+    """A least-recently-used cache of what `make` returns for the records of one type in one space. Not thread-safe.
+
+    Nothing needs to tell it of changes. In the snapshot of its last read a value is returned as it is, in another one
+    after a comparison of the record's checksum, which covers key, operation, time and content.
+    """
+
+    def __init__(self, record_type: type[R], make: Callable[[R], V]) -> None:
+        """Begin without values."""
+        self._type = record_type
+        self._make = make
+        self._entries: OrderedDict[Key, _Entry[V]] = OrderedDict()
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        """Return the number of values that are kept."""
+        return len(self._entries)
+
+    def load(self, reader: Reader, key: Key) -> V | None:
+        """Return what was made of the record under `key`, or None where there is none. Raises Damaged.
+
+        The writer of a commit is no reader for this: what it sees may be taken back.
+        """
+        entry = self._entries.get(key)
+        if entry is not None:
+            self._entries.move_to_end(key)
+            if entry.snapshot == reader.snapshot:
+                return entry.value
+        return self._read(reader, key, entry)
+
+    def clear(self) -> None:
+        """Forget every value."""
+        self._entries.clear()
+        self._bytes = 0
+
+    def _read(self, reader: Reader, key: Key, before: _Entry[V] | None) -> V | None:
+        """Return the value of the record as the snapshot has it; it is made anew unless the record is the same."""
+        assert reader.snapshot is not None
+        raw = record_key(reader.transaction.space, self._type.KIND, key)
+        data = reader.transaction.data(raw)
+        if data is None:
+            reader.load(self._type, key)  # verifies that nothing is there
+            self._put(key, _Entry(reader.snapshot, b"", None, 0), before)
+            return None
+        checksum = data[:HASH_BYTES]
+        if before is not None and before.checksum == checksum:
+            self._entries[key] = before._replace(snapshot=reader.snapshot)
+            return before.value
+        value = self._make(reader.transaction.load(self._type, raw, data))
+        self._put(key, _Entry(reader.snapshot, checksum, value, len(data)), before)
+        return value
+
+    def _put(self, key: Key, entry: _Entry[V], before: _Entry[V] | None) -> None:
+        """Keep a value in place of the one before, and no more than the most of records and bytes."""
+        self._bytes += entry.size - (before.size if before is not None else 0)
+        self._entries[key] = entry
+        while len(self._entries) > RECORDS_MAX or self._bytes > STORED_BYTES_MAX:
+            _, oldest = self._entries.popitem(last=False)
+            self._bytes -= oldest.size

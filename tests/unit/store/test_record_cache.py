@@ -1,0 +1,114 @@
+"""A cached record is what the snapshot of its reader has, whatever was written, taken back or compacted meanwhile."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.store import AccessRecord, Kind, RecordCache, record_cache
+from support.soak import count
+from support.stores import AT, SPACE, opened, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reverie.store import Reader, Store, Writer
+
+IDS = [f"m{number}" for number in range(6)]
+
+
+def a_cache() -> RecordCache[AccessRecord, int]:
+    """Return a cache of the number in a record."""
+    return RecordCache(AccessRecord, lambda record: record.count)
+
+
+def saves(memory_id: str, number: int) -> Callable[[Writer], object]:
+    """Return the body of a write."""
+    return lambda writer: writer.save(AccessRecord(count=number, at=AT), (memory_id,))
+
+
+def test_what_is_cached_is_what_the_snapshot_has(tmp_path: Path) -> None:
+    """Writes, failed writes, deletions, rewrites and compactions in any order; readers old and new."""
+    pick = random.Random(5)
+    cache = a_cache()
+
+    def refused(writer: Writer) -> None:
+        saves(pick.choice(IDS), -1)(writer)
+        raise ValueError
+
+    def change(store: Store) -> None:
+        match pick.randrange(6):
+            case 0 | 1:
+                write(store, saves(pick.choice(IDS), pick.randrange(100)))
+            case 2:
+                write(store, lambda writer: writer.delete(Kind.ACCESS, (pick.choice(IDS),)))
+            case 3:
+                number = pick.randrange(100)
+                write(
+                    store, lambda writer: writer.rewrite(Kind.ACCESS, (pick.choice(IDS),), lambda _: {"count": number})
+                )
+            case 4:
+                with pytest.raises(ValueError, match=r"^$"):
+                    write(store, refused)
+            case _:
+                store.compact()
+
+    with opened(tmp_path) as store:
+        for _ in range(count(40, 5_000)):
+            with store.reader(SPACE) as old:
+                for memory_id in pick.sample(IDS, 3):
+                    assert cache.load(old, (memory_id,)) == number_of(old, memory_id)
+                for _ in range(pick.randrange(3)):
+                    write(store, saves(pick.choice(IDS), pick.randrange(100)))
+                    with store.reader(SPACE) as new:
+                        for reader in (old, new, old):
+                            memory_id = pick.choice(IDS)
+                            assert cache.load(reader, (memory_id,)) == number_of(reader, memory_id)
+            change(store)
+
+
+def number_of(reader: Reader, memory_id: str) -> int | None:
+    """Return the number in a record, read from the store."""
+    record = reader.load(AccessRecord, (memory_id,))
+    return None if record is None else record.count
+
+
+def test_a_record_is_read_again_only_after_a_change(tmp_path: Path) -> None:
+    """In another snapshot the checksum is compared; what was made of an equal record is kept."""
+    made: list[int] = []
+
+    def make(record: AccessRecord) -> int:
+        made.append(record.count)
+        return record.count
+
+    cache = RecordCache(AccessRecord, make)
+    with opened(tmp_path) as store:
+        for number, expected in ((1, [1]), (1, [1]), (2, [1, 2])):
+            write(store, saves("m0", number))
+            write(store, saves("other", number))
+            for _ in range(2):
+                with store.reader(SPACE) as reader:
+                    assert cache.load(reader, ("m0",)) == number
+            assert made == expected
+        cache.clear()
+        with store.reader(SPACE) as reader:
+            assert cache.load(reader, ("m0",)) == 2
+        assert made == [1, 2, 2]
+
+
+def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the number of records, those that are not there among them, and by their bytes; the oldest go first."""
+    monkeypatch.setattr(record_cache, "RECORDS_MAX", 4)
+    cache = a_cache()
+    with opened(tmp_path) as store:
+        write(store, lambda writer: [saves(memory_id, 1)(writer) for memory_id in IDS])
+        with store.reader(SPACE) as reader:
+            assert [cache.load(reader, (memory_id,)) for memory_id in [*IDS, "none"]] == [1] * len(IDS) + [None]
+            assert len(cache) == 4
+            monkeypatch.setattr(record_cache, "STORED_BYTES_MAX", 1)
+            assert cache.load(reader, ("m0",)) == 1
+            assert len(cache) == 0
+            assert cache.load(reader, ("m0",)) == 1
