@@ -32,7 +32,7 @@ from reverie.decoding import from_json
 from reverie.errors import Busy, ReverieError, from_code
 from reveried.keyed_lock import finish_before_cancel
 from reveried.linux import die_with_parent, release_memory
-from reveried.ram_release import LARGE_BYTES, QUIET_S, after_large
+from reveried.ram_release import LARGE_BYTES, QUIET_S, after_work
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -151,7 +151,7 @@ class Compute:
                 return await self._run_in(lane, job, body, timeout_s or self._timeout_s)
         finally:
             lane.waiting -= 1
-            after_large(len(body))
+            after_work(len(body))
 
     async def close(self) -> None:
         """End the children; a job in progress fails."""

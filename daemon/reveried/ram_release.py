@@ -1,36 +1,57 @@
-"""Giving memory back to the system after large requests and jobs.
+"""Giving memory back to the system after large requests and jobs, and once in a while after small ones.
 
 The allocator keeps what was freed, in case it is needed again, and pages of the store's map stay resident once they
 were read. So large messages would stay resident for good. Therefore, a moment after the last large piece of work,
-both are given back: what is needed again is allocated again, or is still in the system's page cache.
+both are given back: what is needed again is allocated again, or is still in the system's page cache. What small pieces
+leave is mostly reused, but what they free lies between what stays, and half an hour of them costs some 15 MB. So
+after any work both are given back within a minute; a daemon without work does nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from reverie.store.lmdb_env import MAPS_LOCK
 from reveried.linux import release_memory, release_pages
 
-__all__ = ["LARGE_BYTES", "QUIET_S", "after_large"]
+__all__ = ["LARGE_BYTES", "QUIET_S", "REGULAR_S", "after_work"]
 
 LARGE_BYTES = 256 * 1024  # of one request or job; less is reused by the next one
 QUIET_S = 2.0  # seconds without large work; giving back between two large requests would only cost time
+REGULAR_S = 60.0  # seconds after the first piece of work, of any size, at the latest
 
-_timers: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.TimerHandle] = WeakKeyDictionary()
+
+class _Planned(NamedTuple):
+    """A release that is planned, and the time of the loop by which it is made, however much work comes meanwhile."""
+
+    timer: asyncio.TimerHandle
+    latest: float
 
 
-def after_large(size: int) -> None:
-    """Plan to give memory back, if the work that ends now was on so many bytes that there is some."""
-    if size < LARGE_BYTES:
-        return
+_planned: WeakKeyDictionary[asyncio.AbstractEventLoop, _Planned] = WeakKeyDictionary()
+
+
+def after_work(size: int) -> None:
+    """Plan to give memory back after a request or job of so many bytes: soon if it is large, else within a minute."""
     loop = asyncio.get_running_loop()
-    planned = _timers.get(loop)
+    planned = _planned.get(loop)
+    if planned is not None and size < LARGE_BYTES:
+        return
+    now = loop.time()
+    latest = now + REGULAR_S
     if planned is not None:
-        planned.cancel()
-    # In a thread: it walks the whole heap, and the event loop must answer meanwhile.
-    _timers[loop] = loop.call_later(QUIET_S, loop.run_in_executor, None, _release)
+        planned.timer.cancel()
+        latest = planned.latest
+    when = latest if size < LARGE_BYTES else min(latest, now + QUIET_S)
+    _planned[loop] = _Planned(loop.call_at(when, _begin, loop), latest)
+
+
+def _begin(loop: asyncio.AbstractEventLoop) -> None:
+    """Give memory back in a thread: it walks the whole heap, and the event loop must answer meanwhile."""
+    _planned.pop(loop, None)
+    loop.run_in_executor(None, _release)
 
 
 def _release() -> None:

@@ -17,7 +17,7 @@ from reveried.http.admission import caller_of
 from reveried.http.call import Call, Reply, Stream
 from reveried.http.response import MethodNotAllowed, send_error
 from reveried.log import logger
-from reveried.ram_release import after_large
+from reveried.ram_release import after_work
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -151,7 +151,7 @@ class Application:
             await send_error(unexpected(error), response)
         finally:
             self._metrics.observe(route.method, route.path, status, time.perf_counter() - began)
-            after_large(size)
+            after_work(size)
 
     def _call_of(self, route: Route, params: Mapping[str, str], request: Request) -> Call:
         """Return the request as a `Call` of an authenticated caller.

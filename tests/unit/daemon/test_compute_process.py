@@ -163,8 +163,9 @@ def test_a_child_at_work_is_not_idle() -> None:
     run(work, idle_s=1.5)  # more than a busy machine lets pass between two jobs
 
 
-def test_closing_leaves_no_child_timer_or_descriptor() -> None:
+def test_closing_leaves_no_child_timer_or_descriptor(monkeypatch: pytest.MonkeyPatch) -> None:
     """After `close` the children are reaped, their pipes closed, and the event loop waits for no idle limit."""
+    monkeypatch.setattr(compute_process, "after_work", lambda _: None)  # its timer is the daemon's
 
     async def main() -> None:
         before = descriptor_count()

@@ -6,14 +6,14 @@ import asyncio
 import threading
 from typing import TYPE_CHECKING
 
+import pytest
+
 from reverie.store import lmdb_env
 from reverie.store.lmdb_env import MAPS_LOCK, Environment
 from reveried import ram_release
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_memory_is_given_back_while_no_map_moves(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,7 +27,7 @@ def test_memory_is_given_back_while_no_map_moves(monkeypatch: pytest.MonkeyPatch
             done.set()
 
     async def large() -> None:
-        ram_release.after_large(ram_release.LARGE_BYTES)
+        ram_release.after_work(ram_release.LARGE_BYTES)
         assert await asyncio.to_thread(done.wait, 60)
 
     monkeypatch.setattr(ram_release, "QUIET_S", 0.0)
@@ -36,6 +36,32 @@ def test_memory_is_given_back_while_no_map_moves(monkeypatch: pytest.MonkeyPatch
     asyncio.run(large())
 
     assert held == [("", False), ("data.mdb", True)]
+
+
+@pytest.mark.parametrize("size", [1, ram_release.LARGE_BYTES])
+def test_memory_is_given_back_regularly(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small work is enough for it, and steady large work does not put it off; it is made once."""
+    done = threading.Event()
+    released: list[str] = []
+
+    def release(name: str = "") -> None:
+        released.append(name)
+        if name:
+            done.set()
+
+    async def work() -> None:
+        for _ in range(100):
+            ram_release.after_work(size)
+        assert await asyncio.to_thread(done.wait, 60)
+        await asyncio.sleep(0)
+
+    monkeypatch.setattr(ram_release, "QUIET_S", 3600.0)
+    monkeypatch.setattr(ram_release, "REGULAR_S", 0.01)
+    monkeypatch.setattr(ram_release, "release_memory", release)
+    monkeypatch.setattr(ram_release, "release_pages", release)
+    asyncio.run(work())
+
+    assert released == ["", "data.mdb"]
 
 
 def test_a_map_moves_while_nobody_uses_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
