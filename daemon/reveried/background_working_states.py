@@ -24,7 +24,7 @@ from reveried.log import logger
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.distill.distiller import Distiller
+    from reverie.distill import Distiller
     from reverie.language_model.requests import ModelRequest
     from reverie.models import Message, WorkingState
     from reverie.usecases.working_state import StatePlan

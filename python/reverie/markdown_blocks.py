@@ -1,13 +1,31 @@
-"""Parser of markdown documents into blocks, whose byte spans join to the document, whatever it is."""
+"""Markdown documents as blocks, whose byte spans join to the document: parse, match with old blocks, edit minimally."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from reverie import _native
 
-__all__ = ["Block", "BlockKind", "parse"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "Add",
+    "Alignment",
+    "Applied",
+    "Block",
+    "BlockKind",
+    "Change",
+    "Delete",
+    "Edit",
+    "Update",
+    "align",
+    "apply_changes",
+    "apply_edits",
+    "parse",
+]
 
 
 class BlockKind(StrEnum):
@@ -53,3 +71,118 @@ def parse(data: bytes, *, sections: bool | None = None) -> list[Block]:
         Block(_KINDS[kind], start, end, level, text, tags, fields)
         for kind, start, end, level, text, tags, fields in _native.parse_blocks(data, sections)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """The matching of new blocks to old ones.
+
+    `old_ids` has for each new block the id of the old block that it continues, or None if it was added.
+    `deleted_ids` are the ids that no new block continues, in the order of the old blocks.
+    """
+
+    old_ids: tuple[str | None, ...]
+    deleted_ids: tuple[str, ...]
+
+
+def align(old: Sequence[tuple[str, bytes | str]], new: Sequence[bytes | str]) -> Alignment:
+    """Match new blocks to old ones, which have ids; both may be of one document or of several in a row.
+
+    An unchanged and unique block keeps its id wherever it moved; of several copies those keep their ids whose
+    neighbours did; an edited block keeps its id by the words and the position that it shares with the old one. No id
+    appears twice, and the result is deterministic. Raises ValidationError with `details["names"]` if two old
+    blocks have the same id.
+    """
+    old_ids, deleted_ids = _native.align(old, new)
+    return Alignment(tuple(old_ids), tuple(deleted_ids))
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """Add a block: after the block with the id `after`, else at the end of the section `under` a heading, else last."""
+
+    text: str
+    after: str | None = None
+    under: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Replace the text of a block."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete a block."""
+
+    id: str
+
+
+Change = Add | Update | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A text edit: at byte `start`, `old` is replaced by `new`."""
+
+    start: int
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """The result of changes: the edits of the document, the document after them, and the edits that undo them."""
+
+    edits: tuple[Edit, ...]
+    document: bytes
+    inverse: tuple[Edit, ...]
+
+
+def _as_tuple(change: Change) -> tuple[str, str, str]:
+    """Convert a change to the form of the native core: kind, id or heading, text."""
+    match change:
+        case Update(id_, text):
+            return "update", id_, text
+        case Delete(id_):
+            return "delete", id_, ""
+        case Add(text, str(after), _):
+            return "add_after", after, text
+        case Add(text, _, str(under)):
+            return "add_under", under, text
+        case Add(text):
+            return "add_end", "", text
+
+
+def apply_changes(
+    document: bytes,
+    blocks: Iterable[tuple[str, int, int]],
+    changes: Iterable[Change],
+    *,
+    sections: bool | None = None,
+) -> Applied:
+    """Apply changes to a document; `blocks` has the id and the span (as of `markdown_blocks.parse`) of each block.
+
+    A text is the markdown of one block; its line endings become those of the document, and a list item takes the marker
+    and indentation of the one that it replaces or follows. Unchanged blocks stay byte for byte. Raises
+    ValidationError, and changes nothing, with `details["reason"]` and in `details["names"]` all ids, headings or
+    indices of changes concerned: `unknown_id`, `changed_twice`, `unknown_heading`, `duplicate_id` or
+    `not_a_block` for `blocks` that do not fit the document, `not_one_block` for a text of no or several blocks, and
+    `breaks_out` for one that would change the blocks behind it (an unclosed code fence).
+    """
+    edits, after, inverse = _native.apply_changes(
+        document, list(blocks), [_as_tuple(change) for change in changes], sections
+    )
+    return Applied(tuple(Edit(*edit) for edit in edits), after, tuple(Edit(*edit) for edit in inverse))
+
+
+def apply_edits(document: bytes, edits: Sequence[Edit]) -> bytes:
+    """Apply edits, which are ascending and do not overlap, to a document.
+
+    Raises ValidationError with the reason `stale_edit`, and in `details["names"]` the index of every edit whose old
+    text is not there.
+    """
+    return _native.apply_edits(document, [(edit.start, edit.old, edit.new) for edit in edits])

@@ -24,7 +24,6 @@ from reverie.embedding import Embedder, Vectors, configured
 from reverie.embedding.embedder import numpy
 from reverie.errors import EmbedderFailed
 from reverie.full_text_index import Filter, Hit
-from reverie.search import score_fusion
 
 WEIGHTS = (0.0, 5.0, 10.0, 20.0, 30.0, 40.0)
 NEARS = (50, 100, 200)
@@ -81,8 +80,8 @@ def of_conversation(
         others = Filter(ids=[unit for unit, _ in nearest if unit not in known])
         by_words += index.search_around(text, len(nearest), how, others)
         for near, weight in itertools.product(NEARS, WEIGHTS):
-            score_fusion.SIMILAR = weight  # type: ignore[misc]
-            hits = score_fusion.fused(by_words, nearest[:near], 10 * search.SPREAD_FROM)
+            search.SIMILAR = weight  # type: ignore[misc]
+            hits = search.fused(by_words, nearest[:near], 10 * search.SPREAD_FROM)
             best = [names[hit.id] for hit in search.spread(text, hits, 10)]
             results.setdefault((near, weight), []).append(shares(best, evidence))
     return {

@@ -80,7 +80,7 @@ def test_functions_stay_short() -> None:
 def test_only_the_wrappers_import_the_native_module() -> None:
     """The extension module is private: only its wrappers import it."""
     names = (
-        "redact token_counter canonical_json markdown_blocks three_way_merge block_alignment block_edits compression "
+        "redact token_counter canonical_json markdown_blocks three_way_merge compression "
         "text_patch full_text_index ids files path_validation hook_binary"
     )
     faces = {f"{name}.py" for name in names.split()}

@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie.block_alignment import align
-from reverie.block_edits import Add, Change, Delete, Update, apply_changes, apply_edits
 from reverie.errors import ValidationError
-from reverie.markdown_blocks import parse
+from reverie.markdown_blocks import Add, Change, Delete, Update, align, apply_changes, apply_edits, parse
 from reverie.text_patch import patch
 from support.soak import count as campaign
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reverie.block_alignment import align
+from reverie.markdown_blocks import align
 from reverie.redact import Redactor
 from reverie.sync.path_state import Baseline, PathState, Rules, StoredDocument, Version, sha256
 from reverie.sync.plan import Plan, Remove, SaveNotice, Write

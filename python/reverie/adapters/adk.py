@@ -24,8 +24,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.adapters.recently_used import RecentlyUsed
-from reverie.adapters.thread_values import ThreadValues, thread_id, value_message
+from reverie.adapters.thread_values import RecentlyUsed, ThreadValues, thread_id, value_message
 from reverie.client.extras import load
 
 if TYPE_CHECKING:

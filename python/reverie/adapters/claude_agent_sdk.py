@@ -24,7 +24,7 @@ from urllib.parse import quote, unquote
 import orjson
 
 from reverie import ids, wire
-from reverie.adapters.recently_used import RecentlyUsed
+from reverie.adapters.thread_values import RecentlyUsed
 from reverie.client.extras import load
 from reverie.errors import NotFound, ValidationError
 

@@ -1,4 +1,4 @@
-"""JSON values in a thread: each is one message, which may have a readable form beside the value.
+"""JSON values in a thread, each a message with a readable form beside it, and a bounded map of values by key.
 
 The value is a further field of the message's first block. Contexts leave such fields out, so a model that gets a
 context of the thread sees the readable form alone; a value without one is in no context, and nothing is learnt from it.
@@ -7,7 +7,9 @@ context of the thread sees the readable form alone; a value without one is in no
 from __future__ import annotations
 
 import uuid
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from weakref import WeakValueDictionary
 
 from reverie import ids, wire
 from reverie.client import calls
@@ -16,13 +18,16 @@ from reverie.importers.branches import is_mark, marked_ranges
 from reverie.models import Entry, EntryKind
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Hashable, Sequence
 
     from reverie.client.protocol import Call
 
-__all__ = ["StoredValue", "ThreadValues", "thread_id", "value_message"]
+__all__ = ["RecentlyUsed", "StoredValue", "ThreadValues", "thread_id", "value_message"]
 
 _FIELD: Final = "value"  # of the first block of a message
+
+
+V = TypeVar("V")
 
 
 class StoredValue(NamedTuple):
@@ -130,3 +135,28 @@ def _values(entries: Sequence[Entry]) -> list[StoredValue]:
         if isinstance(block, dict) and _FIELD in block and not any(one <= entry.seq <= last for one, last in ranges):
             found.append(StoredValue(entry.seq, entry.extra.get("timestamp", ""), block[_FIELD]))
     return found
+
+
+class RecentlyUsed(Generic[V]):
+    """At most `count` values that nothing uses now; one that is in use, as its lock is, stays the same object."""
+
+    def __init__(self, count: int) -> None:
+        self._count = count
+        self._recent: OrderedDict[Hashable, V] = OrderedDict()
+        self._alive: WeakValueDictionary[Hashable, V] = WeakValueDictionary()
+
+    def get(self, key: Hashable, make: Callable[[], V]) -> V:
+        """Return the value of a key, made by `make` where there is none."""
+        value = self._alive.get(key)
+        if value is None:
+            value = self._alive[key] = make()
+        self._recent[key] = value
+        self._recent.move_to_end(key)
+        if len(self._recent) > self._count:
+            self._recent.popitem(last=False)
+        return value
+
+    def remove(self, key: Hashable) -> None:
+        """Remove the value of a key, if there is one."""
+        self._recent.pop(key, None)
+        self._alive.pop(key, None)

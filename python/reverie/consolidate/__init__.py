@@ -2,7 +2,7 @@
 
 from reverie.consolidate.add_or_skip import add_or_skip, candidates_to_add
 from reverie.consolidate.apply import apply, document_of, happened_on
-from reverie.consolidate.capacity import WINDOW_TOKENS, tier
+from reverie.consolidate.capacity_tiers import WINDOW_TOKENS, tier
 from reverie.consolidate.decide import Decision, Proposal, decide
 from reverie.consolidate.dream import MAX_TOKEN_BUDGET, DreamPlan, Source, plan_dream, validate_budget
 from reverie.consolidate.dream_batch import DreamBatch, plan_oldest

@@ -1,9 +1,8 @@
 """Assembly of a thread's tiers into one request fragment under a token budget."""
 
 from reverie.context.assemble import assemble, placement
-from reverie.context.assembly_values import Context, Limits, Parts, Placement, RecallLine
-from reverie.context.budget import ceilings
-from reverie.context.preserved_tail import is_turn_finished, open_turn_start, tail_start
+from reverie.context.assembly_values import Context, Limits, Parts, Placement, RecallLine, ceilings
+from reverie.context.conversation_units import is_turn_finished, open_turn_start, tail_start
 from reverie.context.render import render
 
 __all__ = [

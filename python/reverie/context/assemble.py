@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie import token_counter
 from reverie.context import excerpt_packing, tiers
-from reverie.context.assembly_values import Context
-from reverie.context.budget import Ceilings, ceilings, hard_limit, target
+from reverie.context.assembly_values import Ceilings, Context, ceilings, hard_limit, target
 from reverie.context.content_blocks import text_block
 from reverie.context.context_editing import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost

@@ -1,1 +1,61 @@
-"""Distillation of a thread: working state, structured summary, excerpts, candidate memories and digest."""
+"""Distillation of a thread: the interface of a distiller, working state, summary, excerpts, memories and digest."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from reverie.models import Candidate, Distillation, Message, WorkingState
+
+__all__ = ["Distiller"]
+
+
+@runtime_checkable
+class Distiller(Protocol):
+    """A stateless reader of messages (oldest first) that returns what has to survive a distillation."""
+
+    def working_state(self, messages: Sequence[Message], previous: WorkingState | None = None) -> WorkingState:
+        """Return the working state (tier 1 of seed 001) at the end of `messages`, at most 500 tokens when rendered.
+
+        `previous` is the state before the first of `messages`; what it holds and nothing later closes is carried on.
+        """
+        ...
+
+    def distill(
+        self,
+        messages: Sequence[Message],
+        *,
+        number: int,
+        previous: Distillation | None,
+        tail_from_seq: int,
+        passage_tokens: int = 34_000,
+        summary_tokens: int = 5_000,
+        total_tokens: int | None = None,
+    ) -> Distillation:
+        """Return the structured summary (tier 2), ranked excerpts, working state and digest of `messages`.
+
+        `number` is the N of `Distillation #N`. Entries from `tail_from_seq` on stay in context word for word, so no
+        passage is taken from them. What `previous` left open and nothing closed since is carried over. The three last
+        arguments are the ceilings, in tokens, of the excerpts, of the rendered summary, and of both together.
+        """
+        ...
+
+    def candidates(
+        self,
+        messages: Sequence[Message],
+        files: Mapping[str, str] = {},
+        working_memory: Mapping[str, str] = {},
+        at: str | None = None,
+    ) -> tuple[Candidate, ...]:
+        """Return proposed memories (seed 003, phase 1) and one episode per finished task (seed 004, section 7).
+
+        `files` are paths and whole contents written in the run, `working_memory` its entries. `at` dates what
+        carries no time of its own.
+        """
+        ...
+
+    def digest(self, messages: Sequence[Message], previous: str = "") -> str:
+        """Return the updated thread digest, at most 500 tokens: who the person is and what they usually do."""
+        ...

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from reverie import block_edits
+from reverie import markdown_blocks
 from reverie.documents.document_kind import DocumentKind
 from reverie.documents.escaping import bullet, ending_of
 from reverie.documents.items import Add, Change, Delete, Update
@@ -74,7 +74,7 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
     id_at = {item.start: identity for identity, item in zip(state.ids, source.document.items, strict=True)}
     names = [id_at.get(block.start, "") for block in source.blocks]
     texts = _new_texts(source.document.kind, changes, day)
-    edits: list[block_edits.Change] = []
+    edits: list[markdown_blocks.Change] = []
     added: dict[int | None, list[str]] = {}
     places: dict[str, int | None] = {}
     for change in changes:
@@ -87,15 +87,15 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
                 if at is not None and not names[at]:
                     names[at] = f"\0{at}"  # no item, but the edit behind it must be able to name it
                 added.setdefault(at, []).append(identity)
-                edits.append(block_edits.Add(texts[identity], after=None if at is None else names[at]))
+                edits.append(markdown_blocks.Add(texts[identity], after=None if at is None else names[at]))
             case Update(identity):
-                edits.append(block_edits.Update(identity, texts[identity]))
+                edits.append(markdown_blocks.Update(identity, texts[identity]))
             case Delete(identity):
-                edits.append(block_edits.Delete(identity))
+                edits.append(markdown_blocks.Delete(identity))
     spans = [(name, block.start, block.end) for name, block in zip(names, source.blocks, strict=True) if name]
     is_episodes = source.document.kind is DocumentKind.EPISODES
     try:
-        applied = block_edits.apply_changes(source.data, spans, edits, sections=is_episodes)
+        applied = markdown_blocks.apply_changes(source.data, spans, edits, sections=is_episodes)
     except ValidationError as error:
         if error.details.get("reason") in _NEEDS_SEPARATION:
             return None

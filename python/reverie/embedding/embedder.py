@@ -126,13 +126,13 @@ def _of_tensors(
     """Return the embedder of a model's tensors; None for a model of another kind. Raises as `open_embedder` catches."""
     table = next((tensors[name] for name in _TABLE_NAMES if name in tensors), None)
     if table is not None:
-        from reverie.embedding.static import StaticTable  # noqa: PLC0415 - one of two
+        from reverie.embedding.sentence_encoders import StaticTable  # noqa: PLC0415 - one of two
 
         return StaticTable(f"static {digest}", tokens, table, weights=tensors.get("weights"))
     prefix = next((name.removesuffix(_BERT_NAME) for name in tensors if name.endswith(_BERT_NAME)), None)
     if prefix is None or config.get("model_type") != "bert":
         return None
-    from reverie.embedding.bert import Bert  # noqa: PLC0415 - one of two
+    from reverie.embedding.sentence_encoders import Bert  # noqa: PLC0415 - one of two
 
     layers = {name.removeprefix(prefix): tensor for name, tensor in tensors.items()}
     return Bert(f"bert {digest}", tokens, layers, config)

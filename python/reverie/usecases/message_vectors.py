@@ -1,4 +1,4 @@
-"""The messages of all spaces by their meaning: the vectors of each, embedded step by step behind the requests."""
+"""Vectors of the messages of all spaces, one per message, embedded in small steps behind the requests, and saved."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.adapters.recently_used import RecentlyUsed
+from reverie.adapters.thread_values import RecentlyUsed
 
 
 class Value:

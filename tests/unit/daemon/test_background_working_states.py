@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie.distill.distiller import Distiller
+from reverie.distill import Distiller
 from reverie.distill.extractive import Extractive
 from reverie.models import WorkingState
 from reverie.redact import Redactor

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.distill.distiller import Distiller
+from reverie.distill import Distiller
 from reverie.distill.extractive import Extractive, commands, cue_phrases, todo_list, trace
 from reverie.distill.extractive.commands import Purpose
 from support.thread import Thread

@@ -8,9 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from reverie.block_alignment import align
 from reverie.errors import ValidationError
-from reverie.markdown_blocks import parse
+from reverie.markdown_blocks import align, parse
 from support.edit_history import Piece, history
 from support.soak import count
 from support.version_cases import history_sets

@@ -7,9 +7,19 @@ import random
 import pytest
 
 from reverie import _native
-from reverie.block_edits import Add, Applied, Change, Delete, Edit, Update, apply_changes, apply_edits
 from reverie.errors import ValidationError
-from reverie.markdown_blocks import BlockKind, parse
+from reverie.markdown_blocks import (
+    Add,
+    Applied,
+    BlockKind,
+    Change,
+    Delete,
+    Edit,
+    Update,
+    apply_changes,
+    apply_edits,
+    parse,
+)
 from support.soak import count
 from support.version_cases import history_sets
 

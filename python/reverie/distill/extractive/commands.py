@@ -1,14 +1,15 @@
-"""Shell commands of a thread: their purpose, exit status, commits and pull requests."""
+"""Shell commands of a thread: purpose, exit status, here-documents, commits with their titles, pull requests."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill.extractive.here_documents import here_documents, without_here_documents
-from reverie.distill.extractive.prose import clip
+from reverie.distill.extractive.language_cues import words_of
+from reverie.distill.extractive.prose import clip, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,17 +17,70 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.trace import ToolCall
 
 __all__ = [
+    "FILLER",
+    "TITLE_WORDS_MIN",
     "Commit",
+    "HereDocument",
     "Purpose",
     "Run",
     "changes_something",
     "command_runs",
+    "commit_title",
     "commits",
+    "here_documents",
     "is_wrapper_line",
     "message_texts",
     "pasted_error",
     "pull_requests",
+    "without_here_documents",
+    "without_type",
 ]
+
+_OPENING = re.compile(r"<<-?[ \t]*(['\"]?)(?P<tag>\w+)\1\n")
+_FIRST_WORD = re.compile(r"^[^\S\n]*(?P<word>\w+)", re.MULTILINE)
+
+
+FILLER: Final = {"a", "an", "the", "of", "to", "for", "in", "on", "and", "that", "this", "with", "is", "are", "be"}
+
+
+class HereDocument(NamedTuple):
+    """A here-document: from `<<` to the end of the word that closes it, and the lines in between."""
+
+    start: int
+    end: int
+    text: str
+
+
+def here_documents(command: str) -> list[HereDocument]:
+    """Return the here-documents of a command, in their order; one that is not closed is none.
+
+    The name stands at the end of a line. It closes as the first word of a line, whatever follows: in `$(cat <<EOF` the
+    bracket does.
+    """
+    openings = list(_OPENING.finditer(command))
+    closings: dict[str, list[re.Match[str]]] = {opening["tag"]: [] for opening in openings}
+    for first in _FIRST_WORD.finditer(command) if openings else ():
+        if first["word"] in closings:
+            closings[first["word"]].append(first)
+    found: list[HereDocument] = []
+    end = 0
+    for opening in openings:
+        of_tag = closings[opening["tag"]]
+        at = bisect_left(of_tag, opening.end(), key=re.Match.start)
+        if opening.start() >= end and at < len(of_tag):
+            end = of_tag[at].end()
+            found.append(HereDocument(opening.start(), end, command[opening.end() : of_tag[at].start()]))
+    return found
+
+
+def without_here_documents(command: str) -> str:
+    """Return a command without its here-documents."""
+    parts: list[str] = []
+    at = 0
+    for one in here_documents(command):
+        parts.append(command[at : one.start])
+        at = one.end
+    return "".join([*parts, command[at:]])
 
 
 class Purpose(Enum):
@@ -235,3 +289,53 @@ def _telling_line(result: str) -> str:
     best = [line for line in telling if _BAD.search(line) and len(line.split()) > 2]
     ordered = [*best, *telling, *(line for line in lines if _BAD.search(line)), *lines]
     return clip(next(iter(ordered), ""), 200)
+
+
+"""Dropped first when a title has more than ten words."""
+
+TITLE_WORDS_MIN: Final = 3
+"""Words of a title, without small ones; fewer say too little."""
+
+# The type of a conventional commit: "fix(parser): handle tabs" gives "handle tabs".
+_PREFIX = re.compile(
+    r"^(?P<type>feat|fix|docs?|chore|refactor|test|perf|build|ci|style|wip)(?:\((?P<scope>[^)]*)\))?!?:\s*",
+    re.IGNORECASE,
+)
+_MINOR_TYPES: Final = frozenset({"docs", "doc", "chore", "style", "test", "ci", "wip", "build"})
+# Subjects that name no work: merges, leftovers, "address review feedback", "fix lint", "more test fixes".
+_HOUSEKEEPING = re.compile(
+    r"^(?:merge\b|clean(?:ing|s|ed)?[ -]?up\b|fixup!|squash!|wip\b|revert\b"
+    r"|initial\b|init\b|bump\b|release\b|version\b|v?\d+\.\d+|checkpoint\b"
+    r"|save\b|temp\b)"
+    r"|\b(?:review|pr|code review|copilot|bugbot|coderabbit|lint\w*|typo|formatting|nitpick|nit)s? (?:feedback"
+    r"|comments?|findings?"
+    r"|issues?|errors?|fixes|warnings?|suggestions?|remarks?)\b|\breview(?:er)? feedback\b"
+    r"|^(?:more |some |minor |small |fix(?:ing|es)? |update |address |apply |add |improve |clean ?up |run |tweak )*"
+    r"(?:the |some |all |failing |broken |unit |integration |e2e |missing )*(?:tests?|lint\w*|formatting|comments?"
+    r"|docs?|documentation"
+    r"|readme|changelog|typos?|nits?|test fixes|changes|stuff|things|fixes|feedback|imports|conflicts?"
+    r"|merge conflicts)\W*$"
+    r"|^(?:update|add|fix|adjust|extend) .{0,40}\b(?:comments?|changelog|readme|docs|documentation|typos?)$",
+    re.IGNORECASE,
+)
+
+
+def commit_title(subject: str) -> str:
+    """Return the title that a commit's subject gives, or the empty string for housekeeping."""
+    prefix = _PREFIX.match(subject)
+    if prefix is not None and prefix["type"].lower() in _MINOR_TYPES:
+        return ""
+    title = _PREFIX.sub("", one_line(subject)).rstrip(".")
+    words = [word for word in title.split() if word.lower() not in FILLER]
+    if prefix is not None and prefix["scope"] and len(words) <= TITLE_WORDS_MIN:
+        title = f"{prefix['scope']}: {title}"  # "extract to dedicated package" does not say what
+    telling = words_of(" ".join(words)) >= TITLE_WORDS_MIN
+    if not telling or _HOUSEKEEPING.search(title):
+        return ""
+    first = title.split()[0]
+    return clip(title[0].upper() + title[1:] if first.isalpha() and first.islower() else title, 100)
+
+
+def without_type(subject: str) -> str:
+    """Return a subject on one line, without the type of a conventional commit."""
+    return _PREFIX.sub("", one_line(subject))

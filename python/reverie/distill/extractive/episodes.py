@@ -13,8 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.candidate_builder import file_tag
-from reverie.distill.extractive.commands import Purpose, message_texts
-from reverie.distill.extractive.commit_titles import FILLER, TITLE_WORDS_MIN, commit_title, without_type
+from reverie.distill.extractive.commands import (
+    FILLER,
+    TITLE_WORDS_MIN,
+    Purpose,
+    commit_title,
+    message_texts,
+    without_type,
+)
 from reverie.distill.extractive.corrections import BROKEN, mended_cause
 from reverie.distill.extractive.end_state import EndState, Finished, common_words
 from reverie.distill.extractive.language_cues import words_of

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill.extractive.here_documents import without_here_documents
+from reverie.distill.extractive.commands import without_here_documents
 from reverie.distill.extractive.procedures_and_skills import split_command
 
 if TYPE_CHECKING:

@@ -1,4 +1,6 @@
-"""The input of each tool as a struct; the JSON schemas that agents see are made from these."""
+"""The input of each tool and its result as structs, of which the JSON schemas for agents and clients are made."""
+
+from __future__ import annotations
 
 from typing import Annotated
 
@@ -7,16 +9,26 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from reverie.models import NoteCategory
 
 __all__ = [
+    "ListedFile",
     "MemoryAppendInput",
     "MemoryDeleteInput",
+    "MemoryDeleteOutput",
     "MemoryListInput",
+    "MemoryListOutput",
     "MemoryPatchInput",
+    "MemoryPatchOutput",
     "MemoryReadInput",
     "MemoryWriteInput",
+    "MemoryWriteOutput",
     "NoteInput",
+    "NoteOutput",
     "RecallInput",
+    "RecallOutput",
+    "RecalledMemory",
+    "StateSourcesOutput",
     "TextPatch",
     "WorkingStateGetInput",
+    "WorkingStateOutput",
     "WorkingStateSetInput",
 ]
 
@@ -166,3 +178,89 @@ class WorkingStateSetInput(_Input):
         UNSET
     )
     blockers: Annotated[_Items, Meta(description="What stands in the way; empty if nothing.")] | UnsetType = UNSET
+
+
+class NoteOutput(Struct, rename="camel"):
+    """The result of `note`: the id of the note."""
+
+    success: bool
+    id: str
+
+
+class ListedFile(Struct, rename="camel"):
+    """A memory file as `memory_list` returns it; `size` is in bytes."""
+
+    path: str
+    summary: str
+    size: int
+
+
+class MemoryListOutput(Struct, rename="camel"):
+    """The result of `memory_list`, whose text is the list alone: MCP wants an object."""
+
+    files: list[ListedFile]
+
+
+class MemoryDeleteOutput(Struct, rename="camel"):
+    """The result of `memory_delete`: the operation that `reverie undo` takes back."""
+
+    success: bool
+    operation: str
+
+
+class WorkingStateOutput(Struct, rename="camel"):
+    """The result of `working_state_get` and `working_state_set`."""
+
+    current_task: str
+    task_chain: list[str]
+    completed_steps: list[str]
+    next_steps: list[str]
+    open_files: list[str]
+    recent_decisions: list[str]
+    blockers: list[str]
+    updated_at: str | None
+    sources: "StateSourcesOutput"
+
+
+class StateSourcesOutput(Struct, rename="camel"):
+    """The number of the entry that each item of a working state came from; 0 if unknown."""
+
+    current_task: int
+    task_chain: list[int]
+    completed_steps: list[int]
+    next_steps: list[int]
+    open_files: list[int]
+    recent_decisions: list[int]
+    blockers: list[int]
+
+
+class MemoryWriteOutput(Struct, rename="camel"):
+    """The result of `memory_write` and `memory_append`; `note` says what was made of prose."""
+
+    success: bool
+    note: str | UnsetType = UNSET
+
+
+class MemoryPatchOutput(Struct, rename="camel"):
+    """The result of `memory_patch`."""
+
+    success: bool
+    applied_count: int
+
+
+class RecalledMemory(Struct, rename={"from_": "from", "updated_at": "updatedAt"}):
+    """A memory as `recall` returns it; `from` is its document."""
+
+    type: str
+    content: str
+    from_: str
+    tags: list[str]
+    updated_at: str
+
+
+class RecallOutput(Struct, rename="camel"):
+    """The result of `recall`; `weaker` says how many memories are not shown."""
+
+    about: str
+    memories: list[RecalledMemory]
+    weaker: str | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""A BERT encoder (Devlin et al., 2019) for sentences: the mean of the last layer over the tokens, with numpy."""
+"""Encoders of sentences with numpy: a BERT encoder (Devlin et al., 2019), and a static table of vectors for tokens."""
 
 from __future__ import annotations
 
@@ -14,12 +14,15 @@ if TYPE_CHECKING:
 
     from reverie.embedding.wordpiece import WordPiece
 
-__all__ = ["Bert"]
+__all__ = ["Bert", "StaticTable"]
 
 TOKENS_MAX: Final = 128  # of a text, its marks of beginning and end included: what such models were trained on
 BATCH: Final = 16  # texts of like length at once
 _EMBEDDINGS: Final = "embeddings."
 _ERF: Final = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)  # Abramowitz and Stegun 7.1.26
+
+
+TABLE_TOKENS_MAX: Final = 512
 
 
 class Bert:
@@ -146,3 +149,33 @@ def _gelu(np: Any, values: Any) -> Any:
     polynomial = ((((_ERF[4] * t + _ERF[3]) * t + _ERF[2]) * t + _ERF[1]) * t + _ERF[0]) * t
     erf = np.sign(values) * (1.0 - polynomial * np.exp(-x * x))
     return values * 0.5 * (1.0 + erf)
+
+
+class StaticTable:
+    """An embedder of a table with a row for each token."""
+
+    def __init__(self, name: str, tokens: WordPiece, table: Any, *, weights: Any | None = None) -> None:
+        """Use a table of shape (tokens, dimensions); `weights` count each token's row, where the model has them.
+
+        Raises:
+            ValueError: the table has fewer rows than the vocabulary, or too many columns, or none.
+        """
+        check_table(table, tokens)
+        self.name = name
+        self.dimensions = int(table.shape[1])
+        self._tokens = tokens
+        with numpy().errstate(over="ignore"):
+            self._table = table if weights is None else table * weights.reshape(-1, 1)
+
+    def embed(self, texts: Sequence[str]) -> Any:
+        """Return a float32 array with a row of length 1 for each text; zeros for one without a known token."""
+        np = numpy()
+        rows = np.zeros((len(texts), self.dimensions), np.float32)
+        for at, text in enumerate(texts):
+            numbers = [
+                number for number in self._tokens.numbers(text, TABLE_TOKENS_MAX) if number != self._tokens.unknown
+            ]
+            if numbers:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    rows[at] = self._table[numbers].mean(axis=0)
+        return unit_rows(np, rows)
