@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from reverie.errors import DaemonNotRunning, ReverieError
 from reveried.mcp import protocol, server_description
-from reveried.mcp.daemon_calls import events_of, send
+from reveried.mcp.daemon_calls import ended_early, events_of, send
 from reveried.mcp.protocol import Request, RpcError
 
 if TYPE_CHECKING:
@@ -134,7 +134,10 @@ class Bridge:
             raise error
         if answer.stream is not None:
             listens = request is not None and request.method == "subscriptions/listen"
-            self._follow(number, answer, again=(lambda: self._send(line)) if listens else None)
+            if listens:
+                self._follow(number, answer, again=lambda: self._send(line))
+            else:
+                self._follow_call(request, number, answer)
         elif answer.body:
             self._write_line(answer.body + b"\n")
         if request is not None and request.method in ("resources/subscribe", "resources/unsubscribe"):
@@ -176,18 +179,43 @@ class Bridge:
             self._send(json.dumps(message).encode())
         return self._send(None, "GET")
 
-    def _follow(self, number: str | int | None, answer: Answer, *, again: Callable[[], Answer] | None) -> None:
-        """Copy a stream in a thread of its own; with `again` it is opened once more where it breaks off."""
+    def _follow(self, number: str | int | None, answer: Answer, *, again: Callable[[], Answer]) -> None:
+        """Copy a stream in a thread of its own; it is opened once more by `again` where it breaks off."""
         self._streams[number] = answer
         threading.Thread(target=self._copy, args=(number, answer, again), daemon=True).start()
 
-    def _copy(self, number: str | int | None, answer: Answer, again: Callable[[], Answer] | None) -> None:
+    def _follow_call(self, request: Request | None, number: str | int | None, answer: Answer) -> None:
+        """Copy the stream of a call, which ends with its answer, in a thread of its own."""
+        self._streams[number] = answer
+        threading.Thread(target=self._copy_call, args=(request, number, answer), daemon=True).start()
+
+    def _copy_call(self, request: Request | None, number: str | int | None, answer: Answer) -> None:
+        """Write each event of a call's stream as a line; where it breaks off before the answer, that it did."""
+        is_answered = False
+        try:
+            try:
+                for data in events_of(answer):
+                    self._write_line(data + b"\n")
+                    is_answered = is_answered or "method" not in protocol.parsed(data)
+            except (OSError, ValueError, RpcError):
+                pass  # as at the end of the stream: the daemon is gone
+            is_wanted = self._streams.pop(number, None) is not None  # no longer once the client cancelled it
+            if is_wanted and not is_answered:
+                self.write(_failed(request, number, ended_early()))
+        except OSError:
+            return  # the client is gone
+        finally:
+            assert answer.stream is not None
+            answer.stream.close()
+
+    def _copy(self, number: str | int | None, answer: Answer, again: Callable[[], Answer]) -> None:
         """Write each event of a stream as a line."""
         is_first = True
         wait = RETRY_S
         while number in self._streams:
             try:
-                for data in events_of(answer):
+                # A daemon that refuses the stream, as while it has too many connections, is asked again.
+                for data in events_of(answer) if answer.stream is not None else ():
                     if is_first or b"/acknowledged" not in data[:100]:
                         self._write_line(data + b"\n")
                     wait = RETRY_S
@@ -195,7 +223,7 @@ class Bridge:
                 pass  # as at the end of the stream: the daemon is gone
             if answer.stream is not None:
                 answer.stream.close()
-            if again is None or number not in self._streams or self._closed.wait(wait):
+            if number not in self._streams or self._closed.wait(wait):
                 break
             is_first, wait = False, min(2 * wait, RETRY_MAX_S)
             try:

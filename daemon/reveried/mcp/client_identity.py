@@ -87,7 +87,6 @@ class McpState:
     ended: dict[str, None] = field(default_factory=dict)
     subscribed: dict[str, set[str]] = field(default_factory=dict)
     questions: dict[tuple[str, str], asyncio.Future[dict[str, Any]]] = field(default_factory=dict)
-    asked: int = 0
 
     def uris_of(self, session: str) -> set[str]:
         """Return the URIs that a session is subscribed to, for the caller to change; old sessions are forgotten."""

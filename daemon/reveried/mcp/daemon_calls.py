@@ -13,7 +13,7 @@ from reveried import PROTOCOL
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["Answer", "events_of", "send"]
+__all__ = ["Answer", "ended_early", "events_of", "send"]
 
 TIMEOUT_S = 60.0  # as of the client; a stream has a comment line at least every 15 s
 _TOKEN = "REVERIE_TOKEN"  # noqa: S105 - the name of a variable
@@ -77,6 +77,11 @@ def send(method: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
             peer.close()
 
 
+def ended_early() -> DaemonNotRunning:
+    """Return the error of a daemon that ended between a request and the end of its answer."""
+    return DaemonNotRunning("the Reverie daemon ended before it answered", hint=_ENDED)
+
+
 def events_of(answer: Answer) -> Iterator[bytes]:
     """Yield the data of each event of a stream, until it ends. Raises OSError."""
     text = b""
@@ -115,7 +120,7 @@ def _answer(peer: socket.socket) -> Answer:
     while b"\r\n\r\n" not in data:
         piece = peer.recv(1 << 16)
         if not piece:
-            raise DaemonNotRunning("the Reverie daemon ended before it answered", hint=_ENDED)
+            raise ended_early()
         data += piece
     head, _, body = data.partition(b"\r\n\r\n")
     first, *lines = head.decode("latin-1").split("\r\n")
@@ -128,7 +133,7 @@ def _answer(peer: socket.socket) -> Answer:
     while size < length:
         piece = peer.recv(1 << 16)
         if not piece:
-            raise DaemonNotRunning("the Reverie daemon ended before it answered", hint=_ENDED)
+            raise ended_early()
         pieces.append(piece)
         size += len(piece)
     return Answer(status, headers, b"".join(pieces))

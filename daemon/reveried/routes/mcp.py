@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["ROUTES"]
 
 SESSION, VERSION, METHOD, NAME = "mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"
-KEY_BYTES = 9  # of the random part of a session's id
+KEY_BYTES = 9  # of the random part of the id of a session, and of a question
 QUESTION_S = 600.0  # for the user's answer, after which nothing is done
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}  # what `Mcp-Name` repeats
 _STATUS = {protocol.PARSE_ERROR: 400, protocol.INVALID_REQUEST: 400, protocol.HEADER_MISMATCH: 400}
@@ -265,8 +265,8 @@ def _stream_of(call: Call, watch: Watch, *, first: Change | None = None, meta: d
 def _ask(call: Call, client: Client, request: Request, question: Question) -> Stream:
     """Return the stream of a call that waits for its user: the question, and behind its answer the result."""
     state = call.services.mcp
-    state.asked += 1
-    name = f"question-{state.asked}"
+    # No number: the answer to a question of a daemon that ended would be one to another question of the next daemon.
+    name = f"question-{call.services.random(KEY_BYTES).hex()}"
     future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
     state.questions[client.session, name] = future
 

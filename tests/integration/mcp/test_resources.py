@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie import wire
-from support.daemon import running_daemon
+from support.daemon import environment, running_daemon, scratch_home
+from support.fake_daemon import Answer as FakeAnswer
+from support.fake_daemon import envelope, fake_daemon
 from support.mcp_bridge import META, STATELESS, BridgeProcess, bridge
 
 if TYPE_CHECKING:
@@ -116,6 +118,30 @@ def test_a_stream_goes_on_with_a_daemon_that_was_started_again(tmp_path: Path) -
             _write_until_both_hear(own, first, second)
 
 
+def test_a_stream_that_is_refused_is_opened_again(tmp_path: Path) -> None:
+    """As one is by a daemon that has too many connections at the moment."""
+    heard = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": URI}}
+    event = b"event: message\ndata: " + json.dumps(heard).encode() + b"\n\n"
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    answers = iter(
+        [
+            FakeAnswer(raw=head),
+            envelope("busy", status=503),
+            FakeAnswer(raw=head + b"%x\r\n%b\r\n" % (len(event), event)),
+        ]
+    )
+    with scratch_home() as home:
+        (home / "run").mkdir()
+        with (
+            fake_daemon(home / "run" / "reverie.sock", lambda _: next(answers, envelope("busy", status=503))),
+            bridge(environment(home), tmp_path, stateless=True) as agent,
+        ):
+            params = {"_meta": STATELESS, "notifications": {"resourceSubscriptions": [URI]}}
+            message = {"jsonrpc": "2.0", "id": 99, "method": "subscriptions/listen", "params": params}
+            agent.send(json.dumps(message).encode())
+            assert agent.received() == heard
+
+
 def _write_until_both_hear(daemon: Daemon, *agents: BridgeProcess) -> None:
     """Change the document until each client was notified: the streams are opened again after a moment."""
     waiting = list(agents)
@@ -213,6 +239,28 @@ def test_a_deletion_is_asked_about_in_a_session(
         done = agent.message({"jsonrpc": "2.0", "id": question["id"], "result": answer})
         assert (done["id"], done["result"]["isError"]) == ("call", not agrees)
     assert (PATH in [document.path for document in client.documents().items]) is not agrees
+
+
+def test_a_daemon_that_ends_while_it_asks(tmp_path: Path) -> None:
+    """The call is answered, and the answer to its question is none to the next one: what it asks about is kept."""
+    with running_daemon() as own, opened(own, tmp_path, stateless=False, elicitation={}) as agent:
+        for path in (PATH, "facts/lamps.md"):
+            agent.call("memory_write", {"path": path, "content": TEXT})
+        agent.send(_call("memory_delete", {"path": PATH}))
+        first = agent.received()
+        own.kill()
+        ended = agent.until({"id": "call"})
+        assert ended["result"]["isError"]
+        assert "ended before it answered" in ended["result"]["content"][0]["text"]
+        own.start()
+        agent.send(_call("memory_delete", {"path": "facts/lamps.md"}))
+        second = agent.until({"method": "elicitation/create"})
+        yes = {"action": "accept", "content": {"delete": True}}
+        agent.send(json.dumps({"jsonrpc": "2.0", "id": first["id"], "result": yes}).encode())
+        no = {"jsonrpc": "2.0", "id": second["id"], "result": {"action": "cancel"}}
+        agent.send(json.dumps(no).encode())
+        assert agent.until({"id": "call"})["result"]["isError"]
+        assert own.ask("GET", "/v1/documents/facts/lamps.md").status == 200
 
 
 def test_a_client_that_shows_no_forms_is_not_asked(daemon: Daemon, client: Client, tmp_path: Path) -> None:
