@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = ["SessionStore"]
 
 SESSIONS_MAX: Final = 256  # whose lines are known without reading them again
+DELETED_MAX: Final = 10_000  # deleted sessions that may begin anew; one before these is as if a person had deleted it
 _CLIENT: Final = "claude-code"  # whose lines these are: the SDK runs Claude Code
 _SOURCE = "claude-agent-sdk:"  # begins the source of each thread, which the key follows
 _SESSION_MAX = 200  # characters of the name of an import
@@ -69,7 +70,7 @@ class SessionStore:
     def __init__(self, client: AsyncClient) -> None:
         self._client = client
         self._written = RecentlyUsed[_Written](SESSIONS_MAX)
-        self._deleted: set[str] = set()
+        self._deleted: dict[str, None] = {}  # oldest first
 
     async def append(self, key: SessionKey, entries: Sequence[SessionStoreEntry]) -> None:
         """Append lines of a session in order.
@@ -85,7 +86,7 @@ class SessionStore:
             place = await self._client.start_import(
                 _CLIENT, _session(source), source=source, again=source in self._deleted
             )
-            self._deleted.discard(source)
+            self._deleted.pop(source, None)
             if place.offset != written.offset:  # another process wrote, or this one has just begun
                 written.uuids = await self._uuids(place.thread) if place.lines else set()
             written.offset = -1  # until the daemon has answered, it is not known what it has
@@ -142,7 +143,9 @@ class SessionStore:
                 source = thread.source or ""
                 await self._client.delete_thread(thread.id, confirm=thread.id)
                 self._written.remove(source)
-                self._deleted.add(source)
+                self._deleted[source] = None
+                if len(self._deleted) > DELETED_MAX:
+                    del self._deleted[next(iter(self._deleted))]
 
     async def _uuids(self, thread: str) -> set[str]:
         return {uuid async for line in self._lines(thread) if (uuid := _uuid(line)) is not None}

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from reverie.adapters.thread_values import ThreadValues, thread_id, value_message
+from reverie.adapters.thread_values import ThreadValues, require_finite, thread_id, value_message
 from reverie.client.core import run_to_end
 from reverie.client.extras import load
 from reverie.errors import ValidationError
@@ -216,6 +216,7 @@ def _change(op: Any) -> dict[str, Any]:
     change = {"namespace": list(op.namespace), "key": op.key}
     if op.value is None:
         return change
+    require_finite(op.value)
     try:
         value = orjson.loads(orjson.dumps(op.value))
     except TypeError as error:

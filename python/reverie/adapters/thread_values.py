@@ -6,6 +6,7 @@ context of the thread sees the readable form alone; a value without one is in no
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
@@ -13,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from reverie import ids, wire
 from reverie.client import calls
-from reverie.errors import Conflict, NotFound
+from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.branches import is_mark, marked_ranges
 from reverie.models import Entry, EntryKind
 
@@ -45,9 +46,30 @@ def thread_id(framework: str, *names: str) -> str:
 
 
 def value_message(value: Any, *, role: str = "assistant", block: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return a message with a value, and the block that is its readable form."""
+    """Return a message with a value, and the block that is its readable form.
+
+    Raises:
+        ValidationError: a number in the value is NaN or infinite.
+    """
+    require_finite(value)
     readable = {"type": "text", "text": ""} if block is None else block
     return {"role": role, "content": [{**readable, _FIELD: value}]}
+
+
+def require_finite(value: Any) -> None:
+    """Require that every number of a value can be written as JSON: NaN would come back as null.
+
+    Raises:
+        ValidationError: one is NaN or infinite.
+    """
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValidationError(f"JSON has no number {value}", hint="put None or a text in its place")
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, list | tuple):
+        return
+    for part in value:
+        require_finite(part)
 
 
 class ThreadValues:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reverie.adapters import claude_agent_sdk
 from reverie.adapters.claude_agent_sdk import SessionStore
 from reverie.errors import Conflict, DaemonNotRunning
 from support.adapters import FreshSpaces, needs
@@ -237,6 +238,25 @@ def test_secrets_are_never_stored(spaces: FreshSpaces) -> None:
             text = json.dumps(await store.load(KEY))
             assert secret not in text
             assert "use [" in text
+
+    asyncio.run(run())
+
+
+def test_deleted_sessions_are_remembered_up_to_a_number(spaces: FreshSpaces, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of more the oldest are forgotten: those are as if a person had deleted them."""
+    monkeypatch.setattr(claude_agent_sdk, "DELETED_MAX", 2)
+    keys: list[Any] = [{**KEY, "session_id": f"5d1c-{number}"} for number in range(3)]
+
+    async def run() -> None:
+        async with spaces.client() as client:
+            store = SessionStore(client)
+            for key in keys:
+                await store.append(key, [said(1, "x")])
+                await store.delete(key)
+            for key in keys[1:]:
+                await store.append(key, [said(1, "x")])
+            with pytest.raises(Conflict):
+                await store.append(keys[0], [said(1, "x")])
 
     asyncio.run(run())
 

@@ -151,6 +151,8 @@ def test_what_is_no_json_is_refused(spaces: FreshSpaces) -> None:
         kept = store(client)
         with pytest.raises(ValidationError, match="not JSON"):
             kept.batch([PutOp(("a",), "fine", {"n": 1}), PutOp(("a",), "wrong", {"n": object()})])
+        with pytest.raises(ValidationError, match="JSON has no number"):
+            kept.batch([PutOp(("a",), "fine", {"n": 1}), PutOp(("a",), "wrong", {"n": float("nan")})])
         assert kept.search(()) == []
         with pytest.raises(RuntimeError, match="TTL"):
             kept.put(("a",), "k", {"n": 1}, ttl=5)

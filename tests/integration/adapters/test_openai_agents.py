@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.adapters.openai_agents import Session
+from reverie.errors import ValidationError
 from support.adapters import FreshSpaces, needs
 from support.daemon import running_daemon
 from support.soak import count
@@ -196,5 +197,20 @@ def test_pops_at_the_same_time_remove_an_item_each(spaces: FreshSpaces) -> None:
             await session.add_items([{"role": "user", "content": str(number)} for number in range(10)])
             popped: Any = await asyncio.gather(*(session.pop_item() for _ in range(11)))
             assert [item and item["content"] for item in popped] == [*"9876543210", None]
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("-inf")])
+def test_a_number_that_json_does_not_have_is_refused(spaces: FreshSpaces, number: float) -> None:
+    """None of the items is added: it would come back as null."""
+
+    async def run() -> None:
+        async with spaces.client() as client:
+            session = Session("numbers", client)
+            output: Any = {"type": "x", "output": [{"score": number}]}
+            with pytest.raises(ValidationError, match="JSON has no number"):
+                await session.add_items([{"role": "user", "content": "How far?"}, output])
+            assert await session.get_items() == []
 
     asyncio.run(run())
