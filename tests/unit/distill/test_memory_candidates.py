@@ -118,6 +118,17 @@ def test_a_fixed_failure_is_self_contained(error: str, cause: str, path: str, le
     assert all(one.content.startswith(f"If the build fails with “{error}”, look at lib.rs: ") for one in mistakes)
 
 
+def test_an_error_is_told_without_its_place() -> None:
+    """The line and the file of one day are in no later error; what it says is."""
+    error = "[lint:rs] src/lib.rs:346:3: `frob_it` is never read (line 344), only written"
+    thread = Thread().edit("/w/src/one.rs").edit("/w/src/two.rs").bash("cargo clippy", error, failed=True)
+    thread.agent("The root cause is that `frob_it` needs the extra flag.").edit("/w/src/lib.rs")
+    [mistake] = of_type(thread.bash("cargo clippy", "Finished"), MemoryType.MISTAKE)
+    assert mistake.content.startswith(
+        "If the linter complains with “`frob_it` is never read, only written”, look at lib.rs: "
+    )
+
+
 def test_a_plain_command_that_worked_later_is_no_mistake() -> None:
     """Edits in between need not be what fixed a command that is no check."""
     thread = (

@@ -194,7 +194,11 @@ def test_rules_in_other_forms(sentence: str, preference: str) -> None:
     assert preference_sentence(sentence) == preference.format(sentence)
 
 
-def test_what_follows_dots_is_left_out() -> None:
+@pytest.mark.parametrize(
+    "afterthought",
+    ["...not sure about the others though", ", but I think we should ask Ann", " but maybe not at night"],
+)
+def test_an_afterthought_is_left_out(afterthought: str) -> None:
     """A rule with an afterthought is quoted up to it."""
-    told = preference_sentence("the overriding rule is to warn and go on...not sure about the others though")
+    told = preference_sentence(f"the overriding rule is to warn and go on{afterthought}")
     assert told == "The user wants: “the overriding rule is to warn and go on”"

@@ -38,6 +38,7 @@ def runs(*commands: str, times: int = 2, description: str = "Look at what was sa
         ("mise run test:integration", ["To run the integration tests of this project: `mise run test:integration`."]),
         ("mise run test:ci", ["To run the tests of this project as CI does: `mise run test:ci`."]),
         ("cargo fmt --all", ["To format the code of this project: `cargo fmt --all`."]),
+        ("bun run typecheck", ["To check the types of this project: `bun run typecheck`."]),
         ("npx tsc --noEmit", ["To check the types of this project: `npx tsc --noEmit`."]),
         (
             "make fmt && make lint",
@@ -119,6 +120,14 @@ def test_skills_are_the_projects_own_tasks(command: str, taught: str | None) -> 
     uses = command_uses(ENGINE.facts(thread.messages))
     assert learnt(thread) == []
     assert learnt(thread, uses) == ([taught] if taught else [])
+
+
+@pytest.mark.parametrize("description", ["Restart the gauge server again", "Re-start the gauge server", "Start it"])
+def test_a_skill_is_named_as_for_the_first_time(description: str) -> None:
+    """The command that restarts a server starts it."""
+    thread = runs("just serve gauges", times=3, description=description)
+    expected = "start it" if description == "Start it" else "start the gauge server"
+    assert learnt(thread, command_uses(ENGINE.facts(thread.messages))) == [f"To {expected}: `just serve gauges`."]
 
 
 @pytest.mark.parametrize(

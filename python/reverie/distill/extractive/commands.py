@@ -1,4 +1,4 @@
-"""Shell commands of a thread: purpose, exit status, here-documents, commits with their titles, pull requests."""
+"""Shell commands of a thread: purpose, exit status, here-documents, commits and pull requests."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from reverie.distill.extractive.language_cues import words_of
-from reverie.distill.extractive.prose import clip, one_line
+from reverie.distill.extractive.prose import clip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,30 +16,25 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.trace import ToolCall
 
 __all__ = [
-    "FILLER",
-    "TITLE_WORDS_MIN",
     "Commit",
     "HereDocument",
     "Purpose",
     "Run",
     "changes_something",
     "command_runs",
-    "commit_title",
     "commits",
     "here_documents",
     "is_wrapper_line",
+    "masked_here_documents",
     "message_texts",
     "pasted_error",
     "pull_requests",
     "without_here_documents",
-    "without_type",
+    "without_signatures",
 ]
 
 _OPENING = re.compile(r"<<-?[ \t]*(['\"]?)(?P<tag>\w+)\1\n")
 _FIRST_WORD = re.compile(r"^[^\S\n]*(?P<word>\w+)", re.MULTILINE)
-
-
-FILLER: Final = {"a", "an", "the", "of", "to", "for", "in", "on", "and", "that", "this", "with", "is", "are", "be"}
 
 
 class HereDocument(NamedTuple):
@@ -71,6 +65,16 @@ def here_documents(command: str) -> list[HereDocument]:
             end = of_tag[at].end()
             found.append(HereDocument(opening.start(), end, command[opening.end() : of_tag[at].start()]))
     return found
+
+
+def masked_here_documents(command: str) -> str:
+    """Return a command of the same length, with spaces in the place of its here-documents."""
+    parts: list[str] = []
+    at = 0
+    for one in here_documents(command):
+        parts += (command[at : one.start], " " * (one.end - one.start))
+        at = one.end
+    return "".join([*parts, command[at:]])
 
 
 def without_here_documents(command: str) -> str:
@@ -132,7 +136,8 @@ _PURPOSES = (
     (
         Purpose.LINT,
         re.compile(
-            r"\b(?:golangci-lint|ruff|eslint|mypy|clippy|prettier|gofmt|black|flake8|pylint|tsc|lint|vet|fmt)\b"
+            r"\b(?:golangci-lint|ruff|eslint|mypy|pyright|clippy|prettier|gofmt|black|flake8|pylint|tsc|lint|vet|fmt"
+            r"|type-?check|check-types)\b"
         ),
     ),
     (
@@ -220,11 +225,11 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
 def commits(calls: Sequence[ToolCall], before: Sequence[Commit] = ()) -> list[Commit]:
     """Return the commits that git confirmed, oldest first; an amended commit replaces its predecessor.
 
-    `before` are those that were made earlier.
+    A commit holds where the rest of its line failed: `git commit ... && git push`. `before` are those made earlier.
     """
     found = list(before)
     for call in calls:
-        if call.tool != "Bash" or call.failed or "git" not in call.word("command"):
+        if call.tool != "Bash" or "git" not in call.word("command"):
             continue
         amended = "--amend" in call.word("command")
         for match in _COMMITTED.finditer(call.result):
@@ -239,14 +244,19 @@ def message_texts(command: str) -> list[str]:
 
     Who signed a commit is no part of what it says.
     """
-    found = [_SIGNED.sub("", one.text).rstrip() for one in here_documents(command)]
+    found = [without_signatures(one.text) for one in here_documents(command)]
     rest = without_here_documents(command)
     found += [
-        _SIGNED.sub("", match["text"]).rstrip().replace('\\"', '"')
+        without_signatures(match["text"]).replace('\\"', '"')
         for match in _QUOTED.finditer(rest)
         if len(match["text"].split()) >= _MANY
     ]
     return found
+
+
+def without_signatures(message: str) -> str:
+    """Return a commit's message without the lines that say who signed it."""
+    return _SIGNED.sub("", message).rstrip()
 
 
 def pull_requests(calls: Sequence[ToolCall]) -> list[tuple[str, int]]:
@@ -289,53 +299,3 @@ def _telling_line(result: str) -> str:
     best = [line for line in telling if _BAD.search(line) and len(line.split()) > 2]
     ordered = [*best, *telling, *(line for line in lines if _BAD.search(line)), *lines]
     return clip(next(iter(ordered), ""), 200)
-
-
-"""Dropped first when a title has more than ten words."""
-
-TITLE_WORDS_MIN: Final = 3
-"""Words of a title, without small ones; fewer say too little."""
-
-# The type of a conventional commit: "fix(parser): handle tabs" gives "handle tabs".
-_PREFIX = re.compile(
-    r"^(?P<type>feat|fix|docs?|chore|refactor|test|perf|build|ci|style|wip)(?:\((?P<scope>[^)]*)\))?!?:\s*",
-    re.IGNORECASE,
-)
-_MINOR_TYPES: Final = frozenset({"docs", "doc", "chore", "style", "test", "ci", "wip", "build"})
-# Subjects that name no work: merges, leftovers, "address review feedback", "fix lint", "more test fixes".
-_HOUSEKEEPING = re.compile(
-    r"^(?:merge\b|clean(?:ing|s|ed)?[ -]?up\b|fixup!|squash!|wip\b|revert\b"
-    r"|initial\b|init\b|bump\b|release\b|version\b|v?\d+\.\d+|checkpoint\b"
-    r"|save\b|temp\b)"
-    r"|\b(?:review|pr|code review|copilot|bugbot|coderabbit|lint\w*|typo|formatting|nitpick|nit)s? (?:feedback"
-    r"|comments?|findings?"
-    r"|issues?|errors?|fixes|warnings?|suggestions?|remarks?)\b|\breview(?:er)? feedback\b"
-    r"|^(?:more |some |minor |small |fix(?:ing|es)? |update |address |apply |add |improve |clean ?up |run |tweak )*"
-    r"(?:the |some |all |failing |broken |unit |integration |e2e |missing )*(?:tests?|lint\w*|formatting|comments?"
-    r"|docs?|documentation"
-    r"|readme|changelog|typos?|nits?|test fixes|changes|stuff|things|fixes|feedback|imports|conflicts?"
-    r"|merge conflicts)\W*$"
-    r"|^(?:update|add|fix|adjust|extend) .{0,40}\b(?:comments?|changelog|readme|docs|documentation|typos?)$",
-    re.IGNORECASE,
-)
-
-
-def commit_title(subject: str) -> str:
-    """Return the title that a commit's subject gives, or the empty string for housekeeping."""
-    prefix = _PREFIX.match(subject)
-    if prefix is not None and prefix["type"].lower() in _MINOR_TYPES:
-        return ""
-    title = _PREFIX.sub("", one_line(subject)).rstrip(".")
-    words = [word for word in title.split() if word.lower() not in FILLER]
-    if prefix is not None and prefix["scope"] and len(words) <= TITLE_WORDS_MIN:
-        title = f"{prefix['scope']}: {title}"  # "extract to dedicated package" does not say what
-    telling = words_of(" ".join(words)) >= TITLE_WORDS_MIN
-    if not telling or _HOUSEKEEPING.search(title):
-        return ""
-    first = title.split()[0]
-    return clip(title[0].upper() + title[1:] if first.isalpha() and first.islower() else title, 100)
-
-
-def without_type(subject: str) -> str:
-    """Return a subject on one line, without the type of a conventional commit."""
-    return _PREFIX.sub("", one_line(subject))

@@ -78,6 +78,7 @@ _CODE = re.compile(r"`[^`]*`")
 _WORD = re.compile(r"[a-z][a-z_]{4,}")
 # Where an error is: "cmd/main.go:12:3:", "(line 40)", "[lint:go]"; every error of the file has it.
 _PLACE = re.compile(r"\S*\w\.\w+:\d+(?::\d+)?:?|\(line \d+\)|^\[[\w:.-]+\]")
+_SPACE_BEFORE = re.compile(r" (?=[,;.])")
 # Words of errors in general, by which no cause is related to one error.
 _COMMON: Final = frozenset(
     [
@@ -180,7 +181,8 @@ def mended_failures(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
         error = fix.failed.error
         if fix.failed.purpose in BROKEN and where and cause and not is_wrapper_line(error) and not _VAGUE.search(error):
             when = fix.passed.at or at
-            advice = f"If {BROKEN[fix.failed.purpose]} with “{clip(error, 140)}”, look at {where}: {clip(cause, 240)}"
+            told = _SPACE_BEFORE.sub("", " ".join(_PLACE.sub("", error).split())) or error
+            advice = f"If {BROKEN[fix.failed.purpose]} with “{clip(told, 140)}”, look at {where}: {clip(cause, 240)}"
             seqs = [fix.failed.seq, seq, fix.passed.seq]
             yield build_candidate(
                 MemoryType.MISTAKE, with_absolute_dates(advice, when), when, seqs, fix.failed.purpose.value

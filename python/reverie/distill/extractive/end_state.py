@@ -21,7 +21,7 @@ from reverie.distill.extractive.tool_kinds import EDITS
 from reverie.sentence_words import is_stop_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.distill.extractive.trace import ToolCall
@@ -95,6 +95,8 @@ class EndState:
             for purpose in _CHECKS
         }
         self._back = taken_back(facts.trace.calls, facts.commits)
+        self.taken_back: Collection[str] = self._back.commits
+        """The short hashes of commits that git took back."""
         self._said = [
             said for said in facts.requests if not said.answers and not cue_phrases.is_uninformative(said.text)
         ]

@@ -13,18 +13,22 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.candidate_builder import file_tag
-from reverie.distill.extractive.commands import (
+from reverie.distill.extractive.commands import Purpose
+from reverie.distill.extractive.commit_details import (
     FILLER,
     TITLE_WORDS_MIN,
-    Purpose,
     commit_title,
-    message_texts,
+    is_tiny,
+    paths_as_committed,
+    read_message,
+    same_line,
     without_type,
 )
 from reverie.distill.extractive.corrections import BROKEN, mended_cause
 from reverie.distill.extractive.end_state import EndState, Finished, common_words
 from reverie.distill.extractive.language_cues import words_of
-from reverie.distill.extractive.prose import clip, first_sentence, one_line, sentences, specific_names, unwrapped
+from reverie.distill.extractive.later_commits import LaterCommits
+from reverie.distill.extractive.prose import clip, first_sentence, sentences, specific_names, unwrapped
 from reverie.distill.extractive.tool_kinds import EDITS
 from reverie.models import Candidate, MemoryType
 
@@ -42,50 +46,9 @@ _MAX_WORDS: Final = 10
 # Characters of a field.
 _LONG: Final = 400
 _FILES_SHOWN: Final = 6
-# A sentence of a commit message that says what it changes ("Adds a retry"); any other describes.
-_CHANGES = re.compile(
-    r"^(?:now |also |this (?:adds|change|commit|fix|moves|removes|makes)\b|instead|\d+ )|^(?:add|adjust|allow|apply"
-    r"|bump|change|check|clarif|clean"
-    r"|combine|comput|convert|consolidat|correct|create|delete|deduplicat|display|document|drop|enable|ensure|error|explicit"
-    r"|extend|extract"
-    r"|fall|filter|fix|handle|hide|implement|improve|include|increase|inline|introduce|keep|limit|load|log|make|mark"
-    r"|merge|migrate"
-    r"|modify|move|only|pass|persist|prefer|prevent|preserve|read|reduce|refactor|remove|rename|reorder|replace"
-    r"|report|require|reset"
-    r"|restore|return|reuse|rewrite|run|set|show|simplify|skip|sort|split|store|support|switch|track|trim|truncate"
-    r"|unify|update|use"
-    r"|validat|verif|warn|wire|wrap|write)(?:s|e|ed|d|es|ied|ies|y|ing)?\b",
-    re.IGNORECASE,
-)
-_OF_FILE = re.compile(r"^[\w./-]+\.\w+: ")
-# What was wrong before, and why it is as it is now.
-_PROBLEM = re.compile(
-    r"\b(?:was|were|wasn'?t|weren'?t|previously|before this|used to|caused?|because|fail(?:s|ed|ing|ure)?|bugs?"
-    r"|broken?|races?"
-    r"|missing|wrong|incorrect(?:ly)?|never|could(?:n't)?|flags?|leaks?|crash\w*|interfer\w*|didn'?t|had|did not"
-    r"|produced|too many)\b",
-    re.IGNORECASE,
-)
-_REASON = re.compile(
-    r"\b(?:because|so that|to avoid|to prevent|without th(?:is|ese|at)|otherwise|root cause|due to|must|cannot|can'?t"
-    r"|only (?:works?|when|if)|requires?|doesn'?t|does not|don'?t|do not|rather than|won'?t|race)\b",
-    re.IGNORECASE,
-)
-_PROBLEM_SENTENCES: Final = 2
-_TEMPORARY = re.compile(
-    r"\b(?:for now|will be (?:superseded|replaced|removed)|follow-?up|interim"
-    r"|temporary (?:fix|workaround|solution)|todo|as requested"
-    r"|address(?:es)? review)\b",
-    re.IGNORECASE,
-)
-# What a message says of tests and comments: "Update tests for the new format", "parser_test.go: replace the stub".
-_OF_TESTS = re.compile(
-    r"^(?:\S+_test\.\w+|\S+\.(?:test|spec)\.\w+|test_\w+\.py): "
-    r"|^(?:also )?(?:add|update|replace|fix|adjust|extend|rename|include)\w* .{0,40}\b(?:tests?|comments?|docs)\b",
-    re.IGNORECASE,
-)
-_SUBSTANCE: Final = 60  # characters of a message's body; less explains nothing
 _COMMON_WORDS: Final = 2
+_SAME_TITLE: Final = 0.7  # share of common words
+_WORD = re.compile(r"\w+")
 # A test, a document or generated: a commit of nothing else is no episode.
 _SIDE_FILE = re.compile(
     r"(?:^|/)(?:tests?|__tests__|docs?|spec|fixtures|testdata|\.planning|\.claude|\.github)/|_test\.\w+$|\.(?:test"
@@ -135,6 +98,8 @@ class _Work:
     solution: str = ""
     lesson: str = ""
     edited: Sequence[str] = ()
+    files: Sequence[str] = ()  # of `edited`, those that are there at the end, as the commit names them
+    later: str = ""
     seqs: list[int] = field(default_factory=list)
 
 
@@ -152,7 +117,7 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
                 work.task = f"Part of: {first_sentence(work.task)}"
             aims.add(work.task)
             found.append(work)
-        planned |= {plan.seq for plan in plans if plan.seq < commit.seq <= plan.end}
+        planned |= {plan.seq for plan in plans if _carries_out(commit, plan)}
         before = commit.seq
     found += [work for plan in plans if plan.seq not in planned and (work := _of_plan(plan, facts)) is not None]
     titles: dict[str, _Work] = {}
@@ -164,6 +129,7 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
 def _holding(found: Sequence[_Work], facts: ThreadFacts) -> Iterator[_Work]:
     """Yield the work that the thread's end did not undo, without sentences about what later edits removed."""
     end_state = EndState(facts, lambda path: path.startswith(("/", ".claude/", "~")) or bool(_SIDE_FILE.search(path)))
+    later = LaterCommits(facts)
     for work in found:
         text = f"{work.title}\n{work.problem}\n{work.solution}\n{work.lesson}"
         finished = Finished(work.title, text, work.after, work.until, work.edited, work.sha)
@@ -173,6 +139,8 @@ def _holding(found: Sequence[_Work], facts: ThreadFacts) -> Iterator[_Work]:
                 first, *rest = sentences(work.solution)
                 work.solution = " ".join([first, *(one for one in rest if not gone & {*specific_names(one)})])
                 work.lesson = "" if gone & {*specific_names(work.lesson)} else work.lesson
+            work.files = later.paths(work.files or work.edited, work.until)
+            work.later = later.told(text, work.edited, work.until, end_state.taken_back)
             yield work
 
 
@@ -186,13 +154,14 @@ def short_summary(title: str) -> str:
 
 def _episode(work: _Work, at: str | None) -> Candidate:
     when = work.at or at
-    files = f"Files: {', '.join(work.edited[:_FILES_SHOWN])}" if work.edited else ""
-    solution = ". ".join(part for part in (clip(work.solution.rstrip("."), 2 * _LONG), files) if part)
+    files = f"Files: {', '.join(work.files[:_FILES_SHOWN])}" if work.files else ""
+    told = _whole_sentences(work.solution, 2 * _LONG).rstrip(".")
+    solution = ". ".join(part for part in (told, work.later, files) if part)
     fields = [
         ("Summary", short_summary(work.title)),
         ("Date", (when or "")[:10]),
         ("Problem", clip(work.problem, _LONG)),
-        ("Task", _whole_sentences(work.task) if not work.problem else ""),
+        ("Task", _whole_sentences(work.task, _LONG) if not work.problem else ""),
         ("Solution", solution),
         ("Lesson", clip(work.lesson, _LONG)),
     ]
@@ -217,7 +186,6 @@ def _of_commit(commit: Commit, before: int, plans: Sequence[_Plan], facts: Threa
     edited = _edited(facts, before, commit.seq)
     if not title or (edited and all(_SIDE_FILE.search(path) for path in edited)):
         return None
-    body = _body(commit)
     call = next((call for call in facts.trace.calls if call.result_seq == commit.seq), None)
     work = _Work(
         title,
@@ -226,24 +194,24 @@ def _of_commit(commit: Commit, before: int, plans: Sequence[_Plan], facts: Threa
         commit.seq,
         commit.sha,
         edited=edited,
+        files=paths_as_committed(edited, commit.body, facts.trace.root),
         seqs=[commit.seq, *([call.seq] if call else [])],
     )
-    told = [sentence for sentence in body if not _TEMPORARY.search(sentence) and not _OF_TESTS.search(sentence)]
-    problem = _problem(told, commit.body)
-    reasons = [one for one in told if one not in problem and _REASON.search(one) and not _changes(one)]
-    work.problem, work.lesson = " ".join(map(_sentence, problem)), reasons[-1] if reasons else ""
-    rest = [sentence for sentence in told if sentence not in problem and sentence != work.lesson]
-    work.solution = " ".join([f"{commit.subject} ({commit.sha}).", *map(_sentence, rest)])
-    text = " ".join([title, *body])
-    plan = next((plan for plan in reversed(plans) if plan.seq < commit.seq <= plan.end), None)
-    explains = sum(len(sentence) for sentence in told) >= _SUBSTANCE
+    message = read_message(commit)
+    work.problem, work.lesson = message.problem, message.lesson
+    work.solution = " ".join([f"{commit.subject} ({commit.sha}).", *message.rest])
+    text = f"{title} {message.text}"
+    plan = next((plan for plan in reversed(plans) if _carries_out(commit, plan)), None)
     if plan is not None and _related(f"{plan.title} {plan.goal}", text):
-        same = _same_line(plan.title.lower(), title.lower())
+        same = same_line(plan.title.lower(), title.lower()) or _same_title(plan.title, title)
         work.task = plan.goal if same else f"{plan.title}. {plan.goal}".strip()
         work.seqs.append(plan.seq)
-    elif not explains:
+    elif not message.explains:
         _add_mended_failure(work, before, commit.seq, facts)
-    return work if explains or work.task or work.lesson else None
+    is_reasoned = bool(work.problem or work.lesson or work.task)
+    if call is not None and not is_reasoned and is_tiny(call.result, commit.subject):
+        return None
+    return work if message.explains or work.task or work.lesson else None
 
 
 def _add_mended_failure(work: _Work, after: int, before: int, facts: ThreadFacts) -> None:
@@ -258,47 +226,26 @@ def _add_mended_failure(work: _Work, after: int, before: int, facts: ThreadFacts
                 return
 
 
-def _changes(sentence: str) -> bool:
-    """True for a sentence that says what the commit changes, also behind the name of a file ("main.go: use ...")."""
-    return _CHANGES.match(_OF_FILE.sub("", sentence)) is not None
-
-
-def _problem(told: Sequence[str], message: str) -> list[str]:
-    """Return the sentences at the beginning of a message that say what was wrong, at most two; no items of a list."""
-    found: list[str] = []
-    for sentence in told[:_PROBLEM_SENTENCES]:
-        listed = re.search(rf"^\s*[-*•] +{re.escape(sentence[:20])}", message, re.MULTILINE) is not None
-        if listed or _changes(sentence) or not _PROBLEM.search(sentence):
-            break
-        found.append(sentence)
-    return found
-
-
-def _body(commit: Commit) -> list[str]:
-    """Return the sentences of a commit's message after its subject."""
-    text = next(iter(message_texts(commit.body)), "")
-    found = [one_line(sentence) for sentence in sentences(unwrapped(text))]
-    if found and _same_line(found[0], commit.subject):
-        found = found[1:]
-    return [sentence for sentence in found if not sentence.endswith(":") and len(sentence.split()) > 2]
-
-
-def _same_line(line: str, subject: str) -> bool:
-    return one_line(line).rstrip(".") in one_line(subject) or one_line(subject).rstrip(".") in one_line(line)
-
-
-def _whole_sentences(text: str) -> str:
-    """Return the first sentences of a text that fit into a field; the first is cut if it alone is too long."""
+def _whole_sentences(text: str, length: int) -> str:
+    """Return the first sentences of a text that fit into `length`; the first is cut if it alone is too long."""
     kept = ""
     for sentence in sentences(text):
-        if kept and len(kept) + len(sentence) >= _LONG:
+        if kept and len(kept) + len(sentence) >= length:
             break
         kept = f"{kept} {sentence}".strip()
-    return clip(kept, _LONG)
+    return clip(kept, length)
 
 
-def _sentence(text: str) -> str:
-    return text if text.endswith((".", "!", "?", "。")) else f"{text}."
+def _carries_out(commit: Commit, plan: _Plan) -> bool:
+    """Return True for a commit that was made while a plan was worked on, or later under nearly the same title."""
+    is_after = plan.seq < commit.seq
+    return is_after and (commit.seq <= plan.end or _same_title(plan.title, without_type(commit.subject)))
+
+
+def _same_title(one: str, other: str) -> bool:
+    """Return True where two titles have nearly the same words, in any order and with any marks between them."""
+    words, others = (set(_WORD.findall(text.lower())) for text in (one, other))
+    return len(words & others) >= _SAME_TITLE * max(len(words), len(others), 1)
 
 
 def _related(one: str, other: str) -> bool:

@@ -168,8 +168,10 @@ ABOUT_WORK = re.compile(
 # Broken off, or markup: "always → exit with", "never use {name}".
 _BROKEN = re.compile(r"[→⇒{}|…]|\.\.\.|=>|->|“…”")
 
-# What follows dots is an afterthought: "the rule is to warn...not sure about the others".
-_TRAILING_DOTS = re.compile(r"\.{3}|…")
+# What follows dots or a "but I think" is an afterthought: "the rule is to warn...not sure about the others".
+_AFTERTHOUGHT = re.compile(
+    r"\.{3}|…|,? but (?:maybe|perhaps|(?:i|we) (?:think|guess|could|might|can|will|should))\b", re.IGNORECASE
+)
 # Limited to one occasion, so no standing wish: "never mind this file for now".
 _PASSING = re.compile(
     r"\b(?:here|for now|right now|today|tonight|tomorrow|just once|this (?:time|once|one|pr|mr|commit|branch|session"
@@ -227,7 +229,7 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
         to_agent = not chat or language.to_agent.search(wish) or ABOUT_WORK.search(wish)
         return f"The user wants: “{wish}”" if to_agent and is_quoted_wish(wish, language) else ""
     line = _OPENING.sub("", one_line(sentence)).replace("\u2019", "'")
-    rule = _TRAILING_DOTS.split(line, maxsplit=1)[0].rstrip(" .!,;")
+    rule = _AFTERTHOUGHT.split(line, maxsplit=1)[0].rstrip(" .!,;")
     if not chat and _FROM_NOW_ON.match(rule) and not (_PASSING.search(rule) or _BROKEN.search(rule)):
         return f"The user wants: “{rule}”"
     for clause in (line, *_CLAUSE.split(line)[1:], one_line(sentence)):  # whole for "no emojis"

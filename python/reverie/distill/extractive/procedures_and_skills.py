@@ -71,6 +71,8 @@ _CHECKS: Final = frozenset({Purpose.TEST, Purpose.LINT, Purpose.BUILD})
 _USES_MAX: Final = 40  # of one thread, those that passed most often
 # "Run the tests again" and "Run the tests" are one description.
 _AGAIN = re.compile(r"\s+(?:now|again|once more)$", re.IGNORECASE)
+# So are "Restart the server" and "Start the server".
+_RE = re.compile(r"^re-?(?=(?:start|run|build|generate|install|deploy|create)\b)", re.IGNORECASE)
 # Between two commands of one line.
 _SEPARATOR = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
 # Redirections and output filters say nothing about the command: "go test ./... 2>&1 | tail -5".
@@ -178,7 +180,7 @@ def skills(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> It
         ran = [run for run, parts in passed if ("other", command) in parts]
         if len(found) < _SKILL_THREADS or times < _SKILL_TIMES or not ran:
             continue
-        said = min((_AGAIN.sub("", use.description.rstrip(".")) for use in found), key=lambda text: (len(text), text))
+        said = min((_plain(use.description) for use in found), key=lambda text: (len(text), text))
         if len(said.split()) > _DESCRIPTION_WORDS_MAX:
             continue
         # "TypeScript" and "API" keep their capitals.
@@ -187,6 +189,12 @@ def skills(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> It
         yield build_candidate(
             MemoryType.SKILL, f"To {doing}: `{command}`.", ran[-1].at or at, seqs, file_tag(command.split()[0])
         )
+
+
+def _plain(description: str) -> str:
+    """Return what a run was for, as if it were the first one: "Restart the server again." gives "Start the server"."""
+    first = _RE.sub("", _AGAIN.sub("", description.rstrip(".")))
+    return first[0].upper() + first[1:]
 
 
 def _most_used(uses: Iterable[CommandUse]) -> tuple[str, int, int]:

@@ -1,0 +1,258 @@
+"""Details of a commit, from its message, its command and git's report: title, problem, lesson, paths, changed lines."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from reverie.distill.extractive.commands import (
+    here_documents,
+    masked_here_documents,
+    without_here_documents,
+    without_signatures,
+)
+from reverie.distill.extractive.language_cues import words_of
+from reverie.distill.extractive.prose import clip, one_line, sentences, unwrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.distill.extractive.commands import Commit
+
+__all__ = [
+    "FILLER",
+    "TITLE_WORDS_MIN",
+    "Message",
+    "commit_title",
+    "is_fix",
+    "is_tiny",
+    "paths_as_committed",
+    "read_message",
+    "same_line",
+    "without_type",
+]
+
+FILLER: Final = {"a", "an", "the", "of", "to", "for", "in", "on", "and", "that", "this", "with", "is", "are", "be"}
+"""Dropped first when a title has more than ten words."""
+
+TITLE_WORDS_MIN: Final = 3
+"""Words of a title, without small ones; fewer say too little."""
+
+# The type of a conventional commit: "fix(parser): handle tabs" gives "handle tabs".
+_PREFIX = re.compile(
+    r"^(?P<type>feat|fix|docs?|chore|refactor|test|perf|build|ci|style|wip)(?:\((?P<scope>[^)]*)\))?!?:\s*",
+    re.IGNORECASE,
+)
+_MINOR_TYPES: Final = frozenset({"docs", "doc", "chore", "style", "test", "ci", "wip", "build"})
+_FIX = re.compile(
+    r"^(?:\w+(?:\([^)]*\))?!?:\s*)?(?:bug ?|hot)?(?:fix(?:es|ed)?|correct\w*|clarif\w+|repair\w*|restore\w*)\b",
+    re.IGNORECASE,
+)
+# Subjects that name no work: merges, what a rebase broke, leftovers, "address review feedback", "fix lint", "more test
+# fixes".
+_HOUSEKEEPING = re.compile(
+    r"^(?:merge\b|clean(?:ing|s|ed)?[ -]?up\b|fixup!|squash!|wip\b|revert\b"
+    r"|initial\b|init\b|bump\b|release\b|version\b|v?\d+\.\d+|checkpoint\b"
+    r"|save\b|temp\b)"
+    r"|\b(?:review|pr|code review|copilot|bugbot|coderabbit|lint\w*|typo|formatting|nitpick|nit)s? (?:feedback"
+    r"|comments?|findings?"
+    r"|issues?|errors?|fixes|warnings?|suggestions?|remarks?)\b|\breview(?:er)? feedback\b"
+    r"|^(?:more |some |minor |small |fix(?:ing|es)? |update |address |apply |add |improve |clean ?up |run |tweak )*"
+    r"(?:the |some |all |failing |broken |unit |integration |e2e |missing )*(?:tests?|lint\w*|formatting|comments?"
+    r"|docs?|documentation"
+    r"|readme|changelog|typos?|nits?|test fixes|changes|stuff|things|fixes|feedback|imports|conflicts?"
+    r"|merge conflicts)\W*$"
+    r"|\b(?:after|during|from) (?:the |a )?(?:rebas|merg)\w*\b|\b(?:merge|rebase) (?:conflicts?|fix\w*|leftovers?)\b"
+    r"|^(?:update|add|fix|adjust|extend) .{0,40}\b(?:comments?|changelog|readme|docs|documentation|typos?)$",
+    re.IGNORECASE,
+)
+# A sentence of a commit message that says what it changes ("Adds a retry"); any other describes.
+_CHANGES = re.compile(
+    r"^(?:now |also |this (?:adds|change|commit|fix|moves|removes|makes)\b|instead|\d+ )|^(?:add|adjust|allow|apply"
+    r"|bump|change|check|clarif|clean"
+    r"|combine|comput|convert|consolidat|correct|create|delete|deduplicat|display|document|drop|enable|ensure|error|explicit"
+    r"|extend|extract"
+    r"|fall|filter|fix|handle|hide|implement|improve|include|increase|inline|introduce|keep|limit|load|log|make|mark"
+    r"|merge|migrate"
+    r"|modify|move|only|pass|persist|prefer|prevent|preserve|read|reduce|refactor|remove|rename|reorder|replace"
+    r"|report|require|reset"
+    r"|restore|return|reuse|rewrite|run|set|show|simplify|skip|sort|split|store|support|switch|track|trim|truncate"
+    r"|unify|update|use"
+    r"|validat|verif|warn|wire|wrap|write)(?:s|e|ed|d|es|ied|ies|y|ing)?\b",
+    re.IGNORECASE,
+)
+_OF_FILE = re.compile(r"^[\w./-]+\.\w+: ")
+# What was wrong before, and why it is as it is now.
+_PROBLEM = re.compile(
+    r"\b(?:was|were|wasn'?t|weren'?t|previously|before this|used to|caus(?:e|es|ed|ing)|because"
+    r"|fail(?:s|ed|ing|ure)?|bugs?"
+    r"|broken?|races?"
+    r"|missing|wrong|incorrect(?:ly)?|never|could(?:n't)?|flags?|leaks?|crash\w*|interfer\w*|didn'?t|had|did not"
+    r"|produced|too many)\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(
+    r"\b(?:because|so that|to avoid|to prevent|without th(?:is|ese|at)|otherwise|root cause|due to|must|cannot|can'?t"
+    r"|only (?:works?|when|if)|requires?|doesn'?t|does not|don'?t|do not|rather than|won'?t|race)\b",
+    re.IGNORECASE,
+)
+_PROBLEM_SENTENCES: Final = 2
+_TEMPORARY = re.compile(
+    r"\b(?:for now|will be (?:superseded|replaced|removed)|follow-?up|interim"
+    r"|temporary (?:fix|workaround|solution)|todo|as requested"
+    r"|address(?:es)? review)\b",
+    re.IGNORECASE,
+)
+# What a message says of tests and comments: "Update tests for the new format", "parser_test.go: replace the stub".
+_OF_TESTS = re.compile(
+    r"^(?:\S+_test\.\w+|\S+\.(?:test|spec)\.\w+|test_\w+\.py): "
+    r"|^(?:also )?(?:add|update|replace|fix|adjust|extend|rename|include)\w* .{0,40}\b(?:tests?|comments?|docs)\b",
+    re.IGNORECASE,
+)
+# Of git's report: "1 file changed, 1 insertion(+), 2 deletions(-)".
+_CHANGED_LINES = re.compile(r"^ \d+ files? changed.*$", re.MULTILINE)
+_TINY: Final = 3  # lines
+# The repository of a command: "git -C /home/ann/harbour add ...", "cd /home/ann/harbour && git add ...".
+_FOLDER = re.compile(r"(?:\bgit -C|(?:^|&& )cd) (?P<folder>/\S+|'/[^']+'|\"/[^\"]+\")")
+# Where a commit is made, and the options with its message: "-m 'Fix the parser'", "-am 'Fix it'", "--message=...".
+_COMMAND = re.compile(r"\bgit (?:-\w+ \S+ |--[\w-]+ )*commit\b")
+_OPTION = re.compile(r"\s(?:-\w*m|--message)[ =](?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)')")
+_SUBSTANCE: Final = 60  # characters of a message's body; less explains nothing
+
+
+class Message(NamedTuple):
+    """The body of a commit's message: what was wrong, what to know for the next time, and the other sentences.
+
+    `text` is all of it; `explains` is False where it hardly says anything.
+    """
+
+    problem: str
+    lesson: str
+    rest: tuple[str, ...]
+    text: str
+    explains: bool
+
+
+def commit_title(subject: str) -> str:
+    """Return the title that a commit's subject gives, or the empty string for housekeeping."""
+    prefix = _PREFIX.match(subject)
+    if prefix is not None and prefix["type"].lower() in _MINOR_TYPES:
+        return ""
+    title = _PREFIX.sub("", one_line(subject)).rstrip(".")
+    words = [word for word in title.split() if word.lower() not in FILLER]
+    if prefix is not None and prefix["scope"] and len(words) <= TITLE_WORDS_MIN:
+        title = f"{prefix['scope']}: {title}"  # "extract to dedicated package" does not say what
+    telling = words_of(" ".join(words)) >= TITLE_WORDS_MIN
+    if not telling or _HOUSEKEEPING.search(title):
+        return ""
+    first = title.split()[0]
+    return clip(title[0].upper() + title[1:] if first.isalpha() and first.islower() else title, 100)
+
+
+def is_fix(subject: str) -> bool:
+    """Return True for the subject of a commit that corrects something: "fix(parser): ...", "Clarify that ..."."""
+    return _FIX.match(subject) is not None
+
+
+def without_type(subject: str) -> str:
+    """Return a subject on one line, without the type of a conventional commit."""
+    return _PREFIX.sub("", one_line(subject))
+
+
+def read_message(commit: Commit) -> Message:
+    """Return what the message of a commit says behind its subject, without what holds only for now or is of tests."""
+    body = _body(commit)
+    told = [sentence for sentence in body if not _TEMPORARY.search(sentence) and not _OF_TESTS.search(sentence)]
+    problem = _problem(told, commit.body)
+    reasons = [one for one in told if one not in problem and _REASON.search(one) and not _changes(one)]
+    lesson = reasons[-1] if reasons else ""
+    return Message(
+        problem=" ".join(map(_sentence, problem)),
+        lesson=lesson,
+        rest=tuple(_sentence(sentence) for sentence in told if sentence not in problem and sentence != lesson),
+        text=" ".join(body),
+        explains=sum(map(len, told)) >= _SUBSTANCE,
+    )
+
+
+def is_tiny(report: str, subject: str) -> bool:
+    """Return True where git reports that a commit changed three lines at most; what a fix changed may be one line."""
+    counts = _CHANGED_LINES.search(report)
+    return (
+        counts is not None and sum(map(int, re.findall(r"(\d+) [id]", counts.group()))) <= _TINY and not is_fix(subject)
+    )
+
+
+def paths_as_committed(edited: Sequence[str], command: str, root: str) -> tuple[str, ...]:
+    """Return paths as the command of their commit names them, which is below the repository's folder."""
+    folders = [match["folder"].strip("'\"").rstrip("/") for match in _FOLDER.finditer(command)]
+    words = [word.strip("'\"") for word in without_here_documents(command).split() if "." in word]
+    found = []
+    for path in edited:
+        full = path if path.startswith("/") else f"{root}/{path}"
+        below = [full[len(folder) + 1 :] for folder in folders if full.startswith(f"{folder}/")]
+        named = [word for word in words if full.endswith(f"/{word}")]
+        found.append(max(below or named, key=len, default=path))
+    return tuple(found)
+
+
+def same_line(line: str, subject: str) -> bool:
+    """Return True where one line says the other, but for its full stop."""
+    return one_line(line).rstrip(".") in one_line(subject) or one_line(subject).rstrip(".") in one_line(line)
+
+
+def _changes(sentence: str) -> bool:
+    """True for a sentence that says what the commit changes, also behind the name of a file ("main.go: use ...")."""
+    return _CHANGES.match(_OF_FILE.sub("", sentence)) is not None
+
+
+def _problem(told: Sequence[str], message: str) -> list[str]:
+    """Return the sentences at the beginning of a message that say what was wrong; no items of a list.
+
+    Two at most, and up to the last of them that names a fault: "The handler set the flag early. So the overlay was
+    never removed."
+    """
+    found: list[str] = []
+    for sentence in told[:_PROBLEM_SENTENCES]:
+        if re.search(rf"^\s*[-*•] +{re.escape(sentence[:20])}", message, re.MULTILINE) or _changes(sentence):
+            break
+        found.append(sentence)
+    while found and not _PROBLEM.search(found[-1]):
+        found.pop()
+    return found
+
+
+def _message(commit: Commit) -> str:
+    """Return the message that a command gives its commit, without who signed it.
+
+    A command may make several commits, and write other texts: the message is the one that begins with the subject.
+    """
+    starts = [match.end() for match in _COMMAND.finditer(masked_here_documents(commit.body))]
+    ends = [*starts[1:], len(commit.body)]
+    messages = [_given(commit.body, start, end) for start, end in zip(starts, ends, strict=False)]
+    same = [text for text in messages if same_line(text.partition("\n")[0], commit.subject)]
+    return next(iter(same), messages[0] if len(messages) == 1 else "")
+
+
+def _given(command: str, start: int, end: int) -> str:
+    """Return the message in a stretch of a command: a here-document in its first line, or each `-m` as a paragraph."""
+    first = next((one for one in here_documents(command) if start <= one.start < end), None)
+    if first is not None and "\n" not in command[start : first.start]:
+        return without_signatures(first.text)
+    options = _OPTION.finditer(command, start, end)
+    return without_signatures(
+        "\n\n".join((one["double"] or one["single"] or "").replace('\\"', '"') for one in options)
+    )
+
+
+def _body(commit: Commit) -> list[str]:
+    """Return the sentences of a commit's message after its subject."""
+    text = _message(commit)
+    found = [one_line(sentence) for sentence in sentences(unwrapped(text))]
+    if found and same_line(found[0], commit.subject):
+        found = found[1:]
+    return [sentence for sentence in found if not sentence.endswith(":") and len(sentence.split()) > 2]
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "!", "?", "。")) else f"{text}."

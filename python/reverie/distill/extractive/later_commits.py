@@ -1,0 +1,114 @@
+"""Later commits of a thread that concern earlier work: they corrected it, or moved and deleted its files."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from reverie.distill.extractive.commit_details import is_fix, read_message
+from reverie.distill.extractive.prose import clip, one_line, specific_names
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from reverie.distill.extractive.commands import Commit
+    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.extractive.trace import ToolCall
+
+__all__ = ["LaterCommits"]
+
+# Of git's own report: " delete mode 100644 old.py", " rename src/{a.py => b.py} (88%)".
+_DELETED = re.compile(r"^ delete mode \d+ (?P<path>.+)$", re.MULTILINE)
+_RENAMED = re.compile(r"^ rename (?P<paths>.+) \(\d+%\)$", re.MULTILINE)
+_BRACES = re.compile(r"\{(?P<old>.*?) => (?P<new>.*?)\}")
+# "agent.Name()": names that are called, besides those that `specific_names` knows.
+_CALLED = re.compile(r"\b[\w.]{4,}(?=\(\))|\b[A-Za-z]\w+\.[A-Z]\w+\b")
+# A ticket or a commit says nothing of the matter.
+_NUMBER = re.compile(r"[A-Z]{2,6}-\d+|[0-9a-f]{7,40}")
+_TOLD_MAX: Final = 2
+_SUBJECT_MAX: Final = 110  # characters
+
+
+class _Change(NamedTuple):
+    """One commit: the names it is about if it corrects something, the paths it deleted, old to new paths."""
+
+    commit: Commit
+    corrects: frozenset[str]
+    deleted: tuple[str, ...]
+    moved: tuple[tuple[str, str], ...]
+
+
+class LaterCommits:
+    """The commits of a thread, by what they say of the work before them."""
+
+    def __init__(self, facts: ThreadFacts) -> None:
+        """Read the commits that git confirmed."""
+        calls = {call.result_seq: call for call in facts.trace.calls if call.tool == "Bash"}
+        self._changes = [_change(commit, calls.get(commit.seq)) for commit in facts.commits]
+
+    def paths(self, edited: Sequence[str], at: int) -> tuple[str, ...]:
+        """Return the paths `edited` until entry `at` as they are called at the end, without deleted ones."""
+        return tuple(dict.fromkeys(path for one in edited if (path := self._at_end(one, at))))
+
+    def told(self, text: str, edited: Sequence[str], at: int, without: Collection[str]) -> str:
+        """Return the commits after entry `at` that correct what `text` is about, or moved its files, in one sentence.
+
+        The last two at most, by subject and hash; those `without` were taken back. Empty for none.
+        """
+        names = _names(text)
+        found = [
+            f"{clip(one_line(change.commit.subject), _SUBJECT_MAX)} ({change.commit.sha})"
+            for change in self._changes
+            if change.commit.seq > at
+            and change.commit.sha not in without
+            and (not names.isdisjoint(change.corrects) or any(_touches(change, path) for path in edited))
+        ]
+        return f"Later: {'; '.join(found[-_TOLD_MAX:])}" if found else ""
+
+    def _at_end(self, path: str, at: int) -> str:
+        for change in self._changes:
+            if change.commit.seq <= at:
+                continue
+            if any(_is_same(path, gone) for gone in change.deleted):
+                return ""
+            path = next((new for old, new in change.moved if _is_same(path, old)), path)
+        return path
+
+
+def _change(commit: Commit, call: ToolCall | None) -> _Change:
+    report = call.result if call is not None else ""
+    corrects = _names(f"{commit.subject}\n{read_message(commit).text}") if is_fix(commit.subject) else ()
+    return _Change(
+        commit,
+        frozenset(corrects),
+        tuple(match["path"].strip() for match in _DELETED.finditer(report)),
+        tuple(_renames(report)),
+    )
+
+
+def _renames(report: str) -> Iterator[tuple[str, str]]:
+    """Yield the old and the new path of each file that git reports as renamed."""
+    for match in _RENAMED.finditer(report):
+        braces = _BRACES.search(match["paths"])
+        if braces is not None:
+            before, after = match["paths"][: braces.start()], match["paths"][braces.end() :]
+            old, new = (f"{before}{part}{after}".replace("//", "/") for part in (braces["old"], braces["new"]))
+            yield old, new
+        elif " => " in match["paths"]:
+            old, _, new = match["paths"].partition(" => ")
+            yield old, new
+
+
+def _names(text: str) -> set[str]:
+    found = {*specific_names(text), *_CALLED.findall(text)}
+    return {name.lower() for name in found if "/" not in name and not _NUMBER.fullmatch(name)}
+
+
+def _touches(change: _Change, path: str) -> bool:
+    """Return True where a commit deleted or moved a file."""
+    return any(_is_same(path, gone) for gone in (*change.deleted, *(old for old, _ in change.moved)))
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Return True for one file whose path is relative to two folders, one in the other."""
+    return one == other or one.endswith(f"/{other}") or other.endswith(f"/{one}")
