@@ -36,6 +36,9 @@ def test_phrases(name: str) -> None:
         "| password | string | required |", "| name | password |\n|---|---|\n| ann | unknown |\n| bob | see below |",
         "| token | count |\n|---|---|\n| a1 | 12345 |", "- name: DB_PASSWORD\n  value: $DB_PASSWORD", "login: ann",
         "login: https://tide.example/a1b2c3", "credentials: see /etc/tide/login1", "login at: 09:30:05",
+        "use base64 as the token format", "bcrypt2 is the password hash", "echo $PASSWORD | sudo -S ls", "sudo -S ls",
+        "net user ann /add", "htpasswd -c .htpasswd ann", "log in with password authentication",
+        "ConvertTo-SecureString $secret -AsPlainText", "log in with token auth (RFC 6750)",
         "db.example:5432:shop", "http://db.example:5432:8080", "tide connect --password string --host db",
     ],
 )  # fmt: skip

@@ -6,7 +6,9 @@ use aho_corasick::automaton::Automaton;
 use aho_corasick::{Anchored, dfa::DFA};
 
 use crate::redact::findings::{Confidence, Findings};
-use crate::redact::rules::{Begins, CLIENTS, Client, INFIXES, Infix, KEYWORDS, Keyword, LABELS, Token, tokens};
+use crate::redact::rules::{
+    Begins, CLIENTS, Client, INFIXES, Infix, KEYWORDS, Keyword, LABELS, READERS, Token, tokens,
+};
 use crate::redact::{Scope, Span};
 
 /// The rule that an anchor triggers.
@@ -16,6 +18,7 @@ enum Anchor {
     Keyword(&'static Keyword),
     Label(&'static Keyword),
     Client(&'static Client),
+    Reader { pairs: bool },
     Cookie,
     Jwt,
     Pem,
@@ -53,6 +56,7 @@ fn anchors() -> Vec<(Anchor, String)> {
         let lines = client.programs.iter().map(|program| (Anchor::Client(client), format!("{program} ")));
         anchors.extend(lines);
     }
+    anchors.extend(READERS.iter().map(|(form, pairs)| (Anchor::Reader { pairs: *pairs }, (*form).to_owned())));
     anchors.extend(cookie_forms().into_iter().map(|form| (Anchor::Cookie, form)));
     for form in ["Basic ", "basic ", "BASIC "] {
         anchors.push((Anchor::Basic, form.to_owned()));
@@ -74,7 +78,7 @@ fn anchors() -> Vec<(Anchor, String)> {
     for word in ["login", "creds", "credentials"] {
         anchors.extend(written_forms(word).into_iter().map(|form| (Anchor::Pair, form)));
     }
-    for form in [" -u ", " --user ", " --user=", " --proxy-user ", " -U "] {
+    for form in [" -u ", " --user ", " --user=", " --proxy-user ", " --auth ", " -U "] {
         anchors.push((Anchor::User, form.to_owned()));
     }
     for form in ["%2", "%3", "%4", "%5", "%6", "%7", "\\u00", "\\x", "&#", "\u{200b}", "\u{200c}", "\u{200d}"] {
@@ -177,14 +181,20 @@ impl Findings<'_> {
                 self.find_compared_value(keyword, start, end);
                 self.find_in_table(keyword, start, end);
                 self.find_stated_value(keyword, start, end, true);
+                self.find_value_before(keyword, start, end);
                 (self.assigned_value(keyword, start, end), Confidence::NamedValue)
             }
             Anchor::Label(label) => {
                 self.find_stated_value(label, start, end, false);
+                self.find_value_before(label, start, end);
                 return;
             }
             Anchor::Client(client) => {
                 self.find_client_password(client, start, end);
+                return;
+            }
+            Anchor::Reader { pairs } => {
+                self.find_piped_password(start, end, *pairs);
                 return;
             }
             Anchor::Cookie => {

@@ -22,19 +22,34 @@ impl Findings<'_> {
         let until = self.bytes.len().min(end + COMMAND_MAX);
         let mut at = end;
         let mut entered = client.subcommand.is_empty();
+        let (mut places, mut last, mut lettered) = (0, None, false);
         while let Some((from, to)) = self.next_argument(at, until) {
             at = to;
             let word = &self.bytes[from..to];
             if CLIENTS.iter().any(|other| other.programs.iter().any(|program| program.as_bytes() == word)) {
                 return; // its own command line, found by its own name: each one is read once
             }
-            entered |= word == client.subcommand.as_bytes();
-            let (Some(b'-'), Some(letter)) = (word.first(), word.get(1)) else { continue };
-            if !entered || !client.options.contains(letter) {
+            if !entered {
+                entered = word == client.subcommand.as_bytes();
                 continue;
             }
-            let attached = (word.len() > 2).then_some((from + 2, to));
+            if !matches!(word[0], b'-' | b'/' | b'<' | b'>') {
+                (places, last) = (places + 1, Some((from, to)));
+                if client.argument == Argument::Positional(places) {
+                    self.add(self.client_password(from, to), Confidence::NamedValue);
+                    return;
+                }
+            }
+            if let Argument::LastWith(letter) = client.argument {
+                lettered |= word[0] == b'-' && word.get(1) != Some(&b'-') && word.contains(&letter);
+            }
+            let Some(option) = client.options.iter().find(|option| word.starts_with(option.as_bytes())) else {
+                continue;
+            };
+            let assigned = usize::from(option.starts_with("--") && word.get(option.len()) == Some(&b'='));
+            let attached = (word.len() > option.len()).then_some((from + option.len() + assigned, to));
             let password = match client.argument {
+                Argument::Positional(_) | Argument::LastWith(_) => None,
                 Argument::Attached => attached,
                 Argument::Either if attached.is_some() => attached,
                 Argument::Next | Argument::Either | Argument::Behind(_) if attached.is_some() => None,
@@ -47,6 +62,47 @@ impl Findings<'_> {
             let span = password.and_then(|(from, to)| self.client_password(from, to));
             self.add(span, Confidence::NamedValue);
         }
+        if let Some((from, to)) = last.filter(|_| lettered && places > 1) {
+            self.add(self.client_password(from, to), Confidence::NamedValue);
+        }
+    }
+
+    /// Add the password that a program reads from its input: `echo X | sudo -S ls`, `passwd --stdin ann <<< X`.
+    ///
+    /// The program and its option are at `start..end`. With `pairs` it reads `user:password`.
+    pub(crate) fn find_piped_password(&mut self, start: usize, end: usize, pairs: bool) {
+        let window = start.saturating_sub(COMMAND_MAX);
+        let line =
+            self.bytes[window..start].iter().rposition(|byte| *byte == b'\n').map_or(window, |at| window + at + 1);
+        let behind = &self.bytes[end..self.bytes.len().min(end + COMMAND_MAX)];
+        let behind = &behind[..behind.iter().position(|byte| *byte == b'\n').unwrap_or(behind.len())];
+        let word = if let Some(at) = behind.windows(3).position(|bytes| bytes == b"<<<") {
+            self.next_argument(end + at + 3, end + behind.len())
+        } else {
+            let Some(pipe) = self.bytes[line..start].iter().rposition(|byte| *byte == b'|') else { return };
+            self.echoed_word(line, line + pipe)
+        };
+        let Some((from, to)) = word else { return };
+        let user = self.bytes[from..to].iter().position(|byte| *byte == b':');
+        let password = if pairs { user.map(|user| (from + user + 1, to)) } else { Some((from, to)) };
+        let span = password.and_then(|(from, to)| self.client_password(from, to));
+        self.add(span, Confidence::NamedValue);
+    }
+
+    /// Return the last word that `echo` or `printf` prints between two positions.
+    fn echoed_word(&self, from: usize, until: usize) -> Option<(usize, usize)> {
+        let printers: [&[u8]; 2] = [b"echo ", b"printf "];
+        let behind = printers.iter().filter_map(|program| {
+            let at = self.bytes[from..until].windows(program.len()).rposition(|bytes| bytes == *program)?;
+            Some(from + at + program.len())
+        });
+        let mut at = behind.max()?;
+        let mut last = None;
+        while let Some((from, to)) = self.next_argument(at, until) {
+            at = to;
+            last = (self.bytes[from] != b'-').then_some((from, to)).or(last);
+        }
+        last
     }
 
     /// Return the next word of a command line, which goes on behind a backslash at the end of a line.

@@ -81,8 +81,9 @@ impl Findings<'_> {
         let limit = self.text.floor_char_boundary(self.bytes.len().min(end + LEAD_MAX + EXAMINED_MAX));
         let line = self.text.get(end..limit).filter(|_| self.starts_word(start))?;
         let line = &line[..line.find('\n').unwrap_or(line.len())];
-        let colon = line.bytes().take(LEAD_MAX).position(|byte| byte == b':')?;
-        let behind = line[colon + 1..].trim_start_matches(' ');
+        let colon = line.bytes().take(LEAD_MAX).position(|byte| byte == b':').map(|at| at + 1);
+        let verb = || [" are ", " is "].iter().find(|verb| line.starts_with(**verb)).map(|verb| verb.len());
+        let behind = line[colon.or_else(verb)?..].trim_start_matches(' ');
         let is_name = |letter: char| letter.is_ascii_alphanumeric() || "._@-".contains(letter);
         let user = &behind[..behind.find(|letter| !is_name(letter)).unwrap_or(behind.len())];
         // A slash between spaces: one within a word is part of a path.

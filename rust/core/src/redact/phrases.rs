@@ -4,7 +4,7 @@ use crate::redact::Span;
 use crate::redact::assignments::is_secret_label;
 use crate::redact::findings::{Confidence, Findings};
 use crate::redact::plausibility::{EXAMINED_MAX, is_plain_secret_word, is_stated_secret};
-use crate::redact::rules::{ADVERBS, CHANGES, COPULAS, Keyword, LEADS, PARTICLES};
+use crate::redact::rules::{ADVERBS, BACKWARD_LINKS, CHANGES, COPULAS, FUNCTION_WORDS, Keyword, LEADS, PARTICLES};
 
 /// Words between a label and its verb (`for the staging database`), and bytes of each.
 const WORDS_MAX: usize = 7;
@@ -24,6 +24,10 @@ const QUOTES: [(&str, &str); 12] = [
     ("『", "』"),
     ("‹", "›"),
 ];
+/// Bytes before a label that are searched for a value: `use X as the new password`.
+const BEFORE_MAX: usize = 160;
+/// Words between the word that links a value and its label: `as the new`, `is my`.
+const OWNERS_MAX: usize = 3;
 /// Words of the longest passphrase in quotes.
 const PASSPHRASE_WORDS_MAX: usize = 10;
 
@@ -44,9 +48,45 @@ impl Findings<'_> {
         if self.is_in_a_marker(end) || !self.is_whole_label(label, start, end) {
             return;
         }
-        let Some((statement, at)) = self.statement(label, end, named) else { return };
-        let span = self.stated_value(label, statement, at);
-        self.add(span, Confidence::NamedValue);
+        if let Some((statement, at)) = self.statement(label, end, named) {
+            let span = self.stated_value(label, statement, at);
+            self.add(span, Confidence::NamedValue);
+        } else if self.bytes.get(end) == Some(&b' ') && self.is_introduced(start) {
+            // `log in with password X`, `ann (password X)`: no verb, so that only what is no word counts.
+            let span = self.stated_value(label, Statement::Separator, self.skip_blanks(end));
+            self.add(span, Confidence::NamedValue);
+        }
+    }
+
+    /// Whether a bracket or a preposition before a label says that the next word is its value.
+    fn is_introduced(&self, start: usize) -> bool {
+        let before = &self.text[self.text.floor_char_boundary(start.saturating_sub(WORD_MAX))..start];
+        let words = before.trim_end_matches("the ");
+        ["(", " with ", " using ", " mit ", " avec ", " con ", " com "].iter().any(|word| words.ends_with(word))
+    }
+
+    /// Add the value that a phrase states before the label: `use X as the password`, `X is my new password`.
+    pub(crate) fn find_value_before(&mut self, label: &'static Keyword, start: usize, end: usize) {
+        let window = self.text.ceil_char_boundary(start.saturating_sub(BEFORE_MAX));
+        let before = &self.text[window..start];
+        let before = &before[before.rfind('\n').map_or(0, |line| line + 1)..];
+        // Most labels have no such word before them: found before anything is taken apart.
+        let mut words = before.split_ascii_whitespace().rev().take(OWNERS_MAX + 1);
+        let Some(link) = words.find(|word| BACKWARD_LINKS.contains(word)) else { return };
+        if !self.is_whole_label(label, start, end) || !ends_phrase(&self.text[end..]) {
+            return;
+        }
+        let link = link.as_ptr() as usize - self.text.as_ptr() as usize;
+        let value = self.text[window..link].trim_end_matches([' ', '\t']);
+        let from = value.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let marks = ['"', '\'', '`', '*', '(', '“', '”', '\\'];
+        let opened = value[from..].trim_start_matches(marks);
+        let closed = opened.trim_end_matches(marks);
+        if from > 0 && is_stated_secret(closed, label) && !closed.contains("[REDACTED:") {
+            let start = window + value.len() - opened.len();
+            let span = Span { start, end: start + closed.len(), kind: label.kind };
+            self.add(Some(span), Confidence::NamedValue);
+        }
     }
 
     /// Whether the label is a word of its own, and names a secret.
@@ -181,6 +221,16 @@ impl Findings<'_> {
         };
         (is_stated_secret(value, label) || plain()).then(|| secret(at, value))
     }
+}
+
+/// Whether the noun phrase of a label ends behind it: what follows is no noun that it describes (`password hash`).
+fn ends_phrase(rest: &str) -> bool {
+    let quotes = rest.trim_start_matches(['"', '\'', '`', '*']);
+    let Some(behind) = quotes.strip_prefix(' ') else {
+        return !quotes.starts_with(|letter: char| letter.is_alphanumeric() || "_-".contains(letter));
+    };
+    let word = &behind[..behind.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(behind.len())];
+    word.is_empty() || LEADS.contains(&word) || FUNCTION_WORDS.binary_search(&word).is_ok()
 }
 
 /// Whether a byte belongs to a word between a label and its value.

@@ -12,8 +12,8 @@ mod word_lists;
 
 pub(crate) use cloud_formats::CLOUD_FORMATS;
 pub(crate) use phrases::{
-    ADVERBS, Argument, CHANGES, CLIENTS, COOKIE_ATTRIBUTES, COOKIE_NAMES, COPULAS, Client, LABELS, LEADS, PARTICLES,
-    STATE_WORDS,
+    ADVERBS, Argument, BACKWARD_LINKS, CHANGES, CLIENTS, COOKIE_ATTRIBUTES, COOKIE_NAMES, COPULAS, Client, LABELS,
+    LEADS, PARTICLES, READERS, STATE_WORDS,
 };
 pub(crate) use service_formats::{INFIXES, SERVICE_FORMATS};
 pub(crate) use service_names::SERVICES;

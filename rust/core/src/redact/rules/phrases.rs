@@ -62,6 +62,10 @@ pub(crate) const LEADS: &[&str] = &[
     "do", "per", "di", "voor", "van", "för", "til", "till", "dla", "pro", "для", "от", "к",
 ];
 
+/// Words between a value and its label behind it: `X as the password`, `X is my password`.
+pub(crate) const BACKWARD_LINKS: &[&str] =
+    &["as", "is", "was", "als", "ist", "comme", "est", "como", "es", "come", "è", "é"];
+
 /// Adverbs between the verb and the value.
 #[rustfmt::skip]
 pub(crate) const ADVERBS: &[&str] = &[
@@ -93,9 +97,13 @@ pub(crate) const STATE_WORDS: &[&str] = &[
     "within", "without", "written", "wrong", "yours",
 ];
 
-/// What a client takes behind an option.
+/// Where a client takes its password.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Argument {
+    /// The word of this number, counted from 1 behind the subcommand and without options: `net user ann X`.
+    Positional(usize),
+    /// The last word, if one of the options with one dash has the letter: `htpasswd -nb ann X`.
+    LastWith(u8),
     /// The password, in the same word as the option: `-pX`.
     Attached,
     /// The password, as the next word.
@@ -106,12 +114,12 @@ pub(crate) enum Argument {
     Behind(u8),
 }
 
-/// A client program with an option that takes a password.
+/// A client program that takes a password on its command line.
 pub(crate) struct Client {
     /// The programs.
     pub(crate) programs: &'static [&'static str],
-    /// The options, without the dash.
-    pub(crate) options: &'static [u8],
+    /// The options that take it, as they are written; none where its place says what it is.
+    pub(crate) options: &'static [&'static str],
     pub(crate) argument: Argument,
     /// The subcommand without which the option has another meaning; may be empty.
     pub(crate) subcommand: &'static str,
@@ -120,7 +128,7 @@ pub(crate) struct Client {
 /// Build a client, for short table rows.
 const fn client(
     programs: &'static [&'static str],
-    options: &'static [u8],
+    options: &'static [&'static str],
     argument: Argument,
     subcommand: &'static str,
 ) -> Client {
@@ -132,21 +140,44 @@ const fn client(
 pub(crate) const CLIENTS: &[Client] = &[
     client(&["mysql", "mysqldump", "mysqladmin", "mysqlimport", "mysqlshow", "mysqlcheck", "mysqlsh", "mysqlslap",
              "mysqlbinlog", "mysqlpump", "mariadb", "mariadb-dump", "mariadb-admin", "xtrabackup"],
-           b"p", Argument::Attached, ""),
-    client(&["7z", "7za", "7zz", "rar", "unrar"], b"p", Argument::Attached, ""),
+           &["-p"], Argument::Attached, ""),
+    client(&["7z", "7za", "7zz", "rar", "unrar"], &["-p"], Argument::Attached, ""),
     client(&["sshpass", "mongo", "mongosh", "mongodump", "mongorestore", "mongoexport", "mongoimport", "mongostat",
              "cypher-shell", "cqlsh", "kadmin"],
-           b"p", Argument::Either, ""),
+           &["-p"], Argument::Either, ""),
     client(&["docker", "podman", "nerdctl", "buildah", "skopeo", "helm", "oras", "crane", "oc", "az", "cf"],
-           b"p", Argument::Next, "login"),
-    client(&["redis-cli", "valkey-cli", "keydb-cli"], b"a", Argument::Next, ""),
+           &["-p"], Argument::Next, "login"),
+    client(&["redis-cli", "valkey-cli", "keydb-cli"], &["-a"], Argument::Next, ""),
     client(&["ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami", "ldapcompare"],
-           b"w", Argument::Next, ""),
+           &["-w"], Argument::Next, ""),
     client(&["sqlcmd", "bcp", "osql", "tsql", "ipmitool", "mosquitto_pub", "mosquitto_sub", "zip", "unzip"],
-           b"P", Argument::Either, ""),
-    client(&["snmpget", "snmpwalk", "snmpset", "snmpbulkwalk"], b"AX", Argument::Next, ""),
-    client(&["smbclient", "rpcclient", "smbget"], b"U", Argument::Behind(b'%'), ""),
-    client(&["lftp"], b"u", Argument::Behind(b','), ""),
+           &["-P"], Argument::Either, ""),
+    client(&["snmpget", "snmpwalk", "snmpset", "snmpbulkwalk"], &["-A", "-X"], Argument::Next, ""),
+    client(&["smbclient", "rpcclient", "smbget"], &["-U"], Argument::Behind(b'%'), ""),
+    client(&["lftp"], &["-u"], Argument::Behind(b','), ""),
+    client(&["ssh-keygen"], &["-N", "-P"], Argument::Next, ""),
+    client(&["openssl"], &["-k", "-K"], Argument::Next, ""),
+    client(&["hydra", "medusa", "ncrack"], &["-p"], Argument::Next, ""),
+    client(&["xfreerdp", "xfreerdp3", "wfreerdp"], &["/p:"], Argument::Attached, ""),
+    client(&["gh"], &["-b", "--body"], Argument::Either, "secret"),
+    client(&["net", "NET", "net.exe"], &[], Argument::Positional(2), "user"),
+    client(&["rabbitmqctl"], &[], Argument::Positional(2), "add_user"),
+    client(&["rabbitmqctl"], &[], Argument::Positional(2), "change_password"),
+    client(&["ConvertTo-SecureString", "requirepass", "masterauth"], &[], Argument::Positional(1), ""),
+    client(&["htpasswd"], &[], Argument::LastWith(b'b'), ""),
+];
+
+/// What begins or ends the option of a program that reads a password from its input, and whether it reads `user:password`.
+pub(crate) const READERS: &[(&str, bool)] = &[
+    ("sudo -S", false),
+    ("sudo -kS", false),
+    ("sudo -Sk", false),
+    ("--password-stdin", false),
+    ("passwd --stdin", false),
+    ("--with-token", false),
+    ("--passphrase-fd 0", false),
+    ("-pass stdin", false),
+    ("chpasswd", true),
 ];
 
 /// Parts of a cookie's name that say that its value proves who somebody is.
