@@ -1,4 +1,4 @@
-"""Asyncio locks by name and space, and a wait for thread work that a cancellation does not cut short.
+"""Asyncio locks by name and space, work that many callers wait for, and a wait that a cancellation does not cut short.
 
 A lock is created when it is first requested and freed when nothing refers to it any more.
 """
@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Callable, Coroutine
 
-__all__ = ["finish_before_cancel", "keyed_lock"]
+__all__ = ["finish_before_cancel", "keyed_lock", "wait_together"]
 
 T = TypeVar("T")
 
@@ -29,6 +29,33 @@ def keyed_lock(name: str, space: str) -> asyncio.Lock:
     if lock is None:
         lock = locks[name, space] = asyncio.Lock()
     return lock
+
+
+# Per event loop too: the work that runs now, by name and space.
+_running: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[tuple[str, str], asyncio.Task[object]]] = (
+    WeakKeyDictionary()
+)
+
+
+async def wait_together(name: str, space: str, work: Callable[[], Coroutine[object, object, object]]) -> None:
+    """Wait until `work` has ended, which runs once for all who come while it runs.
+
+    All of them go on at the same moment; holders of a lock would go on one after the other, each in a turn of its own
+    of a busy event loop. Work that fails is ended too: a caller that needs its result does the work itself.
+    """
+    running = _running.setdefault(asyncio.get_running_loop(), {})
+    key = (name, space)
+    task = running.get(key)
+    if task is None:
+        task = running[key] = asyncio.ensure_future(work())
+
+        def ended(task: asyncio.Task[object]) -> None:
+            del running[key]
+            if not task.cancelled():
+                task.exception()  # mark it as retrieved
+
+        task.add_done_callback(ended)
+    await asyncio.wait({task})
 
 
 async def finish_before_cancel(work: Awaitable[T]) -> T:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from reverie.models import MemoryType
 from reverie.usecases import memory_changes
 from reveried.actions.documents import check_spelling, check_writable, commit_write, redacted
+from reveried.keyed_lock import wait_together
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -108,11 +109,19 @@ async def recall(
         "projects": projects,
         "min_score": min_score,
     }
-    # A thread costs more than a search does; it is for an index that has to catch up first.
-    with services.store.reader(space) as reader:
-        found = services.recall.recall_at_once(reader, query, **options)
-        if found is not None:
-            return _recalled(services, reader, found, peek=peek)
+
+    def at_once() -> Recalled | None:
+        with services.store.reader(space) as reader:
+            found = services.recall.recall_at_once(reader, query, **options)
+            return None if found is None else _recalled(services, reader, found, peek=peek)
+
+    # A thread costs more than a search does. It is for an index that has to catch up first, which is done once for all
+    # that come meanwhile: with a thread each, hundreds of them would wait for one another's.
+    if (answer := at_once()) is not None:
+        return answer
+    await wait_together("recall", space, lambda: asyncio.to_thread(services.recall.catch_up, space))
+    if (answer := at_once()) is not None:
+        return answer
     found = await asyncio.to_thread(services.recall.recall, space, query, **options)
     with services.store.reader(space) as reader:
         return _recalled(services, reader, found, peek=peek)

@@ -15,7 +15,6 @@ from reverie.models import Candidate, MemoryType
 from reverie.store import MemoryRecord, PendingPurge
 from reverie.usecases import memory_changes as usecase
 from reverie.usecases import purge_targets as purging
-from reverie.usecases.recall import recall_answer
 from reveried.actions import memories, projects
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -148,7 +147,7 @@ async def recall(call: Call) -> Reply:
             min_score=body.min_score,
             peek=body.peek,
         )
-        return recall_answer(found.hits, selection.project, weaker=found.weaker, min_score=found.min_score)
+        return usecase.recall_answer(found.hits, selection.project, weaker=found.weaker, min_score=found.min_score)
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, search, wire.RecallAnswer))
 

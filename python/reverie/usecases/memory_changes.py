@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reverie import wire
+from reverie import token_counter, wire
 from reverie.consolidate.apply import document_of
 from reverie.decoding import convert
 from reverie.documents import parse_document
@@ -25,6 +25,7 @@ from reverie.usecases.document_writes import Author, NewText, no_new_ids, put_te
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from reverie.recall import Hit
     from reverie.store import Reader, Writer
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "history",
     "memory_answer",
     "memory_of",
+    "recall_answer",
     "record_of",
     "remember",
     "remove",
@@ -92,6 +94,36 @@ def memory_answer(record: MemoryRecord) -> wire.Memory:
         title=record.title,
         fields=dict(record.fields),
         project=memory_project(record) or None,
+    )
+
+
+def recall_answer(
+    found: Sequence[tuple[Hit[MemoryRecord], MemoryRecord]],
+    project: str | None = None,
+    *,
+    weaker: int = 0,
+    min_score: float = 0.0,
+) -> wire.RecallAnswer:
+    """Return the hits as the API shows them, each with the terms that contributed to its score.
+
+    `project` is the one whose memories were searched beside the person's.
+    """
+    hits = [
+        wire.RecallHit(
+            memory=memory_answer(record),
+            score=round(hit.score, 4),
+            why=", ".join(f"{term} {added:.2f}" for term, added in hit.why),
+            relevance=round(hit.relevance, 4),
+        )
+        for hit, record in found
+    ]
+    return wire.RecallAnswer(
+        hits=hits,
+        tokens=sum(hit.tokens for hit, _ in found),
+        tokenizer=token_counter.TOKENIZER,
+        project=project,
+        weaker=weaker,
+        min_score=round(min_score, 4),
     )
 
 

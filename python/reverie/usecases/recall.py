@@ -13,11 +13,10 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from reverie import recall, token_counter, wire
+from reverie import recall
 from reverie.errors import ReverieError
 from reverie.full_text_index import Index
 from reverie.store import Kind, MemoryRecord, OperationRecord, RecordCache
-from reverie.usecases.memory_changes import memory_answer
 from reverie.usecases.saved_search_index import SavedIndex, are_there, segments_to_merge
 
 if TYPE_CHECKING:
@@ -29,12 +28,14 @@ if TYPE_CHECKING:
     from reverie.recall import Counted, Found, Hit
     from reverie.store import Reader, Snapshot, Store
 
-__all__ = ["MemoryIndex", "Recall", "recall_answer"]
+__all__ = ["MemoryIndex", "Recall", "operation_checksum"]
 
 T = TypeVar("T")
 
 BEHIND_MIN: Final = 2_000  # operations; applying as many is always faster than building the index again
 OPERATIONS_PER_MEMORY: Final = 2  # an operation is read in 10 µs, a memory read and indexed in 25 µs
+AT_ONCE_OPERATIONS: Final = 16  # behind: applied in a millisecond, before a search that does not wait
+AT_ONCE_MEMORIES: Final = 8  # changed by these
 BUILD_BATCH: Final = 1_000  # memories that are in this process at one time
 BUFFER_MAX: Final = 20_000  # memories in the index's buffer while it is built; about 10 MB
 
@@ -115,10 +116,22 @@ class MemoryIndex:
         """Drop the memories that are kept in this process because they were found."""
         self._found.clear()
 
-    @property
-    def has_threshold(self) -> bool:
-        """True if the threshold below which nothing is answered is learned already."""
+    def is_ready(self, reader: Reader) -> bool:
+        """Return whether a recall takes no longer than a search; a few changes are applied for it. Raises OSError."""
+        if not self.is_current(reader):
+            since, now = self._operation, reader.operation()
+            if (
+                since is None
+                or now - since > AT_ONCE_OPERATIONS
+                or not self._update(reader, since, now, AT_ONCE_MEMORIES)
+            ):
+                return False
+            self._operation = now
         return self._index.has_threshold
+
+    def learn_threshold(self) -> None:
+        """Learn the threshold below which nothing is answered, unless it is known. Raises OSError."""
+        self._index.threshold()
 
     def ids(
         self,
@@ -156,8 +169,11 @@ class MemoryIndex:
             index, self._operation = found
             self._index = recall.SearchIndex(index)
 
-    def _update(self, reader: Reader, since: int, now: int) -> bool:
-        """Apply the operations after `since`; return False where the index is to be built again."""
+    def _update(self, reader: Reader, since: int, now: int, most: int | None = None) -> bool:
+        """Apply the operations after `since`; return False where the index is to be built again.
+
+        Nor are changes of more than `most` memories applied.
+        """
         memories = reader.count(Kind.MEMORY)
         if now < since or now - since > max(BEHIND_MIN, OPERATIONS_PER_MEMORY * memories):
             return False
@@ -168,6 +184,8 @@ class MemoryIndex:
             for change in operation.changes:
                 if change.kind is Kind.MEMORY:
                     exists[str(change.key[0])] = change.after is not None and not change.purged
+        if most is not None and len(exists) > most:
+            return False
         for ids in _batches(sorted(exists)):
             # A deleted one is not looked up: that the store has none would be verified by reading all memories.
             records = {name: reader.load(MemoryRecord, (name,)) if exists[name] else None for name in ids}
@@ -220,9 +238,7 @@ class Recall:
             return None
         try:
             index = self._indexes.get(reader.space)
-            if index is None or not index.has_threshold or not index.is_current(reader):
-                return None
-            return index.recall(reader, query, **options)
+            return index.recall(reader, query, **options) if index is not None and index.is_ready(reader) else None
         except OSError:
             return None  # a damaged file: `recall` builds the index again
         finally:
@@ -259,9 +275,14 @@ class Recall:
         return [(recall.recall_line(hit.memory), hit.memory.id, hit.memory.document) for hit in hits]
 
     def catch_up(self, space: str) -> int:
-        """Bring the index of a space up to date; return how many of its changes are not saved."""
+        """Bring the index of a space and its threshold up to date; return how many of its changes are not saved."""
+
+        def learned(index: MemoryIndex, _: Reader) -> int:
+            index.learn_threshold()
+            return index.unsaved
+
         with self._lock:
-            return self._answer(space, lambda index, _: index.unsaved)
+            return self._answer(space, learned)
 
     def opened(self) -> list[str]:
         """Return the spaces whose index is open."""
@@ -361,33 +382,3 @@ def _batches(items: Iterable[T]) -> Iterator[list[T]]:
 def operation_checksum(reader: Reader, number: int) -> str | None:
     """Return the checksum of an operation's record, or None where it is not there."""
     return reader.record_checksum(Kind.OPERATION, (number,)) if number > 0 else ""
-
-
-def recall_answer(
-    found: Sequence[tuple[Hit[MemoryRecord], MemoryRecord]],
-    project: str | None = None,
-    *,
-    weaker: int = 0,
-    min_score: float = 0.0,
-) -> wire.RecallAnswer:
-    """Return the hits as the API shows them, each with the terms that contributed to its score.
-
-    `project` is the one whose memories were searched beside the person's.
-    """
-    hits = [
-        wire.RecallHit(
-            memory=memory_answer(record),
-            score=round(hit.score, 4),
-            why=", ".join(f"{term} {added:.2f}" for term, added in hit.why),
-            relevance=round(hit.relevance, 4),
-        )
-        for hit, record in found
-    ]
-    return wire.RecallAnswer(
-        hits=hits,
-        tokens=sum(hit.tokens for hit, _ in found),
-        tokenizer=token_counter.TOKENIZER,
-        project=project,
-        weaker=weaker,
-        min_score=round(min_score, 4),
-    )

@@ -203,6 +203,29 @@ def test_a_file_damaged_while_it_is_open_is_noticed(tmp_path: Path) -> None:
         assert answers(recall) == answers(Recall(store))
 
 
+def test_a_recall_that_does_not_wait_applies_a_few_changes(tmp_path: Path) -> None:
+    """It finds what a rebuilt index finds after each of them; not before an index is there, nor after many changes."""
+    pick = random.Random(3)
+    with opened(tmp_path / "store") as store:
+        recall = Recall(store)
+        put(store, *(memory(number, f"{pick.choice(WORDS)} number{number}") for number in range(60)))
+        assert at_once(store, recall, "parser") is None
+        recall.catch_up(SPACE)
+        for number in range(60, 60 + count(30, 2_000)):
+            text = f"{pick.choice(WORDS)} {pick.choice(WORDS)}"
+            put(store, memory(pick.randrange(number), text), deleted=(pick.randrange(number),))
+            if at_once(store, recall, "parser") is None:  # so many are deleted that the threshold is learned again
+                recall.catch_up(SPACE)
+            query = pick.choice(QUERIES)
+            assert at_once(store, recall, query) == Recall(store).recall(SPACE, query, limit=5)
+        put(store, *(memory(number, "lexer") for number in range(recall_case.AT_ONCE_MEMORIES + 1)))
+        assert at_once(store, recall, "lexer") is None
+        recall.catch_up(SPACE)
+        for _ in range(recall_case.AT_ONCE_OPERATIONS + 1):
+            put(store, memory(1, f"lexer {pick.random()}"))
+        assert at_once(store, recall, "lexer") is None
+
+
 def test_a_write_is_found_at_once_while_the_index_is_saved(tmp_path: Path) -> None:
     """Saving and merging in another thread, without a pause: every written memory is found, no deleted one is."""
     stop = threading.Event()
