@@ -256,3 +256,59 @@ def test_tests_that_print_errors_and_pass_are_no_blocker() -> None:
     assert ENGINE.working_state(thread.messages).blockers == ()
     failing = Thread().user("Run the tests").bash("bun run test 2>&1 | tail -30", printed.replace("0 fail", "2 fail"))
     assert ENGINE.working_state(failing.messages).blockers == ("tests failing: error: Database connection failed",)
+
+
+def asking(answer: str) -> Thread:
+    """Return a thread in the middle of a turn, behind an answer to a question of the agent."""
+    result = f'User has answered your questions: "Ring or list?"="{answer}". You can now continue with these answers.'
+    question = {"questions": [{"question": "Ring or list?", "options": [{"label": "Ring"}, {"label": "List"}]}]}
+    thread = Thread().user("How would the harbour keep its last hundred ships?")
+    return thread.call("Read", {"file_path": "/w/ships.py"}).call("AskUserQuestion", question, result)
+
+
+@pytest.mark.parametrize(
+    ("answer", "step"),
+    [
+        ("Ring", "go on: Ring or list? → Ring"),
+        ("a ring with a hundred places", "go on: a ring with a hundred places"),
+        ("What does a ring cost for each new ship?", "answer the user: What does a ring cost for each new ship?"),
+    ],
+)
+def test_an_answer_is_what_to_go_on_with(answer: str, step: str) -> None:
+    """The request before it was answered by the agent's question; what the person chose or asks then is next."""
+    assert ENGINE.working_state(asking(answer).messages).next_steps == (step,)
+
+
+def test_a_last_item_that_was_never_ticked_off_is_over() -> None:
+    """Where the agent has answered a later request; with other items left, or in a turn, the plan is still ahead."""
+
+    def following(status: str) -> tuple[str, ...]:
+        thread = Thread().user("Add a ring of a hundred ships to the harbour, and test it.")
+        thread.todos(**{"Write the ring": "completed", "Test the ring": "in_progress", "Tell Ann": status})
+        thread.edit("/w/ships.py").bash("pytest -q", "9 passed").agent("The ring holds a hundred ships.")
+        thread.user("push it and open a draft, please").bash("git push", "done")
+        return ENGINE.working_state(thread.agent("Pushed, and opened the draft.").messages).next_steps
+
+    assert following("completed") == ()
+    assert following("pending") == ("Test the ring", "Tell Ann")
+
+
+def test_tests_that_pass_end_a_broken_build_that_was_mended() -> None:
+    """Without an edit in between the tests may be of another part."""
+    broken = Thread().user("Add the ring.").bash("go build ./...", "ships.go:3:1: undefined: ring", failed=True)
+    broken.bash("go test ./tides", "ok tides 0.2s")
+    assert len(ENGINE.working_state(broken.messages).blockers) == 1
+    mended = broken.edit("/w/ships.go").bash("go test ./...", "ok ships 0.2s")
+    assert ENGINE.working_state(mended.messages).blockers == ()
+
+
+@pytest.mark.parametrize("result", ["<tool_use_error>Sibling tool call errored</tool_use_error>", f"{REFUSED}not now"])
+def test_a_command_that_never_ran_is_no_check(result: str) -> None:
+    """Neither does it fail, nor does it pass."""
+    thread = Thread().user("Mend the ring, please.").bash("pytest -q", "E assert 1 == 2", failed=True)
+    before = ENGINE.working_state(thread.messages).blockers
+    state = ENGINE.working_state(
+        thread.bash("pytest -q", result, failed=True).bash("make", result, failed=True).messages
+    )
+    assert state.blockers == before != ()
+    assert not any("passed" in step for step in state.completed_steps)

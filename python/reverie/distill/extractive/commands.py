@@ -161,6 +161,8 @@ _CHANGING = re.compile(
     r"|reset|add)\b|\bgh (?:pr|issue|release|api|run)\b"
     r"|\b(?:mv|cp|rm|mkdir|touch|patch|sed -i|tee|install|deploy|publish)\b|[^-=2&]>\s?[\w./~]"
 )
+# The client's text for a command that it did not run: refused by the person, or cancelled with another one.
+_NOT_RUN = re.compile(r"\s*(?:<tool_use_error>|The user doesn't want to proceed)")
 # How the client reports a non-zero exit status.
 _EXIT = re.compile(r"^Exit code (\d+)", re.MULTILINE)
 # A line by which test runners, compilers and linters report failure, for output that was piped through `head`.
@@ -199,10 +201,10 @@ def is_wrapper_line(line: str) -> bool:
 
 
 def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
-    """Return every shell command with its purpose and outcome, oldest first."""
+    """Return every shell command that ran, with its purpose and outcome, oldest first."""
     found = []
     for call in calls:
-        if call.tool != "Bash" or not call.answered:
+        if call.tool != "Bash" or not call.answered or _NOT_RUN.match(call.result):
             continue
         command = call.word("command")
         purpose = next((kind for kind, pattern in _PURPOSES if pattern.search(command)), Purpose.OTHER)
@@ -282,7 +284,7 @@ def pasted_error(text: str) -> str:
 def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
     """True if the client or the exit code reports failure; a piped test or build is judged by its output."""
     if call.failed:
-        return "[Request interrupted" not in call.result and "doesn't want to proceed" not in call.result
+        return "[Request interrupted" not in call.result
     code = _EXIT.search(call.result[:200])
     if code is not None:
         return code.group(1) != "0"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FixedFailure", "match_failures"]
 
+_BUILD = (commands.Purpose.BUILD, "")
+
 
 @dataclass(frozen=True, slots=True)
 class FixedFailure:
@@ -47,6 +49,10 @@ def match_failures(
             files = _edited_between(trace, before.seq, run.seq)
             if files:
                 fixes.append(FixedFailure(before, run, files, _why(findings, before.seq, run.seq)))
+        if not run.failed and run.purpose is commands.Purpose.TEST:
+            built = first_runs.get(_BUILD)
+            if built is not None and _edited_between(trace, built.seq, run.seq):
+                del first_runs[_BUILD], last_runs[_BUILD]  # what was mended and is tested has been built
     return fixes, list(last_runs.values())
 
 

@@ -10,7 +10,7 @@ from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.extractive.trace import Utterance
 
 if TYPE_CHECKING:
-    from reverie.distill.extractive.thread_facts import ThreadFacts
+    from reverie.distill.extractive.thread_facts import AnsweredQuestion, ThreadFacts
     from reverie.distill.extractive.todo_list import TodoItem
     from reverie.distill.state_rendering import StateItem
 
@@ -50,6 +50,7 @@ CHECKS = ("tests", "build", "lint")
 _TO = "” to: "
 # Entries after which an announced step counts as done or given up, and an older plan as left for another task.
 _STILL_DOING = 60
+_TELLING_WORDS = 5  # of an answer; a shorter one says nothing without its question
 
 
 def current_request(facts: ThreadFacts) -> str:
@@ -100,12 +101,29 @@ def last_question(facts: ThreadFacts) -> str:
 
 
 def current_plan(facts: ThreadFacts) -> list[TodoItem]:
-    """Return the to-do list; without unfinished items if it is older than the task and was not updated since."""
+    """Return the to-do list; without unfinished items if it is older than the task and was not updated since.
+
+    Also without a last item that was never ticked off, where the agent has answered the person's next request since.
+    """
     opened = task_opened(facts)
     end = facts.trace.steps[-1].seq if facts.trace.steps else 0
-    if end - opened < _STILL_DOING or any(item.seq >= opened for item in facts.plan):
+    is_of_task = end - opened < _STILL_DOING or any(item.seq >= opened for item in facts.plan)
+    if is_of_task and not _is_left_open(facts):
         return list(facts.plan)
     return [item for item in facts.plan if item.status == "completed"]
+
+
+def _is_left_open(facts: ThreadFacts) -> bool:
+    """Return True where only items in progress are left that were begun before a request which the agent answered."""
+    unfinished = [item for item in facts.plan if item.status != "completed"]
+    last = facts.trace.steps[-1] if facts.trace.steps else None
+    said = facts.requests[-1].seq if facts.requests else 0
+    return (
+        isinstance(last, Utterance)
+        and last.role == "assistant"
+        and not state_cues.open_questions(last.text)
+        and all(item.status == "in_progress" and item.seq < said for item in unfinished)
+    )
 
 
 def task_opened(facts: ThreadFacts) -> int:
@@ -171,9 +189,20 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
     if failing:
         name = failing[-1].purpose.value
         return [(clip(f"{_GO_ON}make the {name} pass again ({failing[-1].error})", 2 * ITEM_CHARS), failing[-1].seq)]
+    if facts.answers and facts.answers[-1].seq > (asked[-1].seq if asked else 0):
+        return [_after_answer(facts.answers[-1])]
     if not asked:
-        return [(f"{_GO_ON}{answer.answer}", answer.seq) for answer in facts.answers[-1:]]
+        return []
     return [(f"{_GO_ON}{latest_remark(asked[-1], facts)}", asked[-1].seq)]
+
+
+def _after_answer(answer: AnsweredQuestion) -> StateItem:
+    """Return the step after the person's answer to a question: a question of theirs, or what they chose."""
+    said = leading_sentences(answer.answer, 2 * ITEM_CHARS)
+    if cue_phrases.is_question(sentences(answer.answer)[-1] if sentences(answer.answer) else ""):
+        return f"{_ANSWER}{said}", answer.seq
+    asked = f"{clip(answer.question, ITEM_CHARS)} → " if len(said.split()) < _TELLING_WORDS else ""
+    return f"{_GO_ON}{asked}{said}", answer.seq
 
 
 def _announced_step(facts: ThreadFacts) -> str:
