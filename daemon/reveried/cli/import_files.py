@@ -1,6 +1,6 @@
 """Send session files to the daemon, from the end of the last import on.
 
-The protocol is that of `reverie.wire.imports`: the daemon answers how many bytes of a session it has, and the SHA-256
+The protocol is that of `reverie.wire.threads`: the daemon answers how many bytes of a session it has, and the SHA-256
 of the last chunk. If the file still has those bytes there, only the rest is sent, else all of it: the daemon adds only
 what is new.
 """

@@ -27,7 +27,6 @@ __all__ = ["RecentlyUsed", "StoredValue", "ThreadValues", "thread_id", "value_me
 
 _FIELD: Final = "value"  # of the first block of a message
 
-
 V = TypeVar("V")
 
 

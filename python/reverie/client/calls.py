@@ -5,57 +5,52 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from reverie import wire
-from reverie.client.document_calls import (
+from reverie.client.memory_and_document_calls import (
+    accept_candidate,
     append_entry,
+    candidate,
+    candidates,
+    change_memory,
     conflict,
     conflicts,
     delete_document,
     delete_folder,
     document,
     documents,
+    forget,
     index,
     insert_lines,
+    memories,
+    memory,
+    memory_history,
     move_document,
     patch_document,
     put_document,
+    recall,
+    reject_candidate,
+    remember,
     resolve,
     sync_now,
     sync_status,
 )
-from reverie.client.memory_calls import (
-    accept_candidate,
-    candidate,
-    candidates,
-    change_memory,
-    forget,
-    memories,
-    memory,
-    memory_history,
-    recall,
-    reject_candidate,
-    remember,
-)
 from reverie.client.protocol import Call, decoder, discard, get, request, target
-from reverie.client.run_calls import (
+from reverie.client.run_and_session_calls import (
+    change_privacy,
+    compact_conversation,
     complete_run,
+    end_session,
+    prepare_compaction,
+    privacy,
     put_run_file,
     put_working_memory,
     run,
     run_context,
     run_file,
     runs,
-    start_run,
-)
-from reverie.client.session_calls import (
-    change_privacy,
-    compact_conversation,
-    end_session,
-    prepare_compaction,
-    privacy,
     sessions,
+    start_run,
     start_session,
 )
-from reverie.client.space_calls import create_space, create_token, revoke_token, spaces, tokens
 from reverie.client.thread_calls import (
     add_note,
     append,
@@ -192,7 +187,6 @@ __all__ = [
     "undo",
     "working_state",
 ]
-
 
 # The daemon
 
@@ -344,3 +338,28 @@ def add_schedule(
 def remove_schedule(schedule_id: str) -> Call[None]:
     """Delete a schedule."""
     return Call("DELETE", target("schedules", schedule_id), discard)
+
+
+def spaces(*, after: str | None = None, limit: int = wire.LIMIT_DEFAULT) -> Call[wire.Page[wire.Space]]:
+    """Return the spaces and the folders of their documents; with a token only its own space."""
+    return get(wire.Page[wire.Space], "spaces", after=after, limit=limit)
+
+
+def create_space(name: str, *, key: str | None = None) -> Call[wire.Space]:
+    """Create a space; only for the owner, who has no token."""
+    return request("POST", target("spaces"), wire.Space, wire.CreateSpace(id=name), key=key)
+
+
+def tokens(*, after: str | None = None, limit: int = wire.LIMIT_DEFAULT) -> Call[wire.Page[wire.Token]]:
+    """Return the valid access tokens without their secrets; only for the owner."""
+    return get(wire.Page[wire.Token], "tokens", after=after, limit=limit)
+
+
+def create_token(space: str = "default", *, agent: str | None = None) -> Call[wire.Token]:
+    """Create an access token for a space; its secret is `token` of this answer and nowhere else."""
+    return request("POST", target("tokens"), wire.Token, wire.CreateToken(space=space, agent=agent))
+
+
+def revoke_token(token_id: str) -> Call[None]:
+    """Revoke an access token at once."""
+    return Call("DELETE", target("tokens", token_id), discard)

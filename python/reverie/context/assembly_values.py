@@ -23,8 +23,26 @@ __all__ = [
 
 Placement: TypeAlias = Literal["system", "late"]
 
-
 AFTER_DISTILLATION: Final = 35_000
+"""Tokens of a whole context right after a distillation at a window of 200K or more, tools included (seed 001)."""
+
+_OF_WINDOW: Final = AFTER_DISTILLATION / 200_000
+
+TIERS: Final = ("bootstrap", "index", "digest", "notes", "workingState", "recall", "summary", "tail")
+
+SHARES: Final[dict[int, tuple[int, ...]]] = {
+    # budget: bootstrap, index, digest, notes, state, recall, summary, tail; tokens. Excerpts take what remains.
+    1_000: (90, 60, 30, 60, 120, 40, 200, 400),
+    4_000: (500, 150, 60, 240, 260, 160, 350, 300),
+    8_000: (1_400, 240, 120, 460, 340, 340, 1_700, 700),
+    16_000: (3_200, 460, 230, 920, 420, 690, 3_000, 4_400),
+    35_000: (7_000, 1_000, 500, 2_000, 500, 1_500, 5_000, 12_000),
+}
+"""Ceilings in tokens at five budgets; between two rows they are interpolated, beyond the last they grow with it.
+
+The last row is the table of a 200K window. The rows above it favour what a continuing agent needs most when there is
+little room: the state keeps its size longer than the bootstrap texts do, and the tail gives way to excerpts.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,27 +117,6 @@ class Context:
     distillation: int = 0
     dropped: list[dict[str, Any]] = field(default_factory=list)
     texts: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-"""Tokens of a whole context right after a distillation at a window of 200K or more, tools included (seed 001)."""
-
-_OF_WINDOW: Final = AFTER_DISTILLATION / 200_000
-
-TIERS: Final = ("bootstrap", "index", "digest", "notes", "workingState", "recall", "summary", "tail")
-
-SHARES: Final[dict[int, tuple[int, ...]]] = {
-    # budget: bootstrap, index, digest, notes, state, recall, summary, tail; tokens. Excerpts take what remains.
-    1_000: (90, 60, 30, 60, 120, 40, 200, 400),
-    4_000: (500, 150, 60, 240, 260, 160, 350, 300),
-    8_000: (1_400, 240, 120, 460, 340, 340, 1_700, 700),
-    16_000: (3_200, 460, 230, 920, 420, 690, 3_000, 4_400),
-    35_000: (7_000, 1_000, 500, 2_000, 500, 1_500, 5_000, 12_000),
-}
-"""Ceilings in tokens at five budgets; between two rows they are interpolated, beyond the last they grow with it.
-
-The last row is the table of a 200K window. The rows above it favour what a continuing agent needs most when there is
-little room: the state keeps its size longer than the bootstrap texts do, and the tail gives way to excerpts.
-"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,17 +51,6 @@ SAID: Final = "The agent last said: "
 LAST: Final = "Last "
 EDITED: Final = "Edited last: "
 OF_NOW: Final = (DOING, FAILING, SAID, LAST, EDITED)
-
-
-_AGAIN = 0.7  # worth of a word each time it was said before
-
-_FULLNESS = ((4, 0.4), (8, 0.7), (15, 1.0))  # worth of the words on a line with fewer than these: it says half a thing
-_FULL = 1.2  # and of those on any longer one
-
-_WORD = re.compile(r"[a-z][a-z_]{4,}")
-_ENDING = re.compile(r"(?:ing|ed|es|s)$")
-
-
 """How lines of the current state begin that the next summary has anew; the others are what was found out."""
 
 FIRM: Final = (BEGAN, USER, TO_DO, DOING, FAILING, UNANSWERED, NEXT)
@@ -69,6 +58,13 @@ FIRM: Final = (BEGAN, USER, TO_DO, DOING, FAILING, UNANSWERED, NEXT)
 
 _HEADING = re.compile(r"^# Conversation Summary \(Distillation #(\d+)\)\s*$", re.MULTILINE)
 _SECTION = re.compile(r"^## (.+?)\s*$")
+_AGAIN = 0.7  # worth of a word each time it was said before
+
+_FULLNESS = ((4, 0.4), (8, 0.7), (15, 1.0))  # worth of the words on a line with fewer than these: it says half a thing
+_FULL = 1.2  # and of those on any longer one
+
+_WORD = re.compile(r"[a-z][a-z_]{4,}")
+_ENDING = re.compile(r"(?:ing|ed|es|s)$")
 
 
 def heading(number: int) -> str:

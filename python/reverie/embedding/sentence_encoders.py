@@ -21,7 +21,6 @@ BATCH: Final = 16  # texts of like length at once
 _EMBEDDINGS: Final = "embeddings."
 _ERF: Final = (0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429)  # Abramowitz and Stegun 7.1.26
 
-
 TABLE_TOKENS_MAX: Final = 512
 
 

@@ -49,7 +49,6 @@ SEARCHED_CHARS: Final = 50_000  # of a text; a passage behind them is not shown
 _PIECE = re.compile(r"[^\n.!?]*(?:[.!?]+(?=\s|$)|\n|.|$)", re.DOTALL)
 _WORD = re.compile(r"\w+")
 
-
 NEAR: Final = 200  # the messages nearest in meaning that are looked at
 SIMILAR: Final = 30.0  # what a cosine of 1 counts beside the score of words
 

@@ -5,38 +5,43 @@ from __future__ import annotations
 from reverie.store.codec import Redactor, Sealed, open_sealed, seal, to_ms
 from reverie.store.folder_guards import StoreLock, needs_check, truncated_at
 from reverie.store.group_commit import Done, Failed, Write
-from reverie.store.maintenance_records import (
+from reverie.store.maintenance_and_usage_records import (
     BackupEntry,
     BackupsCursor,
+    BatchedCall,
+    BatchEntry,
+    BatchesCursor,
     CompactionCursor,
     FingerprintRecord,
     FingerprintsCursor,
     IdentityRecord,
+    LedgerRecord,
     PendingPurge,
     PurgesCursor,
+    SpendRecord,
     VersionsCursor,
 )
-from reverie.store.memory_records import (
+from reverie.store.memory_and_review_records import (
     AccessCursor,
     AccessRecord,
     ArchiveEntryRecord,
     ArchiveRecord,
     ArchivesCursor,
     BaselineRecord,
+    CandidateRecord,
     ConflictRecord,
     DocumentRecord,
     DreamRecord,
+    ForgottenRecord,
     ListedCursor,
     MemoriesCursor,
     MemoryRecord,
+    PendingChange,
     RegionRecord,
     RetiredRecord,
 )
-from reverie.store.model_usage_records import BatchedCall, BatchEntry, BatchesCursor, LedgerRecord, SpendRecord
 from reverie.store.reader import Reader, Version
 from reverie.store.record_cache import RecordCache
-from reverie.store.review_records import CandidateRecord, ForgottenRecord, PendingChange
-from reverie.store.run_records import RunFileRecord, RunRecord
 from reverie.store.schema import RULES, SYSTEM_SPACE, Key, Kind
 from reverie.store.space_records import (
     PrivacyCursor,
@@ -49,7 +54,7 @@ from reverie.store.space_records import (
     TokenRecord,
 )
 from reverie.store.store import Store
-from reverie.store.thread_records import (
+from reverie.store.thread_and_run_records import (
     ClearedRecord,
     DigestRecord,
     DistillationRecord,
@@ -59,6 +64,8 @@ from reverie.store.thread_records import (
     NoteRecord,
     OutlineRecord,
     PassageRecord,
+    RunFileRecord,
+    RunRecord,
     ThreadRecord,
     UsageRecord,
     WorkingStateRecord,

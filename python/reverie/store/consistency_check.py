@@ -25,7 +25,7 @@ from reverie.store.codec import (
     record_json,
     verified_sealed,
 )
-from reverie.store.integrity import CollectionChecksum, collection_kind, collection_prefix
+from reverie.store.collection_checksums import CollectionChecksum, collection_kind, collection_prefix
 from reverie.store.record_keys import (
     decode_key,
     encode_number,

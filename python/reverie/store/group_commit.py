@@ -18,7 +18,13 @@ import orjson
 from reverie.decoding import convert
 from reverie.errors import Conflict, TooLarge, ValidationError, unexpected
 from reverie.store.codec import HASH_BYTES, Redactor, encode_record, seal_own
-from reverie.store.integrity import CollectionChecksum, checksum_key, collection_kind, root_key, stored_checksum
+from reverie.store.collection_checksums import (
+    CollectionChecksum,
+    checksum_key,
+    collection_kind,
+    root_key,
+    stored_checksum,
+)
 from reverie.store.lmdb_env import translated_error
 from reverie.store.record_keys import record_key, space_prefix
 from reverie.store.schema import RULES, SYSTEM_SPACE, Kind
@@ -29,7 +35,7 @@ from reverie.store.writer import Writer
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.store.integrity import VerifiedCollections
+    from reverie.store.collection_checksums import VerifiedCollections
     from reverie.store.lmdb_env import Environment
     from reverie.store.store_header import Header
 

@@ -10,7 +10,7 @@ import lmdb
 
 from reverie.errors import Damaged, NotFound, ValidationError
 from reverie.store.codec import TOMBSTONE, RawRecord, decode_record, from_ms
-from reverie.store.integrity import CollectionChecksum
+from reverie.store.collection_checksums import CollectionChecksum
 from reverie.store.lmdb_env import translated_error
 from reverie.store.record_keys import (
     decode_key,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reverie.store.codec import Sealed
-    from reverie.store.integrity import VerifiedCollections
+    from reverie.store.collection_checksums import VerifiedCollections
     from reverie.store.transaction import ReadTransaction
 
 __all__ = ["Reader", "Version"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reverie.errors import Damaged, StorageFailed
 from reverie.store.codec import HASH_BYTES, decode_record, encode_record, record_json, seal_own
-from reverie.store.integrity import CollectionChecksum, header_key
+from reverie.store.collection_checksums import CollectionChecksum, header_key
 from reverie.store.lmdb_env import translated_errors
 from reverie.store.schema import FORMAT
 

@@ -29,7 +29,13 @@ from reverie.store.codec import (
     sealed_text,
     verified_sealed,
 )
-from reverie.store.integrity import CollectionChecksum, checksum_key, collection_prefix, records, stored_checksum
+from reverie.store.collection_checksums import (
+    CollectionChecksum,
+    checksum_key,
+    collection_prefix,
+    records,
+    stored_checksum,
+)
 from reverie.store.lmdb_env import translated_error
 from reverie.store.record_keys import encode_number, record_key, record_name
 from reverie.store.schema import BLOB_BYTES_MIN, Kind

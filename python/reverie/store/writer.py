@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from reverie.models import Json
-    from reverie.store.integrity import VerifiedCollections
+    from reverie.store.collection_checksums import VerifiedCollections
     from reverie.store.transaction import WriteTransaction
 
 __all__ = ["Writer"]

@@ -46,7 +46,6 @@ _EARLIER: Final = (
 _EARLIER_HEADING: Final = "## Summary of the work before this conversation"
 _REMINDER: Final = "<system-reminder>"  # what Claude Code adds to a message of the person
 
-
 HEADING: Final = "## What the person asked for (their own words, latest first)"
 REQUEST_TOKENS: Final = 300  # a longer one is shortened to its beginning and its end
 _LEAST: Final = 40  # tokens; where fewer are left, an older request is left out instead of being cut to nothing

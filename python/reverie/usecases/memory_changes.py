@@ -46,7 +46,6 @@ __all__ = [
 
 _WORDS = ("content", "tags", "title", "fields")  # a change of these by others makes a caller's decision stale
 
-
 _HASHES_KEPT = 4096  # lines: those of the part that is written to are looked at after each write
 _TEXTS_MAX = 512  # documents whose lines are kept: a set of some 10 KB for each
 

@@ -61,9 +61,7 @@ WHY_LISTED = "memory.list"  # the reason of an operation that updates the list i
 INDEX_TOKENS = 1_000  # maximum of the index in a context (seed 001)
 BEHIND_MAX = 2_000  # operations; further behind, reading all documents again is faster
 
-
 # The listing of documents
-
 
 _CACHED_MAX: Final = 4_096  # entries of documents in all projects; some 300 bytes each
 

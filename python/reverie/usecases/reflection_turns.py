@@ -52,7 +52,6 @@ FACTS_TOKENS: Final = 20_000  # of facts that are shown whole
 INDEX_TOKENS: Final = 5_000
 REFUSED_SHOWN: Final = 5
 
-
 _Quotes: TypeAlias = Annotated[
     list[Annotated[str, Meta(max_length=2000)]],
     Meta(

@@ -8,10 +8,8 @@ from reverie.wire.base import (
     PROTOCOL_HEADER,
     BackupFile,
     ErrorEnvelope,
-    Id,
     ListQuery,
     NoQuery,
-    OperationId,
     Page,
     Purged,
     PurgeQuery,
@@ -89,18 +87,12 @@ from reverie.wire.history import (
     RollbackAnswer,
     UndoAnswer,
 )
-from reverie.wire.imports import (
-    CHUNK_MAX_BYTES,
-    ChunkAnswer,
-    ChunkQuery,
-    ImportClient,
-    ImportPlace,
-    Problem,
-    StartImport,
-)
-from reverie.wire.memories import (
+from reverie.wire.memories_and_candidates import (
     RECALL_LIMIT_DEFAULT,
     AddChange,
+    Candidate,
+    CandidateDecided,
+    CandidateQuery,
     Change,
     ChangeMemory,
     CreateMemory,
@@ -113,6 +105,7 @@ from reverie.wire.memories import (
     MemoryPage,
     MemoryQuery,
     MemoryVersion,
+    PendingChange,
     Proposal,
     ProposedMemory,
     RecallAnswer,
@@ -123,8 +116,6 @@ from reverie.wire.memories import (
     UpdateChange,
 )
 from reverie.wire.parsing import parse, parse_query, plain
-from reverie.wire.projects import Project, ProjectsQuery, ProjectsSorted
-from reverie.wire.review import Candidate, CandidateDecided, CandidateQuery, CandidateState, PendingChange
 from reverie.wire.runs import (
     CreateRun,
     PutRunFile,
@@ -153,17 +144,25 @@ from reverie.wire.search import (
 from reverie.wire.sessions import (
     HOOK_MAX_BYTES,
     AgentClient,
-    ChangePrivacy,
-    CompactConversation,
-    Compaction,
     HookQuery,
-    Privacy,
     Session,
     SessionsQuery,
     StartSession,
 )
-from reverie.wire.spaces_and_tokens import CreateSpace, CreateToken, Space, Token
+from reverie.wire.spaces_and_projects import (
+    ChangePrivacy,
+    CreateSpace,
+    CreateToken,
+    Privacy,
+    Project,
+    ProjectsQuery,
+    ProjectsSorted,
+    Space,
+    Token,
+)
 from reverie.wire.thread_memory import (
+    CompactConversation,
+    Compaction,
     ContextAnswer,
     ContextQuery,
     ContextText,
@@ -178,19 +177,25 @@ from reverie.wire.thread_memory import (
     WorkingState,
 )
 from reverie.wire.threads import (
+    CHUNK_MAX_BYTES,
     MESSAGES_MAX,
     Appended,
     AppendMessages,
     ChangeThread,
+    ChunkAnswer,
+    ChunkQuery,
     Cleared,
     ContextUse,
     CreateThread,
     DeleteThreadQuery,
     DistilledNow,
-    MessageIn,
+    ImportClient,
+    ImportPlace,
     MessagesQuery,
+    Problem,
     RewindThread,
     Rewound,
+    StartImport,
     StoredEntry,
     StoredMessage,
     Thread,
@@ -223,7 +228,6 @@ __all__ = [
     "Candidate",
     "CandidateDecided",
     "CandidateQuery",
-    "CandidateState",
     "Change",
     "ChangeMemory",
     "ChangePrivacy",
@@ -277,7 +281,6 @@ __all__ = [
     "Failure",
     "Health",
     "HookQuery",
-    "Id",
     "ImportClient",
     "ImportPlace",
     "IndexAnswer",
@@ -295,7 +298,6 @@ __all__ = [
     "MemoryPage",
     "MemoryQuery",
     "MemoryVersion",
-    "MessageIn",
     "MessagesQuery",
     "ModelChecked",
     "ModelInUse",
@@ -310,7 +312,6 @@ __all__ = [
     "Note",
     "Operation",
     "OperationChange",
-    "OperationId",
     "Page",
     "PastDistillation",
     "Patch",

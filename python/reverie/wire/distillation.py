@@ -6,7 +6,7 @@ from msgspec import Meta, UnsetType
 
 from reverie.models import Json
 from reverie.wire.base import ABSENT, Reply, Request, TokenBudget
-from reverie.wire.memories import MemoryChanges
+from reverie.wire.memories_and_candidates import MemoryChanges
 
 __all__ = [
     "DistillAnswer",

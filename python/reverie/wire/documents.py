@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, field
 
 from reverie.wire.base import Count, ListQuery, OperationId, Purged, PurgeQuery, Reply, Request
-from reverie.wire.projects import Folder, ProjectText
+from reverie.wire.spaces_and_projects import Folder, ProjectText
 
 __all__ = [
     "AppendEntry",

@@ -6,7 +6,7 @@ from msgspec import Meta, field
 
 from reverie.models import Json
 from reverie.wire.base import Id, Reply, Request, TokenBudget
-from reverie.wire.memories import Change, Proposal
+from reverie.wire.memories_and_candidates import Change, Proposal
 
 __all__ = ["CreateSchedule", "DreamAnswer", "DreamOptions", "DreamRecord", "Failure", "Schedule", "StartDream"]
 

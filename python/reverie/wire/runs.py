@@ -6,8 +6,8 @@ from msgspec import Meta, field
 
 from reverie.models import Json
 from reverie.wire.base import Count, Id, ListQuery, Reply, Request
-from reverie.wire.memories import Change, Proposal, ProposedMemory
-from reverie.wire.projects import ProjectText
+from reverie.wire.memories_and_candidates import Change, Proposal, ProposedMemory
+from reverie.wire.spaces_and_projects import ProjectText
 
 __all__ = [
     "CreateRun",

@@ -5,7 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, field
 
 from reverie.wire.base import Id, Reply, Request
-from reverie.wire.projects import ProjectText
+from reverie.wire.spaces_and_projects import ProjectText
 
 __all__ = [
     "SEARCH_LIMIT_DEFAULT",

@@ -1,22 +1,16 @@
-"""Sessions of agents' clients, their hooks, and the privacy settings."""
+"""Sessions of agents' clients, and their hooks."""
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, field
+from msgspec import Meta
 
-from reverie.models import Json
 from reverie.wire.base import Id, ListQuery, Reply, Request
-from reverie.wire.projects import ABSOLUTE_PATH, ProjectText
+from reverie.wire.spaces_and_projects import AbsolutePath, ProjectText
 
 __all__ = [
     "HOOK_MAX_BYTES",
     "AgentClient",
-    "ChangePrivacy",
-    "CompactConversation",
-    "Compaction",
-    "CompactionSource",
     "HookQuery",
-    "Privacy",
     "Session",
     "SessionSource",
     "SessionsQuery",
@@ -26,9 +20,7 @@ __all__ = [
 HOOK_MAX_BYTES = 16 * 1024 * 1024  # of a hook's input, which has the whole of a prompt
 
 AgentClient = Literal["claude-code", "codex"]
-CompactionSource = Literal["thread", "messages"]
 SessionSource = Literal["startup", "resume", "clear", "compact", "fork"]
-_Path = Annotated[str, Meta(min_length=2, max_length=4096, pattern=ABSOLUTE_PATH, description="An absolute path.")]
 _Pid = Annotated[int, Meta(ge=1, le=2**31 - 1, description="The client's process.")]
 
 
@@ -41,7 +33,7 @@ class StartSession(Request):
     client: AgentClient
     session: Id
     project: ProjectText
-    transcript: _Path | None = None
+    transcript: AbsolutePath | None = None
     pid: _Pid | None = None
     source: SessionSource = "startup"
 
@@ -79,40 +71,3 @@ class HookQuery(Request):
         Literal["state", "summary", "excerpts"], Meta(description="What a hook at a session's start shows.")
     ] = "state"
     pid: _Pid | None = None
-
-
-class CompactConversation(Request):
-    """`POST /v1/compactions`: a client's conversation, to be replaced by a text of at most about `tokens`.
-
-    `messages` are those of the Messages API, for Codex the items of the Responses API. With a `session` that is
-    recorded, the text is made from its thread; nothing is stored either way.
-    """
-
-    client: AgentClient
-    messages: list[Json]
-    session: Id | None = None
-    tokens: Annotated[int, Meta(ge=1_000, le=200_000, description="Of the text, about.")] = 16_000
-
-
-class Compaction(Reply):
-    """The text that takes a conversation's place, and what it was made from."""
-
-    text: str
-    tokens: int
-    source: CompactionSource
-
-
-class Privacy(Reply):
-    """Privacy settings: folders whose sessions are not recorded, and whether any are now."""
-
-    ignored: list[str] = field(default_factory=list)
-    paused: bool = False
-    paused_since: str | None = None
-
-
-class ChangePrivacy(Request):
-    """`PATCH /v1/privacy`: pause the recording of sessions or go on; ignore a folder, or no longer."""
-
-    paused: bool | None = None
-    ignore: _Path | None = None
-    unignore: _Path | None = None

@@ -1,14 +1,18 @@
-"""Context, working state, notes and digest of a thread."""
+"""Context, working state, notes and digest of a thread, and the compaction of a client's conversation."""
 
 from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from reverie.models import Json, NoteCategory
-from reverie.wire.base import Reply, Request, TokenBudget
+from reverie.wire.base import Id, Reply, Request, TokenBudget
+from reverie.wire.sessions import AgentClient
 
 __all__ = [
     "TIERS",
+    "CompactConversation",
+    "Compaction",
+    "CompactionSource",
     "ContextAnswer",
     "ContextQuery",
     "ContextText",
@@ -23,6 +27,7 @@ __all__ = [
     "WorkingState",
 ]
 
+CompactionSource = Literal["thread", "messages"]
 Placement = Literal["system", "late"]
 TIERS = ("bootstrap", "index", "digest", "workingState", "notes", "recall", "summary", "excerpts", "tail")
 
@@ -178,3 +183,24 @@ class ThreadDigest(Reply):
     tokens: int
     updated_at: str | None = None
     tokenizer: str = "o200k_base"
+
+
+class CompactConversation(Request):
+    """`POST /v1/compactions`: a client's conversation, to be replaced by a text of at most about `tokens`.
+
+    `messages` are those of the Messages API, for Codex the items of the Responses API. With a `session` that is
+    recorded, the text is made from its thread; nothing is stored either way.
+    """
+
+    client: AgentClient
+    messages: list[Json]
+    session: Id | None = None
+    tokens: Annotated[int, Meta(ge=1_000, le=200_000, description="Of the text, about.")] = 16_000
+
+
+class Compaction(Reply):
+    """The text that takes a conversation's place, and what it was made from."""
+
+    text: str
+    tokens: int
+    source: CompactionSource

@@ -1,27 +1,34 @@
-"""Threads and their messages."""
+"""Threads and their messages, and the import of transcripts into them: a file is sent in chunks."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from reverie.models import Json
 from reverie.wire.base import LIMIT_MAX, Count, Id, ListQuery, PageLimit, Purged, Reply, Request, Sequence
-from reverie.wire.projects import ProjectText
+from reverie.wire.spaces_and_projects import ProjectText
 
 __all__ = [
+    "CHUNK_MAX_BYTES",
     "MESSAGES_MAX",
     "AppendMessages",
     "Appended",
     "ChangeThread",
+    "ChunkAnswer",
+    "ChunkQuery",
     "Cleared",
     "ContextUse",
     "CreateThread",
     "DeleteThreadQuery",
     "DistilledNow",
+    "ImportClient",
+    "ImportPlace",
     "MessageIn",
     "MessagesQuery",
+    "Problem",
     "RewindThread",
     "Rewound",
+    "StartImport",
     "StoredEntry",
     "StoredMessage",
     "Thread",
@@ -34,6 +41,11 @@ _EDITS_MAX = 100  # in one append
 _TITLE_CHARS = 500
 
 Title = Annotated[str, Meta(max_length=_TITLE_CHARS)]
+
+ImportClient: TypeAlias = Literal["claude-code", "codex", "pi", "chatgpt"]
+"""The program that wrote a session. The form of each line tells how it is read; this tells whose session it is."""
+
+CHUNK_MAX_BYTES = 32 * 1024 * 1024
 
 
 class CreateThread(Request):
@@ -242,3 +254,57 @@ class StoredMessage(Reply):
     at: str | None = None
     tokens: int = 0
     rewound: bool = False
+
+
+class StartImport(Request):
+    """`POST /v1/imports`. `session` names the thread at its source; `source` is where it was read from, for people.
+
+    For a session whose thread a person deleted the answer is a `conflict` with `details.forgotten`; `again` brings it
+    back; an agent's token may not.
+    """
+
+    client: ImportClient
+    session: Annotated[str, Meta(min_length=1, max_length=200)]
+    source: Annotated[str, Meta(max_length=4096)] | None = None
+    again: bool = False
+
+
+class ImportPlace(Reply):
+    """The position of an import in its file: `offset` bytes, `lines` lines.
+
+    `sha256` (hex) is of the bytes from `checkFrom` to `offset`; empty at the beginning.
+    """
+
+    id: str
+    thread: str
+    offset: int
+    lines: int
+    check_from: int = 0
+    sha256: str = ""
+
+
+class ChunkQuery(Request):
+    """The position of a chunk. `final=1`: no bytes follow, so the last line needs no newline."""
+
+    offset: Count
+    first_line: Annotated[int, Meta(ge=1)]
+    final: bool = False
+
+
+class Problem(Reply):
+    """A line that could not be parsed; it is stored raw."""
+
+    line: int
+    why: str
+
+
+class ChunkAnswer(Reply):
+    """The result of a chunk. `offset` and `lines` are totals of the file so far, the others count this chunk alone."""
+
+    offset: int
+    lines: int
+    added: int
+    duplicates: int
+    redacted: int
+    counts: dict[str, int] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)

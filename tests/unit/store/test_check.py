@@ -19,9 +19,9 @@ from reverie.store import RULES, Kind, Writer, seal
 from reverie.store import consistency_check as audit_module
 from reverie.store.check import FILE, RECORDS, SOUND, CheckReport, check, main, run_check
 from reverie.store.codec import encode_record, seal_own
+from reverie.store.collection_checksums import checksum_key, header_key, root_key
 from reverie.store.consistency_check import ConsistencyCheck
 from reverie.store.folder_guards import needs_check
-from reverie.store.integrity import checksum_key, header_key, root_key
 from reverie.store.record_keys import encode_key, kind_prefix, space_prefix
 from support.soak import count
 from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, write

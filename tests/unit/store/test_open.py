@@ -16,8 +16,8 @@ import pytest
 
 from reverie.errors import Busy, Conflict, Damaged, ReverieError, StorageFailed
 from reverie.store import Kind, Store, StoreLock, needs_check
+from reverie.store.collection_checksums import header_key
 from reverie.store.folder_guards import RollbackGuard, RollbackGuardFile
-from reverie.store.integrity import header_key
 from reverie.store.lmdb_env import READERS_MAX, Environment, lmdb_options
 from reverie.store.store_header import MIGRATIONS, m001_first_form
 from support.damage import last_page_bits

@@ -28,7 +28,6 @@ __all__ = ["Extractive"]
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
-
 # The limit of the digest in a context (seed 001).
 MAX_TOKENS = 500
 # Tasks named in a digest, newest last.

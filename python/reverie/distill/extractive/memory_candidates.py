@@ -80,7 +80,6 @@ _QUOTED_MAX = 5  # quoted wishes of one thread that wait for the person
 # Preferences taken from one thread, newest first; more are one task's instructions.
 _PREFERENCES_MAX = 15
 
-
 # Memories from one file, in its own order.
 _MAX_OF_FILE = 12
 _HEADING = re.compile(r"^(#{1,3})\s+(.+?)\s*#*$")

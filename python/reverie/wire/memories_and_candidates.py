@@ -1,4 +1,4 @@
-"""Memories, their changes by consolidation, and recall."""
+"""Memories, their changes by consolidation, recall, and candidates that wait for a person."""
 
 from typing import Annotated, Literal, TypeAlias
 
@@ -6,12 +6,16 @@ from msgspec import Meta, field
 
 from reverie.models import Json
 from reverie.wire.base import Count, ListQuery, Page, Purged, Reply, Request, TokenBudget
-from reverie.wire.projects import Folder, ProjectText
+from reverie.wire.spaces_and_projects import Folder, ProjectText
 
 __all__ = [
     "RECALL_LIMIT_DEFAULT",
     "RECALL_LIMIT_MAX",
     "AddChange",
+    "Candidate",
+    "CandidateDecided",
+    "CandidateQuery",
+    "CandidateState",
     "Change",
     "ChangeMemory",
     "CreateMemory",
@@ -24,6 +28,7 @@ __all__ = [
     "MemoryPage",
     "MemoryQuery",
     "MemoryVersion",
+    "PendingChange",
     "ProposedMemory",
     "RecallAnswer",
     "RecallHit",
@@ -40,6 +45,8 @@ _TAGS_MAX = 50
 MemoryKind: TypeAlias = Literal["skill", "fact", "procedure", "observation", "mistake", "preference", "episode"]
 Trust: TypeAlias = Literal["person", "agent", "engine"]
 Tag = Annotated[str, Meta(min_length=1, max_length=100)]
+
+CandidateState: TypeAlias = Literal["waiting", "accepted", "rejected"]
 
 
 class MemoryQuery(ListQuery):
@@ -270,3 +277,61 @@ class MemoryChanges(Reply):
     fallback: str | None = None
     waiting: list[str] = field(default_factory=list)
     forgotten: Count = 0
+
+
+class CandidateQuery(ListQuery):
+    """Query of `GET /v1/candidates`: those that wait, or `?state=accepted`, `rejected` or `all`."""
+
+    state: Literal["waiting", "accepted", "rejected", "all"] = "waiting"
+
+
+class PendingChange(Reply):
+    """A change that waits: ADD of a new memory, UPDATE or DELETE of `memory`, which had the content `before`.
+
+    `stale`: the memory has other words by now, so this change would not be made.
+    """
+
+    action: Literal["ADD", "UPDATE", "DELETE"]
+    memory: str | None = None
+    before: str | None = None
+    content: str | None = None
+    type: MemoryKind | None = None
+    tags: list[str] = field(default_factory=list)
+    title: str | None = None
+    fields: dict[str, str] = field(default_factory=dict)
+    project: str | None = None
+    provenance: dict[str, Json] = field(default_factory=dict)
+    stale: bool = False
+
+
+class Candidate(Reply):
+    """Changes of memories that only a person may make; accepted or rejected together.
+
+    `reason`: `quarantined` (the words of a tool's result, a web page, a paste), `forgotten` (near to what was
+    forgotten), `person` (it changes a person's words), `contradiction` (a wish that a newer one may exclude),
+    `large_deletion` (a consolidation that would have deleted more than a fifth of the memories). `memories` are those
+    that its acceptance wrote.
+    """
+
+    id: str
+    state: CandidateState
+    reason: Literal["quarantined", "forgotten", "person", "contradiction", "large_deletion"]
+    why: str
+    changes: list[PendingChange]
+    created_at: str
+    decided_at: str | None = None
+    decided_by: str | None = None
+    memories: list[str] = field(default_factory=list)
+
+
+class CandidateDecided(Reply):
+    """A candidate after it was accepted or rejected; undo of `operation` lets it wait again.
+
+    `stale` are memories that were not changed, because they have other words by now.
+    """
+
+    id: str
+    state: CandidateState
+    operation: str
+    memories: list[str] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)

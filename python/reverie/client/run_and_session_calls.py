@@ -1,4 +1,4 @@
-"""Calls about runs: begin, hand over files and working memory, complete, list."""
+"""Calls about the work of agents: runs with their files, sessions of clients, compactions, privacy settings."""
 
 from __future__ import annotations
 
@@ -6,20 +6,27 @@ import base64
 from typing import TYPE_CHECKING, Any, Literal
 
 from reverie import wire
-from reverie.client.protocol import Call, get, request, target
+from reverie.client.protocol import Call, discard, get, request, target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = [
+    "change_privacy",
+    "compact_conversation",
     "complete_run",
+    "end_session",
+    "prepare_compaction",
+    "privacy",
     "put_run_file",
     "put_working_memory",
     "run",
     "run_context",
     "run_file",
     "runs",
+    "sessions",
     "start_run",
+    "start_session",
 ]
 
 
@@ -78,3 +85,45 @@ def put_working_memory(run_id: str, entries: Mapping[str, Any]) -> Call[wire.Run
 def complete_run(run_id: str) -> Call[wire.RunResult]:
     """Complete a run, and wait for what is learnt from it; a repeated call returns the same result."""
     return request("POST", target("runs", run_id, "complete"), wire.RunResult, long=True)
+
+
+def start_session(body: wire.StartSession) -> Call[wire.Session]:
+    """Record a session that begins or continues; the daemon imports its transcript as it grows."""
+    return request("POST", target("sessions"), wire.Session, body)
+
+
+def end_session(client: str, session: str) -> Call[wire.Session]:
+    """Record the end of a session."""
+    return request("POST", target("sessions", client, session, "end"), wire.Session)
+
+
+def sessions(
+    *,
+    client: wire.AgentClient | None = None,
+    pid: int | None = None,
+    open: bool | None = None,  # noqa: A002 - the parameter's name on the wire
+    limit: int = wire.LIMIT_DEFAULT,
+    after: str | None = None,
+) -> Call[wire.Page[wire.Session]]:
+    """Return one page of the sessions, the one that was heard of last first; of one client or process."""
+    return get(wire.Page[wire.Session], "sessions", client=client, pid=pid, open=open or None, limit=limit, after=after)
+
+
+def compact_conversation(body: wire.CompactConversation) -> Call[wire.Compaction]:
+    """Return the text that takes the place of a client's conversation; nothing is stored."""
+    return request("POST", target("compactions"), wire.Compaction, body)
+
+
+def prepare_compaction() -> Call[None]:
+    """Make the daemon ready for a compaction that may follow within a minute."""
+    return Call("POST", target("compactions", "prepare"), discard)
+
+
+def privacy() -> Call[wire.Privacy]:
+    """Return the privacy settings."""
+    return get(wire.Privacy, "privacy")
+
+
+def change_privacy(body: wire.ChangePrivacy) -> Call[wire.Privacy]:
+    """Pause the recording of sessions or go on, ignore a folder or no longer."""
+    return request("PATCH", target("privacy"), wire.Privacy, body)
