@@ -217,7 +217,19 @@ CHAT = (
     "I hate not being on the court.",
     "From now on I will run every day.",
     "We should go there whenever we can.",
+    "Always use sunscreen at the beach.",
+    "Always include your friends in your plans.",
+    "Never talk with your mouth full, Grandma always said.",
     "Nunca dejes de soñar.",
+    "Responde siempre con el corazón.",
+    "Recuerda que te quiero mucho.",
+    "Réponds toujours avec ton cœur.",
+    "Sprich nie mit vollem Mund, sagte Oma immer.",
+    "Denk daran, dass ich dich lieb habe.",
+    "记住，我会一直支持你。",
+    "你应该总是用心去爱。",
+    "いつも笑顔でいてください。",
+    "覚えておいて、私たちはずっと友達だよ。",
     "Gib niemals auf!",
 )
 
@@ -239,6 +251,21 @@ def test_orders_about_answers_are_kept_in_a_chat() -> None:
         "The user said: “My name is Mira Tan.” (2026-03-05).",
         "The user said: “I live in Leeds.” (2026-03-05).",
     ]
+
+
+@pytest.mark.parametrize(
+    ("message", "wish"),
+    [
+        ("Always use metric units, please.", "Wants agents to always use metric units, please."),
+        ("Please always include an example.", "Wants agents to always include an example."),
+        ("Never use emojis", "Wants agents never to use emojis."),
+        ("Antworte bitte immer auf Deutsch.", "The user wants: “Antworte bitte immer auf Deutsch.”"),
+        ("Responde siempre en español.", "The user wants: “Responde siempre en español.”"),
+    ],
+)
+def test_what_an_assistant_is_told_in_a_chat(message: str, wish: str) -> None:
+    """Orders about its answers, in several languages."""
+    assert [one.content for one in ENGINE.candidates(Thread().user(message).agent("Yes.").messages)] == [wish]
 
 
 @pytest.mark.parametrize(

@@ -239,6 +239,8 @@ def _to_remember(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             what = match["what"].strip(" .!。！")
             if words_of(what) < _REMEMBER_WORDS_MIN or _NO_KNOWLEDGE.match(what):
                 continue
+            if not facts.trace.calls and preferences.OF_FEELINGS.search(what):
+                continue
             if preferences.preference_sentence(what) or len(what) > preferences.LONGEST:
                 continue
             content = with_absolute_dates(f"The user asked to remember: “{what}”", said.at or at)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from reverie.distill.extractive.trace import Utterance
 
-__all__ = ["ABOUT_WORK", "LONGEST", "StandingPreference", "preference_sentence", "standing_preferences"]
+__all__ = ["ABOUT_WORK", "LONGEST", "OF_FEELINGS", "StandingPreference", "preference_sentence", "standing_preferences"]
 
 LONGEST = 240
 """Characters of a sentence; nobody states a rule in more."""
@@ -149,13 +149,29 @@ _NOT_OTHER = re.compile(
 )
 # Of an order that concerns what an agent says in a chat; there "never give up" and "always be yourself" are talk.
 _TO_AGENT = re.compile(
-    r"^(?:please )?(?:(?:always|never|don'?t|do not|stop) )*(?:ever )?(?:answer|reply|respond|call me|address me|use"
-    r"|write|format|translate"
-    r"|explain|speak|summari[sz]e|cite|keep (?:your|the|answers?|replies)|give me|ask me|show|include|avoid|quote"
-    r"|remind me)\b"
+    r"^(?:please )?(?:(?:always|never|don'?t|do not|stop) )*(?:ever )?(?:(?:answer|reply|respond|call me|address me"
+    r"|format|translate|explain|speak|summari[sz]e|cite|keep (?:your|the|answers?|replies)|ask me|quote|remind me)\b"
+    r"|(?:use|write|give me|show|include|avoid)\b(?=.*\b(?:answers?|repl(?:y|ies)|responses?|messages?|texts?"
+    r"|sentences?|paragraphs?|words?|summar\w+|explanations?|examples?|sources?|links?|citations?|quot\w+|references?"
+    r"|code|snippets?|tables?|lists?|bullets?|headings?|markdown|emojis?|formats?|units?|metric|celsius|fahrenheit"
+    r"|kilomet\w+|dates?|numbers?|decimals?|currency|euros?|dollars?|steps?|english|german|french|spanish|italian"
+    r"|portuguese|dutch|chinese|japanese|british|american|spelling|tone|jargon|style|language|formal\w*|informal"
+    r"|short|brief|concise|detail\w*|emails?|letters?|names?|pronouns?|titles?|latex|json)\b))"
     r"|^(?:i|we)(?:'d| would)?(?: (?:really|generally|usually|always|strongly|much))? prefer .*\b(?:answers?|replies"
     r"|reply|responses?"
     r"|explanations?|summar\w+|format|units?|bullet|language|english|tone|detail\w*|sentences?|code|examples?)\b",
+    re.IGNORECASE,
+)
+OF_FEELINGS = re.compile(
+    r"\b(?:hearts?|souls?|love|dreams?|smil\w+|herz\w*|seele|liebe|lieb hab\w*|corazón|alma|amor|te quiero|te amo|cœur"
+    r"|coeur|âme|amour|t'aime)\b|[爱愛夢梦]|用心|支持你|朋友|笑顔|友達|好き",
+    re.IGNORECASE,
+)
+"""What people speak of with each other: "answer with your heart" is no order to an agent."""
+# Somebody else's words: "never talk with your mouth full, Grandma always said".
+_REPORTED = re.compile(
+    r",\s*(?:(?!I\b)\w+ ){0,3}(?:said|says|sagte|sagt|meinte|dit|disait|decía|dijo|dice)\b[^,]{0,20}$"
+    r"|(?<!我)[说説][。！]?$|と(?:言|い)っ",
     re.IGNORECASE,
 )
 # What nobody orders a friend to do: of commits, tests, branches and files.
@@ -219,7 +235,9 @@ def standing_preferences(requests: Iterable[Utterance], *, chat: bool = False) -
 
 def preference_sentence(sentence: str, *, chat: bool = False) -> str:
     """Rephrase `sentence` as a standing preference in the third person, or return the empty string."""
-    if len(sentence) > LONGEST or cue_phrases.is_question(sentence):
+    if len(sentence) > LONGEST or cue_phrases.is_question(sentence) or _REPORTED.search(sentence.rstrip(" .!")):
+        return ""
+    if chat and OF_FEELINGS.search(sentence):
         return ""
     language = language_of(sentence)
     if language is None:
