@@ -19,7 +19,7 @@ import msgspec
 from reverie.decoding import from_msgpack
 from reverie.errors import ModelFailed
 from reverie.language_model.requests import ModelAnswer, ModelRequest
-from reveried.model_transports.anthropic_answers import connection_failure, read_message, status_failure
+from reveried.model_transports.anthropic_answers import connection_failure, read_message, status_failure, unusable
 from reveried.model_transports.anthropic_batches import BATCH_JOBS
 from reveried.model_transports.anthropic_client import client_of, message_params
 from reveried.model_transports.transport import request_tokens
@@ -54,6 +54,8 @@ def send(body: bytes) -> bytes:
     job = from_msgpack(body, SendJob)
     try:
         return msgspec.msgpack.encode(_RUNNER.run(_answer(job)))
+    except OverflowError:  # of the input of a call, which may have any form
+        raise unusable("The model's answer has a number that is too large.") from None
     finally:
         gc.collect()  # a client is a cycle that holds much memory which the collector does not see
 

@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 import msgspec
 
 from reverie.decoding import from_msgpack
-from reverie.errors import ModelFailed, ReverieError
+from reverie.errors import Busy, ModelFailed, ReverieError
 from reverie.language_model.requests import ModelAnswer
-from reveried.compute_process import Compute, ComputeFailed
+from reveried.compute_process import Compute
 from reveried.model_transports.transport import NOT_SENT
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class Anthropic:
             raise ModelFailed(
                 "The process that asks the model failed.",
                 hint="Try again; reverie logs.",
-                **_sent_or_not(sending and isinstance(error, ComputeFailed)),
+                **_sent_or_not(sending and not isinstance(error, Busy)),
             ) from error
 
     async def close(self) -> None:

@@ -8,6 +8,7 @@ trailing comma, NaN, an unknown field, a number as text.
 from __future__ import annotations
 
 import json
+import math
 import re
 import unicodedata
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
@@ -29,6 +30,8 @@ _FENCED: Final = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 _HINT: Final = "Nothing was changed. reverie distill THREAD --show-request prints what is sent."
 _JOINERS: Final = "\u200c\u200d"  # Persian, Indic scripts and emoji need them; between ASCII letters they only hide
 _HIDDEN_JOINER: Final = re.compile(rf"(?<=[\x00-\x7f])[{_JOINERS}]+|[{_JOINERS}]+(?=[\x00-\x7f])")
+_INT_MIN: Final = -(2**63)
+_INT_MAX: Final = 2**64 - 1  # what MessagePack holds, in which answers and requests are passed on
 _SCHEMA_KEYS: Final = frozenset(
     {"type", "properties", "required", "additionalProperties", "items", "enum", "anyOf", "description", "const"}
 )
@@ -138,7 +141,11 @@ def _refuse_constant(_: str) -> NoReturn:
 
 
 def visible_value(value: Any) -> Any:
-    """Return a JSON value with visible texts only. Raises ModelFailed for half a surrogate pair."""
+    """Return a JSON value with visible texts only.
+
+    Raises:
+        ModelFailed: it has half a surrogate pair, or a number that no 64 bits can hold.
+    """
     match value:
         case str():
             return visible(_whole(value))
@@ -147,7 +154,15 @@ def visible_value(value: Any) -> Any:
         case dict():
             return {_whole(name): visible_value(item) for name, item in value.items()}
         case _:
-            return value
+            return _bounded(value)
+
+
+def _bounded(value: Any) -> Any:
+    """Return `value`. Raises ModelFailed for a number that no 64 bits can hold."""
+    is_too_large = isinstance(value, int) and not _INT_MIN <= value <= _INT_MAX
+    if is_too_large or (isinstance(value, float) and not math.isfinite(value)):
+        _refuse("it has a number that is too large")
+    return value
 
 
 def _whole(text: str) -> str:

@@ -88,6 +88,7 @@ def test_tools_as_the_api_has_them(client: Client, server: FaultModelServer, dae
         ),
         (answer("", content=[], stop_reason="tool_use"), "unparseable"),
         (answer("", content=[{"type": "tool_use", "id": "x", "name": "memory_list", "input": 5}]), "unparseable"),
+        (answer("", content=[{"type": "tool_use", "id": "x", "name": "a", "input": {"n": 10**30}}]), "unparseable"),
     ],
 )
 def test_a_fault_after_calls_changes_nothing(

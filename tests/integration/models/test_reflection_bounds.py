@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +90,8 @@ def test_a_turn_that_cannot_be_used(client: Client, model: FakeModel) -> None:
     for how, reason in (
         ({"text": '{"calls": [{"name": "memory_append", "in'}, "unparseable"),
         ({"text": '{"calls": [], "more": 1}'}, "unparseable"),
+        ({"text": json.dumps({"calls": [call("memory_read", path="facts/user.md", offset=10**30)]})}, "unparseable"),
+        ({"text": '{"calls": [{"name": "memory_read", "input": {"offset": 1e999}}]}'}, "unparseable"),
         ({"text": '{"answer": {"calls": []}, "stopReason": "refusal"}'}, "refused"),
         ({"text": '{"answer": "{", "stopReason": "max_tokens"}'}, "truncated"),
         ({"text": "", "status": 3}, "failed"),
