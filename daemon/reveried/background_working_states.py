@@ -52,6 +52,7 @@ class StateCache:
 
     def __init__(self) -> None:
         self._plans: OrderedDict[ThreadKey, tuple[Versions, StatePlan]] = OrderedDict()
+        self._deleted: OrderedDict[ThreadKey, int] = OrderedDict()  # by thread the operation that deleted it
         self._lock = threading.Lock()
 
     def get(self, key: ThreadKey) -> tuple[Versions, StatePlan] | None:
@@ -63,12 +64,26 @@ class StateCache:
             return cached
 
     def put(self, key: ThreadKey, versions: Versions, plan: StatePlan) -> None:
-        """Cache a state in place of the thread's previous one; the least recently used state is dropped."""
+        """Cache a state in place of the thread's previous one; the least recently used state is dropped.
+
+        One of a thread that was deleted meanwhile is not cached.
+        """
         with self._lock:
+            if (versions[0] or 0) <= self._deleted.get(key, -1):
+                return
             self._plans[key] = (versions, plan)
             self._plans.move_to_end(key)
             if len(self._plans) > CACHED_MAX:
                 self._plans.popitem(last=False)
+
+    def remove(self, key: ThreadKey, operation: int) -> None:
+        """Remove the state of a thread that this operation deleted; one that is being made will not be cached."""
+        with self._lock:
+            self._plans.pop(key, None)
+            self._deleted[key] = operation
+            self._deleted.move_to_end(key)
+            if len(self._deleted) > CACHED_MAX:
+                self._deleted.popitem(last=False)
 
 
 class BackgroundState:

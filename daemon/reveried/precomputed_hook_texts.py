@@ -73,6 +73,12 @@ class SessionTexts:
         loop = asyncio.get_running_loop()
         self._timers[key] = loop.call_later(_AFTER_TURN_S, self.make, services, space, thread)
 
+    def remove(self, space: str, thread: str) -> None:
+        """Remove the parts of a thread that was deleted."""
+        self._ready.pop((space, thread), None)
+        if (timer := self._timers.pop((space, thread), None)) is not None:
+            timer.cancel()
+
     async def _make(self, services: Services, key: ThreadKey) -> dict[str, str]:
         """Make the parts of a thread; those that cannot be made are empty."""
         parts: dict[str, str] = {}

@@ -78,15 +78,22 @@ async def delete_thread(call: Call) -> Reply:
         )
     if query.purge:
         answer = await _purge_thread(call, PendingPurge("thread", thread_id, query.keep_memories))
-        call.services.follower.leave(call.space, thread_id)
+        _forget(call, thread_id, int(answer.operation or 0))
         return Reply(answer)
     while True:
         step = await call.services.submit(threads.delete_step(call.space, call.who, thread_id))
         if step.value.done:
             break
-    call.services.follower.leave(call.space, thread_id)
+    _forget(call, thread_id, step.operation or 0)
     operation = str(step.operation) if step.operation is not None else None
     return Reply(wire.ThreadDeleted(id=thread_id, messages=step.value.messages, operation=operation))
+
+
+def _forget(call: Call, thread_id: str, operation: int) -> None:
+    """Follow a deleted thread's transcript no more, and drop what is kept of it in memory."""
+    call.services.follower.leave(call.space, thread_id)
+    call.services.states.remove((call.space, thread_id), operation)
+    call.services.texts.remove(call.space, thread_id)
 
 
 async def _purge_thread(call: Call, target: PendingPurge) -> wire.ThreadDeleted:

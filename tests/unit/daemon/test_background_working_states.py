@@ -305,3 +305,19 @@ def test_the_cache_drops_the_least_recently_used_state() -> None:
     assert held.get((SPACE, "0")) == ((0,), plans[0])
     assert held.get((SPACE, "1")) is None
     assert held.get((SPACE, "2")) == ((2,), plans[2])
+
+
+def test_the_state_of_a_deleted_thread_is_not_kept() -> None:
+    """Neither the one that is cached nor one that was being made; that of a thread created anew under its id is."""
+    held, key = StateCache(), (SPACE, "thread")
+    plans: list[Any] = [object(), object(), object()]
+    held.put(key, (7, None), plans[0])
+    held.remove(key, 8)
+    assert held.get(key) is None
+    held.put(key, (7, None), plans[1])
+    assert held.get(key) is None
+    held.put(key, (9, None), plans[2])
+    assert held.get(key) == ((9, None), plans[2])
+    for number in range(CACHED_MAX):
+        held.remove((SPACE, str(number)), number)
+    assert len(held._deleted) == CACHED_MAX
