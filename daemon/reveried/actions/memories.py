@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["RECALL_TOKENS", "change", "forget", "recall", "remember"]
 
 RECALL_TOKENS = 1_500  # of all hits together, unless the caller gives a budget
+WAITS = 3  # for an index that catches up, and may be behind again or in use by then; after them a thread of its own
 
 
 async def remember(
@@ -117,9 +118,10 @@ async def recall(
 
     # A thread costs more than a search does. It is for an index that has to catch up first, which is done once for all
     # that come meanwhile: with a thread each, hundreds of them would wait for one another's.
-    if (answer := at_once()) is not None:
-        return answer
-    await wait_together("recall", space, lambda: asyncio.to_thread(services.recall.catch_up, space))
+    for _ in range(WAITS):
+        if (answer := at_once()) is not None:
+            return answer
+        await wait_together("recall", space, lambda: asyncio.to_thread(services.recall.catch_up, space))
     if (answer := at_once()) is not None:
         return answer
     found = await asyncio.to_thread(services.recall.recall, space, query, **options)
