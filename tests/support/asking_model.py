@@ -15,7 +15,7 @@ from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.usage_ledger import Ceilings, model_spend
 from reveried.commit_worker import Worker
-from reveried.config_distiller import Distiller
+from reveried.config_sections import Distiller
 from reveried.model_transports.anthropic_transport import Anthropic
 from reveried.model_transports.spending_limits import Metered
 

@@ -7,10 +7,10 @@ import typer
 from reverie import wire
 from reverie.errors import NotFound
 from reveried.cli import local_daemon
-from reveried.cli.memories import find_memory
 from reveried.cli.options import Json, Yes, confirm
 from reveried.cli.output import clip, counted, print_json, say, size, spinner
 from reveried.cli.print_answers import FILE_PENDING, file_pending, one_line
+from reveried.cli.recall_search_and_remember import find_memory
 from reveried.cli.threads import with_thread
 
 if TYPE_CHECKING:

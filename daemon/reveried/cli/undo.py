@@ -7,8 +7,8 @@ import typer
 from reverie import wire
 from reverie.errors import NotFound
 from reveried.cli import local_daemon
-from reveried.cli.history import effects
 from reveried.cli.local_daemon import all_items
+from reveried.cli.log_and_diff import effects
 from reveried.cli.options import Json, Yes, confirm
 from reveried.cli.output import counted, print_json, say, when
 

@@ -1,15 +1,17 @@
-"""The resources of the server: working state and notes of the client's thread, the index, and the documents."""
+"""The resources of the server: working state, notes, the index, the documents; and notifications of their changes."""
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from reverie.distill import state_rendering
 from reverie.errors import NotFound, ValidationError
-from reverie.store import DocumentRecord, NoteRecord
-from reverie.usecases import projections
+from reverie.store import DocumentRecord, EventRecord, Kind, NoteRecord
+from reverie.usecases import projections, working_state
 from reverie.usecases.documents import readable_path
 from reverie.usecases.projections import holds_only
 from reveried.actions import projects, threads
@@ -17,8 +19,11 @@ from reveried.mcp.client_identity import project_of
 from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+
     from reverie.store import Reader
     from reverie.usecases.projections import ListedDocument
+    from reveried.event_wakeups import Subscription
     from reveried.http.call import Call
     from reveried.mcp.client_identity import Client
 
@@ -28,6 +33,8 @@ __all__ = [
     "NOTES",
     "STATE",
     "TEMPLATES",
+    "Watch",
+    "changes",
     "contents",
     "listed",
     "path_of",
@@ -70,6 +77,14 @@ TEMPLATES: tuple[dict[str, Any], ...] = (
         "mimeType": "text/markdown",
     },
 )
+
+UPDATED, LIST_CHANGED = "notifications/resources/updated", "notifications/resources/list_changed"
+HEARTBEAT_S = 15.0  # without a change, after which the peer is sent something to find out whether it is there
+TOGETHER_S = 0.1  # commits within it are one notification of each resource
+BATCH = 1000  # events read at once
+
+Change = tuple[str, dict[str, Any]]
+"""The method and parameters of a notification."""
 
 
 def uri_of(path: str) -> str:
@@ -163,3 +178,73 @@ async def _document_text(call: Call, path: str) -> str:
 def _notes_text(reader: Reader, thread: str) -> str:
     notes = sorted((note for _, note in reader.records(NoteRecord, (thread,))), key=lambda note: note.at, reverse=True)
     return "".join(f"- [{note.category}] {note.content}\n" for note in notes)
+
+
+class Watch:
+    """The subscription of one client: to the URIs of resources, and to the list of them.
+
+    `thread` returns the client's thread, empty where it has none yet.
+    """
+
+    def __init__(self, uris: Collection[str], thread: Callable[[], Awaitable[str]], *, lists: bool) -> None:
+        self.uris = uris
+        self.thread = thread
+        self.lists = lists
+        self._after = 0  # the last event that was looked at
+        self._paths: set[str] = set()  # of the documents there were then, where their list is watched
+        self._stamps: dict[str, Any] = {}  # what a resource of the thread was then
+
+    def begin(self, reader: Reader, thread: str) -> None:
+        """Take what is there now as known."""
+        self._after = reader.last_seq(Kind.EVENT)
+        if self.lists:
+            self._paths = {document.path for _, document in reader.records(DocumentRecord)}
+        self._stamps = {uri: _stamp(reader, uri, thread) for uri in (STATE, NOTES)}
+
+    def new(self, reader: Reader, thread: str) -> list[Change]:
+        """Return the notifications of what changed since the last call, each resource once."""
+        changed: dict[str, None] = {}
+        listed = False
+        paths: set[str] = set()
+        for key, event in reader.records(EventRecord, after=(self._after,), limit=BATCH):
+            self._after = int(key[0])
+            if event.type == "workspace.updated":
+                paths.add(str(event.data["path"]))
+        for path in sorted(paths):
+            changed[uri_of(path)] = None
+            changed[INDEX] = None
+            if self.lists and reader.exists(Kind.DOCUMENT, (path,)) != (path in self._paths):
+                listed = True
+                self._paths ^= {path}
+        for uri, known in self._stamps.items():
+            if uri in self.uris and (stamp := _stamp(reader, uri, thread)) != known:
+                self._stamps[uri] = stamp
+                changed[uri] = None
+        found: list[Change] = [(UPDATED, {"uri": uri}) for uri in changed if uri in self.uris]
+        return [*found, (LIST_CHANGED, {})] if listed else found
+
+
+def _stamp(reader: Reader, uri: str, thread: str) -> Any:
+    """Return what differs after a change of the working state or of the notes of a thread."""
+    if not thread or not reader.exists(Kind.THREAD, (thread,)):
+        return None
+    if uri == STATE:
+        return working_state.versions(reader, thread)
+    return tuple(key for key, _ in reader.records(NoteRecord, (thread,)))
+
+
+async def changes(call: Call, watch: Watch, subscription: Subscription) -> AsyncGenerator[list[Change], None]:
+    """Yield the notifications after each commit that has any, and an empty list every HEARTBEAT_S without.
+
+    It ends with the daemon, and when the caller's token is revoked.
+    """
+    thread = await watch.thread()
+    await read(call.services, call.space, partial(watch.begin, thread=thread))
+    yield []
+    while not subscription.ended and not call.is_revoked():
+        if not await subscription.wait(HEARTBEAT_S):
+            yield []
+            continue
+        await asyncio.sleep(TOGETHER_S)
+        if found := await read(call.services, call.space, partial(watch.new, thread=await watch.thread())):
+            yield found

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from reverie.errors import FailureReason
     from reverie.language_model.requests import ModelRequest, Role
-    from reveried.config_distiller import Distiller
+    from reveried.config_sections import Distiller
 
 __all__ = ["DEFAULT_MODELS", "KEY_VARIABLE", "Anthropic"]
 

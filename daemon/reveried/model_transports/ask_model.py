@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from reverie.redact import Redactor
-    from reveried.config_distiller import Distiller
+    from reveried.config_sections import Distiller
     from reveried.model_transports.request_batches import Batches
     from reveried.model_transports.transport import ModelTransport
     from reveried.services import Services

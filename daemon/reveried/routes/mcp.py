@@ -19,7 +19,7 @@ from reveried.http.routing import Route
 from reveried.log import logger
 from reveried.mcp import client_identity, protocol, server, server_description
 from reveried.mcp.protocol import RpcError
-from reveried.mcp.resource_subscriptions import Watch, changes
+from reveried.mcp.resources import Watch, changes
 from reveried.mcp.server import Question
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from reveried.http.call import Call
     from reveried.mcp.client_identity import Client
     from reveried.mcp.protocol import Request
-    from reveried.mcp.resource_subscriptions import Change
+    from reveried.mcp.resources import Change
 
 __all__ = ["ROUTES"]
 

@@ -2,18 +2,135 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
 
 from reverie import wire
-from reveried.actions import search as actions
+from reverie.errors import ValidationError
+from reverie.importers.line_entry import rfc3339_utc
+from reverie.store import to_ms
+from reverie.usecases import search_results as usecase
+from reverie.usecases.message_indexes import within
+from reverie.usecases.projections import holds_only
+from reveried.actions.projects import known_project, visible
 from reveried.http.call import Reply
 from reveried.http.routing import Route
 from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
     from reveried.http.call import Call
+    from reveried.services import Services
 
 __all__ = ["ROUTES"]
+
+WAIT_S: Final = 5.0  # a search waits so long for an index that is built, then answers from what there is
+MEMORY_TOKENS: Final = 100_000  # no limit for memories but their number
+LOOKED_AT: Final = 5  # times as many as are asked for, of which some may be of another project or time
+
+
+async def _search_space(services: Services, space: str, request: wire.SearchRequest) -> wire.SearchAnswer:
+    """Return what answers a question, best first.
+
+    Raises:
+        NotFound: no project has this name.
+        ValidationError: a time that is none.
+    """
+    since, before = _time_ms(request.since, "since"), _time_ms(request.before, "before")
+    project = None
+    if request.project is not None:
+        project = await known_project(services, space, request.project)
+        if project is None:  # a folder that no thread has worked in
+            return wire.SearchAnswer(hits=[])
+    return await asyncio.to_thread(_found, _Asked(services, space, request, project, since, before))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request with what its fields mean: the name of its project, its times in milliseconds."""
+
+    services: Services
+    space: str
+    request: wire.SearchRequest
+    project: str | None
+    since: int | None
+    before: int | None
+
+
+def _found(asked: _Asked) -> wire.SearchAnswer:
+    """Return the answer; takes milliseconds once the indexes are up to date."""
+    services, space, request = asked.services, asked.space, asked.request
+    lists: list[list[wire.SearchHit]] = []
+    complete = True
+    if request.where != "memories":
+        complete = services.messages.catch_up(space, WAIT_S)
+    if request.where in ("messages", "all"):
+        lists.append(_messages(asked))
+    is_of_thread = request.agent is not None or request.thread is not None
+    if request.where in ("memories", "all") and not is_of_thread:
+        lists.append(_memories(asked))
+    if request.where in ("documents", "all") and not is_of_thread:
+        lists.append(_sections(asked))
+    return wire.SearchAnswer(hits=usecase.joined(lists, request.limit) if lists else [], complete=complete)
+
+
+def _messages(asked: _Asked) -> list[wire.SearchHit]:
+    """Return the messages, of all threads or of those that are asked for."""
+    services, space, request = asked.services, asked.space, asked.request
+    threads = None if asked.project is None else services.messages.threads_of(space, asked.project)
+    if request.thread is not None:
+        threads = [request.thread] if threads is None or request.thread in threads else []
+    accepted = within(kind="message", threads=threads, agent=request.agent, since=asked.since, before=asked.before)
+    hits = services.messages.messages(space, request.query, request.limit, accepted)
+    with services.store.reader(space) as reader:
+        return usecase.message_hits(reader, request.query, hits)
+
+
+def _sections(asked: _Asked) -> list[wire.SearchHit]:
+    """Return the sections of documents."""
+    services, space, request, project = asked.services, asked.space, asked.request, asked.project
+    accepted = within(kind="document", since=asked.since, before=asked.before)
+    limit = request.limit if project is None else request.limit * LOOKED_AT
+    hits = services.messages.sections(space, request.query, limit, accepted)
+    with services.store.reader(space) as reader:
+        found = [usecase.section_hit(reader, request.query, hit) for hit in hits]
+        kept = [hit for hit in found if hit is not None]
+        if project is not None:  # a file of all projects may quote what another one knows
+            own = holds_only(reader, (hit.document or "" for hit in kept), project)
+            kept = [hit for hit in kept if hit.document in own]
+    return kept[: request.limit]
+
+
+def _memories(asked: _Asked) -> list[wire.SearchHit]:
+    """Return the memories; a search is no access of them."""
+    services, space, request, project = asked.services, asked.space, asked.request, asked.project
+    limit = request.limit * LOOKED_AT
+    found = services.recall.search(
+        space, request.query, limit=limit, token_budget=MEMORY_TOKENS, projects=visible(project)
+    )
+    start, end = asked.since if asked.since is not None else 0, asked.before
+    hits = []
+    for hit in found:
+        at = to_ms(hit.memory.updated_at)
+        if at < start or (end is not None and at >= end):
+            continue
+        hits.append(usecase.memory_hit(request.query, hit))
+    return hits[: request.limit]
+
+
+def _time_ms(given: str | None, field: str) -> int | None:
+    """Return a time or a day (its beginning, UTC) in milliseconds since 1970. Raises ValidationError."""
+    if given is None:
+        return None
+    at = rfc3339_utc(given)
+    if at is not None:
+        return to_ms(at)
+    try:
+        return int(datetime.strptime(given, "%Y-%m-%d").replace(tzinfo=UTC).timestamp() * 1000)
+    except ValueError as error:
+        hint = "write it as 2026-11-21, or as 2026-11-21T09:30:00Z"
+        raise ValidationError(f"{field} is not a time", hint=hint, field=field) from error
 
 
 async def search(call: Call) -> Reply:
@@ -21,7 +138,7 @@ async def search(call: Call) -> Reply:
     body = call.into(wire.SearchRequest)
 
     async def found() -> wire.SearchAnswer:
-        return await actions.search(call.services, call.space, body)
+        return await _search_space(call.services, call.space, body)
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, found, wire.SearchAnswer))
 

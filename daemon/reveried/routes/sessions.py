@@ -1,23 +1,64 @@
-"""`/v1/sessions`, `/v1/compactions` and `/v1/privacy`: sessions of agents' clients, and the privacy settings."""
+"""`/v1/sessions`, `/v1/hooks`, `/v1/compactions`, `/v1/privacy`: sessions of agents' clients, and privacy settings."""
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import msgspec
 
 from reverie import wire
-from reverie.errors import Forbidden, ValidationError
-from reverie.usecases import privacy
-from reveried.actions import conversation_compaction
+from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, ValidationError
+from reverie.usecases import conversation_compaction, imported_threads, privacy
+from reveried.actions import hooks, threads
 from reveried.actions import sessions as actions
 from reveried.http.call import Reply
 from reveried.http.routing import Route
-from reveried.use_case_runner import answer_once, read
+from reveried.log import logger
+from reveried.use_case_runner import answer_once, decide, read
 
 if TYPE_CHECKING:
+    from reverie.usecases.contexts import ContextJob
     from reveried.http.call import Call
+    from reveried.services import Services
 
-__all__ = ["ROUTES"]
+__all__ = ["HOOK_ROUTES", "ROUTES"]
+
+_IN_THE_TEXT: Final = ("summary", "excerpts")
+"""Parts that the hooks of a compaction would show, and that need not be shown again."""
+
+
+async def _compact_conversation(services: Services, space: str, request: wire.CompactConversation) -> wire.Compaction:
+    """Return the text for a conversation: from its thread where that has all of it, else from its own messages.
+
+    Raises:
+        ComputeFailed: it could not be made now.
+    """
+    job = conversation_compaction.CompactionJob(request.client, request.messages, request.tokens)
+    try:
+        thread = await _thread_of_session(services, space, request)
+        answer = await decide(services, "compaction", msgspec.structs.replace(job, thread=thread), wire.Compaction)
+    except ReverieError as error:
+        logger("reveried.compactions").warning("a thread was not used for a compaction", code=error.code)
+        answer = await decide(services, "compaction", job, wire.Compaction)
+    if request.session is not None and answer.source == "thread":
+        key = imported_threads.thread_id(request.client, request.session)
+        now = asyncio.get_running_loop().time()
+        services.hooks.of(space, key).parts.update(dict.fromkeys(_IN_THE_TEXT, now))
+    return answer
+
+
+async def _thread_of_session(services: Services, space: str, request: wire.CompactConversation) -> ContextJob | None:
+    """Return the snapshot of the session's thread after all that its transcript has; None without one."""
+    if request.session is None:
+        return None
+    await services.follower.catch_up(services, (space, request.client, request.session))
+    try:
+        thread = imported_threads.thread_id(request.client, request.session)
+        return await threads.context_job(services, space, thread, query=None, sized=True)
+    except NotFound:
+        return None
 
 
 async def begin(call: Call) -> Reply:
@@ -41,7 +82,7 @@ async def list_sessions(call: Call) -> Reply:
 
 async def compact(call: Call) -> Reply:
     """Return the text that takes the place of a client's conversation."""
-    return Reply(await conversation_compaction.compact(call.services, call.space, call.into(wire.CompactConversation)))
+    return Reply(await _compact_conversation(call.services, call.space, call.into(wire.CompactConversation)))
 
 
 async def prepare_compaction(call: Call) -> Reply:
@@ -113,5 +154,30 @@ ROUTES = (
         "Pauses the recording of sessions or goes on, ignores a folder or no longer.",
         body=wire.ChangePrivacy,
         answer=wire.Privacy,
+    ),
+)
+
+
+async def hook(call: Call) -> Reply:
+    """Return what a hook prints: JSON or text as its client expects it, often nothing."""
+    client = call.params["client"]
+    if client not in hooks.CLIENTS:
+        raise NotFound(f"there are no hooks of {client[:80]!r}", hint=f"the clients are {', '.join(hooks.CLIENTS)}")
+    if len(call.body) > wire.HOOK_MAX_BYTES:
+        raise TooLarge(f"the input of a hook has at most {wire.HOOK_MAX_BYTES} bytes", hint="send what the client gave")
+    query = call.query_as(wire.HookQuery)
+    text = await hooks.run(call.services, call.space, client, call.body, query, agent=call.agent)
+    return Reply(body=text.encode(), media="text/plain")
+
+
+HOOK_ROUTES = (
+    Route(
+        "POST",
+        "/v1/hooks/{client}",
+        hook,
+        "What a client's hook prints, for its standard input.",
+        query=wire.HookQuery,
+        raw=True,
+        media="text/plain",
     ),
 )

@@ -1,4 +1,4 @@
-"""Routes of `/v1/threads`: create, list, read and delete threads; append and list their messages."""
+"""`/v1/threads` and `/v1/imports`: threads and their messages; a transcript, imported chunk by chunk."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from reverie import wire
-from reverie.errors import Forbidden, ValidationError
+from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
-from reveried.actions import file_attribution, message_pages, projects
+from reveried.actions import file_attribution, imports, message_pages, projects
 from reveried.actions import threads as actions
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -19,7 +19,7 @@ from reveried.use_case_runner import read
 if TYPE_CHECKING:
     from reveried.http.call import Call
 
-__all__ = ["ROUTES"]
+__all__ = ["IMPORT_ROUTES", "ROUTES"]
 
 
 async def create(call: Call) -> Reply:
@@ -212,5 +212,62 @@ ROUTES = (
         "Goes back to an earlier entry; nothing is deleted.",
         body=wire.RewindThread,
         answer=wire.Rewound,
+    ),
+)
+
+
+async def begin_import(call: Call) -> Reply:
+    """Open the import of a session's file, and return the position from which to send it."""
+    request = call.into(wire.StartImport)
+    if request.again and call.agent is not None:
+        raise Forbidden("An agent may not bring back what a person deleted.", hint="Ask the person to run the import.")
+    position = await imports.begin(
+        call.services,
+        call.space,
+        client=request.client,
+        session=request.session,
+        source=request.source,
+        again=request.again,
+        idempotency=call.idempotency,
+    )
+    return Reply(position)
+
+
+async def chunk(call: Call) -> Reply:
+    """Append the whole lines of a chunk; the answer has the position from which to go on."""
+    if len(call.body) > wire.CHUNK_MAX_BYTES:
+        raise TooLarge(
+            f"a chunk holds at most {wire.CHUNK_MAX_BYTES} bytes, not {len(call.body)}", hint="send smaller chunks"
+        )
+    query = call.query_as(wire.ChunkQuery)
+    answer = await imports.take_chunk(
+        call.services,
+        call.space,
+        call.params["id"],
+        offset=query.offset,
+        first_line=query.first_line,
+        data=call.body,
+        final=query.final,
+    )
+    return Reply(answer)
+
+
+IMPORT_ROUTES = (
+    Route(
+        "POST",
+        "/v1/imports",
+        begin_import,
+        "The position in a session's file.",
+        body=wire.StartImport,
+        answer=wire.ImportPlace,
+    ),
+    Route(
+        "PUT",
+        "/v1/imports/{id}/chunks",
+        chunk,
+        "Imports a chunk of the file.",
+        answer=wire.ChunkAnswer,
+        query=wire.ChunkQuery,
+        raw=True,
     ),
 )

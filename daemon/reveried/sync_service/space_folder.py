@@ -23,7 +23,6 @@ from reverie.sync.rename_detection import is_saved_over
 from reverie.sync.scan import FileContent, Limits
 from reverie.usecases import projections, sync
 from reverie.usecases.projections import Listing
-from reveried.sync_service.folder_condition import folder_condition
 from reveried.sync_service.folder_state import (
     Baselines,
     CommitResult,
@@ -33,12 +32,12 @@ from reveried.sync_service.folder_state import (
     ScanResult,
     WriteResult,
 )
+from reveried.sync_service.folder_status import folder_condition, sync_status
 from reveried.sync_service.folder_writer import FolderWriter
 from reveried.sync_service.late_writes import LateWrites
 from reveried.sync_service.left_out_lines import left_out_lines
 from reveried.sync_service.projection_writer import ProjectionWriter
 from reveried.sync_service.root_binding import RootBinding
-from reveried.sync_service.status import sync_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
     from reverie.sync.root_folder import Root
     from reverie.usecases.projections import ListedDocument
     from reveried.config import Sync
-    from reveried.sync_service.folder_condition import Condition
+    from reveried.sync_service.folder_status import Condition
 
 __all__ = ["SpaceFolder"]
 

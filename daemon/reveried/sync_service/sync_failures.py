@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, unexpected
 from reverie.usecases import sync as syncing
 from reveried.log import logger
-from reveried.sync_service.folder_condition import announcement
+from reveried.sync_service.folder_status import announcement
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

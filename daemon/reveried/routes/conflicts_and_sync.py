@@ -1,4 +1,4 @@
-"""Actions on the sync of a folder: its status, a scan now, and the resolution of a conflict."""
+"""`/v1/conflicts` and `/v1/sync`: conflicts between files and the store, and the sync status of the folder."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ from reverie import wire
 from reverie.errors import ValidationError
 from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
+from reveried.http.call import Reply
+from reveried.http.routing import Route
+from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
     from reverie.sync.path_state import Answer
     from reverie.usecases.conflicts import Keep
     from reverie.usecases.document_writes import Author
+    from reveried.http.call import Call
     from reveried.services import Services
 
-__all__ = ["answer_of", "resolve", "scan_now", "status"]
+__all__ = ["ROUTES"]
 
 
-async def resolve(
+async def _resolve_conflict(
     services: Services,
     space: str,
     conflict_id: str,
@@ -57,7 +61,7 @@ async def resolve(
     return answer
 
 
-def answer_of(body: wire.SyncNow) -> Answer | None:
+def _answer_of(body: wire.SyncNow) -> Answer | None:
     """Return a person's decision about missing and older files.
 
     Raises:
@@ -77,7 +81,7 @@ def answer_of(body: wire.SyncNow) -> Answer | None:
     return given[0] if given else None
 
 
-async def scan_now(
+async def _scan_folder(
     services: Services, space: str, *, answer: Answer | None, accept_folder: bool, deep: bool
 ) -> wire.SyncOutcome:
     """Scan the whole folder now; with `accept_folder` the folder that is there becomes the space's."""
@@ -91,10 +95,79 @@ async def scan_now(
         written=outcome.written,
         deleted=outcome.deleted,
         conflicts=outcome.conflicts,
-        status=await status(services, space),
+        status=await _sync_status(services, space),
     )
 
 
-async def status(services: Services, space: str) -> wire.SyncStatus:
+async def _sync_status(services: Services, space: str) -> wire.SyncStatus:
     """Return the sync status of a folder."""
     return await asyncio.to_thread(services.sync_service.status, space)
+
+
+async def list_conflicts(call: Call) -> Reply:
+    """Return the open conflicts, oldest first."""
+    query = call.query_as(wire.ListQuery)
+    with call.services.store.reader(call.space) as reader:
+        return Reply(conflicts.conflict_page(reader, after=query.after or "", limit=query.limit))
+
+
+async def get_conflict(call: Call) -> Reply:
+    """Return one conflict with both texts."""
+    with call.services.store.reader(call.space) as reader:
+        return Reply(conflicts.conflict_answer(reader, call.params["id"]))
+
+
+async def resolve(call: Call) -> Reply:
+    """Resolve a conflict."""
+    body = call.into(wire.Resolve)
+    answer = await _resolve_conflict(
+        call.services,
+        call.space,
+        call.params["id"],
+        keep=body.keep,
+        content=body.content,
+        who=call.who,
+        author="person" if call.agent is None else "agent",
+        idempotency=call.idempotency,
+    )
+    return Reply(answer)
+
+
+async def get_status(call: Call) -> Reply:
+    """Return the sync status of the folder."""
+    return Reply(await _sync_status(call.services, call.space))
+
+
+async def scan_now(call: Call) -> Reply:
+    """Scan the whole folder now."""
+    body = call.into(wire.SyncNow)
+
+    async def scan() -> wire.SyncOutcome:
+        return await _scan_folder(
+            call.services, call.space, answer=_answer_of(body), accept_folder=body.accept_folder, deep=body.deep
+        )
+
+    return Reply(await answer_once(call.services, call.space, call.idempotency, scan, wire.SyncOutcome))
+
+
+ROUTES = (
+    Route(
+        "GET",
+        "/v1/conflicts",
+        list_conflicts,
+        "Lists the open conflicts between files and the store.",
+        answer=wire.Page[wire.Conflict],
+        query=wire.ListQuery,
+    ),
+    Route("GET", "/v1/conflicts/{id}", get_conflict, "Returns one conflict with both texts.", answer=wire.ConflictText),
+    Route(
+        "POST",
+        "/v1/conflicts/{id}/resolve",
+        resolve,
+        "Resolves a conflict.",
+        body=wire.Resolve,
+        answer=wire.Resolved,
+    ),
+    Route("GET", "/v1/sync", get_status, "Returns the sync status of the folder.", answer=wire.SyncStatus),
+    Route("POST", "/v1/sync", scan_now, "Scans the folder now.", body=wire.SyncNow, answer=wire.SyncOutcome),
+)

@@ -1,5 +1,6 @@
-"""Commands for spaces and access tokens: space create and list, token create, list and revoke."""
+"""`reverie space`, `token`, `ignore`, `pause`, `resume`: spaces, access tokens, and what is kept out of the store."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -10,7 +11,7 @@ from reveried.cli.local_daemon import all_items
 from reveried.cli.options import Json
 from reveried.cli.output import print_json, print_table, say, when
 
-__all__ = ["space_create", "space_list", "token_create", "token_list", "token_revoke"]
+__all__ = ["ignore", "pause", "resume", "space_create", "space_list", "token_create", "token_list", "token_revoke"]
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Lower-case letters, digits, _ and -; also its folder.")]
 
@@ -101,3 +102,61 @@ def token_revoke(
     with local_daemon.client() as client:
         client.revoke_token(token_id)
     print_json({"revoked": token_id}) if json else say(f"The token {token_id} is revoked.")
+
+
+def ignore(
+    path: Annotated[
+        Path | None, typer.Argument(metavar="[PATH]", help="A folder; without one, the ignored folders are listed.")
+    ] = None,
+    remove: Annotated[bool, typer.Option("--remove", help="Record sessions in the folder again.")] = False,
+    json: Json = False,
+) -> None:
+    """Record no sessions in a folder and below it; lines of it are left out of imports too.
+
+    Example: reverie ignore ~/diary
+    """
+    with local_daemon.client() as client:
+        if path is None:
+            answer = client.privacy()
+        else:
+            folder = str(path.expanduser().absolute())
+            change = wire.ChangePrivacy(unignore=folder) if remove else wire.ChangePrivacy(ignore=folder)
+            answer = client.change_privacy(change)
+    if json:
+        print_json(answer)
+    elif path is not None:
+        say("Sessions there are recorded again." if remove else "Sessions there are not recorded any more.")
+        if not remove:
+            say("What is stored already stays. To look for it: reverie threads, reverie memories")
+    elif not answer.ignored:
+        say("No folder is ignored. Next: reverie ignore PATH")
+    else:
+        for folder in answer.ignored:
+            say(folder)
+
+
+def pause(json: Json = False) -> None:
+    """Stop recording sessions; what is said until `reverie resume` is never stored, by no later import either.
+
+    Example: reverie pause
+    """
+    with local_daemon.client() as client:
+        answer = client.change_privacy(wire.ChangePrivacy(paused=True))
+    if json:
+        print_json(answer)
+    else:
+        say("Recording is paused: no session is stored, and hooks show nothing. Tools that an agent calls go on.")
+        say("To record again: reverie resume")
+
+
+def resume(json: Json = False) -> None:
+    """Record sessions again after `reverie pause`.
+
+    Example: reverie resume
+    """
+    with local_daemon.client() as client:
+        answer = client.change_privacy(wire.ChangePrivacy(paused=False))
+    if json:
+        print_json(answer)
+    else:
+        say("Sessions are recorded again; what was said in the pause is left out.")

@@ -1,11 +1,9 @@
-"""`/v1/spaces` and `/v1/tokens`: the spaces with their folders, and the tokens that bind callers to them.
-
-A token is bound to one space, so its holder sees that space alone and makes neither spaces nor tokens.
-"""
+"""`/v1/spaces`, `/v1/tokens` and `/v1/projects`: spaces with their folders, tokens, and the projects of threads."""
 
 from __future__ import annotations
 
 import base64
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -13,16 +11,19 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Forbidden
 from reverie.store import SYSTEM_SPACE
-from reverie.usecases import spaces_and_tokens
+from reverie.usecases import project_identity, spaces_and_tokens
+from reveried.actions.projects import known_project, sort
 from reveried.http.admission import token_hash
 from reveried.http.call import Reply
 from reveried.http.routing import Route
+from reveried.use_case_runner import answer_once, read
 
 if TYPE_CHECKING:
+    from reverie.store import Reader
     from reveried.http.call import Call
     from reveried.services import Services
 
-__all__ = ["ROUTES"]
+__all__ = ["PROJECT_ROUTES", "ROUTES"]
 
 TOKEN_BYTES = 32  # as many random bits as its SHA-256 has
 TOKEN_PREFIX = "rvt_"  # noqa: S105 - begins every token, so that people and scanners of secrets recognise one
@@ -126,4 +127,51 @@ ROUTES = (
         status=201,
     ),
     Route("DELETE", "/v1/tokens/{id}", revoke_token, "Revokes a token.", status=204),
+)
+
+
+async def list_projects(call: Call) -> Reply:
+    """List the projects of the space by name, or the one that `of` names or is a folder of."""
+    query = call.query_as(wire.ProjectsQuery)
+    only = None
+    if query.of is not None:
+        only = await known_project(call.services, call.space, query.of)
+        if only is None:  # a folder of no known project
+            return Reply(wire.Page[wire.Project]([]))
+    return Reply(await read(call.services, call.space, partial(_page, query=query, only=only)))
+
+
+def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wire.Page[wire.Project]:
+    """Return a page of the projects, with the number of their threads and memories."""
+    threads, memories = project_identity.counts(reader)
+    found = [
+        wire.Project(project.name, project.remotes, project.folders, threads[project.name], memories[project.name])
+        for project in sorted(project_identity.known(reader), key=lambda project: project.name)
+        if project.name > (query.after or "") and only in {None, project.name}
+    ]
+    return wire.Page(found[: query.limit], found[query.limit - 1].name if len(found) > query.limit else None)
+
+
+async def sort_projects(call: Call) -> Reply:
+    """Sort the threads and memories of older releases into projects."""
+    work = partial(sort, call.services, call.space, who=call.who)
+    return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.ProjectsSorted))
+
+
+PROJECT_ROUTES = (
+    Route(
+        "GET",
+        "/v1/projects",
+        list_projects,
+        "Lists the projects.",
+        answer=wire.Page[wire.Project],
+        query=wire.ProjectsQuery,
+    ),
+    Route(
+        "POST",
+        "/v1/projects/sort",
+        sort_projects,
+        "Sorts the threads and memories of older releases into projects; undo moves the memories back.",
+        answer=wire.ProjectsSorted,
+    ),
 )

@@ -1,20 +1,22 @@
-"""`/v1/memories` and `/v1/recall`: memories one by one, their history, and the search for them."""
+"""`/v1/memories`, `/v1/recall` and `/v1/candidates`: memories, the search for them, and what waits for a decision."""
 
 from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from msgspec.structs import asdict
 
 from reverie import wire
 from reverie.documents.document_kind import type_of_blocks
+from reverie.errors import Forbidden
 from reverie.models import Candidate, MemoryType
 from reverie.store import MemoryRecord, PendingPurge
 from reverie.usecases import memory_changes as usecase
 from reverie.usecases import purge_targets as purging
+from reverie.usecases import review
 from reveried.actions import memories, projects
 from reveried.http.call import Reply
 from reveried.http.routing import Route
@@ -23,10 +25,12 @@ from reveried.routes.purge import purge
 from reveried.use_case_runner import answer_once, read
 
 if TYPE_CHECKING:
-    from reverie.store import Reader
+    from reverie.store import Reader, Write
     from reveried.http.call import Call
 
-__all__ = ["ROUTES"]
+__all__ = ["CANDIDATE_ROUTES", "ROUTES"]
+
+T = TypeVar("T")
 
 
 async def list_memories(call: Call) -> Reply:
@@ -200,5 +204,82 @@ ROUTES = (
         "Searches the memories.",
         body=wire.RecallRequest,
         answer=wire.RecallAnswer,
+    ),
+)
+
+
+async def list_candidates(call: Call) -> Reply:
+    """Return the candidates, oldest first: those that wait, unless another state is asked for."""
+    query = call.query_as(wire.CandidateQuery)
+    state = None if query.state == "all" else query.state
+    page = await read(
+        call.services,
+        call.space,
+        lambda reader: review.page(reader, state=state, after=query.after or "", limit=query.limit),
+    )
+    return Reply(page)
+
+
+async def get_candidate(call: Call) -> Reply:
+    """Return one candidate."""
+    with call.services.store.reader(call.space) as reader:
+        return Reply(review.candidate_answer(reader, review.get(reader, call.params["id"])))
+
+
+async def accept(call: Call) -> Reply:
+    """Make the changes of a candidate, and write the documents to disk."""
+    return await _decide(
+        call,
+        review.accept(
+            call.space,
+            call.params["id"],
+            who=call.who,
+            new_id=partial(call.services.new_id, "mem"),
+            idempotency=call.idempotency,
+        ),
+    )
+
+
+async def reject(call: Call) -> Reply:
+    """Make none of its changes; the same is not asked again."""
+    return await _decide(call, review.reject(call.space, call.params["id"], who=call.who, idempotency=call.idempotency))
+
+
+async def _decide(call: Call, write: Write[T]) -> Reply:
+    """Commit a decision; saves of people at its documents are committed first, so that it is compared with them."""
+    if call.agent is not None:
+        # Text that came from outside could otherwise ask the agent that reads it to accept it.
+        raise Forbidden("candidates are decided by a person, not by an agent", hint="reverie review, without a token")
+    services, space = call.services, call.space
+    paths = await read(services, space, lambda reader: review.paths_of(reader, call.params["id"]))
+    await services.sync_service.read_saves(space, paths)
+    answer = (await services.submit(write)).value
+    await services.sync_service.write_all(space)
+    return Reply(answer)
+
+
+CANDIDATE_ROUTES = (
+    Route(
+        "GET",
+        "/v1/candidates",
+        list_candidates,
+        "Lists what waits for a person's decision.",
+        answer=wire.Page[wire.Candidate],
+        query=wire.CandidateQuery,
+    ),
+    Route("GET", "/v1/candidates/{id}", get_candidate, "Returns one candidate.", answer=wire.Candidate),
+    Route(
+        "POST",
+        "/v1/candidates/{id}/accept",
+        accept,
+        "Makes the changes of a candidate.",
+        answer=wire.CandidateDecided,
+    ),
+    Route(
+        "POST",
+        "/v1/candidates/{id}/reject",
+        reject,
+        "Makes none of a candidate's changes.",
+        answer=wire.CandidateDecided,
     ),
 )
