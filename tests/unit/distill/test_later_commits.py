@@ -51,6 +51,15 @@ def test_a_fix_that_was_taken_back_is_not_named() -> None:
     assert "2b3c4d5" not in episodes(thread)[0].content
 
 
+def test_the_same_commit_on_another_branch_is_no_later_one() -> None:
+    """A fix that was picked onto a second branch has the same title, and is learnt once, without itself."""
+    thread = Thread().user("Please mend read_tide, it asks one gauge alone.").edit("/w/src/tide.py", "pass", "x = 1")
+    said = "Only the first gauge was asked by read_tide, because its name was fixed in the code."
+    commit(thread, "fix: let read_tide take any gauge", "1a2b3c4", said)
+    thread.bash("git cherry-pick 1a2b3c4", "[other 2b3c4d5] fix: let read_tide take any gauge\n 1 file changed")
+    assert all("Later:" not in one.content for one in episodes(thread))
+
+
 @pytest.mark.parametrize(
     ("report", "path"),
     [

@@ -140,7 +140,7 @@ def _holding(found: Sequence[_Work], facts: ThreadFacts) -> Iterator[_Work]:
                 work.solution = " ".join([first, *(one for one in rest if not gone & {*specific_names(one)})])
                 work.lesson = "" if gone & {*specific_names(work.lesson)} else work.lesson
             work.files = later.paths(work.files or work.edited, work.until)
-            work.later = later.told(text, work.edited, work.until, end_state.taken_back)
+            work.later = later.told(work.title, text, work.edited, work.until, end_state.taken_back)
             yield work
 
 

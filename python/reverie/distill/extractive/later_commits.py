@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill.extractive.commit_details import is_fix, read_message
+from reverie.distill.extractive.commit_details import commit_title, is_fix, read_message
 from reverie.distill.extractive.prose import clip, one_line, specific_names
 
 if TYPE_CHECKING:
@@ -45,28 +46,42 @@ class LaterCommits:
         """Read the commits that git confirmed."""
         calls = {call.result_seq: call for call in facts.trace.calls if call.tool == "Bash"}
         self._changes = [_change(commit, calls.get(commit.seq)) for commit in facts.commits]
+        self._moving = [change for change in self._changes if change.deleted or change.moved]
+        self._correcting: defaultdict[str, list[int]] = defaultdict(list)  # numbers of changes, by each name
+        self._touching: defaultdict[str, list[int]] = defaultdict(list)  # and by the last part of each path
+        for number, change in enumerate(self._changes):
+            for name in change.corrects:
+                self._correcting[name].append(number)
+            for path in (*change.deleted, *(old for old, _ in change.moved)):
+                self._touching[_last_part(path)].append(number)
 
     def paths(self, edited: Sequence[str], at: int) -> tuple[str, ...]:
         """Return the paths `edited` until entry `at` as they are called at the end, without deleted ones."""
         return tuple(dict.fromkeys(path for one in edited if (path := self._at_end(one, at))))
 
-    def told(self, text: str, edited: Sequence[str], at: int, without: Collection[str]) -> str:
+    def told(self, title: str, text: str, edited: Sequence[str], at: int, without: Collection[str]) -> str:
         """Return the commits after entry `at` that correct what `text` is about, or moved its files, in one sentence.
 
-        The last two at most, by subject and hash; those `without` were taken back. Empty for none.
+        The last two at most, by subject and hash; those `without` were taken back. One with the same `title` is the
+        work itself, committed again on another branch. Empty for none.
         """
-        names = _names(text)
+        numbers = {number for name in _names(text) for number in self._correcting.get(name, ())}
+        numbers |= {
+            number
+            for path in edited
+            for number in self._touching.get(_last_part(path), ())
+            if _touches(self._changes[number], path)
+        }
+        later = [self._changes[number].commit for number in sorted(numbers)]
         found = [
-            f"{clip(one_line(change.commit.subject), _SUBJECT_MAX)} ({change.commit.sha})"
-            for change in self._changes
-            if change.commit.seq > at
-            and change.commit.sha not in without
-            and (not names.isdisjoint(change.corrects) or any(_touches(change, path) for path in edited))
+            f"{clip(one_line(commit.subject), _SUBJECT_MAX)} ({commit.sha})"
+            for commit in later
+            if commit.seq > at and commit.sha not in without and commit_title(commit.subject) != title
         ]
         return f"Later: {'; '.join(found[-_TOLD_MAX:])}" if found else ""
 
     def _at_end(self, path: str, at: int) -> str:
-        for change in self._changes:
+        for change in self._moving:
             if change.commit.seq <= at:
                 continue
             if any(_is_same(path, gone) for gone in change.deleted):
@@ -107,6 +122,10 @@ def _names(text: str) -> set[str]:
 def _touches(change: _Change, path: str) -> bool:
     """Return True where a commit deleted or moved a file."""
     return any(_is_same(path, gone) for gone in (*change.deleted, *(old for old, _ in change.moved)))
+
+
+def _last_part(path: str) -> str:
+    return path.rsplit("/", 1)[-1]
 
 
 def _is_same(one: str, other: str) -> bool:
