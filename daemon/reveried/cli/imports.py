@@ -5,12 +5,12 @@ import tempfile
 import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import msgspec
 import typer
 
-from reverie.errors import NotFound
+from reverie.errors import DaemonNotRunning, NotFound, ReverieError
 from reverie.importers import transcript_files
 from reveried.cli import local_daemon
 from reveried.cli.import_files import FileReport, import_files
@@ -40,7 +40,8 @@ PROBLEMS_SHOWN = 20  # unreadable lines that are listed; --json lists all
 class ImportReport(msgspec.Struct, rename="camel"):
     """Results of one import run, as --json prints them; `learnt` counts consolidation decisions by action.
 
-    `forgotten` is the number of files that were left out, as a person deleted the threads of their sessions.
+    `forgotten` is the number of files that were left out, as a person deleted the threads of their sessions;
+    `unlearnt` is that of the threads from which no memories could be extracted.
     """
 
     files: list[FileReport]
@@ -49,6 +50,15 @@ class ImportReport(msgspec.Struct, rename="camel"):
     failed: int
     forgotten: int = 0
     learnt: dict[str, int] | msgspec.UnsetType = msgspec.UNSET
+    unlearnt: int = 0
+
+
+class Learnt(NamedTuple):
+    """Results of learning from threads: decisions by action, what a model was asked for in vain, and what failed."""
+
+    decisions: Counter[str]
+    fallbacks: list[str]
+    failures: list[str]
 
 
 def import_claude_code(
@@ -154,35 +164,47 @@ def _import_found(
     reports: list[FileReport] = [*skipped]
     try:
         import_files(client, found, program=program, quiet=json, reports=reports, sources=sources, again=again)
-        decisions, fallbacks = learn_from(client, reports, quiet=json)
+        learnt = learn_from(client, reports, quiet=json)
     except KeyboardInterrupt:
         _print_interrupted(reports, len(found), json=json)
         raise
     if json:
-        print_json(msgspec.structs.replace(_import_report(reports), learnt=dict(decisions)))
+        report = _import_report(reports)
+        print_json(msgspec.structs.replace(report, learnt=dict(learnt.decisions), unlearnt=len(learnt.failures)))
     else:
         print_reports(reports)
-        _print_decisions(decisions, fallbacks)
-    if exits and any(report.error for report in reports):
+        _print_decisions(learnt.decisions, learnt.fallbacks)
+    _print_failures(learnt.failures)
+    if exits and (learnt.failures or any(report.error for report in reports)):
         raise typer.Exit(1)
 
 
-def learn_from(client: "Client", reports: list[FileReport], *, quiet: bool = False) -> tuple[Counter[str], list[str]]:
-    """Extract memories from every thread; return the decisions by action, and what a model was asked for in vain.
+def learn_from(client: "Client", reports: list[FileReport], *, quiet: bool = False) -> Learnt:
+    """Extract memories from every thread; one that fails does not keep the others.
 
     Also from those that did not grow: an import that was stopped before it got there left them. Where nothing is new, a
     call takes about a millisecond.
+
+    Raises:
+        DaemonNotRunning: the daemon has ended.
     """
     threads = list(dict.fromkeys(report.thread for report in reports if report.thread is not None))
-    decisions: Counter[str] = Counter()
-    fallbacks: list[str] = []
+    learnt = Learnt(Counter(), [], [])
     with step_progress("Extracting memories", len(threads), quiet=quiet) as step:
         for thread in threads:
-            changes = client.learn(thread)
-            decisions.update(changes.counts)
-            fallbacks += [changes.fallback] if changes.fallback else []
+            try:
+                changes = client.learn(thread)
+            except (DaemonNotRunning, NotFound) as error:
+                if isinstance(error, DaemonNotRunning):
+                    raise
+                continue  # the thread was deleted meanwhile
+            except ReverieError as error:
+                learnt.failures.append(error.message)
+                continue
+            learnt.decisions.update(changes.counts)
+            learnt.fallbacks.extend([changes.fallback] if changes.fallback else [])
             step()
-    return decisions, fallbacks
+    return learnt
 
 
 def print_reports(reports: list[FileReport]) -> None:
@@ -236,6 +258,15 @@ def _print_decisions(decisions: Counter[str], fallbacks: "Sequence[str]") -> Non
         say(f"Memories: {added:,} new, {changed:,} changed. Next: reverie memories")
 
 
+def _print_failures(failures: "Sequence[str]") -> None:
+    """Print to standard error from how many threads no memories were extracted, why, and how to go on."""
+    if failures:
+        sys.stderr.write(
+            f"From {counted(len(failures), 'thread')} no memories were extracted: {failures[0]}.\n"
+            "To extract them: the same command again; it adds only what is new.\n"
+        )
+
+
 def _row(report: FileReport) -> tuple[object, ...]:
     """Return the table row of one file; zeros are dashes."""
     name = report.path.rsplit("/", 1)[-1]
@@ -284,7 +315,7 @@ def _follow(client: "Client", program: "ImportClient", paths: list[Path], interv
                 continue
             stamps[path] = stamp
             for report in import_files(client, [path], program=program, quiet=True):
-                learn_from(client, [report], quiet=True)
+                _print_failures(learn_from(client, [report], quiet=True).failures)
                 if json:
                     print_json(_import_report([report]))
                 elif report.error is not None:

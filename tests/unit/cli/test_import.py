@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ class FakeImporter:
         self.last: dict[str, tuple[int, str]] = {}
         self.busy = 0
         self.fallback: str | None = None
+        self.stale: set[str] = set()  # threads of which learning fails
 
     def begin(self, request: Request) -> Any:
         session = request.json["session"]
@@ -77,6 +79,8 @@ class FakeImporter:
         if request.path == "/v1/health":
             return Answer({"status": "ok", "version": "1", "protocol": 1, "pid": 1, "uptimeSeconds": 1})
         if request.path.endswith("/learn"):
+            if request.path.split("/")[3] in self.stale:
+                return envelope("conflict", "the memories changed meanwhile", status=409)
             learnt = {"candidates": 2, "counts": {"ADD": 1, "SKIP": 1}, "tier": "GENEROUS", "operation": "7"}
             return Answer(learnt | {"fallback": self.fallback})
         answer = self.begin(request) if request.method == "POST" else self.store_chunk(request)
@@ -131,6 +135,26 @@ def test_an_answer_of_a_model_that_is_missing(cli: Cli, importer: FakeImporter, 
     importer.fallback = "extraction failed (timeout): The answer is not there yet"
     said = cli("import", "claude-code", str(path)).out
     assert "Without the model, in 1 thread: extraction failed (timeout): The answer is not there yet.\n" in said
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_thread_that_cannot_be_learnt_from(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
+    """It keeps neither the others nor the report of what was imported; the command exits with 1 and says what to do."""
+    for name in ("aaaa", "bbbb", "cccc"):
+        session(tmp_path, b'{"a":1}\n', f"{name}.jsonl")
+    importer.stale = {"thr_aaaa", "thr_cccc"}
+    done = cli("import", "claude-code", str(tmp_path))
+    assert done.code == 1
+    assert "3 new lines from 3 files." in done.out
+    assert "Memories: 1 new" in done.out
+    assert done.err == (
+        "From 2 threads no memories were extracted: the memories changed meanwhile.\n"
+        "To extract them: the same command again; it adds only what is new.\n"
+    )
+    told = cli("import", "claude-code", str(tmp_path), "--json")
+    assert (json.loads(told.out)["learnt"], json.loads(told.out)["unlearnt"]) == ({"ADD": 1, "SKIP": 1}, 2)
+    importer.stale.clear()
+    assert cli("import", "claude-code", str(tmp_path)).code == 0
 
 
 @pytest.mark.usefixtures("daemon")
