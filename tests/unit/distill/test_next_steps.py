@@ -312,3 +312,16 @@ def test_a_command_that_never_ran_is_no_check(result: str) -> None:
     )
     assert state.blockers == before != ()
     assert not any("passed" in step for step in state.completed_steps)
+
+
+def test_an_announcement_may_stand_before_a_thought() -> None:
+    """In a turn, the last sentence that announces something counts; a report at the end of a turn announces nothing."""
+    thread = (
+        Thread()
+        .user("Open a branch for the ring, please.")
+        .bash("git switch -c ring", "switched")
+        .agent("Now let me trace how the ring loses its last ship. The key is what the counter points to.")
+    )
+    assert ENGINE.working_state(thread.messages).next_steps == ()
+    reading = thread.call("Read", {"file_path": "/w/ring.py"}, "class Ring: ...")
+    assert ENGINE.working_state(reading.messages).next_steps == ("go on: trace how the ring loses its last ship",)

@@ -212,10 +212,13 @@ def _announced_step(facts: ThreadFacts) -> str:
         return ""
     said = sentences(last.text)
     doing = cue_phrases.stated_intent(said[-1]) if said else ""
+    if not doing and last is not facts.trace.steps[-1]:
+        # "Let me trace how it breaks. The key is the base commit.": what it is doing stands before what it thinks.
+        doing = next((intent for one in said[-2:-4:-1] if (intent := cue_phrases.stated_intent(one))), "")
     if cue_phrases.is_only_pointer(doing) and len(said) > 1:
         doing = f"{doing}: {said[-2]}"  # "let me fix this": what it is stands in the sentence before
     if state_cues.is_inspection(doing):
         # "I need to update the docs. Let me read the plan.": the first says what for.
         purpose = next((intent for one in said[-4:-1] if (intent := cue_phrases.stated_intent(one))), "")
-        doing = f"{purpose} ({doing})" if purpose and len(purpose) < ITEM_CHARS else doing
+        doing = f"{purpose} ({doing})" if purpose not in {"", doing} and len(purpose) < ITEM_CHARS else doing
     return clip(doing, 2 * ITEM_CHARS)
