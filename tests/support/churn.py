@@ -348,13 +348,18 @@ class Churn:
             self.ask("DELETE", f"/v1/memories/{forgotten}", {200, 404, 409})
 
     def documents(self) -> None:
-        """Write, read and delete a document, and save one as a person does."""
+        """Write, read and delete a document, and save one as a person does, who wants no copy of what was replaced.
+
+        Copies would be more and more documents, and what the daemon knows of each of them more and more memory.
+        """
         self.ask("PUT", "/v1/documents/notes/plan.md", {200, 409}, {"content": f"# Plan\n\n{self.sentence()}\n"})
         self.ask("GET", "/v1/documents/notes/plan.md", {200, 404})
         file = self.daemon.home / "root" / "default" / "notes" / "saved.md"
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(f"# Saved\n\n{self.sentence()}\n", "utf-8")
+            for copy in file.parent.glob("saved.sync-conflict-*"):
+                copy.unlink(missing_ok=True)
         self.ask("POST", "/v1/sync", {200, 409}, {})
         self.ask("DELETE", "/v1/documents/notes/plan.md", {200, 404, 409})
 

@@ -1,4 +1,8 @@
-"""Mixed use with errors of every code leaves nothing behind: readers, descriptors, threads and memory stay flat."""
+"""Mixed use with errors of every code leaves nothing behind: readers, descriptors, threads and memory stay flat.
+
+The memory is the anonymous one (`RssAnon`): pages of the store's map are the system's page cache, and grow with the
+store. What grows beside that are caches with bounds, such as the words of the statements that were compared last.
+"""
 
 from __future__ import annotations
 
