@@ -262,8 +262,7 @@ class Worker:
             self._answer_all(batch, _as_storage_failure(error))
             return
         self._count_commit(len(batch), time.perf_counter() - began)
-        for waiting, outcome in zip(batch, outcomes, strict=True):
-            _answer(waiting, outcome)
+        _answer_each(batch, outcomes)
         self._on_commit()
 
     def _count_commit(self, writes: int, seconds: float) -> None:
@@ -286,8 +285,7 @@ class Worker:
                 self._failed = failure
 
     def _answer_all(self, batch: list[_Waiting], error: ReverieError) -> None:
-        for waiting in batch:
-            _answer(waiting, error)
+        _answer_each(batch, [Failed(error)] * len(batch))
 
 
 def _note_beside(outcome: Done[Any] | Failed, written: Callable[[], None]) -> None:
@@ -307,11 +305,20 @@ def _as_storage_failure(error: BaseException) -> ReverieError:
     )
 
 
-def _answer(waiting: _Waiting, outcome: Done[Any] | Failed | ReverieError) -> None:
-    """Resolve the write's future in its own loop; a closed loop gets no answer."""
-    result = outcome.error if isinstance(outcome, Failed) else outcome
-    if not waiting.loop.is_closed():
-        waiting.loop.call_soon_threadsafe(_resolve, waiting.answer, result)
+def _answer_each(batch: Sequence[_Waiting], outcomes: Sequence[Done[Any] | Failed]) -> None:
+    """Resolve the futures of these writes, those of one loop in one call to it; a closed loop gets no answer."""
+    answers: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Done[Any]], Done[Any] | Exception]]] = {}
+    for waiting, outcome in zip(batch, outcomes, strict=True):
+        result = outcome.error if isinstance(outcome, Failed) else outcome
+        answers.setdefault(waiting.loop, []).append((waiting.answer, result))
+    for loop, resolved in answers.items():
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_resolve_each, resolved)
+
+
+def _resolve_each(answers: Sequence[tuple[asyncio.Future[Done[Any]], Done[Any] | Exception]]) -> None:
+    for answer, result in answers:
+        _resolve(answer, result)
 
 
 def _resolve(answer: asyncio.Future[Any], result: Done[Any] | Exception) -> None:

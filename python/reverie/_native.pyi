@@ -56,6 +56,11 @@ def parse_blocks(
 ) -> list[tuple[str, int, int, int, str, tuple[str, ...], tuple[tuple[str, str], ...]]]:
     """Return kind, start, end, level, text, tags and fields of every block; the spans join to the document."""
 
+def parse_blocks_beside(
+    before: bytes, data: bytes, sections: bool | None = None
+) -> tuple[int, int, list[tuple[str, int, int, int, str, tuple[str, ...], tuple[tuple[str, str], ...]]]]:
+    """Return how many first and last blocks of `data` are as those of `before`, and the blocks between."""
+
 def align(old: Sequence[tuple[str, bytes | str]], new: Sequence[bytes | str]) -> tuple[list[str | None], list[str]]:
     """Return for each new block the id of the old one that it continues or None, and the deleted ids."""
 

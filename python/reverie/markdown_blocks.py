@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from reverie import _native
 
@@ -25,6 +25,7 @@ __all__ = [
     "apply_changes",
     "apply_edits",
     "parse",
+    "parse_beside",
 ]
 
 
@@ -40,6 +41,7 @@ class BlockKind(StrEnum):
     OPAQUE = "opaque"  # everything that is not interpreted: paragraphs, code, tables, blank lines
 
 
+_Row: TypeAlias = tuple[str, int, int, int, str, tuple[str, ...], tuple[tuple[str, str], ...]]
 _KINDS = {kind.value: kind for kind in BlockKind}
 
 
@@ -67,9 +69,24 @@ def parse(data: bytes, *, sections: bool | None = None) -> list[Block]:
     it begins a section when one of its fields is `Summary` or `Date`.
     Raises ValidationError with `details["offset"]` if the document is not UTF-8.
     """
+    return _blocks(_native.parse_blocks(data, sections))
+
+
+def parse_beside(before: bytes, data: bytes, *, sections: bool | None = None) -> tuple[int, int, list[Block]]:
+    """Parse a document and an earlier text of it; return how many blocks at the beginning and at the end are the same.
+
+    The third value is the blocks of the document between those. The last ones are at bytes shifted by the difference of
+    the lengths. `sections` and errors as in `parse`.
+    """
+    first, last, between = _native.parse_blocks_beside(before, data, sections)
+    return first, last, _blocks(between)
+
+
+def _blocks(rows: list[_Row]) -> list[Block]:
+    """Return the blocks that the native core describes."""
     return [
         Block(_KINDS[kind], start, end, level, text, tags, fields)
-        for kind, start, end, level, text, tags, fields in _native.parse_blocks(data, sections)
+        for kind, start, end, level, text, tags, fields in rows
     ]
 
 

@@ -23,6 +23,7 @@ from reverie.documents import (
     refresh_header,
 )
 from reverie.documents.escaping import clean, one_line, tag
+from reverie.documents.parser import header_texts, parse_source, summary_of
 from reverie.documents.summary_line import WORDS_MAX
 from reverie.errors import ValidationError
 from reverie.markdown_blocks import BlockKind, parse
@@ -246,3 +247,17 @@ def test_what_is_said_already_changes_nothing(data: st.DataObject, text: str) ->
     ids = tuple(f"id{at}" for at in range(len(items)))
     for plan in ([], [each for each in same if clean(each.words.content) or each.words.title]):
         assert apply_changes(path, text, ids, plan, day=DAY) == ChangedDocument(text, ids)
+
+
+@given(path=st.sampled_from([FACTS, EPISODES]), before=documents(), after=documents(), cut=st.integers(0, 400))
+@settings(max_examples=count(300, 20_000))
+def test_a_text_parses_alike_beside_an_earlier_one(path: str, before: str, after: str, cut: int) -> None:
+    """A text that was parsed beside another, of which it may share both ends, is as one that was parsed alone."""
+    texts = [before, before[:cut] + after + before[cut:], before[:cut] + before[cut + 5 :], before]
+    for number, text in enumerate(texts):
+        found = parse_source(path, text)
+        alone = parse_source(path.replace(".md", f"-{number}x{hash(text) % 1000}.md"), text)
+        assert (found.blocks, found.data) == (alone.blocks, alone.data)
+        assert found.document == alone.document
+        assert header_texts(found) == header_texts(alone)
+        assert summary_of(found) == summary_of(alone)

@@ -14,6 +14,7 @@ from reverie.usecases import sync as syncing
 from reveried.keyed_lock import finish_before_cancel, keyed_lock
 from reveried.log import logger
 from reveried.sync_service.folder_state import CommitResult
+from reveried.sync_service.joined_writes import JoinedWrites
 from reveried.sync_service.left_out_lines import log_notices
 from reveried.sync_service.space_folder import SpaceFolder
 from reveried.sync_service.sync_failures import announce, log_failure, recorded_failure, retry_parts
@@ -88,6 +89,7 @@ class SyncService:
         self._loops: dict[str, tuple[SyncLoop, asyncio.Task[None]]] = {}
         self._is_started = False
         self._running: dict[asyncio.Task[Any], str] = {}
+        self._writes = JoinedWrites(self._sync_and_log)
 
     def folder(self, space: str) -> SpaceFolder:
         """Return the folder of a space, created on first use; its sync loop is started if the service is."""
@@ -161,11 +163,11 @@ class SyncService:
         await self._sync_and_log(space, set(paths))
 
     async def write_documents(self, space: str, paths: Iterable[str] | None = None) -> None:
-        """Write these documents, or all that changed, to disk; an error is logged and shown by the status.
+        """Write these documents, or all that changed, to disk, together with those of other callers that wait.
 
-        The store has them already, and the next scan tries again.
+        An error is logged and shown by the status: the store has them already, and the next scan tries again.
         """
-        await self._sync_and_log(space, None if paths is None else set(paths))
+        await self._writes.write(space, paths or ())
 
     async def write_all(self, space: str) -> None:
         """Write all changed documents, and then the projections: as `write_documents`, for what people wait for."""
@@ -348,6 +350,7 @@ class SyncService:
 
         A folder whose work takes longer than `SHUTDOWN_MAX_S` is left as it is; the next start compares it.
         """
+        self._writes.cancel()
         busy = await self._stop_loops()
         for space, folder in self._folders.items():
             if space in busy:

@@ -8,6 +8,7 @@ expected items come out of it; else the next way to separate the new text from i
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Final
@@ -16,13 +17,13 @@ from reverie import markdown_blocks
 from reverie.documents.document_kind import DocumentKind
 from reverie.documents.escaping import bullet, ending_of
 from reverie.documents.items import Add, Change, Delete, Update
-from reverie.documents.parser import is_updated_line, parse_items, parse_source
+from reverie.documents.parser import header_texts, is_updated_line, parse_items, parse_source
 from reverie.documents.render import day_of, section, section_of_update, updated_wording
 from reverie.errors import ValidationError
 from reverie.markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reverie.documents.items import Item
     from reverie.documents.parser import ParsedSource
@@ -70,13 +71,12 @@ def edit_items(state: EditState, changes: Sequence[Change], day: str) -> EditSta
 
 def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> EditState | None:
     """Apply each addition, edit and deletion alone; None if a new text would merge with the blocks around it."""
-    source = state.source
-    id_at = {item.start: identity for identity, item in zip(state.ids, source.document.items, strict=True)}
-    names = [id_at.get(block.start, "") for block in source.blocks]
+    source, items = state.source, state.source.document.items
     texts = _new_texts(source.document.kind, changes, day)
     edits: list[markdown_blocks.Change] = []
     added: dict[int | None, list[str]] = {}
     places: dict[str, int | None] = {}
+    spans: dict[str, tuple[int, int]] = {}  # of the blocks that the edits name
     for change in changes:
         match change:
             case Add(identity, words):
@@ -84,28 +84,51 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
                 if happened not in places:
                     places[happened] = _block_before_new(source, happened)
                 at = places[happened]
-                if at is not None and not names[at]:
-                    names[at] = f"\0{at}"  # no item, but the edit behind it must be able to name it
+                name = None
+                if at is not None:
+                    block = source.blocks[at]
+                    number = bisect_left(items, block.start, key=_start)
+                    is_item = number < len(items) and items[number].start == block.start
+                    name = state.ids[number] if is_item else f"\0{at}"  # the edit must be able to name it
+                    spans[name] = block.start, block.end
                 added.setdefault(at, []).append(identity)
-                edits.append(markdown_blocks.Add(texts[identity], after=None if at is None else names[at]))
+                edits.append(markdown_blocks.Add(texts[identity], after=name))
             case Update(identity):
+                spans[identity] = _span(state, identity)
                 edits.append(markdown_blocks.Update(identity, texts[identity]))
             case Delete(identity):
+                spans[identity] = _span(state, identity)
                 edits.append(markdown_blocks.Delete(identity))
-    spans = [(name, block.start, block.end) for name, block in zip(names, source.blocks, strict=True) if name]
+    blocks = [(name, start, end) for name, (start, end) in spans.items()]
     is_episodes = source.document.kind is DocumentKind.EPISODES
     try:
-        applied = markdown_blocks.apply_changes(source.data, spans, edits, sections=is_episodes)
+        applied = markdown_blocks.apply_changes(source.data, blocks, edits, sections=is_episodes)
     except ValidationError as error:
         if error.details.get("reason") in _NEEDS_SEPARATION:
             return None
         raise
     deleted = {change.id for change in changes if isinstance(change, Delete)}
-    order: list[str] = []
-    for index, block in enumerate(source.blocks):
-        order += [id_at[block.start]] if block.start in id_at and id_at[block.start] not in deleted else []
-        order += added.get(index, [])
-    return _first_valid(state, [applied.document.decode()], (*order, *added.get(None, [])), texts)
+    return _first_valid(state, [applied.document.decode()], _order(state, added, deleted), texts)
+
+
+def _span(state: EditState, identity: str) -> tuple[int, int]:
+    """Return the bytes of an item."""
+    item = state.source.document.items[state.ids.index(identity)]
+    return item.start, item.end
+
+
+def _order(state: EditState, added: Mapping[int | None, Sequence[str]], deleted: Collection[str]) -> list[str]:
+    """Return the ids after additions behind blocks (None: at the end) and deletions."""
+    order = list(state.ids)
+    for at in sorted((at for at in added if at is not None), reverse=True):
+        place = bisect_right(state.source.document.items, state.source.blocks[at].start, key=_start)
+        order[place:place] = added[at]
+    return [*(name for name in order if name not in deleted), *added.get(None, ())]
+
+
+def _start(span: Item | Block) -> int:
+    """Return the first byte of an item or a block."""
+    return span.start
 
 
 def _edited_with_separators(state: EditState, change: Change, day: str) -> EditState:
@@ -140,20 +163,23 @@ def _edited_with_separators(state: EditState, change: Change, day: str) -> EditS
 
 def _block_before_new(source: ParsedSource, day: str) -> int | None:
     """Return the index of the block after which a new item dated `day` is inserted; None for the end."""
-    starts = {block.start: index for index, block in enumerate(source.blocks)}
-    items = source.document.items
-    indexes = [starts[item.start] for item in items]
     if source.document.kind is DocumentKind.EPISODES:
-        return _block_before_episode(items, indexes, day)
-    return _block_before_fact(source.blocks, indexes)
+        items = source.document.items
+        return _block_before_episode(items, [_block_at(source.blocks, item.start) for item in items], day)
+    return _block_before_fact(source.blocks, source.document.items)
 
 
-def _block_before_fact(blocks: Sequence[Block], items: Sequence[int]) -> int | None:
+def _block_at(blocks: Sequence[Block], start: int) -> int:
+    """Return the index of the block that begins at a byte."""
+    return bisect_left(blocks, start, key=_start)
+
+
+def _block_before_fact(blocks: Sequence[Block], items: Sequence[Item]) -> int | None:
     """Return the last item, of those before the Updated line if there are any; else the block before that line."""
     updated = next((index for index in reversed(range(len(blocks))) if is_updated_line(blocks[index])), None)
-    before = [index for index in items if updated is None or index < updated]
-    if before or items:
-        return (before or items)[-1]
+    if items:
+        before = len(items) if updated is None else bisect_left(items, blocks[updated].start, key=_start)
+        return _block_at(blocks, items[before - 1].start)  # the last of all if none is before
     return None if updated is None else max(0, updated - 1)
 
 
@@ -202,25 +228,24 @@ def _first_valid(
     Expected are the items of `order`: with the words of `texts` if they are there, else unchanged. The file's summary
     and Updated lines must be parsed as such too, and not end up inside of something that a change leaves open.
     """
-    wanted = dict(zip(state.ids, state.source.document.items, strict=True))
-    wanted |= {name: parse_items(state.path, text)[0] for name, text in texts.items()}
-    expected = [(wanted[name].content, wanted[name].tags, wanted[name].title) for name in order]
+    known = dict(zip(state.ids, state.source.document.items, strict=True))
+    known |= {name: parse_items(state.path, text)[0] for name, text in texts.items()}
+    expected = [known[name] for name in order]
     for text in candidates:
         source = parse_source(state.path, text)
-        if _header_texts(source) == _header_texts(state.source) and expected == [
-            (item.content, item.tags, item.title) for item in source.document.items
-        ]:
+        items = source.document.items
+        if (
+            len(items) == len(expected)
+            and header_texts(source) == header_texts(state.source)
+            and all(item is other or _same_words(item, other) for item, other in zip(items, expected, strict=True))
+        ):
             return EditState(state.path, text, tuple(order), source)
     return None
 
 
-def _header_texts(source: ParsedSource) -> list[str]:
-    """Return the texts of a file's summary and Updated lines."""
-    return [
-        block.text
-        for block in source.blocks
-        if block.kind is BlockKind.SUMMARY or (block.text[:1] == "U" and is_updated_line(block))
-    ]
+def _same_words(item: Item, other: Item) -> bool:
+    """Return True if two items have the same words, wherever they are."""
+    return (item.content, item.tags, item.title) == (other.content, other.tags, other.title)
 
 
 def inserted(data: bytes, at: int, new: str, ending: str) -> Iterator[str]:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Final
 from reverie.documents.document_kind import DocumentKind
 from reverie.documents.edit import inserted, start_of_body
 from reverie.documents.escaping import ending_of
-from reverie.documents.parser import is_updated_line, parse_document, parse_source
-from reverie.documents.summary_line import at_most, summary_line
+from reverie.documents.parser import is_updated_line, parse_document, parse_source, summary_of
+from reverie.documents.summary_line import at_most
 from reverie.markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.documents.items import ParsedDocument
     from reverie.documents.parser import ParsedSource
     from reverie.markdown_blocks import Block
 
@@ -34,7 +33,7 @@ def refresh_header(path: str, text: str, *, day: str, summary: str | None = None
     """
     source = parse_source(path, text)
     has_summary = any(block.kind is BlockKind.SUMMARY for block in source.blocks)
-    wanted = _wanted_summary(source.document, summary)
+    wanted = _wanted_summary(source, summary)
     after = update_header(source, day=day, summary=summary)
     if wanted is None or has_summary or not path.endswith(".md") or not (source.document.items or summary):
         return after
@@ -54,7 +53,7 @@ def refresh_header(path: str, text: str, *, day: str, summary: str | None = None
 
 def update_header(source: ParsedSource, *, day: str, summary: str | None = None) -> str:
     """Return a document whose summary and Updated lines, if it has them, are up to date; nothing is added."""
-    wanted = _wanted_summary(source.document, summary)
+    wanted = _wanted_summary(source, summary)
     edits: list[tuple[int, int, str]] = []
     if wanted is not None:
         edits += _summary_edit(source.blocks, source.data, wanted)
@@ -74,12 +73,12 @@ def copy_header(path: str, text: str, like: str) -> str:
     return _with_edits(source.data, edits)
 
 
-def _wanted_summary(document: ParsedDocument, summary: str | None) -> str | None:
+def _wanted_summary(source: ParsedSource, summary: str | None) -> str | None:
     """Return the summary that a document shall have, or None if only a person can write one."""
     if summary is not None and at_most(summary):
         return at_most(summary)
-    is_made_of_items = document.kind in {DocumentKind.FACTS, DocumentKind.EPISODES}
-    return summary_line(document.items) if is_made_of_items else None
+    is_made_of_items = source.document.kind in {DocumentKind.FACTS, DocumentKind.EPISODES}
+    return summary_of(source) if is_made_of_items else None
 
 
 def _summary_edit(blocks: Sequence[Block], data: bytes, wanted: str) -> list[tuple[int, int, str]]:
@@ -98,7 +97,8 @@ def _day_edit(blocks: Sequence[Block], data: bytes, day: str) -> list[tuple[int,
     if block is None:
         return []
     line = data[block.start : block.end].decode()
-    return [(block.start, block.end, _DATE.sub(day, line, count=1))]
+    updated = _DATE.sub(day, line, count=1)
+    return [] if updated == line else [(block.start, block.end, updated)]
 
 
 def _with_edits(data: bytes, edits: Sequence[tuple[int, int, str]]) -> str:

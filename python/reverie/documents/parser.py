@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from reverie.documents.document_kind import DocumentKind, kind_with_front_matter, type_by_name, type_of_whole
 from reverie.documents.escaping import unescaped, unescaped_heading, unescaped_tag, untagged
 from reverie.documents.front_matter import front_matter_of
 from reverie.documents.items import Item, ParsedDocument
-from reverie.documents.summary_line import at_most, shortened, summary_line
-from reverie.markdown_blocks import Block, BlockKind, parse
+from reverie.documents.summary_line import Topics, at_most, shortened, summary_of_topics, topics_of
+from reverie.markdown_blocks import Block, BlockKind, parse, parse_beside
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
@@ -24,10 +25,12 @@ __all__ = [
     "ITEMS_MAX",
     "ParsedSource",
     "has_too_many_items",
+    "header_texts",
     "is_updated_line",
     "parse_document",
     "parse_items",
     "parse_source",
+    "summary_of",
 ]
 
 ITEMS_MAX: Final = 40_000
@@ -39,16 +42,23 @@ _CONTENTS_KEPT: Final = 4096  # bullets: some 1 MB
 
 _ENDING: Final = re.compile(r"\r\n|\r|\n")
 _UPDATED: Final = re.compile(r"Updated: *\d{4}-\d{2}-\d{2}")
+_DIVIDED: Final = frozenset({DocumentKind.FACTS, DocumentKind.EPISODES})
 _HEADINGS: Final = frozenset({BlockKind.TITLE, BlockKind.HEADING, BlockKind.SECTION})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ParsedSource:
-    """A parsed document with its source: the blocks that its kind divides it into, and its bytes."""
+    """A parsed document with its source: the blocks that its kind divides it into, and its bytes.
+
+    Nobody but this module may change one. `topics` of each item, and the texts of header lines, are there where they
+    were needed.
+    """
 
     document: ParsedDocument
     blocks: list[Block]
     data: bytes
+    topics: list[Topics] | None = None
+    headers: list[str] | None = None
 
 
 def parse_document(path: str, text: str) -> ParsedDocument:
@@ -63,7 +73,8 @@ def parse_source(path: str, text: str) -> ParsedSource:
     """Return the parsed document `text` at `path` with its blocks; one that is not markdown has none.
 
     A write parses the same text several times, and the next write begins with the text that this one made: so the last
-    ones of moderate length are kept. Nobody may change what is returned.
+    ones of moderate length are kept, and of a new text of one of them only what differs is made anew. Nobody may change
+    what is returned.
     """
     return _kept_source(path, text) if len(text) <= _KEPT_CHARS_MAX else _parsed_source(path, text)
 
@@ -73,9 +84,60 @@ def _parsed_source(path: str, text: str) -> ParsedSource:
     front_matter = front_matter_of(text)
     kind = kind_with_front_matter(path, front_matter)
     data = text.encode("utf-8", "replace")
-    blocks = parse(data, sections=kind is DocumentKind.EPISODES) if path.endswith(".md") else []
-    items = _items(path, kind, blocks, data, front_matter)
-    return ParsedSource(ParsedDocument(kind, items, _summary(blocks, items, front_matter)), blocks, data)
+    before = _newest.get(path)
+    if before is not None and before.document.kind is kind and kind in _DIVIDED and path.endswith(".md"):
+        source = _parsed_beside(path, kind, before, data)
+    else:
+        blocks = parse(data, sections=kind is DocumentKind.EPISODES) if path.endswith(".md") else []
+        items = _items(path, kind, blocks, data, front_matter)
+        source = ParsedSource(ParsedDocument(kind, items, ""), blocks, data)
+    source.document = replace(source.document, summary=_summary(source, front_matter))
+    return source
+
+
+def _parsed_beside(path: str, kind: DocumentKind, before: ParsedSource, data: bytes) -> ParsedSource:
+    """Return a parsed document of facts or episodes, without its summary; what is as `before` is not made again.
+
+    A block and its item follow from the bytes of the block alone, so those of the same blocks are the same.
+    """
+    first, last, between = parse_beside(before.data, data, sections=kind is DocumentKind.EPISODES)
+    shift = len(data) - len(before.data)
+    tail = before.blocks[len(before.blocks) - last :]
+    begin = before.blocks[first - 1].end if first else 0  # of what differs, and its end, in the bytes before
+    end = tail[0].start if tail else len(before.data)
+    items = before.document.items
+    head_count = bisect_right(items, begin, key=_end_of)
+    tail_at = bisect_left(items, end, key=_start_of)
+    made = _items(path, kind, between, data, None)
+    all_items = items[:head_count] + made + tuple(_shifted(item, shift) for item in items[tail_at:])
+    blocks = before.blocks[:first] + between + [_shifted(block, shift) for block in tail]
+    source = ParsedSource(ParsedDocument(kind, all_items, ""), blocks, data)
+    if before.topics is not None:
+        source.topics = before.topics[:head_count] + [topics_of(item) for item in made] + before.topics[tail_at:]
+    return source
+
+
+_Span = TypeVar("_Span", Block, Item)
+
+
+def _shifted(span: _Span, shift: int) -> _Span:
+    """Return a block or item at other bytes."""
+    return span._replace(start=span.start + shift, end=span.end + shift) if shift else span
+
+
+def _start_of(item: Item) -> int:
+    return item.start
+
+
+def _end_of(item: Item) -> int:
+    return item.end
+
+
+def summary_of(source: ParsedSource) -> str:
+    """Return the summary line that the items of a document give, as `summary_line`; their topics are kept."""
+    if source.topics is None:
+        source.topics = [topics_of(item) for item in source.document.items]
+    return summary_of_topics(source.topics)
 
 
 def parse_items(path: str, text: str) -> tuple[Item, ...]:
@@ -104,7 +166,17 @@ def _items(
     return ()
 
 
-_kept_source = lru_cache(maxsize=_KEPT_MAX)(_parsed_source)
+_newest: dict[str, ParsedSource] = {}  # the text of a document that was parsed last, from which the next differs little
+
+
+@lru_cache(maxsize=_KEPT_MAX)
+def _kept_source(path: str, text: str) -> ParsedSource:
+    """Return a parsed document, one of the last."""
+    source = _parsed_source(path, text)
+    if path not in _newest and len(_newest) >= _KEPT_MAX:
+        _newest.clear()
+    _newest[path] = source
+    return source
 
 
 def has_too_many_items(path: str, text: str) -> bool:
@@ -113,6 +185,17 @@ def has_too_many_items(path: str, text: str) -> bool:
     Lines are counted first: nearly every document is far too short to be parsed for this.
     """
     return text.count("\n") + text.count("\r") >= ITEMS_MAX and len(parse_document(path, text).items) > ITEMS_MAX
+
+
+def header_texts(source: ParsedSource) -> list[str]:
+    """Return the texts of a file's summary and Updated lines."""
+    if source.headers is None:
+        source.headers = [
+            block.text
+            for block in source.blocks
+            if block.kind is BlockKind.SUMMARY or (block.text[:1] == "U" and is_updated_line(block))
+        ]
+    return source.headers
 
 
 def is_updated_line(block: Block) -> bool:
@@ -179,12 +262,12 @@ def _stripped_lines(text: str) -> list[str]:
     return [line.rstrip() for line in _ENDING.split(text)]
 
 
-def _summary(blocks: Sequence[Block], items: Sequence[Item], front_matter: FrontMatter | None) -> str:
+def _summary(source: ParsedSource, front_matter: FrontMatter | None) -> str:
     """Return the document's summary: its summary line, else its description, its topics, or its first heading."""
-    line = next((block.text for block in blocks if block.kind is BlockKind.SUMMARY), "")
+    line = next((block.text for block in source.blocks if block.kind is BlockKind.SUMMARY), "")
     description = front_matter.values.get("description", "") if front_matter is not None else ""
     if line or description:
         return at_most(line or description)
-    if items:
-        return summary_line(items)
-    return shortened(next((block.text for block in blocks if block.kind in _HEADINGS and block.text), ""))
+    if source.document.items:
+        return summary_of(source)
+    return shortened(next((block.text for block in source.blocks if block.kind in _HEADINGS and block.text), ""))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from reverie.documents.escaping import one_line
 from reverie.models import MemoryType
@@ -13,7 +13,16 @@ from reverie.sentence_words import is_stop_word, label_of, opening_phrase, strip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["WORDS_MAX", "SummaryInput", "at_most", "shortened", "summary_line"]
+__all__ = [
+    "WORDS_MAX",
+    "SummaryInput",
+    "Topics",
+    "at_most",
+    "shortened",
+    "summary_line",
+    "summary_of_topics",
+    "topics_of",
+]
 
 WORDS_MAX = 10  # words of a summary line, as seed 004 section 3 has it
 _TITLE_WORDS = 6  # of an episode's title, taken as its topic
@@ -28,6 +37,10 @@ _FRAME = re.compile(r"\s*(?:wants agents (?:to always |to |(?=never ))|prefers (
 _KIND_TAGS = frozenset(
     {"decision", "fact", "mistake", "note", "observation", "preference", "procedure", "rule", "skill"}
 )
+
+
+Topics: TypeAlias = tuple[tuple[str, str], ...]
+"""The topics of one memory, each folded to one case and as it is written."""
 
 
 class SummaryInput(Protocol):
@@ -55,12 +68,25 @@ def summary_line(memories: Sequence[SummaryInput]) -> str:
 
     Example: two facts with the key "Editor" and one tagged #ci give "editor, ci".
     """
+    return summary_of_topics([topics_of(memory) for memory in memories])
+
+
+def topics_of(memory: SummaryInput) -> Topics:
+    """Return the topics of one memory, each folded to one case and as it is written."""
+    return _topics(memory.type, memory.content, memory.tags, memory.title)
+
+
+def summary_of_topics(topics: Sequence[Topics]) -> str:
+    """Return the summary line of memories with these topics, as `summary_line`."""
     counts: dict[str, int] = {}
     spelled: dict[str, str] = {}
-    for memory in memories:
-        for folded, topic in _topics(memory.type, memory.content, memory.tags, memory.title):
-            counts[folded] = counts.get(folded, 0) + 1
-            spelled.setdefault(folded, topic)
+    for of_one in topics:
+        for folded, topic in of_one:
+            if folded in counts:
+                counts[folded] += 1
+            else:
+                counts[folded] = 1
+                spelled[folded] = topic
     chosen: list[str] = []
     words = 0
     for folded in sorted(counts, key=counts.__getitem__, reverse=True):  # equal counts stay in order of appearance
@@ -69,6 +95,8 @@ def summary_line(memories: Sequence[SummaryInput]) -> str:
         if words + size <= WORDS_MAX:
             chosen.append(topic)
             words += size
+            if words == WORDS_MAX:
+                break
     return ", ".join(chosen) or "general"
 
 
@@ -86,7 +114,7 @@ def at_most(text: str) -> str:
 
 
 @lru_cache(maxsize=_TOPICS_KEPT)
-def _topics(kind: MemoryType, content: str, tags: tuple[str, ...], title: str | None) -> tuple[tuple[str, str], ...]:
+def _topics(kind: MemoryType, content: str, tags: tuple[str, ...], title: str | None) -> Topics:
     """Return the topics of one memory, each folded to one case and as it is written.
 
     Those of the last memories are kept: a write of one memory counts the topics of its whole document again.

@@ -169,6 +169,11 @@ class Reader:
             return self._checksum(kind, prefix).count
         return sum(1 for _ in self._walk(kind, prefix, None, reverse=False))
 
+    def collection_state(self, kind: Kind, prefix: Key = ()) -> tuple[int, int]:
+        """Return number and checksum of the records of a collection: equal as long as none of them changes."""
+        checksum = self._checksum(kind, prefix)
+        return checksum.count, checksum.digest
+
     def last_seq(self, kind: Kind, prefix: Key = ()) -> int:
         """Return the last number assigned in the sequence of `kind` under `prefix`; 0 where none was."""
         return self._checksum(kind, prefix).last

@@ -48,6 +48,8 @@ __all__ = ["ReadTransaction", "Snapshot", "WriteTransaction"]
 
 R = TypeVar("R", bound=StoredRecord)
 
+_KEPT_BYTES_MIN = 2048  # of a text that is kept after it was opened: a write reads the document that it changes again
+
 Snapshot: TypeAlias = tuple[int, int]
 """Which opening of the file, and which of its transactions: in one process the same for those who see the same."""
 
@@ -62,6 +64,7 @@ class ReadTransaction:
         self.txn = txn
         self.space = space  # encoded
         self.snapshot = snapshot
+        self._opened: tuple[bytes, bytes] | None = None  # checksum and text of the last long record that was opened
         self._rebuilt: tuple[bytes, bytes] | None = None  # key and text of the last version that was made of edits
 
     def close(self) -> None:
@@ -89,7 +92,11 @@ class ReadTransaction:
     def load(self, record_type: type[R], raw: bytes, data: bytes) -> R:
         """Return the typed record in the bytes under a whole key. Raises Damaged naming the record."""
         body = fast_body(raw, data)
-        return decoded(record_type, raw, self.body(raw, decode_record(raw, data)) if body is None else body)
+        if body is None:
+            body = self.body(raw, decode_record(raw, data))
+        elif len(body) >= _KEPT_BYTES_MIN:
+            self._opened = data[:HASH_BYTES], body
+        return decoded(record_type, raw, body)
 
     def open(self, raw: bytes, record: RawRecord) -> dict[str, Any]:
         """Return the JSON object of a record. Raises Damaged naming it."""
@@ -100,9 +107,14 @@ class ReadTransaction:
         """Return the verified JSON text of a record, read from its blob where it has one. Raises Damaged."""
         if record.form == EDIT:
             return self._edited(raw, record)
+        if self._opened is not None and self._opened[0] == record.checksum:
+            return self._opened[1]
         if record.form == IN_BLOB:
             raw, record = self._blob(raw, record)
-        return record_body(raw, record)
+        body = record_body(raw, record)
+        if len(body) >= _KEPT_BYTES_MIN:
+            self._opened = record.checksum, body
+        return body
 
     def _edited(self, raw: bytes, record: RawRecord) -> bytes:
         """Return the JSON text of a version that is an edit of the next one. Raises Damaged naming it.

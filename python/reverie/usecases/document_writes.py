@@ -27,6 +27,7 @@ from reverie.store import (
     RetiredRecord,
 )
 from reverie.store.codec import to_ms
+from reverie.usecases.document_part_index import part_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -62,6 +63,7 @@ def put_texts(
     provenance: dict[str, Any] | None = None,
     project: str = PERSON,
     forgotten_by: str | None = None,
+    before: Mapping[str, DocumentRecord | None] | None = None,
 ) -> list[str]:
     """Write the texts, delete the documents given as None, and update their memories; return the paths that changed.
 
@@ -69,31 +71,37 @@ def put_texts(
     of an agent it gets the agent. `records` are memory records that the caller has made (consolidation, with their
     provenance); `provenance` and `project` are those of all other new ones, which belong to a project also where they
     are in its folder. With `forgotten_by`, what is deleted is forgotten: sessions that say it again do not bring it
-    back. What a person writes is no longer forgotten. Emits `workspace.updated` for each document and `memory.written`
+    back. What a person writes is no longer forgotten. `before` are the records of all paths as the writer sees them,
+    where the caller has read them. Emits `workspace.updated` for each document and `memory.written`
     for each memory with new words.
     """
-    before = {path: writer.load(DocumentRecord, (path,)) for path in texts}
+    if before is None:
+        before = {path: writer.load(DocumentRecord, (path,)) for path in texts}
     changed = {path: new for path, new in texts.items() if _differs(before[path], new)}
     pages = {path: documents.parse_document(path, new.text) for path, new in changed.items() if new is not None}
     ids = _block_ids(writer, before, changed, pages, at=at, new_id=new_id)
     kept = {name for names in ids.values() for name in names}
     memories = _MemoryWriter(writer, author, at, records or {}, provenance=provenance or {}, project=project)
     memories.forgotten_by = forgotten_by
+    index = part_index(writer)
     for path, record in before.items():
-        if path in changed and record is not None:
+        if path in changed and record is not None and not kept.issuperset(record.ids):
             for name, text in blocks_of(record):
                 if name not in kept:
                     memories.retire(name, text)
     for path, new in changed.items():
         if new is None:
             _delete_document(writer, path, before[path])
+            index.note_deletion(path)
             continue
         old = before[path]
         unchanged = {} if old is None else items_of(old)
         memories.session = documents.session_of(new.text) if author == "person" else None
+        edited: list[Item] = []
         for order, (name, item) in enumerate(zip(ids[path], pages[path].items, strict=True)):
             if name in (records or {}) or not _same_block(unchanged.get(name), item):
                 memories.put(name, item, path, order)
+                edited.append(item)
         record = DocumentRecord(
             path=path,
             content=new.text,
@@ -106,6 +114,8 @@ def put_texts(
         )
         if writer.save(record, (path,)):
             writer.event("workspace.updated", {"path": path, "version": record.version})
+        index.note_change(path, pages[path].kind, record, edited)
+    index.keep(writer)
     if memories.changed:
         writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
     return sorted(changed)
@@ -132,8 +142,9 @@ def items_of(record: DocumentRecord) -> dict[str, Item]:
 
 def _same_block(before: Item | None, after: Item) -> bool:
     """Return True if a block of a document is as it was, so that its memory is too: one write changes few of many."""
-    return before is not None and (
-        before.text == after.text
+    return before is after or (
+        before is not None
+        and before.text == after.text
         and before.content == after.content
         and before.type is after.type
         and (before.tags, before.title, before.fields) == (after.tags, after.title, after.fields)
@@ -218,7 +229,7 @@ class _MemoryWriter:
         self._provenance = provenance
         self._project = project
         self._projects: set[str] | None = None  # the names of all, read where a folder may be one of theirs
-        self._anything_forgotten = next(iter(writer.keys(Kind.FORGOTTEN)), None) is not None
+        self._anything_forgotten = writer.count(Kind.FORGOTTEN) > 0
         self.forgotten_by: str | None = None
         self.session: str | None = None  # of the agent that wrote the file, whoever's process saved it
         self.changed = False
@@ -326,7 +337,8 @@ def _forget(writer: Writer, memory: MemoryRecord, who: str, at: str) -> None:
 
 def recall_to_mind(writer: Writer, memory: MemoryRecord) -> None:
     """Delete the forgotten statement of a memory, because the same was written again."""
-    writer.delete(Kind.FORGOTTEN, (_statement_key(memory),))
+    if writer.count(Kind.FORGOTTEN):
+        writer.delete(Kind.FORGOTTEN, (_statement_key(memory),))
 
 
 def _statement(memory: MemoryRecord) -> str:

@@ -10,7 +10,6 @@ from msgspec.structs import asdict
 from reverie import text_patch, wire
 from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
 from reverie.documents.changes import append_entry
-from reverie.documents.document_parts import is_full, open_part, parts_of
 from reverie.documents.header_lines import refresh_header
 from reverie.documents.parser import parse_source
 from reverie.documents.project_folder import PERSON
@@ -18,7 +17,7 @@ from reverie.documents.summary_line import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.markdown_blocks import BlockKind
 from reverie.path_validation import is_reserved, safe_relative
-from reverie.store import DocumentRecord, Kind, Write
+from reverie.store import DocumentRecord, Write
 from reverie.usecases.conflicts import open_conflicts
 from reverie.usecases.document_writes import Author, NewText, no_new_ids, put_texts
 
@@ -36,8 +35,6 @@ __all__ = [
     "delete",
     "document_answer",
     "get",
-    "part_with_room",
-    "parts",
     "patched",
     "put",
     "readable_path",
@@ -121,21 +118,6 @@ def at_operation(reader: Reader, path: str, operation: int) -> DocumentRecord:
             f"there was no document {path!r} at operation {operation}", hint=f"reverie log {path} lists its versions"
         )
     return found
-
-
-def parts(reader: Reader, path: str) -> list[str]:
-    """Return the paths of all parts of the document that `path` is a part of, in their order."""
-    return parts_of(path, lambda part: reader.exists(Kind.DOCUMENT, (part,)))
-
-
-def part_with_room(reader: Reader, path: str) -> str:
-    """Return the path of the part of a document that takes new memories: its own, as long as that is not full."""
-
-    def full(part: str) -> bool:
-        record = reader.load(DocumentRecord, (part,))
-        return record is not None and is_full(record.size, len(record.ids))
-
-    return open_part(path, lambda part: reader.exists(Kind.DOCUMENT, (part,)), full)
 
 
 def document_answer(record: DocumentRecord) -> wire.Document:

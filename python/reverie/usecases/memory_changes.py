@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -13,17 +12,17 @@ from reverie.decoding import convert
 from reverie.documents import parse_document
 from reverie.documents.changes import apply_changes, new_document
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
-from reverie.documents.escaping import bullet, untagged
 from reverie.documents.items import Add, Change, Delete, Update, Wording
 from reverie.documents.project_folder import PERSON, memory_project
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
-from reverie.store import DocumentRecord, Kind, MemoryRecord, OperationRecord, Write
+from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
 from reverie.usecases import documents
+from reverie.usecases.document_part_index import part_index
 from reverie.usecases.document_writes import Author, NewText, no_new_ids, put_texts, recall_to_mind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from reverie.recall import Hit
     from reverie.store import Reader, Writer
@@ -45,11 +44,6 @@ __all__ = [
 ]
 
 _WORDS = ("content", "tags", "title", "fields")  # a change of these by others makes a caller's decision stale
-
-_HASHES_KEPT = 4096  # lines: those of the part that is written to are looked at after each write
-_TEXTS_MAX = 512  # documents whose lines are kept: a set of some 10 KB for each
-
-_lines_of: dict[str, frozenset[int]] = {}  # hashes of the lines of a document, by the checksum of its record
 
 
 class RememberedMemory(MemoryRecord, frozen=True, kw_only=True, rename=None):
@@ -198,14 +192,16 @@ def remember(
         target = path or document_of(candidate, at=at)
         _check_type(target, candidate, at)
         words = Wording(candidate.content, candidate.tags, candidate.title, candidate.fields, at[:10])
-        for part in _parts_with_line(writer, documents.parts(writer, target), words):
+        index = part_index(writer)
+        similar, room = index.with_line(writer, target, words), index.with_room(writer, target)
+        index.keep(writer)
+        for part in similar:
             existing = _same_memory(writer, part, words, at[:10])
             if existing is not None:
                 return RememberedMemory(**msgspec.structs.asdict(get(writer, existing)), existed=True)
-        target = documents.part_with_room(writer, target)
         memory_id = new_id()
         edit_block(
-            writer, target, Add(memory_id, words), author=author, provenance={"by": who}, project=candidate.project
+            writer, room, Add(memory_id, words), author=author, provenance={"by": who}, project=candidate.project
         )
         record = get(writer, memory_id)
         recall_to_mind(writer, record)
@@ -324,6 +320,7 @@ def edit_block(
         provenance=provenance,
         project=project,
         forgotten_by=forgotten_by,
+        before={path: document},
     )
 
 
@@ -359,34 +356,3 @@ def _check_type(path: str, candidate: Candidate, at: str) -> None:
             hint=f"leave out the document, and it goes to {place}, or leave out the type",
             field="type",
         )
-
-
-def _parts_with_line(reader: Reader, paths: Sequence[str], words: Wording) -> Iterator[str]:
-    """Yield those of these documents that have a line as the first one of a memory with these words; episodes all.
-
-    A document whose record has not changed since the last call is not read again: a writer that looks for repetitions
-    reads one part, the one it wrote last, however many there are.
-    """
-    wanted = _hash(bullet(words.content).split("\n", 1)[0])
-    for path in paths:
-        if path.startswith("episodes/"):
-            yield path
-            continue
-        checksum = reader.record_checksum(Kind.DOCUMENT, (path,))
-        lines = _lines_of.get(checksum or "")
-        if lines is None:
-            document = reader.load(DocumentRecord, (path,))
-            if checksum is None or document is None:
-                continue
-            lines = frozenset(_hash(line) for line in document.content.splitlines())
-            if len(_lines_of) >= _TEXTS_MAX:
-                _lines_of.clear()
-            _lines_of[checksum] = lines
-        if wanted in lines:
-            yield path
-
-
-@lru_cache(maxsize=_HASHES_KEPT)
-def _hash(line: str) -> int:
-    """Return the hash of a line without its list mark and its tags."""
-    return hash(untagged(line.removeprefix("- ").strip())[0].strip())

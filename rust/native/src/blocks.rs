@@ -21,6 +21,15 @@ pub(crate) fn sections_of(sections: Option<bool>) -> Sections {
     }
 }
 
+/// Convert blocks for Python.
+fn tuples(py: Python<'_>, blocks: Vec<Block>) -> PyResult<Vec<BlockTuple<'_>>> {
+    let tuple = |block: Block| {
+        let (tags, fields) = (PyTuple::new(py, block.tags)?, PyTuple::new(py, block.fields)?);
+        Ok((block.kind.name(), block.start, block.end, block.level, block.text, tags, fields))
+    };
+    blocks.into_iter().map(tuple).collect()
+}
+
 #[pyfunction]
 #[pyo3(signature = (data, sections = None))]
 pub(crate) fn parse_blocks<'py>(
@@ -28,11 +37,19 @@ pub(crate) fn parse_blocks<'py>(
     data: &[u8],
     sections: Option<bool>,
 ) -> PyResult<Vec<BlockTuple<'py>>> {
-    let blocks =
-        detach_if_large(py, data.len(), || blocks::parse(data, sections_of(sections))).map_err(CoreError::from)?;
-    let tuple = |block: Block| {
-        let (tags, fields) = (PyTuple::new(py, block.tags)?, PyTuple::new(py, block.fields)?);
-        Ok((block.kind.name(), block.start, block.end, block.level, block.text, tags, fields))
-    };
-    blocks.into_iter().map(tuple).collect()
+    let work = || blocks::parse(data, sections_of(sections));
+    tuples(py, detach_if_large(py, data.len(), work).map_err(CoreError::from)?)
+}
+
+#[pyfunction]
+#[pyo3(signature = (before, data, sections = None))]
+pub(crate) fn parse_blocks_beside<'py>(
+    py: Python<'py>,
+    before: &[u8],
+    data: &[u8],
+    sections: Option<bool>,
+) -> PyResult<(usize, usize, Vec<BlockTuple<'py>>)> {
+    let work = || blocks::parse_beside(before, data, sections_of(sections));
+    let found = detach_if_large(py, data.len(), work).map_err(CoreError::from)?;
+    Ok((found.first, found.last, tuples(py, found.between)?))
 }

@@ -28,7 +28,7 @@ mod _native {
     #[pymodule_export]
     use crate::apply::{apply_changes, apply_edits};
     #[pymodule_export]
-    use crate::blocks::parse_blocks;
+    use crate::blocks::{parse_blocks, parse_blocks_beside};
     #[pymodule_export]
     use crate::canonical::{canonical, check_json, sha256_canonical};
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! A parser of markdown documents into blocks whose spans join to the document byte for byte, whatever the document is.
 
+mod beside;
 mod content;
 mod lines;
 
@@ -7,6 +8,8 @@ use std::cell::Cell;
 
 use crate::error::Error;
 use lines::{HtmlEnd, Line, lines};
+
+pub use beside::{Beside, parse_beside};
 
 /// The kind of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,157 @@
+"""The index of the parts of long documents: it says what the store would say, whoever changed the documents."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from reverie.documents import Wording
+from reverie.documents.document_parts import PART_ITEMS_MAX
+from reverie.models import Candidate, MemoryType
+from reverie.redact import Redactor
+from reverie.store import Done, Failed, Write
+from reverie.usecases import documents, undo
+from reverie.usecases import memory_changes as memories
+from reverie.usecases.document_part_index import PartIndex, part_index
+from reverie.usecases.document_writes import NewText, put_texts
+from support.stores import AT, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from reverie.store import Store, Writer
+
+FIRST, SECOND, THIRD = "facts/project.md", "facts/project-2.md", "facts/project-3.md"
+SPACE = "default"
+
+
+def full_text(name: str) -> str:
+    """Return a document that is full."""
+    return f"# {name}\n\n" + "".join(f"- {name} fact {number}\n" for number in range(PART_ITEMS_MAX))
+
+
+class Space:
+    """A store, and the calls that change its documents."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._ids = count(1)
+
+    def run(self, write: Write[Any]) -> Any:
+        """Return the value of a write."""
+        (outcome,) = self.store.commit([write], at=AT)
+        assert isinstance(outcome, Done), outcome
+        return outcome.value
+
+    def new_id(self) -> str:
+        """Return the next id."""
+        return f"mem_{next(self._ids)}"
+
+    def remember(self, content: str, document: str | None = None) -> memories.RememberedMemory:
+        """Remember a fact."""
+        candidate = Candidate(type=MemoryType.FACT, content=content, tags=(), subject="project", project="")
+        write = memories.remember(SPACE, candidate, who="agent", author="agent", new_id=self.new_id, document=document)
+        remembered: memories.RememberedMemory = self.run(write)
+        return remembered
+
+    def put(self, path: str, text: str) -> None:
+        """Write a whole document."""
+        self.run(documents.put(SPACE, path, text, who="ada", author="person", new_id=self.new_id))
+
+    def check(self, path: str, *contents: str) -> None:
+        """Assert that the index that is kept says what one that is made anew says."""
+        with self.store.reader(SPACE) as reader:
+            kept, fresh = part_index(reader), PartIndex()
+            assert kept.with_room(reader, path) == fresh.with_room(reader, path)
+            for content in contents:
+                words = Wording(content)
+                # A kept one may name a part that had the line once; its text is looked at then.
+                assert set(fresh.with_line(reader, path, words)) <= set(kept.with_line(reader, path, words))
+            kept.keep(reader)
+
+
+@pytest.fixture
+def space(tmp_path: Path) -> Iterator[Space]:
+    """Yield an empty store."""
+    with opened(tmp_path / "store") as store:
+        yield Space(store)
+
+
+def test_a_repeated_memory_is_found_in_an_older_part(space: Space) -> None:
+    space.put(FIRST, full_text("first"))
+    added = space.remember("the harbour opens at six")
+    assert added.document == SECOND
+    for content, document in (("first fact 7", FIRST), ("the harbour opens at six", SECOND)):
+        again = space.remember(content)
+        assert (again.existed, again.document) == (True, document)
+    space.check(FIRST, "first fact 7", "the harbour opens at six", "first fact 8")
+
+
+def test_a_part_that_fills_up_is_followed_by_the_next(space: Space) -> None:
+    space.put(FIRST, full_text("first"))
+    space.put(SECOND, full_text("second").replace("- second fact 0\n", ""))
+    assert [space.remember(f"new {number}").document for number in range(3)] == [SECOND, THIRD, THIRD]
+    space.check(FIRST, "new 0", "new 1", "new 2")
+    assert space.remember("new 1").existed
+
+
+def _forget(space: Space) -> None:
+    found = space.remember("first fact 3")
+    space.run(memories.forget(SPACE, found.id, who="ada", author="person"))
+
+
+def _undo_a_deletion(space: Space) -> None:
+    space.run(documents.delete(SPACE, FIRST, who="ada", author="person"))
+    with space.store.reader(SPACE) as reader:
+        number = reader.operation()
+    space.remember("written between", "facts/user.md")
+    space.run(undo.undo(SPACE, number, who="ada", author="person", new_id=space.new_id, redactor=Redactor()))
+
+
+CHANGES: dict[str, Callable[[Space], object]] = {
+    "a person takes lines out of the first part": lambda space: space.put(FIRST, "# Project\n\n- one\n"),
+    "a person writes a whole new text": lambda space: space.put(SECOND, full_text("other")),
+    "a person makes another part by hand": lambda space: space.put(THIRD, full_text("third")),
+    "a person makes the part after the next": lambda space: space.put("facts/project-4.md", full_text("fourth")),
+    "a person deletes a part": lambda space: space.run(documents.delete(SPACE, SECOND, who="ada", author="person")),
+    "a part becomes a document of another kind": lambda space: space.put(
+        SECOND, "---\nname: deploys\nmetadata:\n  type: project\n---\nfirst fact 7\n"
+    ),
+    "a memory is forgotten": _forget,
+    "a deletion is undone": _undo_a_deletion,
+    "another document is written": lambda space: space.remember("of the person", "facts/user.md"),
+    "nothing": lambda _: None,
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_the_index_follows_every_change_of_documents(space: Space, change: str) -> None:
+    space.put(FIRST, full_text("first"))
+    space.remember("the harbour opens at six")
+    CHANGES[change](space)
+    contents = ("one", "other fact 7", "third fact 7", "first fact 7", "first fact 3", "the harbour opens at six")
+    for path in (FIRST, SECOND, "facts/user.md"):
+        space.check(path, *contents)
+    space.remember("something new")
+    for path in (FIRST, SECOND, "facts/user.md"):
+        space.check(path, *contents, "something new")
+
+
+def test_a_write_that_fails_leaves_no_index_behind(space: Space) -> None:
+    """The text of a failed write is not found, and the next memory is written as if it had never been."""
+    space.put(FIRST, full_text("first"))
+    space.remember("the harbour opens at six")
+
+    def body(writer: Writer) -> None:
+        text = "# Project\n\n- the crane is broken\n"
+        put_texts(writer, {SECOND: NewText(text)}, author="agent", at=AT, new_id=space.new_id)
+        raise RuntimeError("something else failed")
+
+    (outcome,) = space.store.commit([Write(SPACE, "agent", "test", body)], at=AT)
+    assert isinstance(outcome, Failed)
+    assert not space.remember("the crane is broken").existed
+    assert space.remember("the harbour opens at six").existed
+    space.check(FIRST, "the crane is broken", "the harbour opens at six")
