@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Reader", "Version"]
 
-
 R = TypeVar("R", bound=StoredRecord)
 V = TypeVar("V")  # a typed record, or its JSON object
 
@@ -150,9 +149,8 @@ class Reader:
         rows = self._walk(kind, prefix, (*prefix, after) if after else None, reverse=False)
         first = max(after + 1, self.first_seq(kind, prefix))
         # A sequence is dense, and a gap is noticed on the way: so a number need not be decoded from its key.
-        for seq, (raw, data) in enumerate(
-            islice(rows, None if through is None else max(0, through + 1 - first)), first
-        ):
+        most = None if through is None else max(0, through + 1 - first)
+        for seq, (raw, data) in enumerate(islice(rows, most), first):
             yield seq, self.transaction.sealed_bytes(raw, decode_record(raw, data))
 
     def last(self, kind: Kind, prefix: Key = ()) -> tuple[Key, dict[str, Any]] | None:
@@ -209,13 +207,9 @@ class Reader:
 
     def touched(self, kind: Kind, since: int) -> list[str]:
         """Return the first key parts of the records of a kind that operations after `since` changed, sorted."""
-        ids = {
-            str(change.key[0])
-            for _, operation in self.records(OperationRecord, after=(since,))
-            for change in operation.changes
-            if change.kind is kind
-        }
-        return sorted(ids)
+        operations = (operation for _, operation in self.records(OperationRecord, after=(since,)))
+        changes = (change for operation in operations for change in operation.changes if change.kind is kind)
+        return sorted({str(change.key[0]) for change in changes})
 
     def history(self, kind: Kind, key: Key) -> list[Version[dict[str, Any]]]:
         """Return every version kept of a record, oldest first, the current one last, deletions among them."""
