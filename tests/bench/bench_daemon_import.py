@@ -17,14 +17,16 @@ import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
 from reverie.importers.transcript_files import find_transcripts
 from reveried.cli.import_files import import_file
-from support.daemon import Daemon, running_daemon, status_bytes
-from support.session import session_file
+
+if TYPE_CHECKING:
+    from support.daemon import Daemon
 
 SESSIONS = Path(__file__).resolve().parents[2] / ".." / "shared" / "data" / "transcripts" / "claude-code"
 GOAL_MB_PER_S = 20
@@ -86,6 +88,10 @@ def client(socket: Path, folder: Path) -> None:
 
 def measured(folder: Path) -> Round:
     """Return one round against a new daemon whose compute process has started."""
+    # Not at the top: the client's process runs this file too, and its start is measured.
+    from support.daemon import running_daemon, status_bytes
+    from support.session import session_file
+
     result = Round()
     with running_daemon() as daemon:
         with Client(daemon.socket) as warming:
@@ -155,6 +161,8 @@ def unpacked(path: Path) -> bytes:
 
 def generated_folder(folder: Path) -> Path:
     """Write generated sessions where the recorded ones are absent."""
+    from support.session import session_file
+
     for number in range(MADE_FILES):
         session_file(folder, number, MADE_TURNS, MADE_NOISE)
     return folder
