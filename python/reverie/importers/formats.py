@@ -67,7 +67,7 @@ def folder_of(extra: dict[str, Any]) -> str | None:
 def model_named_in(entry: Entry) -> str | None:
     """Return the model that a line names: a reply, and of Codex the beginning of a turn."""
     holder = entry.extra.get("message") if entry.kind is EntryKind.SPEECH else None
-    if codex.is_line(entry.extra) and entry.extra["type"] == "turn_context":
+    if entry.extra.get("type") == "turn_context" and codex.is_line(entry.extra):
         holder = entry.extra["payload"]
     model = holder.get("model") if isinstance(holder, dict) else None
     return model if isinstance(model, str) else None

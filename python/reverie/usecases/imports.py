@@ -265,6 +265,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
 def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
     """Set the plan's fields about the thread: messages begun, model, title, folder, last usage, summaries."""
     live = 0
+    usage: dict[str, Any] = {}
     for index, entry in enumerate(entries):
         if entry.kind is EntryKind.SUMMARY and isinstance(entry.content, str | list):
             plan.summaries.append((index, _text(entry.content), entry.at))
@@ -279,9 +280,10 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         plan.at = entry.at or plan.at
         live += entry.tokens
         if entry.usage:
-            plan.usage_tokens, plan.tokens_at_usage = context_window_usage.tokens_of(entry.usage), live
+            usage, plan.tokens_at_usage = entry.usage, live
         if plan.title is None and entry.role == "user":
             plan.title = title_of(_text(entry.content))
+    plan.usage_tokens = context_window_usage.tokens_of(usage)
 
 
 def model_of(entries: Iterable[Entry]) -> str | None:

@@ -59,6 +59,9 @@ def recordable(
     a followed line is read when it is written. An entry without a folder is of the folder of the one before it;
     `folder` is that of the first ones.
     """
+    if not ignored and not pauses:
+        yield from entries
+        return
     for entry in entries:
         at, folder = entry.at or at, folder_of(entry.extra) or folder
         if not is_ignored(folder, ignored) and not in_pause(at, pauses):
