@@ -47,7 +47,7 @@ from reveried.compute_process import SMALL_JOBS, Compute
 from reveried.config import Config, load
 from reveried.daemon_records import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.event_wakeups import Events
-from reveried.http.admission import Admission, Limits
+from reveried.http.connection_limits import Admission, Limits
 from reveried.http.metrics import Metrics
 from reveried.http.openapi import openapi
 from reveried.http.routing import Application

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reverie.store import IdentityRecord, Kind, ScheduleRecord, TokenRecord, Write
 from reverie.store.schema import SYSTEM_SPACE
 from reverie.usecases.spaces_and_tokens import DEFAULT_SPACE
-from reveried.http.admission import Caller
+from reveried.http.authentication import Caller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

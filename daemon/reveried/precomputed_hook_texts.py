@@ -15,7 +15,7 @@ from reverie.errors import ReverieError
 from reverie.store import ThreadRecord
 from reverie.usecases import project_identity, projections, sessions
 from reveried.actions import threads
-from reveried.actions.projects import index_entries
+from reveried.actions.project_lookup import index_entries
 from reveried.log import logger
 from reveried.use_case_runner import read
 

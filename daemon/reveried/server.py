@@ -15,7 +15,7 @@ from reveried.http.response import send_error
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reveried.http.admission import Admission
+    from reveried.http.connection_limits import Admission
     from reveried.http.response import Handler, Request, Response
 
 __all__ = ["Server", "bind_tcp", "bind_unix", "make_private"]

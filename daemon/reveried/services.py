@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from reveried.compute_process import Compute
     from reveried.config import Config
     from reveried.event_wakeups import Events
-    from reveried.http.admission import Admission, Caller
+    from reveried.http.authentication import Caller
+    from reveried.http.connection_limits import Admission
     from reveried.http.metrics import Metrics
     from reveried.jobs import Jobs
     from reveried.model_transports.ask_model import Models

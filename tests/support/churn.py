@@ -18,7 +18,7 @@ import lmdb
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, Done, Kind, Store, Write, seal
 from reverie.store.retention import Rules, prune
-from reveried.http.admission import token_hash
+from reveried.http.authentication import token_hash
 from support.daemon import Answer, Daemon, request, status_bytes
 from support.http_checks import bearer
 

@@ -18,8 +18,8 @@ from reverie import wire
 from reverie.decoding import from_json
 from reverie.documents.project_folder import PERSON
 from reverie.errors import ReverieError, ValidationError
-from reverie.usecases import imported_threads, privacy, sessions
-from reveried.actions import projects
+from reverie.usecases import imported_threads, privacy_settings, sessions
+from reveried.actions import project_lookup
 from reveried.actions.sessions import begin, end, real_folder
 from reveried.compaction_hint import COMPACTION_HINT
 from reveried.log import logger
@@ -149,9 +149,9 @@ async def run(
 
 async def _is_kept_out(hook: _Hook) -> bool:
     """Return True in a pause and in an ignored folder. Raises ValidationError for a folder that no system has."""
-    settings = await read(hook.services, hook.space, privacy.settings)
+    settings = await read(hook.services, hook.space, privacy_settings.settings)
     folder = None if hook.event.cwd is None else real_folder(hook.event.cwd)
-    return privacy.is_paused(settings.pauses) or privacy.is_ignored(folder, settings.ignored)
+    return privacy_settings.is_paused(settings.pauses) or privacy_settings.is_ignored(folder, settings.ignored)
 
 
 def _additional(event: str, text: str) -> str:
@@ -197,7 +197,7 @@ async def _part_of(hook: _Hook, part: str, *, own: bool) -> str:
         thread: str | None = hook.thread
     else:
         folder = hook.event.cwd or "/"
-        project = await projects.known_project(services, space, folder)
+        project = await project_lookup.known_project(services, space, folder)
         latest = None if project is None else await services.texts.latest(services, space, project, hook.thread)
         thread = None if latest is None else latest.id
         if latest is not None:
@@ -262,8 +262,8 @@ async def _prompt(hook: _Hook) -> str:
 async def _recalled(hook: _Hook, prompt: str) -> str:
     """Return memories that are related to a prompt and were not shown yet."""
     services = hook.services
-    project = await projects.known_project(services, hook.space, hook.event.cwd or "/")
-    visible = projects.visible(project or PERSON)
+    project = await project_lookup.known_project(services, hook.space, hook.event.cwd or "/")
+    visible = project_lookup.visible(project or PERSON)
     work = asyncio.to_thread(services.recall.lines, hook.space, prompt, limit=RECALL_LINES, projects=visible)
     found = await _in_time(hook, _background(hook, work))
     new = [line for line in found or [] if line[1] not in hook.shown.memories]

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.usecases import imports, project_identity, threads
 from reveried.actions import file_attribution
-from reveried.actions.projects import has_no_remote, registered
+from reveried.actions.project_lookup import has_no_remote, registered
 from reveried.actions.threads import opened_with
 from reveried.use_case_runner import answer_once, execute, read
 

@@ -14,8 +14,8 @@ from reverie import wire
 from reverie.decoding import convert
 from reverie.errors import ReverieError
 from reverie.repositories import locate
-from reverie.usecases import privacy, run_plan, runs, watched_run_files
-from reveried.actions import projects
+from reverie.usecases import privacy_settings, run_plan, runs, watched_run_files
+from reveried.actions import project_lookup
 from reveried.actions.access_counts import write_accesses
 from reveried.clock import text_of
 from reveried.daemon_records import spaces_of
@@ -50,7 +50,7 @@ async def begin(
     """Begin a run. Raises NotFound for an unknown thread."""
     project = None
     if request.project is not None:
-        project = await projects.registered(services, space, request.project, who=who)
+        project = await project_lookup.registered(services, space, request.project, who=who)
     write = runs.begin(
         space, services.new_id("run"), request, agent=agent, project=project, who=who, idempotency=idempotency
     )
@@ -100,13 +100,13 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
     left_out = [*found.ignored, *await asyncio.to_thread(_own_folders, services)]
 
     def private(path: str) -> bool:
-        return privacy.is_ignored(path, left_out)
+        return privacy_settings.is_ignored(path, left_out)
 
     since = datetime.fromisoformat(found.since).timestamp()
     for folder in found.folders:
         look = partial(written_since, Path(folder), since, skip=private, agent=found.agent, at=_text_of_seconds)
         seen = await asyncio.to_thread(look)
-        files = [file for file in seen.files if not privacy.in_pause(file.at, found.pauses)]
+        files = [file for file in seen.files if not privacy_settings.in_pause(file.at, found.pauses)]
         added = (await services.submit(watched_run_files.join(space, run, files, who=WHO))).value if files else 0
         if seen.why or seen.left_out:
             logger("reveried.runs").warning(

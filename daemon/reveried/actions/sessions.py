@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.store import SessionRecord, ThreadRecord, Write
-from reverie.usecases import imported_threads, privacy, project_identity, sessions, threads
+from reverie.usecases import imported_threads, privacy_settings, project_identity, sessions, threads
 from reveried.actions import imports
-from reveried.actions.projects import registered
+from reveried.actions.project_lookup import registered
 from reveried.transcript_follower import is_own_file
 from reveried.use_case_runner import read
 
@@ -51,8 +51,8 @@ async def begin(
         )
     transcript = None if request.transcript is None else _checked(request.transcript, request.session)
     folder = real_folder(request.project) if request.project.startswith("/") else None
-    kept_out = await read(services, space, privacy.settings)
-    if privacy.is_paused(kept_out.pauses) or privacy.is_ignored(folder, kept_out.ignored):
+    kept_out = await read(services, space, privacy_settings.settings)
+    if privacy_settings.is_paused(kept_out.pauses) or privacy_settings.is_ignored(folder, kept_out.ignored):
         return wire.Session(request.client, request.session, at, at)
     of_session = partial(imported_threads.is_forgotten, client=request.client, session=request.session)
     if await read(services, space, of_session):
@@ -168,17 +168,17 @@ async def change_privacy(services: Services, space: str, request: wire.ChangePri
     """
     if request.paused is not None:
         await services.follower.catch_up_all(services, space)
-        change = privacy.pause if request.paused else privacy.resume
+        change = privacy_settings.pause if request.paused else privacy_settings.resume
         await services.submit(change(space, who, at=services.clock()))
     for path, remove in ((request.ignore, False), (request.unignore, True)):
         if path is not None:
-            await services.submit(privacy.change_ignored(space, who, real_folder(path), remove=remove))
-    return await read(services, space, lambda reader: privacy_answer(privacy.settings(reader)))
+            await services.submit(privacy_settings.change_ignored(space, who, real_folder(path), remove=remove))
+    return await read(services, space, lambda reader: privacy_answer(privacy_settings.settings(reader)))
 
 
 def privacy_answer(settings: PrivacyCursor) -> wire.Privacy:
     """Return the privacy settings, as the API answers it."""
-    paused = privacy.is_paused(settings.pauses)
+    paused = privacy_settings.is_paused(settings.pauses)
     return wire.Privacy(
         ignored=sorted(settings.ignored),
         paused=paused,

@@ -14,9 +14,9 @@ from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.models import WorkingState
 from reverie.store import ThreadRecord, seal
 from reverie.usecases import context_window_usage, contexts, inherited_notes, projections, threads, working_state
-from reverie.usecases import rewind as rewinds
+from reverie.usecases import thread_rewind as rewinds
 from reverie.usecases.stored_entries import entry_record
-from reveried.actions import projects
+from reveried.actions import project_lookup
 from reveried.actions.distill import distill, start_distilling
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
@@ -65,7 +65,9 @@ async def create(
         Conflict: the id is taken.
     """
     at = services.clock()
-    project = None if request.project is None else await projects.registered(services, space, request.project, who=who)
+    project = (
+        None if request.project is None else await project_lookup.registered(services, space, request.project, who=who)
+    )
     index, seed = await opened_with(services, space, agent=agent, project=project)
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
@@ -86,7 +88,7 @@ async def opened_with(
     services: Services, space: str, *, agent: str | None, project: str | None
 ) -> tuple[str | None, Seed]:
     """Return the memory index, and the notes and digest, that a new thread of an agent in a project opens with."""
-    index = projections.index_text(await projects.index_entries(services, space, project))
+    index = projections.index_text(await project_lookup.index_entries(services, space, project))
     return index, await read(services, space, partial(inherited_notes.snapshot, agent=agent, project=project))
 
 
@@ -99,7 +101,7 @@ async def change(
         fields["title"] = _redacted(services, request.title)
     if request.project is not msgspec.UNSET:
         given = request.project
-        fields["project"] = None if given is None else await projects.registered(services, space, given, who=who)
+        fields["project"] = None if given is None else await project_lookup.registered(services, space, given, who=who)
     if not fields:
         raise ValidationError("nothing is to be changed", hint="give `title`, `project` or both")
     stored = (await services.submit(threads.change(space, who, thread_id, fields))).value
@@ -369,7 +371,7 @@ async def context_job(
     """Return the snapshot of a thread's context: its working state, and what is recalled for it. Raises NotFound."""
     config = services.config
     plan = await state(services, space, thread_id)
-    visible = projects.visible(projects.thread_project(services, space, thread_id))
+    visible = project_lookup.visible(project_lookup.thread_project(services, space, thread_id))
     recall = await asyncio.to_thread(
         services.recall.lines, space, query or plan.query, limit=RECALL_LINES, projects=visible
     )

@@ -21,7 +21,7 @@ from reverie.store import DocumentRecord
 from reverie.usecases import lost_update, working_state
 from reverie.usecases.documents import writable_path
 from reverie.usecases.lost_update import ReadVersion
-from reveried.actions import documents, memories, projects, threads
+from reveried.actions import documents, memories, project_lookup, threads
 from reveried.use_case_runner import answer_once, stored_answer
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
 
 
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
-    visible = projects.visible(projects.thread_project(call.services, call.space, call.thread))
+    visible = project_lookup.visible(project_lookup.thread_project(call.services, call.space, call.thread))
     least = None if params.min_score is UNSET else params.min_score
     found = await memories.recall(
         call.services, call.space, params.query, limit=params.limit, projects=visible, min_score=least
@@ -165,8 +165,8 @@ def _recalled(record: MemoryRecord) -> wire.ToolMemory:
 
 
 async def _list(call: ToolCall, _: tools.MemoryListInput) -> Json:
-    project = projects.thread_project(call.services, call.space, call.thread)
-    listed = ordered(await projects.index_entries(call.services, call.space, project))
+    project = project_lookup.thread_project(call.services, call.space, call.thread)
+    listed = ordered(await project_lookup.index_entries(call.services, call.space, project))
     return [{"path": entry.path, "summary": entry.summary, "size": entry.size} for entry in listed]
 
 
@@ -220,7 +220,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
 def project_of(call: ToolCall, path: str) -> str:
     """Return the project of what an agent writes: its thread's, and the person's in files about the person."""
     about_person = path == "facts/user.md" or type_of_blocks(path) is MemoryType.PREFERENCE
-    return PERSON if about_person else projects.thread_project(call.services, call.space, call.thread) or PERSON
+    return PERSON if about_person else project_lookup.thread_project(call.services, call.space, call.thread) or PERSON
 
 
 def _written(made: int) -> Json:

@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING
 import httptools
 
 from reverie.errors import Busy, ReverieError, unexpected
-from reveried.http.admission import malformed
+from reveried.http.connection_limits import malformed
 from reveried.http.response import Flow, Request, Response, raw_response, send_error
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reveried.http.admission import Admission
+    from reveried.http.connection_limits import Admission
     from reveried.http.response import Handler
     from reveried.server import OpenConnections
 

@@ -9,7 +9,7 @@ import msgspec
 
 from reverie import wire
 from reveried import __version__
-from reveried.http.call import KEY_BYTES_MAX
+from reveried.http.handler_call import KEY_BYTES_MAX
 
 if TYPE_CHECKING:
     from reveried.http.routing import Route, Table

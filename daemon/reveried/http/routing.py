@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 from reverie import wire
 from reverie.errors import NotFound, ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError, unexpected
 from reveried import PROTOCOL
-from reveried.http.admission import caller_of
-from reveried.http.call import Call, Reply, Stream
+from reveried.http.authentication import caller_of
+from reveried.http.handler_call import Call, Reply, Stream
 from reveried.http.response import MethodNotAllowed, send_error
 from reveried.log import logger
 from reveried.ram_release import after_work

@@ -21,7 +21,7 @@ from reverie.documents.project_folder import PERSON
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions
-from reveried.actions import projects, threads
+from reveried.actions import project_lookup, threads
 from reveried.mcp import protocol
 from reveried.use_case_runner import read
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from reverie.store import Reader
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.mcp.protocol import Request
 
 __all__ = [
@@ -178,9 +178,9 @@ async def project_of(call: Call, client: Client, thread: str) -> str | None:
 
     In a folder that no project is known by, it is `PERSON`: other projects are not shown there.
     """
-    project = projects.thread_project(call.services, call.space, thread)
+    project = project_lookup.thread_project(call.services, call.space, thread)
     if project is None and client.folder is not None:
-        project = await projects.known_project(call.services, call.space, client.folder) or PERSON
+        project = await project_lookup.known_project(call.services, call.space, client.folder) or PERSON
     return project
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.store import Reader
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.mcp.client_identity import Client
 
 __all__ = ["PROMPTS", "prompt", "thread_ids"]

@@ -14,7 +14,7 @@ from reverie.store import DocumentRecord, EventRecord, Kind, NoteRecord
 from reverie.usecases import projections, working_state
 from reverie.usecases.documents import readable_path
 from reverie.usecases.projections import holds_only
-from reveried.actions import projects, threads
+from reveried.actions import project_lookup, threads
 from reveried.mcp.client_identity import project_of
 from reveried.use_case_runner import read
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reverie.usecases.projections import ListedDocument
     from reveried.event_wakeups import Subscription
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.mcp.client_identity import Client
 
 __all__ = [
@@ -103,7 +103,7 @@ async def listed(call: Call, project: str | None) -> list[ListedDocument]:
     if project is None:
         return documents
     indexed = {entry.path for entry in await call.services.sync_service.index_entries(call.space)}
-    shown = {entry.path: entry for entry in await projects.index_entries(call.services, call.space, project)}
+    shown = {entry.path: entry for entry in await project_lookup.index_entries(call.services, call.space, project)}
     others = {document.path for document in documents} - indexed
     others = await read(call.services, call.space, lambda reader: holds_only(reader, others, project))
     return [
@@ -150,7 +150,7 @@ async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[st
         return {"uri": uri, "mimeType": _mime(path), "text": await _document_text(call, path)}
     if uri == INDEX:
         project = await project_of(call, client, thread)
-        text = projections.index_text(await projects.index_entries(call.services, call.space, project)) or ""
+        text = projections.index_text(await project_lookup.index_entries(call.services, call.space, project)) or ""
         return {"uri": uri, "mimeType": "text/plain", "text": text}
     if uri not in (STATE, NOTES):
         raise NotFound(f"there is no resource {uri[:200]!r}", hint="resources/list shows them")

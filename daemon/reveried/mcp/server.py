@@ -23,7 +23,7 @@ from reveried.mcp.protocol import RpcError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.mcp.client_identity import Client
     from reveried.mcp.protocol import Request
 

@@ -10,7 +10,7 @@ from reverie import wire
 from reverie.errors import ValidationError
 from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
-from reveried.http.call import Reply
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.use_case_runner import answer_once
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reverie.sync.path_state import Answer
     from reverie.usecases.conflicts import Keep
     from reverie.usecases.document_writes import Author
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.services import Services
 
 __all__ = ["ROUTES"]

@@ -14,11 +14,11 @@ from reverie import token_counter, wire
 from reverie.errors import Forbidden, StorageFailed, ValidationError
 from reverie.store import BackupEntry, Kind
 from reverie.store.backup import backup
-from reverie.usecases import backup_list, dream, privacy, usage_ledger
+from reverie.usecases import backup_list, dream, privacy_settings, usage_ledger
 from reveried import PROTOCOL, __version__
 from reveried.actions.store_compaction import compact
 from reveried.commit_worker import WRITES_FAIL_HINT
-from reveried.http.call import Reply
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.model_transports.anthropic_transport import DEFAULT_MODELS
 from reveried.use_case_runner import answer_once
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reverie.store import Reader
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.services import Services
 
 __all__ = ["ROUTES"]
@@ -76,7 +76,7 @@ def _status(call: Call) -> wire.Status:
     with services.store.reader(call.space) as reader:
         schedules = services.scheduler.list(call.space)
         last = dream.last_dream(reader)
-        paused = privacy.settings(reader).pauses
+        paused = privacy_settings.settings(reader).pauses
         return wire.Status(
             space=call.space,
             root=str(services.sync_service.root_of(call.space)),
@@ -97,7 +97,7 @@ def _status(call: Call) -> wire.Status:
             sync=services.sync_service.status(call.space),
             operation=str(reader.operation()) if reader.operation() else None,
             candidates=services.waiting.count(reader),
-            paused_since=paused[-1][0] if privacy.is_paused(paused) else None,
+            paused_since=paused[-1][0] if privacy_settings.is_paused(paused) else None,
         )
 
 

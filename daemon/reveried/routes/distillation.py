@@ -16,7 +16,7 @@ from reverie.store import DistillationRecord
 from reverie.usecases import distill, threads
 from reveried.actions import distill as distill_actions
 from reveried.actions import learn as learn_actions
-from reveried.http.call import Reply
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.model_transports.ask_model import prepared
 from reveried.model_transports.transport import request_tokens
@@ -26,7 +26,7 @@ from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
     from reverie.language_model.requests import Role
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.jobs import Progress
     from reveried.services import Services
 

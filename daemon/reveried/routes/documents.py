@@ -15,15 +15,15 @@ from reverie.store import PendingPurge
 from reverie.usecases import documents as usecase
 from reverie.usecases import history
 from reverie.usecases.projections import index_answer
-from reveried.actions import documents, projects
-from reveried.http.call import Reply
+from reveried.actions import documents, project_lookup
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.routes.purge import purge
 from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from reverie.store import DocumentRecord
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
 
 __all__ = ["ROUTES"]
 
@@ -87,7 +87,7 @@ async def put_document(call: Call) -> Reply:
     body = call.into(wire.PutDocument)
     project = PERSON
     if body.project is not None:
-        project = await projects.registered(call.services, call.space, body.project, who=call.who)
+        project = await project_lookup.registered(call.services, call.space, body.project, who=call.who)
     document = await documents.put(
         call.services,
         call.space,
@@ -184,8 +184,8 @@ async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
 
 async def index(call: Call) -> Reply:
     """Return the memory index for an agent's first turn, as text and as data."""
-    selection = await projects.selected(call.services, call.space, call.query_as(wire.IndexQuery))
-    entries = await projects.index_entries(call.services, call.space, selection.scope)
+    selection = await project_lookup.selected(call.services, call.space, call.query_as(wire.IndexQuery))
+    entries = await project_lookup.index_entries(call.services, call.space, selection.scope)
     listed = await call.services.sync_service.documents(call.space)
     return Reply(index_answer(entries, listed, selection.project))
 

@@ -8,14 +8,14 @@ from reverie import wire
 from reverie.store import DreamRecord
 from reverie.usecases import dream
 from reveried.actions import dreams
-from reveried.http.call import Reply
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
 from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.jobs import Progress
 
 __all__ = ["ROUTES"]

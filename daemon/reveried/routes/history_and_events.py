@@ -12,7 +12,7 @@ from reverie.store import ArchiveRecord, EventRecord, Kind, OperationRecord
 from reverie.usecases import documents
 from reverie.usecases import history as usecase
 from reveried.actions import history
-from reveried.http.call import Reply, Stream
+from reveried.http.handler_call import Reply, Stream
 from reveried.http.routing import Route
 from reveried.routes.pagination import record_page
 from reveried.use_case_runner import read
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from reveried.event_wakeups import Subscription
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
 
 __all__ = ["EVENT_ROUTES", "ROUTES"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import wire
-from reveried.http.call import Reply
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.use_case_runner import stored_answer
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from reverie.models import Json
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.jobs import Progress
 
 __all__ = ["ROUTES", "start_job"]

@@ -14,7 +14,7 @@ import msgspec
 
 from reverie.canonical_json import check_json
 from reverie.errors import ReverieError, ValidationError
-from reveried.http.call import Reply, Stream
+from reveried.http.handler_call import Reply, Stream
 from reveried.http.routing import Route
 from reveried.log import logger
 from reveried.mcp import client_identity, protocol, server, server_description
@@ -25,7 +25,7 @@ from reveried.mcp.server import Question
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.mcp.client_identity import Client
     from reveried.mcp.protocol import Request
     from reveried.mcp.resources import Change

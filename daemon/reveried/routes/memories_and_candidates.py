@@ -14,11 +14,11 @@ from reverie.documents.document_kind import type_of_blocks
 from reverie.errors import Forbidden
 from reverie.models import Candidate, MemoryType
 from reverie.store import MemoryRecord, PendingPurge
+from reverie.usecases import candidate_review
 from reverie.usecases import memory_changes as usecase
 from reverie.usecases import purge_targets as purging
-from reverie.usecases import review
-from reveried.actions import memories, projects
-from reveried.http.call import Reply
+from reveried.actions import memories, project_lookup
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.routes.pagination import record_page
 from reveried.routes.purge import purge
@@ -26,7 +26,7 @@ from reveried.use_case_runner import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader, Write
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
 
 __all__ = ["CANDIDATE_ROUTES", "ROUTES"]
 
@@ -36,7 +36,7 @@ T = TypeVar("T")
 async def list_memories(call: Call) -> Reply:
     """Return the memories by id: all, or of one type, with one tag, of one project and the person."""
     query = call.query_as(wire.MemoryQuery)
-    selection = await projects.selected(call.services, call.space, query)
+    selection = await project_lookup.selected(call.services, call.space, query)
     if query.type is None and query.tag is None and selection.visible is None:
         return await record_page(call, MemoryRecord, partial(_listed, call))
     found = await asyncio.to_thread(
@@ -76,7 +76,7 @@ async def create(call: Call) -> Reply:
         fields=tuple(redacted["fields"].items()),
         project=""
         if body.project is None
-        else await projects.registered(call.services, call.space, body.project, who=call.who),
+        else await project_lookup.registered(call.services, call.space, body.project, who=call.who),
     )
     record = await memories.remember(
         call.services,
@@ -136,7 +136,7 @@ async def recall(call: Call) -> Reply:
     """Return the memories that answer a query, best first; counts an access of each."""
     body = call.into(wire.RecallRequest)
 
-    selection = await projects.selected(call.services, call.space, body)
+    selection = await project_lookup.selected(call.services, call.space, body)
 
     async def search() -> wire.RecallAnswer:
         found = await memories.recall(
@@ -215,7 +215,7 @@ async def list_candidates(call: Call) -> Reply:
     page = await read(
         call.services,
         call.space,
-        lambda reader: review.page(reader, state=state, after=query.after or "", limit=query.limit),
+        lambda reader: candidate_review.page(reader, state=state, after=query.after or "", limit=query.limit),
     )
     return Reply(page)
 
@@ -223,14 +223,14 @@ async def list_candidates(call: Call) -> Reply:
 async def get_candidate(call: Call) -> Reply:
     """Return one candidate."""
     with call.services.store.reader(call.space) as reader:
-        return Reply(review.candidate_answer(reader, review.get(reader, call.params["id"])))
+        return Reply(candidate_review.candidate_answer(reader, candidate_review.get(reader, call.params["id"])))
 
 
 async def accept(call: Call) -> Reply:
     """Make the changes of a candidate, and write the documents to disk."""
     return await _decide(
         call,
-        review.accept(
+        candidate_review.accept(
             call.space,
             call.params["id"],
             who=call.who,
@@ -242,7 +242,9 @@ async def accept(call: Call) -> Reply:
 
 async def reject(call: Call) -> Reply:
     """Make none of its changes; the same is not asked again."""
-    return await _decide(call, review.reject(call.space, call.params["id"], who=call.who, idempotency=call.idempotency))
+    return await _decide(
+        call, candidate_review.reject(call.space, call.params["id"], who=call.who, idempotency=call.idempotency)
+    )
 
 
 async def _decide(call: Call, write: Write[T]) -> Reply:
@@ -251,7 +253,7 @@ async def _decide(call: Call, write: Write[T]) -> Reply:
         # Text that came from outside could otherwise ask the agent that reads it to accept it.
         raise Forbidden("candidates are decided by a person, not by an agent", hint="reverie review, without a token")
     services, space = call.services, call.space
-    paths = await read(services, space, lambda reader: review.paths_of(reader, call.params["id"]))
+    paths = await read(services, space, lambda reader: candidate_review.paths_of(reader, call.params["id"]))
     await services.sync_service.read_saves(space, paths)
     answer = (await services.submit(write)).value
     await services.sync_service.write_all(space)

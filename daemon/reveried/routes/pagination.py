@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie import wire
-from reveried.http.call import Reply
+from reveried.http.handler_call import Reply
 from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.store import Key, Reader, StoredRecord
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
 
 __all__ = ["record_page"]
 

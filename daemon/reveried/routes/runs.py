@@ -12,13 +12,13 @@ from reverie.errors import Forbidden, ValidationError
 from reverie.store import RunRecord
 from reverie.usecases import runs as usecase
 from reveried.actions import runs
-from reveried.http.call import Reply
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.use_case_runner import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
 
 __all__ = ["ROUTES"]
 

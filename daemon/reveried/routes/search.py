@@ -14,13 +14,13 @@ from reverie.store import to_ms
 from reverie.usecases import search_results as usecase
 from reverie.usecases.message_indexes import within
 from reverie.usecases.projections import holds_only
-from reveried.actions.projects import known_project, visible
-from reveried.http.call import Reply
+from reveried.actions.project_lookup import known_project, visible
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.services import Services
 
 __all__ = ["ROUTES"]

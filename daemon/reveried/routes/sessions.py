@@ -10,17 +10,17 @@ import msgspec
 
 from reverie import wire
 from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, ValidationError
-from reverie.usecases import conversation_compaction, imported_threads, privacy
+from reverie.usecases import conversation_compaction, imported_threads, privacy_settings
 from reveried.actions import hooks, threads
 from reveried.actions import sessions as actions
-from reveried.http.call import Reply
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.log import logger
 from reveried.use_case_runner import answer_once, decide, read
 
 if TYPE_CHECKING:
     from reverie.usecases.contexts import ContextJob
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.services import Services
 
 __all__ = ["HOOK_ROUTES", "ROUTES"]
@@ -93,7 +93,7 @@ async def prepare_compaction(call: Call) -> Reply:
 
 async def get_privacy(call: Call) -> Reply:
     """Return the privacy settings."""
-    settings = await read(call.services, call.space, privacy.settings)
+    settings = await read(call.services, call.space, privacy_settings.settings)
     return Reply(actions.privacy_answer(settings))
 
 

@@ -12,15 +12,15 @@ from reverie import wire
 from reverie.errors import Forbidden
 from reverie.store import SYSTEM_SPACE
 from reverie.usecases import project_identity, spaces_and_tokens
-from reveried.actions.projects import known_project, sort
-from reveried.http.admission import token_hash
-from reveried.http.call import Reply
+from reveried.actions.project_lookup import known_project, sort
+from reveried.http.authentication import token_hash
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.use_case_runner import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
     from reveried.services import Services
 
 __all__ = ["PROJECT_ROUTES", "ROUTES"]

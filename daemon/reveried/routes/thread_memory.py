@@ -8,14 +8,14 @@ from reverie import token_counter, wire
 from reverie.store import DigestRecord, NoteRecord
 from reverie.usecases import threads, working_state
 from reveried.actions import threads as actions
-from reveried.http.call import Reply
+from reveried.http.handler_call import Reply
 from reveried.http.openapi import TEXT
 from reveried.http.routing import Route
 from reveried.routes.distillation import require_thread
 from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
 
 __all__ = ["ROUTES"]
 

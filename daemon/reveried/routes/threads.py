@@ -9,15 +9,15 @@ from reverie import wire
 from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
-from reveried.actions import file_attribution, imports, message_pages, projects
+from reveried.actions import file_attribution, imports, message_pages, project_lookup
 from reveried.actions import threads as actions
-from reveried.http.call import Reply
+from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
 from reveried.routes.purge import purge
 from reveried.use_case_runner import read
 
 if TYPE_CHECKING:
-    from reveried.http.call import Call
+    from reveried.http.handler_call import Call
 
 __all__ = ["IMPORT_ROUTES", "ROUTES"]
 
@@ -44,7 +44,7 @@ async def list_threads(call: Call) -> Reply:
     query = call.query_as(wire.ThreadsQuery)
     project: str | None = None
     if query.project is not None:
-        project = await projects.known_project(call.services, call.space, query.project)
+        project = await project_lookup.known_project(call.services, call.space, query.project)
         if project is None:  # a folder that no thread has worked in
             return Reply(wire.Page[wire.Thread]([]))
     page = threads.newest_page if query.order == "newest" else threads.page

@@ -13,7 +13,7 @@ from reverie.tools.memory_tool import Create, Delete, Insert, MemoryToolError, R
 from reverie.usecases.documents import writable_path
 from reveried.actions import documents
 from reveried.actions.tools import ToolCall, project_of, run
-from reveried.http.call import Call, Reply
+from reveried.http.handler_call import Call, Reply
 from reveried.http.routing import Route
 from reveried.use_case_runner import answer_once
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from reverie.errors import DiskFull, ReverieError
 from reverie.sync.atomic_exchange import Mismatch, current_sha256, probe, remove_file, write_file
 from reverie.sync.plan import Remove, Write
-from reveried.sync_service.backoff import Backoff
 from reveried.sync_service.folder_state import WriteResult
+from reveried.sync_service.retry_backoff import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from reverie.errors import ReverieError
 from reveried.keyed_lock import finish_before_cancel
 from reveried.log import logger
-from reveried.sync_service.backoff import Backoff
+from reveried.sync_service.retry_backoff import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

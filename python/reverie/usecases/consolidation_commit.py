@@ -26,7 +26,7 @@ from reverie.store import (
     MemoryRecord,
     PurgesCursor,
 )
-from reverie.usecases import project_identity, review
+from reverie.usecases import candidate_review, project_identity
 from reverie.usecases.document_writes import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def commit(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
             "agent.memory.consolidated",
             {"memoryRef": f"space:{writer.space}", "inputCount": plan.candidates, "outputCount": len(plan.put)},
         )
-    waiting = review.keep_waiting(writer, plan.waiting)
+    waiting = candidate_review.keep_waiting(writer, plan.waiting)
     return changes_answer(plan, operation=str(writer.number), waiting=waiting)
 
 

@@ -25,7 +25,7 @@ from reverie.errors import ValidationError
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from reverie.sentence_words import normalize
 from reverie.store.codec import to_ms
-from reverie.usecases import review
+from reverie.usecases import candidate_review
 from reverie.usecases.consolidation_commit import DocumentText, MemoryPlan, MemorySnapshot
 from reverie.usecases.memory_changes import memory_of, record_of
 from reverie.usecases.word_origins import Origins
@@ -86,7 +86,7 @@ def screened(
     at: str,
     thread: Origin | None,
     messages: Sequence[Message],
-) -> review.Screened:
+) -> candidate_review.Screened:
     """Return the candidates, redacted, with their provenance and project: those to consolidate, and those that wait.
 
     Those that have no text then are left out, since nothing of them could be written into a document, and those that
@@ -98,7 +98,7 @@ def screened(
         # What was quoted waits for a person, who need not be asked for what is remembered already.
         known = {normalize(record.content) for record in snapshot.memories}
         readable = [one for one in readable if not one.provenance.get("quoted") or normalize(one.content) not in known]
-    return review.screen(readable, snapshot.forgotten, Origins(messages), at=at)
+    return candidate_review.screen(readable, snapshot.forgotten, Origins(messages), at=at)
 
 
 def tier_of(existing: Sequence[Memory], window: int) -> Tier:
@@ -113,7 +113,7 @@ def tier_of(existing: Sequence[Memory], window: int) -> Tier:
 
 def plan_decision(
     snapshot: MemorySnapshot,
-    candidates: review.Screened,
+    candidates: candidate_review.Screened,
     decision: Decision,
     *,
     existing: Sequence[Memory],
@@ -163,9 +163,9 @@ def held_for_person(
     more than a fifth of all memories would be deleted, all updates and deletions wait as one candidate.
     """
     by_id = {memory.id: memory for memory in existing}
-    waiting = [review.proposal(item, by_id, at=at) for item in decision.proposals]
+    waiting = [candidate_review.proposal(item, by_id, at=at) for item in decision.proposals]
     decision, held = consolidate.hold_large_deletion(decision, len(existing))
-    return decision, [*waiting, review.change_set(held, by_id, at=at)] if held else waiting
+    return decision, [*waiting, candidate_review.change_set(held, by_id, at=at)] if held else waiting
 
 
 def _plan(

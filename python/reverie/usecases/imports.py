@@ -20,7 +20,7 @@ from reverie.redact import Fingerprint, Redactor
 from reverie.repositories import remote_in
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.codec import verified_sealed
-from reverie.usecases import context_window_usage, imported_threads, inherited_notes, privacy, threads
+from reverie.usecases import context_window_usage, imported_threads, inherited_notes, privacy_settings, threads
 from reverie.usecases.imported_threads import title_of
 from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.stored_entries import ENTRY_NAMES, entry_record
@@ -202,7 +202,7 @@ def snapshot(
     here = position(reader, import_id)
     again = offset < here.offset
     may_repeat = again or here.mixed or here.lines == 0
-    kept_out = privacy.settings(reader)
+    kept_out = privacy_settings.settings(reader)
     return ChunkJob(
         data=data,
         first_line=first_line,
@@ -231,7 +231,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
     new: list[Entry] = []
     sealed: list[Sealed] = []
     duplicates = 0
-    for entry in privacy.recordable(chunk.entries, job.ignored, job.pauses, at=job.at, folder=job.folder):
+    for entry in privacy_settings.recordable(chunk.entries, job.ignored, job.pauses, at=job.at, folder=job.folder):
         record = entry_record(entry)
         # Each stored line excuses one equal line of the file: a file that says the same twice keeps both.
         if known and (identity := _stored_identity(record, redactor)) in known:

@@ -30,10 +30,10 @@ from reverie.language_model import extraction
 from reverie.language_model.nearby_memories import Nearby, neighbourhood
 from reverie.language_model.source_pages import PAGES_MAX, SourceEntry, pages_of
 from reverie.models import Add, Delete, Keep, Skip, Update
-from reverie.usecases import consolidation_plan, review
+from reverie.usecases import candidate_review, consolidation_plan
 from reverie.usecases.consolidation_commit import empty_plan
 from reverie.usecases.memory_changes import memory_of
-from reverie.usecases.reflection_turns import ReflectionWork, reflect
+from reverie.usecases.reflection_turns import reflect
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -123,26 +123,14 @@ def work_on(work: MemoryWork) -> Worked:
     plan.waiting += _quarantined(work, read.waiting)
     if consolidation.held:
         by_id = {memory.id: memory for memory in existing}
-        plan.waiting.append(review.change_set(consolidation.held, by_id, at=work.at))
+        plan.waiting.append(candidate_review.change_set(consolidation.held, by_id, at=work.at))
     plan.fallback = "; ".join(filter(None, (read.fallback, *notes)))
     return Worked([], plan, max(page.last_seq for page in read.pages), more=len(read.pages) < len(all_pages))
 
 
 def _reflected(work: MemoryWork, bounds: ReflectionBounds) -> Worked:
     """Return the next turn of a reflection, or its plan."""
-    done = reflect(
-        ReflectionWork(
-            entries=[*source_of(work.messages, work.redactor), *work.files],
-            messages=work.messages,
-            snapshot=work.snapshot,
-            outcomes=work.outcomes,
-            redactor=work.redactor,
-            at=work.at,
-            random=work.random,
-            thread=work.thread,
-            bounds=bounds,
-        )
-    )
+    done = reflect(work, [*source_of(work.messages, work.redactor), *work.files], bounds)
     return Worked([] if done.request is None else [done.request], done.plan, done.last_seq, done.more)
 
 
@@ -153,7 +141,7 @@ def _quarantined(work: MemoryWork, waiting: Sequence[tuple[Candidate, str]]) -> 
         screened = consolidation_plan.screened(
             work.snapshot, [candidate], redactor=work.redactor, at=work.at, thread=work.thread, messages=()
         )
-        records += [review.quarantined(usable, why, at=work.at) for usable in screened.usable]
+        records += [candidate_review.quarantined(usable, why, at=work.at) for usable in screened.usable]
     return records
 
 

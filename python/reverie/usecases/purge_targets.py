@@ -29,7 +29,7 @@ from reverie.store import (
     PurgesCursor,
     ThreadRecord,
 )
-from reverie.usecases import review, runs
+from reverie.usecases import candidate_review, runs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -260,7 +260,7 @@ def findings(reader: Reader, found: Sources) -> Findings:
     result = Findings(Matcher(narrow & wide, whole), Matcher(wide, whole))
     _find_versions(reader, found, result)
     _find_current(reader, found, result)
-    result.candidates, result.forgotten = review.repeating(
+    result.candidates, result.forgotten = candidate_review.repeating(
         reader, memories=found.memories, thread=found.thread, matches=result.matcher.in_json
     )
     result.runs = runs.repeating(reader, result.matcher.in_json)

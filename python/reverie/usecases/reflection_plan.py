@@ -12,7 +12,7 @@ from reverie.documents.project_folder import folder_of, memory_project
 from reverie.language_model.extraction import time_of, why_waiting
 from reverie.language_model.prompts import REFLECT
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Update
-from reverie.usecases import consolidation_plan, review
+from reverie.usecases import candidate_review, consolidation_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,7 +100,10 @@ def plan_of(
         waiting = consolidation_plan.screened(
             snapshot, [candidate], redactor=redactor, at=at, thread=thread, messages=()
         )
-        plan.waiting += [*waiting.waiting, *(review.quarantined(usable, why, at=at) for usable in waiting.usable)]
+        plan.waiting += [
+            *waiting.waiting,
+            *(candidate_review.quarantined(usable, why, at=at) for usable in waiting.usable),
+        ]
     return plan
 
 

@@ -37,14 +37,12 @@ from reverie.usecases.reflection_plan import Reflected, plan_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds, ToolUse
+    from reverie.language_model.requests import ModelRequest, ReflectionBounds, ToolUse
     from reverie.language_model.source_pages import Page, SourceEntry
-    from reverie.models import Message
-    from reverie.redact import Redactor
-    from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
-    from reverie.usecases.consolidation_plan import Origin
+    from reverie.usecases.consolidation_commit import MemoryPlan
+    from reverie.usecases.learning_by_model import MemoryWork
 
-__all__ = ["Reflection", "ReflectionWork", "reflect"]
+__all__ = ["Reflection", "reflect"]
 
 PAGE_TOKENS: Final = 40_000  # of the record; with prompt, facts and index a first request has some 80,000 at most
 PAGES_MAX: Final = 4  # of one run; the entries behind them are read by the next one
@@ -62,22 +60,8 @@ _Quotes: TypeAlias = Annotated[
 ]
 
 
-class ReflectionWork(NamedTuple):
-    """Input of a reflection: what was said since the last one, the memories, and the answers so far."""
-
-    entries: Sequence[SourceEntry]
-    messages: Sequence[Message]
-    snapshot: MemorySnapshot
-    outcomes: Mapping[str, Outcome]
-    redactor: Redactor
-    at: str
-    random: bytes
-    thread: Origin
-    bounds: ReflectionBounds
-
-
 class Reflection(NamedTuple):
-    """Either the `request` of the next turn, or the `plan`; `last_seq` and `more` as in `model_memories.Worked`."""
+    """Either the `request` of the next turn, or the `plan`; `last_seq` and `more` as in `learning_by_model.Worked`."""
 
     request: ModelRequest | None
     plan: MemoryPlan | None = None
@@ -85,9 +69,12 @@ class Reflection(NamedTuple):
     more: bool = False
 
 
-def reflect(work: ReflectionWork) -> Reflection:
-    """Return the request of the next turn, or the plan of what the calls of all turns amount to."""
-    all_pages = pages_of(work.entries, page_tokens=PAGE_TOKENS)
+def reflect(work: MemoryWork, entries: Sequence[SourceEntry], bounds: ReflectionBounds) -> Reflection:
+    """Return the request of the next turn, or the plan of what the calls of all turns amount to.
+
+    `entries` are what was said since the last reflection: the messages of `work` and its files.
+    """
+    all_pages = pages_of(entries, page_tokens=PAGE_TOKENS)
     existing = [memory_of(record) for record in work.snapshot.memories]
     folder = Folder(work.snapshot.documents, existing, project=work.thread.project or PERSON, redactor=work.redactor)
     spent = _Spent()
@@ -96,7 +83,7 @@ def reflect(work: ReflectionWork) -> Reflection:
     for page in all_pages[:PAGES_MAX]:
         after = folder.copy()
         try:
-            missing = _converse(work, page, after, spent)
+            missing = _converse(work, bounds, page, after, spent)
         except ModelFailed as error:
             failure = (
                 f"reflection failed ({error.reason}): {error.message} Nothing was changed from entry "
@@ -113,9 +100,9 @@ def reflect(work: ReflectionWork) -> Reflection:
         plan.fallback = "; ".join(filter(None, (*refused, failure)))
         return Reflection(None, plan, 0, more=bool(all_pages))
     new, updated, deleted = folder.changed()
-    entries = [entry for page in read for entry in page.entries]
+    reflected = [entry for page in read for entry in page.entries]
     plan = plan_of(
-        Reflected(new, updated, deleted, entries, model=spent.model),
+        Reflected(new, updated, deleted, reflected, model=spent.model),
         work.snapshot,
         existing,
         redactor=work.redactor,
@@ -138,7 +125,9 @@ class _Spent:
         self.refused: Counter[str] = Counter()
 
 
-def _converse(work: ReflectionWork, page: Page, folder: Folder, spent: _Spent) -> ModelRequest | None:
+def _converse(
+    work: MemoryWork, bounds: ReflectionBounds, page: Page, folder: Folder, spent: _Spent
+) -> ModelRequest | None:
     """Replay the turns about a page on `folder`; return the request of the next one, None where the model is done.
 
     Raises:
@@ -149,12 +138,12 @@ def _converse(work: ReflectionWork, page: Page, folder: Folder, spent: _Spent) -
     record = Quotable(page.entries)
     calls = 0
     while True:
-        if spent.steps >= work.bounds.steps:
-            raise ModelFailed(f"It was not done after {work.bounds.steps} turns.", reason="over_ceiling")
+        if spent.steps >= bounds.steps:
+            raise ModelFailed(f"It was not done after {bounds.steps} turns.", reason="over_ceiling")
         request = turn_request(system, messages, _registry())
         size = token_counter.count(system) + sum(token_counter.count(message_text(message)) for message in messages)
-        if size > REQUEST_TOKENS_MAX or spent.tokens + size > work.bounds.tokens:
-            most = min(REQUEST_TOKENS_MAX, work.bounds.tokens)
+        if size > REQUEST_TOKENS_MAX or spent.tokens + size > bounds.tokens:
+            most = min(REQUEST_TOKENS_MAX, bounds.tokens)
             raise ModelFailed(f"It would take more tokens than it may: {most:,}.", reason="over_ceiling")
         outcome = work.outcomes.get(request.id)
         if outcome is None:
@@ -170,7 +159,7 @@ def _converse(work: ReflectionWork, page: Page, folder: Folder, spent: _Spent) -
         before = Counter(folder.refused)
         results = [_run_call(call, folder, record) for call in turn]
         spent.refused += folder.refused - before
-        left = work.bounds.steps - spent.steps
+        left = bounds.steps - spent.steps
         note = f"Turns left: {left}." if left > 1 else "This is the last turn: answer without a call."
         messages += [ModelMessage("assistant", "", calls=turn), ModelMessage("user", note, results=results)]
 
@@ -215,7 +204,7 @@ def _episodes(path: str, text: str, summary: str) -> str:
     return "\n".join(lines)
 
 
-def _opening(work: ReflectionWork, page: Page) -> str:
+def _opening(work: MemoryWork, page: Page) -> str:
     """Return the first message: where to write, and the record."""
     project = work.thread.project
     day = next((entry.at[:7] for entry in reversed(page.entries) if entry.at), work.at[:7])

@@ -32,7 +32,7 @@ from reverie.usecases import conflicts, documents, history
 from reverie.usecases.document_writes import NewText, put_texts
 from reverie.usecases.memory_changes import edit_block, wording
 from reverie.usecases.projections import LIST, WHY_LISTED
-from reverie.usecases.rewind import undo_rewind
+from reverie.usecases.thread_rewind import undo_rewind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

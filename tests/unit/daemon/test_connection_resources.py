@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reveried.http.admission import Admission, Limits
+from reveried.http.connection_limits import Admission, Limits
 from reveried.server import Server, bind_unix
 from support.daemon import request, scratch_home
 

@@ -16,8 +16,8 @@ import structlog
 from reverie import wire
 from reverie.errors import Busy, NotFound
 from reveried import log
-from reveried.http.admission import Admission, Limits
-from reveried.http.call import Call, Reply, Stream
+from reveried.http.connection_limits import Admission, Limits
+from reveried.http.handler_call import Call, Reply, Stream
 from reveried.http.metrics import Metrics
 from reveried.http.openapi import openapi
 from reveried.http.response import envelope_body, raw_response

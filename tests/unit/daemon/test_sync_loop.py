@@ -13,7 +13,7 @@ import pytest
 from reverie.errors import DiskFull
 from reverie.installation_paths import Layout
 from reveried.config import load
-from reveried.sync_service import backoff, sync_loop
+from reveried.sync_service import retry_backoff, sync_loop
 from reveried.sync_service.sync_loop import SyncLoop
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def test_failing_steps_are_retried_and_no_event_is_lost(
     step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each failing step is retried after a pause, and no event is lost."""
-    monkeypatch.setattr(backoff, "RETRY_S", 0.05)
+    monkeypatch.setattr(retry_backoff, "RETRY_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 3})
 
     async def run() -> None:
@@ -129,7 +129,7 @@ def test_failing_steps_are_retried_and_no_event_is_lost(
 @pytest.mark.parametrize("step", ["record", "project"])
 def test_failing_upkeep_delays_no_scan(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Failing upkeep waits by itself, delays no scan, and is logged once."""
-    monkeypatch.setattr(backoff, "RETRY_S", 600.0)
+    monkeypatch.setattr(retry_backoff, "RETRY_S", 600.0)
     monkeypatch.setattr(sync_loop, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 1})
 
@@ -149,7 +149,7 @@ def test_failing_upkeep_delays_no_scan(step: str, tmp_path: Path, monkeypatch: p
 
 def test_a_failed_projection_is_retried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A projection that could not be written is retried, and delays no scan."""
-    monkeypatch.setattr(backoff, "RETRY_S", 0.05)
+    monkeypatch.setattr(retry_backoff, "RETRY_S", 0.05)
     monkeypatch.setattr(sync_loop, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", unwritten=2)
 
@@ -165,7 +165,7 @@ def test_a_failed_projection_is_retried(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_an_event_ends_the_back_off_but_not_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Events end the back-off, but scans keep their minimal distance."""
-    monkeypatch.setattr(backoff, "RETRY_S", 600.0)
+    monkeypatch.setattr(retry_backoff, "RETRY_S", 600.0)
     monkeypatch.setattr(sync_loop, "NEWS_S", 0.1)
     folders = Failing(tmp_path / "no-folder", fails={"sync": 1_000})
 

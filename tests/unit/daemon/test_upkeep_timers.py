@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from reveried.sync_service.backoff import RETRY_MOST_S, RETRY_S
+from reveried.sync_service.retry_backoff import RETRY_MOST_S, RETRY_S
 from reveried.sync_service.sync_loop import MOST_S, RECORD_S, REST_TIMES, SETTLED_S, UpkeepTimers
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import CandidateRecord, Done, Kind, Reader, Store, Write
-from reverie.usecases import review, waiting_candidate_counts
+from reverie.usecases import candidate_review, waiting_candidate_counts
 from reverie.usecases.waiting_candidate_counts import WaitingCandidates
 from support.stores import AT
 
@@ -38,16 +38,18 @@ class Candidates:
     def add(self) -> None:
         """Let one more candidate wait."""
         candidate = Candidate(type=MemoryType.FACT, content=f"The harbour has {len(self.made)} lamps")
-        record = review.quarantined(candidate, "its words are from a web page", at=AT)
+        record = candidate_review.quarantined(candidate, "its words are from a web page", at=AT)
         self.made.append(record.id)
-        self.write(lambda writer: review.keep_waiting(writer, [record]))
+        self.write(lambda writer: candidate_review.keep_waiting(writer, [record]))
 
     def decide(self) -> None:
         """Reject one of those that wait."""
         with self.store.reader("default") as reader:
             waiting = [record.id for _, record in reader.records(CandidateRecord) if record.state == "waiting"]
         if waiting:
-            (done,) = self.store.commit([review.reject("default", self.pick.choice(waiting), who="ann")], at=AT)
+            (done,) = self.store.commit(
+                [candidate_review.reject("default", self.pick.choice(waiting), who="ann")], at=AT
+            )
             assert isinstance(done, Done)
 
     def undo(self) -> None:
