@@ -66,8 +66,9 @@ def rank_excerpts(
     """Return the best excerpts within `budget` tokens; rank 0 is the one to keep first.
 
     What the person asked last comes first, in their own words (`asked`, oldest first). The rest is greedy by worth
-    for each token: a line is worth the names on it and, where it is talk, the words in it, each less once it stands
-    in another line or in `stays`, the texts that are in context anyhow. Lines from `tail_from_seq` on only count as
+    for each token: a line is worth the names on it and, where it is talk, the words in it, each less once another
+    excerpt has it. Names, but not words, also count less where `stays`, the texts that are in context anyhow, has
+    them: to leave out words too favours names over what was said. Lines from `tail_from_seq` on only count as
     context that stays. Where lines with names find no room, a small share of the budget lists their names.
     """
     words = [line for line in _last_requests(asked) if line.seq < tail_from_seq]
