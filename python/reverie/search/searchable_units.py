@@ -43,13 +43,16 @@ _HEADING = re.compile(r"#{1,6}\s")
 
 def message_unit(thread: str, agent: str | None, entry: Entry, at_ms: int | None) -> IndexEntry | None:
     """Return what is indexed of an entry of a thread; None where it says nothing."""
-    text = message_text(entry)
+    if entry.kind is not EntryKind.SPEECH:
+        return None
+    said = _said(entry.content)
+    text = _text(entry.content, said)
     if not text:
         return None
+    said = said.rstrip()
     groups = ["is:message", f"thread:{thread}", f"role:{entry.role}"]
     if agent is not None:
         groups.append(f"agent:{agent}")
-    said = _said(entry.content).rstrip()
     if said.endswith("?"):
         groups.append("asks")
     if (name := _NAME.match(said)) is not None:
@@ -64,20 +67,25 @@ def message_text(entry: Entry) -> str:
 
 def content_text(content: Json) -> str:
     """Return what the content of a message says, as `message_text`; empty where there is none."""
+    return _text(content, _said(content))
+
+
+def _text(content: Json, said: str) -> str:
+    """Return what the content of a message says, whose words without tool calls and results are `said`."""
     if not content:
         return ""
     if isinstance(content, str):
         return content[:TEXT_CHARS] if not content.isspace() else ""
-    parts = [_said(content)[:TEXT_CHARS], *(_of_tool(block) for block in content)]
-    return "\n".join(part for part in parts if part.strip())
+    parts = [said[:TEXT_CHARS], *[_of_tool(block) for block in content]]
+    return "\n".join([part for part in parts if part and not part.isspace()])
 
 
 def _said(content: Json) -> str:
     """Return the words of a message without tool calls and results."""
     if isinstance(content, str):
         return content
-    texts = (block.get("text") for block in content or [] if block.get("type") == "text")
-    return "\n".join(text for text in texts if isinstance(text, str))
+    texts = [block.get("text") for block in content or [] if block.get("type") == "text"]
+    return "\n".join([text for text in texts if isinstance(text, str)])
 
 
 def _of_tool(block: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import lmdb
 
 from reverie.errors import Damaged, NotFound, ValidationError
-from reverie.store.codec import TOMBSTONE, RawRecord, decode_record, from_ms
+from reverie.store.codec import TOMBSTONE, RawRecord, decode_record, fast_sealed, from_ms
 from reverie.store.collection_checksums import CollectionChecksum
 from reverie.store.lmdb_env import translated_error
 from reverie.store.record_keys import (
@@ -151,7 +151,8 @@ class Reader:
         # A sequence is dense, and a gap is noticed on the way: so a number need not be decoded from its key.
         most = None if through is None else max(0, through + 1 - first)
         for seq, (raw, data) in enumerate(islice(rows, most), first):
-            yield seq, self.transaction.sealed_bytes(raw, decode_record(raw, data))
+            sealed = fast_sealed(raw, data)
+            yield seq, self.transaction.sealed_bytes(raw, decode_record(raw, data)) if sealed is None else sealed
 
     def last(self, kind: Kind, prefix: Key = ()) -> tuple[Key, dict[str, Any]] | None:
         """Return the greatest key under `prefix` with its value, or None."""

@@ -17,7 +17,7 @@ from reverie.full_text_index import Index
 from reverie.store import DocumentRecord, Kind, OperationRecord, ThreadRecord, to_ms
 from reverie.usecases.project_identity import of_thread
 from reverie.usecases.recall import operation_checksum
-from reverie.usecases.stored_entries import conversation_entry
+from reverie.usecases.stored_entries import speech_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -167,8 +167,8 @@ class MessageIndex:
             return
         found: list[IndexEntry] = []
         for seq, data in reader.sealed_sequence(Kind.ENTRY, (thread_id,), after=after, through=through):
-            entry = conversation_entry(thread_id, seq, data)
-            unit = search.message_unit(thread_id, thread.agent, entry, ms_of(entry.at))
+            entry = speech_entry(thread_id, seq, data)
+            unit = None if entry is None else search.message_unit(thread_id, thread.agent, entry, ms_of(entry.at))
             if unit is not None:
                 found.append(unit)
         self._add(found)

@@ -15,7 +15,7 @@ from reverie.files import write_atomic
 from reverie.store import Kind, OperationRecord, ThreadRecord
 from reverie.usecases.message_index import are_kept, ms_of
 from reverie.usecases.recall import operation_checksum
-from reverie.usecases.stored_entries import conversation_entry
+from reverie.usecases.stored_entries import speech_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -149,9 +149,8 @@ class _MessageVectors:
         keys: list[tuple[int, int | None]] = []
         texts: list[str] = []
         for seq, data in reader.sealed_sequence(Kind.ENTRY, (name,), after=after, through=through):
-            entry = conversation_entry(name, seq, data)
-            text = search.message_text(entry)
-            if text:
+            entry = speech_entry(name, seq, data)
+            if entry is not None and (text := search.message_text(entry)):
                 keys.append((seq, ms_of(entry.at)))
                 texts.append(text[:TEXT_CHARS])
         if texts:

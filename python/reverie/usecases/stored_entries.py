@@ -7,7 +7,7 @@ the cost and belongs in the compute process.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 
 import msgspec
 import orjson
@@ -37,6 +37,7 @@ __all__ = [
     "messages_of",
     "opened_entry",
     "sealed_after",
+    "speech_entry",
     "spoken_messages",
 ]
 
@@ -84,18 +85,21 @@ def entry_of(seq: int, stored: Mapping[str, Any]) -> Entry:
     )
 
 
-class _Extra(msgspec.Struct):
-    """The fields of the rest of a line that say whether its message was taken back, or hold what was typed aside."""
+class _Extra(TypedDict, total=False):
+    """The fields of the rest of a line that say whether its message was taken back, or hold what was typed aside.
 
-    type: Any = msgspec.UNSET
-    operation: Any = msgspec.UNSET
-    content: Any = msgspec.UNSET
-    to: Any = msgspec.UNSET
-    undoes: Any = msgspec.UNSET
-    isMeta: Any = msgspec.UNSET  # noqa: N815 - the names of the line
-    sessionId: Any = msgspec.UNSET  # noqa: N815
-    parentUuid: Any = msgspec.UNSET  # noqa: N815
-    logicalParentUuid: Any = msgspec.UNSET  # noqa: N815
+    Decoding gives a dict of those that a line has, also those that are null in it.
+    """
+
+    type: Any
+    operation: Any
+    content: Any
+    to: Any
+    undoes: Any
+    isMeta: Any
+    sessionId: Any
+    parentUuid: Any
+    logicalParentUuid: Any
 
 
 _ABSENT: Final = msgspec.Raw()
@@ -118,8 +122,9 @@ class _Line(msgspec.Struct):
 
 
 _LINES: Final = json_decoder(_Line)
-_EXTRA_FIELDS: Final = _Extra.__struct_fields__
 _KINDS: Final = {kind.value: kind for kind in EntryKind}
+_KIND: Final = b'{"kind":"'  # how the text of an entry begins where its kind stands first, as it is written
+_SPEECH: Final = b'{"kind":"speech"'
 
 
 def conversation_entry(thread_id: str, seq: int, data: bytes) -> Entry:
@@ -131,9 +136,18 @@ def conversation_entry(thread_id: str, seq: int, data: bytes) -> Entry:
         Damaged: naming the entry, where the bytes fail their checksum.
     """
     try:
-        line = _LINES.decode(sealed_body(data))
+        text = sealed_body(data)
+    except Damaged:
+        return opened_entry(thread_id, seq, data)
+    return _conversation_entry(thread_id, seq, data, text)
+
+
+def _conversation_entry(thread_id: str, seq: int, data: bytes, text: bytes) -> Entry:
+    """Return the entry inside sealed bytes whose JSON text is `text`, as `conversation_entry`."""
+    try:
+        line = _LINES.decode(text)
         kind = _KINDS[line.kind]
-    except (Damaged, msgspec.DecodeError, KeyError):
+    except (msgspec.DecodeError, KeyError):
         return opened_entry(thread_id, seq, data)
     return Entry(
         kind=kind,
@@ -146,14 +160,24 @@ def conversation_entry(thread_id: str, seq: int, data: bytes) -> Entry:
         at=line.at,
         usage=None if line.usage is _ABSENT else orjson.loads(memoryview(line.usage)),
         tokens=line.tokens,
-        extra={} if line.extra is None else _known(line.extra),
+        extra={} if line.extra is None else {**line.extra},
         line=line.line,
     )
 
 
-def _known(extra: _Extra) -> dict[str, Any]:
-    """Return the fields that a line has, also those that are null in it."""
-    return {name: value for name in _EXTRA_FIELDS if (value := getattr(extra, name)) is not msgspec.UNSET}
+def speech_entry(thread_id: str, seq: int, data: bytes) -> Entry | None:
+    """Return the entry inside sealed bytes as `conversation_entry` does; None for most that are no speech, undecoded.
+
+    Raises:
+        Damaged: naming the entry, where the bytes fail their checksum.
+    """
+    try:
+        text = sealed_body(data)
+    except Damaged:
+        return opened_entry(thread_id, seq, data)
+    if text.startswith(_KIND) and not text.startswith(_SPEECH):
+        return None
+    return _conversation_entry(thread_id, seq, data, text)
 
 
 def opened_entry(thread_id: str, seq: int, data: bytes) -> Entry:
