@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
+import msgspec
+
 __all__ = [
     "Add",
     "Candidate",
@@ -55,8 +57,7 @@ class EntryKind(StrEnum):
     BAD = "bad"  # a line that could not be parsed; stored raw
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(msgspec.Struct, frozen=True):
     """One stored transcript line of a thread, in file order.
 
     `content` is Anthropic message content (a string or a list of blocks) where the line has a message, else None.
@@ -73,13 +74,12 @@ class Entry:
     at: str | None = None
     usage: dict[str, Any] | None = None
     tokens: int = 0  # of the message's content; 0 for lines without one
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: dict[str, Any] = {}
     raw: str | None = None  # only for BAD: the line's text
     line: int = 0  # line number in its file, from 1; 0 where there is no file
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(msgspec.Struct, frozen=True):
     """One message of a conversation: the entries of one API reply joined, tool results gathered into a user message.
 
     `first_seq..last_seq` are the entries it was joined from. `rewound`: the person went back to before it.

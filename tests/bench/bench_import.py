@@ -98,7 +98,7 @@ def sealed(entries: tuple[Entry, ...]) -> int:
 
 def record(entry: Entry) -> dict[str, object]:
     """Return roughly the record that the store keeps of an entry."""
-    return {name: getattr(entry, name) for name in entry.__dataclass_fields__ if getattr(entry, name) is not None}
+    return {name: getattr(entry, name) for name in entry.__struct_fields__ if getattr(entry, name) is not None}
 
 
 def read_transcript(path: Path) -> bytes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from msgspec.structs import replace
 
 from reverie.importers import outline as outlines
 from reverie.importers.branches import is_mark, rewind_mark, undo_mark

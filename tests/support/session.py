@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import uuid
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from reverie.importers.chunks import plan_chunk
 from reverie.importers.messages import main_line

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import orjson
+from msgspec.structs import replace
 
 from reverie.token_counter import count_many
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
+from msgspec import structs
+
 from reverie.errors import Forbidden, NotFound, StorageFailed, TooLarge, ValidationError
 from reverie.importers.chunks import ChunkPlan, PartialLine, plan_chunk
 from reverie.importers.formats import program_of
@@ -245,7 +247,7 @@ def read_entries(path: Path, *, tokens: bool = True) -> Iterator[Entry]:
     for plan in read_chunks(path, tokens=tokens):
         for entry in plan.entries:
             seq += 1
-            yield replace(entry, seq=seq)
+            yield structs.replace(entry, seq=seq)
 
 
 def skip_imported(stream: TranscriptStream, *, offset: int, check_from: int, sha256: str) -> bool:

@@ -7,10 +7,10 @@ person has forgotten since. Else the messages themselves are distilled, and noth
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from reverie import token_counter, wire
 from reverie.context.as_text import text_of_tokens

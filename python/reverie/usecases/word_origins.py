@@ -8,8 +8,9 @@ anything is read: a memory must not confirm itself.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
 
 from reverie.context.tiers import DISTILLED, FRAME
 from reverie.distill.extractive.trace import text_of, user_speech

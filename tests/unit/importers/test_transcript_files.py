@@ -11,11 +11,11 @@ import socket
 import tarfile
 import tracemalloc
 import zipfile
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import pytest
+from msgspec.structs import replace
 
 from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
 from reverie.importers import ChunkPlan, PartialLine, transcript_files

@@ -244,7 +244,7 @@ def test_the_stored_json_of_an_entry_has_no_empty_field() -> None:
         "content": [],
     }
     declared = {field.name for field in msgspec.structs.fields(EntryRecord)}
-    assert declared == set(Entry.__slots__) - {"seq"}
+    assert declared == set(Entry.__struct_fields__) - {"seq"}
 
 
 def test_optional_fields_are_left_out_and_others_are_null() -> None:

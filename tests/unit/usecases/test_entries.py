@@ -11,7 +11,14 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import seal
 from reverie.usecases import stored_entries
-from reverie.usecases.stored_entries import OpenedEntries, conversation_entry, entry_record, messages_of, opened_entry
+from reverie.usecases.stored_entries import (
+    OpenedEntries,
+    conversation_entry,
+    entry_record,
+    messages_of,
+    opened_entry,
+    speech_entry,
+)
 from support.generated_sessions import generate
 
 
@@ -80,3 +87,16 @@ def test_fields_of_an_unknown_shape_are_read_as_they_are() -> None:
     data = seal({"kind": "other", "id": 7, "extra": {"type": "x"}}, Redactor()).data
 
     assert conversation_entry("t", 1, data) == opened_entry("t", 1, data)
+
+
+@pytest.mark.parametrize("kind", EntryKind)
+def test_an_entry_that_is_no_speech_is_not_decoded(kind: EntryKind) -> None:
+    """Where its kind does not stand first it is decoded, and damage is raised for any."""
+    record = entry_record(Entry(kind=kind, id="a", role="user", content="hello"))
+    data = seal(record, Redactor()).data
+    found = speech_entry("t", 7, data)
+    assert found == (conversation_entry("t", 7, data) if kind is EntryKind.SPEECH else None)
+    other_order = seal(dict(reversed(record.items())), Redactor()).data
+    assert speech_entry("t", 7, other_order) == conversation_entry("t", 7, other_order)
+    with pytest.raises(Damaged, match="entry 7 of thread t"):
+        speech_entry("t", 7, data[:-1] + bytes([data[-1] ^ 1]))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from reverie.importers.messages import main_line
 from reverie.usecases.sized_context import open_turn

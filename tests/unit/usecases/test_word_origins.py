@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from reverie.context.tiers import FRAME
 from reverie.distill.extractive import Extractive
