@@ -111,7 +111,7 @@ class Origins:
     def __init__(self, messages: Sequence[Message]) -> None:
         self._messages = [message for message in messages if not message.rewound]
         self._tools = _tools(self._messages)
-        self._outside: str | None = None
+        self._outside: list[str] | None = None  # case-folded
 
     def outside(self, candidate: Candidate) -> str | None:
         """Return why a candidate's words are not the person's or the agent's own; None where they are.
@@ -140,8 +140,11 @@ class Origins:
         if candidate.type is MemoryType.MISTAKE or len(needle) < _COPIED_CHARS:
             return None
         if self._outside is None:
-            self._outside = "\n".join(_plain(text) for text in self._texts_from_outside())
-        return WHY["tool"] if needle in self._outside else None
+            self._outside = [text.casefold() for text in self._texts_from_outside()]
+        # Few texts have its longest word: the others need not be split, which takes ten times as long.
+        word = max(needle.split(" "), key=len)
+        is_copied = any(word in text and needle in " ".join(text.split()) for text in self._outside)
+        return WHY["tool"] if is_copied else None
 
     def _texts_from_outside(self) -> Iterator[str]:
         for message in self._messages:
