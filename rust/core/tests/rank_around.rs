@@ -129,3 +129,36 @@ fn a_filter_keeps_other_threads_out() {
     assert_eq!(hits.iter().map(|hit| hit.id.as_str()).collect::<Vec<_>>(), ["a/1", "a/2"]);
     assert_eq!(index.search_around("oslo", 1, &filter, &how).unwrap().len(), 1);
 }
+
+/// Messages that were replaced or removed after their segment was written have the neighbours of a fresh index.
+#[test]
+fn later_changes_do_not_show() {
+    let message = |number: u64, text: &'static str| (format!("t/{number}"), text);
+    let mut messages: Vec<(String, &str)> = (1..15).map(|number| message(number, "rain")).collect();
+    messages[8].1 = "oslo ferry";
+    let insert = |index: &mut Index, (id, text): &(String, &str)| {
+        index.insert(&Entry { id, text, ..Entry::default() });
+    };
+    let path = std::env::temp_dir().join(format!("around-later-{}", std::process::id()));
+    let _ = std::fs::remove_file(&path);
+    let mut index = Index::default();
+    for message in &messages {
+        insert(&mut index, message);
+    }
+    index.flush(&path).unwrap();
+    messages.remove(9);
+    index.remove("t/10");
+    messages[6].1 = "ferry in the rain";
+    insert(&mut index, &messages[6]);
+    let mut fresh = Index::default();
+    for message in &messages {
+        insert(&mut fresh, message);
+    }
+    let how = Surroundings { candidates: 10, weight: 1.0, boosts: Vec::new() };
+    for query in ["oslo", "ferry", "rain oslo"] {
+        let hits = index.search_around(query, 20, &Filter::default(), &how).unwrap();
+        assert_eq!(hits, fresh.search_around(query, 20, &Filter::default(), &how).unwrap(), "{query}");
+        assert!(hits.iter().any(|hit| hit.id == "t/11"), "{query}");
+    }
+    let _ = std::fs::remove_file(&path);
+}

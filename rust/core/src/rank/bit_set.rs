@@ -36,30 +36,19 @@ impl BitSet {
         }
     }
 
-    /// Keep only the slots that are also in `other` (set intersection).
-    pub(super) fn intersect_with(&mut self, other: &Self) {
-        self.0.truncate(other.0.len());
-        for (word, mask) in self.0.iter_mut().zip(&other.0) {
-            *word &= mask;
-        }
+    /// The number of words: slots behind the last one are not in the set.
+    pub(super) fn words(&self) -> u32 {
+        u32::try_from(self.0.len()).unwrap_or(u32::MAX)
     }
 
-    /// Remove every slot of `other` (set difference).
-    pub(super) fn difference_with(&mut self, other: &Self) {
-        for (word, mask) in self.0.iter_mut().zip(&other.0) {
-            *word &= !mask;
-        }
+    /// Return the slots from `64 * at` on as the bits of a word.
+    pub(super) fn word(&self, at: u32) -> u64 {
+        self.0.get(at as usize).copied().unwrap_or(0)
     }
 
     /// Iterate over the slots in ascending order.
     pub(super) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.iter_from(0)
-    }
-
-    /// Iterate over the slots from `start` on, in ascending order.
-    pub(super) fn iter_from(&self, start: u32) -> impl Iterator<Item = u32> + '_ {
-        let words = self.0.iter().zip(0_u32..).skip(start as usize / 64);
-        words.flat_map(|(&word, at)| SetBits(word).map(move |bit| at * 64 + bit)).filter(move |&slot| slot >= start)
+        self.0.iter().zip(0_u32..).flat_map(|(&word, at)| SetBits(word).map(move |bit| at * 64 + bit))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::bit_set::BitSet;
+use super::bit_set::{BitSet, SetBits};
 use super::documents::Documents;
 use super::interner::Interner;
 
@@ -21,24 +21,37 @@ pub struct Filter {
     pub before: Option<i64>,
 }
 
-/// The documents that a filter accepts; the time range is checked on look-up.
+/// The documents that a filter accepts; its conditions are checked on look-up: few documents are looked up.
 pub(super) struct AcceptedSlots<'d> {
-    slots: Cow<'d, BitSet>,
+    live: &'d BitSet,
+    all_of: Vec<Cow<'d, BitSet>>,
+    none_of: Cow<'d, BitSet>,
     times: Option<(&'d Documents, i64, i64)>,
 }
 
 impl AcceptedSlots<'_> {
     /// Iterate over the accepted slots from `start` on, in ascending order.
     pub(super) fn iter_from(&self, start: u32) -> impl Iterator<Item = u32> + '_ {
-        self.slots.iter_from(start).filter(|&slot| self.contains(slot))
+        let words = (start / 64..self.live.words()).map(|at| (at, self.word(at)));
+        let slots = words.flat_map(|(at, word)| SetBits(word).map(move |bit| at * 64 + bit));
+        slots.filter(move |&slot| slot >= start && self.is_in_time(slot))
     }
 
     /// Whether the filter accepts the document of this slot.
     pub(super) fn contains(&self, slot: u32) -> bool {
-        self.slots.contains(slot)
-            && self.times.is_none_or(|(documents, since, before)| {
-                documents.timestamp(slot).is_some_and(|at| since <= at && at < before)
-            })
+        let is_in = |set: &BitSet| set.contains(slot);
+        is_in(self.live) && self.all_of.iter().all(|set| is_in(set)) && !is_in(&self.none_of) && self.is_in_time(slot)
+    }
+
+    /// Return the slots from `64 * at` on, in whatever time, as the bits of a word.
+    fn word(&self, at: u32) -> u64 {
+        self.all_of.iter().fold(self.live.word(at) & !self.none_of.word(at), |word, set| word & set.word(at))
+    }
+
+    fn is_in_time(&self, slot: u32) -> bool {
+        self.times.is_none_or(|(documents, since, before)| {
+            documents.timestamp(slot).is_some_and(|at| since <= at && at < before)
+        })
     }
 }
 
@@ -87,30 +100,28 @@ impl Groups {
     }
 
     /// Evaluate a filter over the documents that were not removed.
-    pub(super) fn accepted<'d>(&self, documents: &'d Documents, filter: &Filter) -> AcceptedSlots<'d> {
-        let mut slots = Cow::Borrowed(documents.live());
-        for set in &filter.any_of {
-            slots.to_mut().intersect_with(&self.union(set));
-        }
-        if !filter.none_of.is_empty() {
-            slots.to_mut().difference_with(&self.union(&filter.none_of));
-        }
+    pub(super) fn accepted<'d>(&'d self, documents: &'d Documents, filter: &Filter) -> AcceptedSlots<'d> {
+        let mut all_of: Vec<Cow<'d, BitSet>> = filter.any_of.iter().map(|set| self.union(set)).collect();
         if let Some(ids) = &filter.ids {
             let mut listed = BitSet::default();
             ids.iter().filter_map(|id| documents.find(id)).for_each(|slot| listed.insert(slot));
-            slots.to_mut().intersect_with(&listed);
+            all_of.push(Cow::Owned(listed));
         }
         let has_time_range = filter.since.is_some() || filter.before.is_some();
         let range = (filter.since.unwrap_or(i64::MIN), filter.before.unwrap_or(i64::MAX));
-        AcceptedSlots { slots, times: has_time_range.then_some((documents, range.0, range.1)) }
+        let times = has_time_range.then_some((documents, range.0, range.1));
+        AcceptedSlots { live: documents.live(), all_of, none_of: self.union(&filter.none_of), times }
     }
 
     /// The documents that belong to any group of the set.
-    fn union(&self, set: &[String]) -> BitSet {
-        let mut all = BitSet::default();
-        for group_id in set.iter().filter_map(|group| self.names.find(group)) {
-            self.members[group_id as usize].add_to(&mut all);
-        }
+    fn union(&self, set: &[String]) -> Cow<'_, BitSet> {
+        let mut known = set.iter().filter_map(|group| self.names.find(group)).map(|id| &self.members[id as usize]);
+        let Some(first) = known.next() else { return Cow::default() };
+        let mut all = match first {
+            Members::Many(bits) => Cow::Borrowed(bits),
+            few @ Members::Few(_) => Cow::Owned(few.to_bits()),
+        };
+        known.for_each(|members| members.add_to(all.to_mut()));
         all
     }
 }

@@ -9,6 +9,7 @@
 //! what is in which of them nor on the order of insertions. Removed documents stay in the posting lists, unseen, until
 //! the buffer is compacted or their segment is merged.
 
+mod adjacent_messages;
 mod analyzer;
 mod bit_set;
 mod bm25;

@@ -17,11 +17,12 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest, Sha256};
 use thiserror::Error as ThisError;
 
+use super::adjacent_messages::AdjacentMessages;
 use super::bm25::{Impact, length_class};
 use super::dictionary::{Dictionary, ListPlace};
 use super::documents::Documents;
@@ -70,6 +71,8 @@ pub(super) struct Segment {
     /// The length class of each document: postings in the file do not repeat it.
     length_classes: Vec<u8>,
     cache: ListCache,
+    /// Computed by the first search that needs it: most indexes are never asked for surroundings.
+    adjacent: OnceLock<AdjacentMessages>,
     term_lists: u64,
     table: u64,
 }
@@ -91,8 +94,9 @@ impl Segment {
         let length_classes = slots.map(|slot| length_class(documents.length(slot))).collect();
         let cache = ListCache::new(CACHE_BYTES * documents.slots());
         let path = path.to_owned();
+        let adjacent = OnceLock::new();
         let mut segment =
-            Self { path, documents, groups, dictionary, digest, length_classes, cache, term_lists, table };
+            Self { path, documents, groups, dictionary, digest, length_classes, cache, adjacent, term_lists, table };
         for slot in varint::ascending(removed) {
             segment.remove_slot(slot, &file)?;
         }
@@ -146,6 +150,11 @@ impl Segment {
             builder.push(slot, Impact { frequency, length_class });
         }
         Ok(builder.finish())
+    }
+
+    /// Return which messages stand beside each other in their threads.
+    pub(super) fn adjacent(&self) -> &AdjacentMessages {
+        self.adjacent.get_or_init(|| AdjacentMessages::of(&self.documents))
     }
 
     /// Return the ids of a document's terms, ascending, as varints of their gaps.

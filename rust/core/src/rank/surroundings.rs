@@ -6,12 +6,12 @@
 //! the best messages alone and their neighbours, since a window that scores well has a message in it that does.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap};
-use std::fmt::Write as _;
+use std::collections::BTreeMap;
 
+use super::adjacent_messages::numbered;
 use super::bm25::Bm25;
+use super::documents::Documents;
 use super::filter::Filter;
-use super::list_cache::List;
 use super::query::Query;
 use super::segment::SegmentError;
 use super::top_k::{Part, TopK};
@@ -58,11 +58,25 @@ pub enum Applies {
 /// Part and slot of a document.
 type Place = (usize, u32);
 
-/// What is known of a document that is looked at.
-struct Looked {
-    /// The neighbours, nearest first, before and behind it.
-    before: Vec<Place>,
-    behind: Vec<Place>,
+/// A document that is ranked, with its neighbours, nearest first, before and behind it.
+struct Candidate {
+    place: Place,
+    before: [Option<Place>; REACH],
+    behind: [Option<Place>; REACH],
+}
+
+impl Candidate {
+    /// Iterate over the neighbours, on both sides.
+    fn neighbours(&self) -> impl Iterator<Item = Place> {
+        self.before.into_iter().chain(self.behind).flatten()
+    }
+}
+
+/// The direction in which a neighbour is looked for.
+#[derive(Clone, Copy)]
+enum Side {
+    Before,
+    Behind,
 }
 
 impl Index {
@@ -85,40 +99,92 @@ impl Index {
         let bm25 = Bm25::new(self.total_length(), self.len(), self.saturation);
         let parts = self.parts(&query, filter)?;
         let best = TopK::search(&query, how.candidates.max(limit), &parts, &bm25);
-        let mut around =
-            Around { index: self, parts: &parts, query: &query, looked: HashMap::new(), rows: HashMap::new() };
-        let mut candidates: Vec<Place> = Vec::new();
+        let mut places: Vec<Place> = Vec::new();
         for scored in &best.documents {
-            let place = (scored.part, scored.slot);
-            candidates.push(place);
-            candidates.extend(around.neighbours(place).filter(|&(part, slot)| parts[part].accepted.contains(slot)));
+            let candidate = self.candidate((scored.part, scored.slot));
+            places.push(candidate.place);
+            places.extend(candidate.neighbours().filter(|&(part, slot)| parts[part].accepted.contains(slot)));
         }
-        candidates.sort_unstable();
-        candidates.dedup();
-        let score = |place: Place| -> (f64, Place) {
+        sort_once(&mut places);
+        let candidates: Vec<Candidate> = places.into_iter().map(|place| self.candidate(place)).collect();
+        let around = Around::new(self, &parts, &query, &candidates);
+        let score = |candidate: Candidate| -> (f64, Candidate) {
             let mut score = 0.0;
-            around.for_each_part(place, &bm25, how, |_, part| score += part);
-            (score, place)
+            around.for_each_part(&candidate, &bm25, how, |_, part| score += part);
+            (score, candidate)
         };
-        let mut scored: Vec<(f64, Place)> = candidates.into_iter().map(score).collect();
-        let id = |(part, slot): Place| parts[part].documents.id(slot);
-        let better =
-            |a: &(f64, Place), b: &(f64, Place)| -> Ordering { b.0.total_cmp(&a.0).then_with(|| id(a.1).cmp(id(b.1))) };
+        let mut scored: Vec<(f64, Candidate)> = candidates.into_iter().map(score).collect();
+        let id = |candidate: &Candidate| parts[candidate.place.0].documents.id(candidate.place.1);
+        let better = |a: &(f64, Candidate), b: &(f64, Candidate)| -> Ordering {
+            b.0.total_cmp(&a.0).then_with(|| id(&a.1).cmp(id(&b.1)))
+        };
         if scored.len() > limit {
             scored.select_nth_unstable_by(limit, better);
             scored.truncate(limit);
         }
         scored.sort_unstable_by(better);
-        Ok(scored.into_iter().map(|(score, place)| around.hit(place, score, &bm25, how)).collect())
+        Ok(scored.into_iter().map(|(score, candidate)| around.hit(&candidate, score, &bm25, how)).collect())
+    }
+
+    /// Return a document with its neighbours; one whose id has no number has none.
+    fn candidate(&self, place: Place) -> Candidate {
+        Candidate { place, before: self.neighbours(place, Side::Before), behind: self.neighbours(place, Side::Behind) }
+    }
+
+    /// Return the nearest messages on one side of a document, nearest first.
+    ///
+    /// The message that is beside another one in the same segment is known. Other ids are looked up.
+    fn neighbours(&self, place: Place, side: Side) -> [Option<Place>; REACH] {
+        let mut found = [None; REACH];
+        let mut rest = found.iter_mut();
+        let Some(mut free) = rest.next() else { return found };
+        let (mut last, mut id) = (Some(place), String::new());
+        for step in 1..=GAP {
+            last = last.and_then(|last| self.adjacent(last, side)).or_else(|| self.look_up(place, side, step, &mut id));
+            if last.is_some() {
+                *free = last;
+                match rest.next() {
+                    Some(next) => free = next,
+                    None => break,
+                }
+            }
+        }
+        found
+    }
+
+    /// Return the message that is beside another one in the same segment.
+    fn adjacent(&self, (part, slot): Place, side: Side) -> Option<Place> {
+        let segment = self.segments.get(part)?;
+        let found = match side {
+            Side::Before => segment.adjacent().before(slot),
+            Side::Behind => segment.adjacent().behind(slot),
+        };
+        found.filter(|&found| segment.documents.live().contains(found)).map(|found| (part, found))
+    }
+
+    /// Return the message that is so many numbers from another one; `id` is scratch space.
+    fn look_up(&self, (part, slot): Place, side: Side, step: u64, id: &mut String) -> Option<Place> {
+        let (thread, number) = numbered(self.documents(part).id(slot))?;
+        let number = match side {
+            Side::Before => number.checked_sub(step),
+            Side::Behind => number.checked_add(step),
+        };
+        id.clear();
+        id.push_str(thread);
+        id.push('/');
+        id.push_str(&number?.to_string());
+        self.place(id, part)
     }
 
     /// Return where a document is that was not removed; `likely` is the part that is looked at first.
     fn place(&self, id: &str, likely: usize) -> Option<Place> {
-        let found = |part: usize| {
-            let documents = self.segments.get(part).map_or(&self.buffer.documents, |segment| &segment.documents);
-            documents.find(id).map(|slot| (part, slot))
-        };
+        let found = |part: usize| self.documents(part).find(id).map(|slot| (part, slot));
         found(likely).or_else(|| (0..=self.segments.len()).filter(|&part| part != likely).find_map(found))
+    }
+
+    /// The documents of a part: of a segment, or of the buffer behind the last one.
+    fn documents(&self, part: usize) -> &Documents {
+        self.segments.get(part).map_or(&self.buffer.documents, |segment| &segment.documents)
     }
 
     /// Whether a document is in a group.
@@ -127,106 +193,103 @@ impl Index {
     }
 }
 
-/// Documents that are looked at, with their neighbours and frequencies once they are known.
+/// All documents that are looked at, and how often each has each term of the query.
 struct Around<'s> {
     index: &'s Index,
     parts: &'s [Part<'s>],
     query: &'s Query,
-    looked: HashMap<Place, Looked>,
-    /// The frequency of each query term in a document.
-    rows: HashMap<Place, Vec<u8>>,
+    /// Ascending.
+    places: Vec<Place>,
+    /// For each of these places the frequency of each query term.
+    frequencies: Vec<u8>,
 }
 
-impl Around<'_> {
-    /// Iterate over the neighbours of a document, on both sides.
-    fn neighbours(&mut self, place: Place) -> impl Iterator<Item = Place> {
-        let looked = self.look(place);
-        looked.before.iter().chain(&looked.behind).copied().collect::<Vec<_>>().into_iter()
+impl<'s> Around<'s> {
+    /// Look at candidates and their neighbours.
+    fn new(index: &'s Index, parts: &'s [Part<'s>], query: &'s Query, candidates: &[Candidate]) -> Self {
+        let all = candidates.iter().flat_map(|candidate| candidate.neighbours().chain([candidate.place]));
+        let mut places: Vec<Place> = all.collect();
+        sort_once(&mut places);
+        let mut frequencies = vec![0; places.len() * query.terms.len()];
+        for term in 0..query.terms.len() {
+            // Places ascend, so that each list is read forward, from one place to the next.
+            let mut next = (0, 0);
+            for (row, &(part, slot)) in frequencies.chunks_exact_mut(query.terms.len()).zip(&places) {
+                let list = &parts[part].lists[term];
+                next = (part, list.seek(slot, if next.0 == part { next.1 } else { 0 }));
+                if list.slot(next.1) == Some(slot) {
+                    row[term] = list.impact(next.1).frequency;
+                }
+            }
+        }
+        Self { index, parts, query, places, frequencies }
     }
 
-    /// Return a document with its neighbours.
-    fn look(&mut self, place: Place) -> &Looked {
-        let (index, parts) = (self.index, self.parts);
-        self.looked.entry(place).or_insert_with(|| {
-            let id = parts[place.0].documents.id(place.1);
-            let Some((thread, number)) = numbered(id) else {
-                return Looked { before: Vec::new(), behind: Vec::new() };
-            };
-            let mut id = String::with_capacity(id.len() + 2);
-            let mut found = |number: u64| {
-                id.clear();
-                write!(id, "{thread}/{number}").ok()?;
-                index.place(&id, place.0)
-            };
-            let before =
-                (1..=GAP).map_while(|step| number.checked_sub(step)).filter_map(&mut found).take(REACH).collect();
-            let behind = (1..=GAP).map_while(|step| number.checked_add(step)).filter_map(found).take(REACH).collect();
-            Looked { before, behind }
-        })
-    }
-
-    /// Return how often each query term is in a document.
-    fn row(&mut self, place: Place) -> &[u8] {
-        let parts = self.parts;
-        self.rows.entry(place).or_insert_with(|| {
-            let frequency = |list: &List<'_>| list.find(place.1, 0).map_or(0, |impact| impact.frequency);
-            parts[place.0].lists.iter().map(frequency).collect()
-        })
+    /// Return how often each query term is in a document that is looked at.
+    fn row(&self, place: Place) -> &[u8] {
+        let terms = self.query.terms.len();
+        let at = self.places.binary_search(&place).map_or(0, |at| at * terms);
+        self.frequencies.get(at..at + terms).unwrap_or_default()
     }
 
     /// Return a candidate as a hit, with the words and boosts that its score is made of.
-    fn hit(&mut self, place: Place, score: f64, bm25: &Bm25, how: &Surroundings) -> Hit {
+    fn hit(&self, candidate: &Candidate, score: f64, bm25: &Bm25, how: &Surroundings) -> Hit {
         let mut parts: BTreeMap<String, f64> = BTreeMap::new();
-        self.for_each_part(place, bm25, how, |name, part| *parts.entry(name.to_owned()).or_default() += part);
+        self.for_each_part(candidate, bm25, how, |name, part| match parts.get_mut(name) {
+            Some(sum) => *sum += part,
+            None => drop(parts.insert(name.to_owned(), part)),
+        });
         let mut terms: Vec<(String, f64)> = parts.into_iter().collect();
         terms.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        Hit { id: self.parts[place.0].documents.id(place.1).to_owned(), score, terms }
+        let (part, slot) = candidate.place;
+        Hit { id: self.parts[part].documents.id(slot).to_owned(), score, terms }
     }
 
     /// Call `emit(word, score)` for every query term in a candidate's window, and for every boost with its name.
-    fn for_each_part(&mut self, place: Place, bm25: &Bm25, how: &Surroundings, mut emit: impl FnMut(&str, f64)) {
-        let query = self.query;
-        let members: Vec<Place> = self.neighbours(place).collect();
+    fn for_each_part(&self, candidate: &Candidate, bm25: &Bm25, how: &Surroundings, mut emit: impl FnMut(&str, f64)) {
         let length_of = |(part, slot): Place| self.parts[part].documents.length(slot);
-        let length = length_of(place);
-        let window = members.iter().fold(length, |sum, &member| sum.saturating_add(length_of(member)));
-        let own: Vec<f64> = self.row(place).iter().copied().map(f64::from).collect();
-        let mut frequencies = own.clone();
-        for member in members {
-            self.row(member).iter().zip(&mut frequencies).for_each(|(&more, sum)| *sum += f64::from(more));
-        }
+        let length = length_of(candidate.place);
+        let window = candidate.neighbours().fold(length, |sum, member| sum.saturating_add(length_of(member)));
         // A window at the end of a thread is shorter and not better for it: all are compared with one of full width.
         let widths = bm25.in_averages(window) / f64::from(u8::try_from(2 * REACH + 1).unwrap_or(u8::MAX));
-        for ((term, own), around) in query.terms.iter().zip(own).zip(frequencies).filter(|&(_, around)| around > 0.0) {
-            let alone = bm25.score_of(own, bm25.in_averages(length), term.weight);
-            let together = bm25.score_of(around, widths, term.weight);
+        let own = self.row(candidate.place);
+        let rows: [&[u8]; 2 * REACH] = {
+            let mut neighbours = candidate.neighbours();
+            std::array::from_fn(|_| neighbours.next().map_or(&[][..], |member| self.row(member)))
+        };
+        for (at, (term, &own)) in self.query.terms.iter().zip(own).enumerate() {
+            let beside: u32 = rows.iter().filter_map(|row| row.get(at)).map(|&more| u32::from(more)).sum();
+            let around = u32::from(own) + beside;
+            if around == 0 {
+                continue;
+            }
+            let alone = bm25.score_of(f64::from(own), bm25.in_averages(length), term.weight);
+            let together = bm25.score_of(f64::from(around), widths, term.weight);
             emit(&term.word, alone + how.weight * together);
         }
         for boost in how.boosts.iter().filter(|boost| boost.score != 0.0) {
-            if self.applies(place, &boost.applies) {
+            if self.applies(candidate, &boost.applies) {
                 emit(&boost.name, boost.score);
             }
         }
     }
 
     /// Whether a boost is added to a document.
-    fn applies(&mut self, place: Place, applies: &Applies) -> bool {
+    fn applies(&self, candidate: &Candidate, applies: &Applies) -> bool {
         match applies {
-            Applies::In(group) => self.index.is_in(place, group),
-            Applies::After(group) => {
-                let before = self.look(place).before.first().copied();
-                before.is_some_and(|before| self.index.is_in(before, group))
-            }
+            Applies::In(group) => self.index.is_in(candidate.place, group),
+            Applies::After(group) => candidate.before[0].is_some_and(|before| self.index.is_in(before, group)),
             Applies::Between(since, end) => {
-                let at = self.parts[place.0].documents.timestamp(place.1);
+                let (part, slot) = candidate.place;
+                let at = self.parts[part].documents.timestamp(slot);
                 at.is_some_and(|at| *since <= at && at < *end)
             }
         }
     }
 }
 
-/// Split an id into the thread and the number of the message.
-fn numbered(id: &str) -> Option<(&str, u64)> {
-    let (thread, number) = id.rsplit_once('/')?;
-    Some((thread, number.parse().ok()?))
+/// Sort places, and leave each once.
+fn sort_once(places: &mut Vec<Place>) {
+    places.sort_unstable();
+    places.dedup();
 }
