@@ -64,10 +64,8 @@ async def create(
     Raises:
         Conflict: the id is taken.
     """
-    at = services.clock()
-    project = (
-        None if request.project is None else await project_lookup.registered(services, space, request.project, who=who)
-    )
+    at, given = services.clock(), request.project
+    project = None if given is None else await project_lookup.registered(services, space, given, who=who)
     index, seed = await opened_with(services, space, agent=agent, project=project)
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
