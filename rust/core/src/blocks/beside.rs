@@ -50,7 +50,7 @@ mod tests {
     fn an_added_item_is_the_only_block_between() {
         let (first, last, between) = beside("# A\n\n- one\n- two\n\nend\n", "# A\n\n- one\n- two\n- three\n\nend\n");
         assert_eq!((first, between), (4, vec!["three".to_owned()]));
-        assert_eq!(last, 1);
+        assert_eq!(last, 2, "the empty line and the paragraph");
     }
 
     #[test]
