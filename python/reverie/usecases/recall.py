@@ -74,14 +74,14 @@ class MemoryIndex:
             self._load(reader)
         if self._operation is None or not self._update(reader, self._operation, now):
             self._build(reader)
-        self._operation = now
+        self._operation, self._snapshot = now, reader.snapshot
 
     def build_again(self, reader: Reader) -> None:
         """Build the index again because its files cannot be used any more."""
         if self.saved is not None:
             self.saved.delete()
         self._build(reader)
-        self._operation = reader.operation()
+        self._operation, self._snapshot = reader.operation(), reader.snapshot
 
     def search(
         self,
@@ -126,7 +126,7 @@ class MemoryIndex:
                 or not self._update(reader, since, now, AT_ONCE_MEMORIES)
             ):
                 return False
-            self._operation = now
+            self._operation, self._snapshot = now, reader.snapshot
         return self._index.has_threshold
 
     def learn_threshold(self) -> None:

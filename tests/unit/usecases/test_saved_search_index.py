@@ -76,6 +76,25 @@ def files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
+def test_a_snapshot_from_before_the_index_is_not_answered_at_once(tmp_path: Path) -> None:
+    """A writer and another recall came between: the words of the index would be those of other texts."""
+    with opened(tmp_path) as store:
+        recall = Recall(store)
+        put(store, memory(1, "the parser is slow"), memory(2, "other words"))
+        recall.catch_up(SPACE)
+        with store.reader(SPACE) as before:
+            assert recall.recall_at_once(before, "parser", limit=5) is not None
+            put(store, memory(1, "the deployment is slow"))
+            recall.catch_up(SPACE)
+            assert recall.recall_at_once(before, "deployment", limit=5) is None
+        assert [hit.memory.content for hit in at_once(store, recall, "deployment").hits] == ["the deployment is slow"]
+        put(store, memory(1, "the lexer is slow"))
+        with store.reader(SPACE) as before:
+            put(store, memory(1, "the retry is slow"))
+            assert at_once(store, recall, "retry").hits
+            assert recall.recall_at_once(before, "lexer", limit=5) is None
+
+
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Return how often an index was built from all memories."""
