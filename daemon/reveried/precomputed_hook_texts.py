@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ReverieError
@@ -45,7 +46,8 @@ class SessionTexts:
 
     def __init__(self) -> None:
         self._ready: OrderedDict[ThreadKey, dict[str, str]] = OrderedDict()
-        self._making: dict[ThreadKey, asyncio.Task[dict[str, str]]] = {}
+        self._making: dict[ThreadKey, asyncio.Task[dict[str, str]]] = {}  # those whose parts will be kept
+        self._tasks: set[asyncio.Task[dict[str, str]]] = set()
         self._timers: dict[ThreadKey, asyncio.TimerHandle] = {}
         self._newest: dict[tuple[str, str], str] = {}  # by space and project: the thread that was used last
 
@@ -62,8 +64,15 @@ class SessionTexts:
         if task is None:
             task = asyncio.get_running_loop().create_task(self._make(services, key))
             self._making[key] = task
-            task.add_done_callback(lambda _: self._making.pop(key, None))
+            self._tasks.add(task)
+            task.add_done_callback(partial(self._end, key))
         return task
+
+    def _end(self, key: ThreadKey, task: asyncio.Task[dict[str, str]]) -> None:
+        """Note that a task has ended; it may be another one that makes the parts of its thread by now."""
+        self._tasks.discard(task)
+        if self._making.get(key) is task:
+            del self._making[key]
 
     def make_later(self, services: Services, space: str, thread: str) -> None:
         """Make the parts of a thread once no turn has ended for some seconds."""
@@ -74,13 +83,30 @@ class SessionTexts:
         self._timers[key] = loop.call_later(_AFTER_TURN_S, self.make, services, space, thread)
 
     def remove(self, space: str, thread: str) -> None:
-        """Remove the parts of a thread that was deleted."""
+        """Remove the parts of a thread that was deleted; those that are being made will not be kept."""
         self._ready.pop((space, thread), None)
+        self._making.pop((space, thread), None)
         if (timer := self._timers.pop((space, thread), None)) is not None:
             timer.cancel()
 
+    def clear(self, space: str) -> None:
+        """Remove the parts of all threads of a space after a purge; those that are being made will not be kept."""
+        for parts in (self._ready, self._making):
+            for key in [key for key in parts if key[0] == space]:
+                del parts[key]
+
     async def _make(self, services: Services, key: ThreadKey) -> dict[str, str]:
-        """Make the parts of a thread; those that cannot be made are empty."""
+        """Make the parts of a thread, and keep them unless they are removed meanwhile."""
+        parts = await self._made(services, key)
+        if self._making.get(key) is asyncio.current_task():
+            self._ready[key] = parts
+            self._ready.move_to_end(key)
+            if len(self._ready) > _CACHED_MAX:
+                self._ready.popitem(last=False)
+        return parts
+
+    async def _made(self, services: Services, key: ThreadKey) -> dict[str, str]:
+        """Return the parts of a thread; those that cannot be made are empty."""
         parts: dict[str, str] = {}
         for part in PARTS:
             try:
@@ -90,10 +116,6 @@ class SessionTexts:
             except ReverieError as error:
                 logger("reveried.precomputed_hook_texts").info("a text was not made", part=part, code=error.code)
                 parts[part] = ""
-        self._ready[key] = parts
-        self._ready.move_to_end(key)
-        if len(self._ready) > _CACHED_MAX:
-            self._ready.popitem(last=False)
         return parts
 
     def used(self, space: str, project: str | None, thread: str) -> None:
@@ -117,7 +139,7 @@ class SessionTexts:
         """Cancel what is being made."""
         for timer in self._timers.values():
             timer.cancel()
-        tasks = list(self._making.values())
+        tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -105,6 +105,7 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
         await _erase(services, space, found, who)
         await asyncio.to_thread(services.recall.rewrite, space)  # the saved search index has the words of memories
         await asyncio.to_thread(services.messages.rewrite, space)  # and this one those of messages and documents
+        services.texts.clear(space)
         await asyncio.to_thread(_clear_spool, services, space, found, findings)
         await services.submit(purge_steps.needs_compaction(services.clock()))
         operation = (await services.submit(purge_steps.finish(space, who, target))).value

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reverie import wire
 from reverie.client import Client
 from reveried.precomputed_hook_texts import CHARS_MAX, PARTS
 from support.daemon import running_daemon
@@ -119,6 +120,24 @@ def test_a_new_session_starts_where_the_last_one_of_the_project_stopped(
     assert (other["summary"], other["excerpts"]) == ("", "")
     by_codex = LiveSession(tmp_path, project, 24).hook("SessionStart", source="startup")
     assert "north gate" in "".join(parts(daemon, by_codex | {"transcript_path": None}, client="codex").values())
+
+
+def test_what_was_purged_is_not_shown_again(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
+    """A memory in the texts that were made before: the next session starts without it."""
+    first = LiveSession(tmp_path, project, 25)
+    parts(daemon, first.hook("SessionStart", source="startup"))
+    memory = client.remember(wire.CreateMemory(content="The drawbridge winch is greased with Zanzivex"))
+    first.say("Please repair the drawbridge winch", "The drawbridge winch is repaired. Next: grease the winch.")
+    finished(daemon, client, first, begun(client, first.id), 2)
+    numbers = iter(range(26, 1_000))
+
+    def next_session() -> str:
+        session = LiveSession(tmp_path, project, next(numbers))
+        return "".join(parts(daemon, session.hook("SessionStart", source="startup")).values())
+
+    wait_until(lambda: "Zanzivex" in next_session(), "the memory in the text of the session before")
+    client.forget(memory.id, purge=True)
+    assert "Zanzivex" not in next_session()
 
 
 def test_a_compaction_is_followed_by_all_parts_once(

@@ -1,0 +1,57 @@
+"""The texts that are kept for hooks: none of a thread that was deleted, or from before a purge."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from reveried.actions import threads as actions
+from reveried.precomputed_hook_texts import PARTS, SessionTexts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reveried.services import Services
+
+SERVICES = cast("Services", None)  # the texts are made by the test
+
+
+@pytest.mark.parametrize(
+    "drop",
+    [lambda texts: texts.remove("default", "thread"), lambda texts: texts.clear("default")],
+    ids=["deletion", "purge"],
+)
+def test_texts_that_are_being_made_are_not_kept(
+    drop: Callable[[SessionTexts], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waits for them gets them; later ones are made anew and kept, and those of other spaces stay."""
+
+    async def main() -> None:
+        texts, go_on = SessionTexts(), asyncio.Event()
+
+        async def context_text(*_: object, **__: object) -> str:
+            await go_on.wait()
+            return "words"
+
+        monkeypatch.setattr(actions, "context_text", context_text)
+        early = texts.make(SERVICES, "default", "thread")
+        elsewhere = texts.make(SERVICES, "other", "thread")
+        await asyncio.sleep(0)
+        drop(texts)
+        later = texts.make(SERVICES, "default", "thread")
+        assert later is not early
+        later.cancel()
+        await asyncio.wait({later})
+        go_on.set()
+        made = dict.fromkeys(PARTS, "words")
+        assert await early == made
+        assert texts.ready("default", "thread") is None
+        await asyncio.gather(elsewhere, texts.make(SERVICES, "default", "thread"))
+        assert texts.ready("default", "thread") == texts.ready("other", "thread") == made
+        drop(texts)
+        assert texts.ready("default", "thread") is None
+        assert texts.ready("other", "thread") == made
+
+    asyncio.run(main())
