@@ -47,6 +47,13 @@ def test_phrases_without_a_secret(text: str) -> None:
     assert REDACTOR.text(text) == text
 
 
+def test_a_value_before_its_name_may_begin_the_text() -> None:
+    """Neither a word nor a mark has to stand before it."""
+    for text in ("Tr0ub4dor8x is my password", "`Tr0ub4dor8x` is the password.", "Tr0ub4dor8x as the new password"):
+        assert "Tr0ub4dor8x" not in REDACTOR.text(text)
+    assert REDACTOR.text("pattern is the password of nobody") == "pattern is the password of nobody"
+
+
 def test_names_of_sessions_stay() -> None:
     """A file name with a date and a UUID is an identifier, as is one that begins like a key but has no UUID alone."""
     pick = random.Random(8)

@@ -82,7 +82,8 @@ impl Findings<'_> {
         let marks = ['"', '\'', '`', '*', '(', '“', '”', '\\'];
         let opened = value[from..].trim_start_matches(marks);
         let closed = opened.trim_end_matches(marks);
-        if from > 0 && is_stated_secret(closed, label) && !closed.contains("[REDACTED:") {
+        let is_whole = from > 0 || window == 0; // else the window may begin within it
+        if is_whole && is_stated_secret(closed, label) && !closed.contains("[REDACTED:") {
             let start = window + value.len() - opened.len();
             let span = Span { start, end: start + closed.len(), kind: label.kind };
             self.add(Some(span), Confidence::NamedValue);
