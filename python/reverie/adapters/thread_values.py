@@ -59,8 +59,16 @@ def require_finite(value: Any) -> None:
     """Require that every number of a value can be written as JSON: NaN would come back as null.
 
     Raises:
-        ValidationError: one is NaN or infinite.
+        ValidationError: one is NaN or infinite, or the value is nested too deeply, as one that holds itself.
     """
+    try:
+        _require_finite(value)
+    except RecursionError:
+        raise ValidationError("the value is nested too deeply", hint="put less deep lists and dicts") from None
+
+
+def _require_finite(value: Any) -> None:
+    """Do as `require_finite`. Raises RecursionError for a value that is nested too deeply."""
     if isinstance(value, float) and not math.isfinite(value):
         raise ValidationError(f"JSON has no number {value}", hint="put None or a text in its place")
     if isinstance(value, dict):
@@ -68,7 +76,7 @@ def require_finite(value: Any) -> None:
     elif not isinstance(value, list | tuple):
         return
     for part in value:
-        require_finite(part)
+        _require_finite(part)
 
 
 class ThreadValues:
