@@ -76,7 +76,7 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
     edits: list[markdown_blocks.Change] = []
     added: dict[int | None, list[str]] = {}
     places: dict[str, int | None] = {}
-    spans: dict[str, tuple[int, int]] = {}  # of the blocks that the edits name
+    spans = _spans(state, {change.id for change in changes if not isinstance(change, Add)})  # that the edits name
     for change in changes:
         match change:
             case Add(identity, words):
@@ -94,10 +94,8 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
                 added.setdefault(at, []).append(identity)
                 edits.append(markdown_blocks.Add(texts[identity], after=name))
             case Update(identity):
-                spans[identity] = _span(state, identity)
                 edits.append(markdown_blocks.Update(identity, texts[identity]))
             case Delete(identity):
-                spans[identity] = _span(state, identity)
                 edits.append(markdown_blocks.Delete(identity))
     blocks = [(name, start, end) for name, (start, end) in spans.items()]
     is_episodes = source.document.kind is DocumentKind.EPISODES
@@ -111,10 +109,12 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
     return _first_valid(state, [applied.document.decode()], _order(state, added, deleted), texts)
 
 
-def _span(state: EditState, identity: str) -> tuple[int, int]:
-    """Return the bytes of an item."""
-    item = state.source.document.items[state.ids.index(identity)]
-    return item.start, item.end
+def _spans(state: EditState, names: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Return the bytes of these items by their ids."""
+    if not names:
+        return {}
+    items = zip(state.ids, state.source.document.items, strict=True)
+    return {name: (item.start, item.end) for name, item in items if name in names}
 
 
 def _order(state: EditState, added: Mapping[int | None, Sequence[str]], deleted: Collection[str]) -> list[str]:

@@ -296,3 +296,26 @@ def test_items_are_parted_where_they_would_run_into_one(text: str, plan: list[Ch
     """Items are separated by an empty line, a comment or another place, and nothing else changes."""
     ids = [f"id{number}" for number, _ in enumerate(parse_document("facts/a.md", text).items)]
     assert apply_changes("facts/a.md", text, ids, plan, day=DAY).text == expected
+
+
+class _CountedId(str):
+    """An id that counts the comparisons of ids."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        _CountedId.compared += 1
+        return super().__eq__(other)
+
+    __hash__ = str.__hash__
+
+
+def test_many_changes_of_a_long_document_do_not_search_it_for_each() -> None:
+    """A purge of half of a thousand memories looks each of them up at once."""
+    ids = [_CountedId(f"mem_{number}") for number in range(1_000)]
+    text = "# Facts\n\n" + "".join(f"- fact {number} of the gate\n" for number in range(1_000))
+    _CountedId.compared = 0
+    changed = apply_changes("facts/project.md", text, ids, [Delete(name) for name in ids[::2]], day=DAY)
+    assert changed.ids == tuple(ids[1::2])
+    assert _CountedId.compared < 10 * len(ids)
