@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.distill import Distiller
-    from reverie.language_model.requests import ModelRequest
+    from reverie.language_model.requests_and_answers import ModelRequest
     from reverie.models import Message, WorkingState
     from reverie.usecases.working_state import StatePlan
     from reveried.model_transports.ask_model import Models

@@ -97,7 +97,7 @@ class Watcher:
         observer: Any = None
         try:
             observer = Observer()
-            self._note_unwatched(observer)
+            self._catch_unwatched(observer)
             observer.schedule(_Handler(root, self._on_change), root, recursive=True, event_filter=_EVENT_TYPES)
             observer.start()
         except OSError as error:
@@ -108,8 +108,8 @@ class Watcher:
         self._observer = observer
         return self.is_complete
 
-    def _note_unwatched(self, observer: Any) -> None:
-        """Note a folder below the root that cannot be watched: watchdog passes over it without an error or a log line.
+    def _catch_unwatched(self, observer: Any) -> None:
+        """Have every folder noted that the system's limits keep from being watched: watchdog says nothing of it.
 
         Its events would be missed, for as long as nobody knew, until the next periodic scan.
         """

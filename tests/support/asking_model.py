@@ -10,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.errors import ModelFailed
-from reverie.language_model.requests import ModelAnswer, ModelMessage, new_request
+from reverie.language_model.requests_and_answers import ModelAnswer, ModelMessage, new_request
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.usage_ledger import Ceilings, model_spend
 from reveried.commit_worker import Worker
 from reveried.config_sections import Distiller
 from reveried.model_transports.anthropic_transport import Anthropic
-from reveried.model_transports.spending_limits import Metered
+from reveried.model_transports.metered_transport import Metered
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
     from reverie import wire
-    from reverie.language_model.requests import ModelRequest, Role
+    from reverie.language_model.requests_and_answers import ModelRequest, Role
     from support.fault_model_server import FaultModelServer
 
 __all__ = ["AT", "KEY", "SCHEMA", "Asking", "question"]

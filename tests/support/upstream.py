@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from reverie.client import AsyncClient
 from reveried.proxy.claude_requests import ClaudeRequests
+from reveried.proxy.guarded_listener import ProxyServer
 from reveried.proxy.process import in_thread
-from reveried.proxy.server import ProxyServer
 from reveried.proxy.upstream import upstream
 
 if TYPE_CHECKING:

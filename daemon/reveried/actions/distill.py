@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import Busy, Conflict
-from reverie.language_model.requests import ModelRequest
+from reverie.language_model.requests_and_answers import ModelRequest
 from reverie.usecases import distill as distill_case
 from reverie.usecases import learn as learn_case
 from reveried.actions.access_counts import write_accesses
@@ -20,7 +20,7 @@ from reveried.model_transports.ask_model import answered, one_at_a_time, prepare
 from reveried.use_case_runner import decide, execute, read
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Outcome
+    from reverie.language_model.requests_and_answers import Outcome
     from reverie.store import Reader, Write
     from reveried.jobs import Progress
     from reveried.services import Services

@@ -12,7 +12,7 @@ from reveried.model_transports.ask_model import answered, one_at_a_time
 from reveried.use_case_runner import answer_once, execute
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Outcome
+    from reverie.language_model.requests_and_answers import Outcome
     from reverie.store import Reader, Write
     from reveried.services import Services
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError
 from reverie.usecases import history
-from reverie.usecases import undo as undo_usecase
+from reverie.usecases import undo_and_rollback as undo_usecase
 from reveried.actions.store_compaction import compact_if_sparse
 from reveried.daemon_records import spaces_of
 from reveried.keyed_lock import keyed_lock

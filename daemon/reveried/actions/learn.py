@@ -14,7 +14,7 @@ from reveried.model_transports.spool_transport import LEARNT_FROM, learn_from_an
 from reveried.use_case_runner import execute
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Outcome, ReflectionBounds
+    from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
     from reverie.store import Reader, Write
     from reveried.services import Services
 

@@ -27,7 +27,7 @@ from reveried.supervision import failures_logged
 from reveried.use_case_runner import execute, read
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Outcome
+    from reverie.language_model.requests_and_answers import Outcome
     from reverie.store import Reader, RunRecord, Write
     from reveried.services import Services
 

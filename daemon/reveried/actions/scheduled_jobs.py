@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from reverie.errors import ModelFailed, NotFound, ReverieError, unexpected
-from reverie.language_model.requests import ModelRequest, Outcome
+from reverie.language_model.requests_and_answers import ModelRequest, Outcome
 from reverie.store import ThreadRecord
 from reverie.usecases import dream as dream_case
 from reveried.actions.access_counts import write_accesses

@@ -12,6 +12,7 @@ from typer.exceptions import Abort, TyperException
 
 from reverie.errors import ReverieError, StorageFailed, ValidationError
 from reveried.cli import (
+    backup_check_and_compact,
     completion,
     config,
     daemon,
@@ -33,7 +34,6 @@ from reveried.cli import (
     service,
     show,
     spaces_tokens_and_privacy,
-    store,
     sync,
     thread,
     threads,
@@ -123,10 +123,10 @@ _WORK: Commands = {
     "diff": log_and_diff.diff,
     "undo": undo.undo,
     "rollback": undo.rollback,
-    "backup": store.backup,
-    "restore": store.restore,
-    "check": store.check,
-    "compact": store.compact,
+    "backup": backup_check_and_compact.backup,
+    "restore": backup_check_and_compact.restore,
+    "check": backup_check_and_compact.check,
+    "compact": backup_check_and_compact.compact,
     "ignore": spaces_tokens_and_privacy.ignore,
     "pause": spaces_tokens_and_privacy.pause,
     "resume": spaces_tokens_and_privacy.resume,

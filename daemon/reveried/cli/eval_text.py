@@ -13,7 +13,7 @@ from reveried.cli.output import print_error, print_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reverie.language_model.requests import ModelAnswer, ModelRequest
+    from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 
 __all__ = ["DEFAULT_TOKENS", "print_text", "run_fast_path"]
 

@@ -15,7 +15,7 @@ from reveried.cli.output import clean, counted, print_fields, print_json, print_
 if TYPE_CHECKING:
     from reverie.evals.continuity import Mean, Report, Row
     from reverie.evals.distillation_frequency import Frequency
-    from reverie.language_model.requests import ModelAnswer, ModelRequest
+    from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 
 __all__ = [
     "eval_context",

@@ -20,7 +20,7 @@ from reverie.installation_paths import Layout
 from reveried import PROTOCOL
 from reveried.cli import print_answers
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error
-from reveried.cli.unresponsive_daemon import wait_or_tell
+from reveried.cli.unresponsive_daemon_notice import wait_or_tell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -57,7 +57,7 @@ def install(
     keep = partial(step, place.home / "settings.json", local_daemon.root(), notes_file())
     is_asked = client == "claude-code" and (auto_memory or uninstall)
     diff = keep(dry_run=True) if is_asked else ""  # fails before anything is written
-    change = _with_plugin(place, contents, uninstall=uninstall, dry_run=dry_run, is_more=bool(diff))
+    change = _with_plugin(place, contents, uninstall=uninstall, dry_run=dry_run, setting_removed=bool(diff))
     if diff and not dry_run:
         keep(dry_run=False)
     change = replace(change, diff=change.diff + diff)
@@ -81,15 +81,15 @@ def install(
 
 
 def _with_plugin(
-    place: installation.Place, contents: dict[str, bytes], *, uninstall: bool, dry_run: bool, is_more: bool
+    place: installation.Place, contents: dict[str, bytes], *, uninstall: bool, dry_run: bool, setting_removed: bool
 ) -> installation.Change:
-    """Install or uninstall the plugin; where `is_more` was taken away, a missing plugin is no error."""
+    """Install or uninstall the plugin; where a setting was taken away, a missing plugin is no error."""
     if not uninstall:
         return installation.install(place, contents, notes_file(), dry_run=dry_run)
     try:
         return installation.uninstall(place, contents, notes_file(), dry_run=dry_run)
     except NotFound:
-        if not is_more:
+        if not setting_removed:
             raise
         return installation.Change([], [], "", not dry_run)
 

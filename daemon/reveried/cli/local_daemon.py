@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from reverie.installation_paths import Layout
-from reveried.cli import unresponsive_daemon
+from reveried.cli import unresponsive_daemon_notice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -121,10 +121,10 @@ def hanging() -> Busy:
     """Return the error for a daemon that accepts connections and does not answer; its hint wakes or ends it."""
     from reverie.errors import Busy  # noqa: PLC0415 - only for this error
 
-    pid = unresponsive_daemon.process_id()
+    pid = unresponsive_daemon_notice.process_id()
     return Busy(
         f"the daemon (process {pid}) has not answered for {HEALTH_S:g} s: it was stopped, or it hangs",
-        hint=unresponsive_daemon.wake_hint(pid),
+        hint=unresponsive_daemon_notice.wake_hint(pid),
     )
 
 

@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, TypeVar
 
 from reverie.client import Client
-from reveried.cli import unresponsive_daemon
+from reveried.cli import unresponsive_daemon_notice
 
 if TYPE_CHECKING:
     from reverie.client.protocol import Call
@@ -25,7 +25,7 @@ class PatientClient(Client):
         """Send one built call and return its answer."""
         if self._is_told:
             return super().send(call)
-        timer = threading.Timer(unresponsive_daemon.AFTER_S, self._tell)
+        timer = threading.Timer(unresponsive_daemon_notice.AFTER_S, self._tell)
         timer.daemon = True
         timer.start()
         try:
@@ -35,4 +35,4 @@ class PatientClient(Client):
 
     def _tell(self) -> None:
         self._is_told = True
-        unresponsive_daemon.tell_if_silent(str(self.socket_path))
+        unresponsive_daemon_notice.tell_if_silent(str(self.socket_path))

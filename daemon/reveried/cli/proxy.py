@@ -16,7 +16,7 @@ from reveried.cli.options import Json
 from reveried.cli.output import print_json, say
 
 if TYPE_CHECKING:
-    from reveried.proxy.server import ProxyServer
+    from reveried.proxy.guarded_listener import ProxyServer
 
 __all__ = ["proxy_claude", "run"]
 
@@ -107,7 +107,7 @@ def _server(max_tokens: int | None, upstream_url: str | None, port: int) -> "Pro
     """Return a proxy before it listens. Raises ValidationError."""
     from reverie.client import AsyncClient  # noqa: PLC0415 - only these commands need it
     from reveried.proxy.claude_requests import ClaudeRequests  # noqa: PLC0415 - as above
-    from reveried.proxy.server import ProxyServer  # noqa: PLC0415 - as above
+    from reveried.proxy.guarded_listener import ProxyServer  # noqa: PLC0415 - as above
     from reveried.proxy.upstream import upstream  # noqa: PLC0415 - as above
 
     if max_tokens is not None and max_tokens < CAP_MIN:

@@ -18,7 +18,7 @@ from msgspec import Meta
 
 from reverie.decoding import from_json, from_msgpack
 from reverie.errors import ModelFailed
-from reverie.language_model.requests import ModelRequest, Outcome
+from reverie.language_model.requests_and_answers import ModelRequest, Outcome
 from reveried.model_transports.anthropic_answers import connection_failure, read_message, status_failure, unusable
 from reveried.model_transports.anthropic_client import (
     BODY_BYTES_MAX,

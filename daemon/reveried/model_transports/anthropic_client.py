@@ -11,7 +11,7 @@ import anthropic
 import httpx2
 import msgspec
 
-from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelMessage, ModelRequest
+from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX, ModelMessage, ModelRequest
 
 if TYPE_CHECKING:
     import ssl

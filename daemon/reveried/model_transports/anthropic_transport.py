@@ -1,7 +1,7 @@
 """The transport to the Anthropic Messages API, and to every server that speaks it (`distiller.baseUrl`).
 
-Requests are sent by a process of its own (`anthropic_process`), one at a time for each role, so that a working state
-never waits for a long answer. A process that ends, hangs or writes what is no response is replaced; the request fails.
+Requests are sent by a process of its own (`anthropic_process_jobs`), one at a time for each role, so that a working
+state never waits for a long answer. A process that ends, hangs or writes what is no response is replaced; the request fails.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 
 from reverie.decoding import from_msgpack
 from reverie.errors import Busy, ModelFailed, ReverieError
-from reverie.language_model.requests import ModelAnswer
+from reverie.language_model.requests_and_answers import ModelAnswer
 from reveried.compute_process import Compute
 from reveried.model_transports.transport import NOT_SENT
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.errors import FailureReason
-    from reverie.language_model.requests import ModelRequest, Role
+    from reverie.language_model.requests_and_answers import ModelRequest, Role
     from reveried.config_sections import Distiller
 
 __all__ = ["DEFAULT_MODELS", "KEY_VARIABLE", "Anthropic"]
 
-JOBS_MODULE = "reveried.model_transports.anthropic_process"
+JOBS_MODULE = "reveried.model_transports.anthropic_process_jobs"
 DEFAULT_URL = "https://api.anthropic.com"
 DEFAULT_MODELS: Final[Mapping[Role, str]] = {"cheap": "claude-haiku-5-5", "strong": "claude-opus-5-5"}
 KEY_VARIABLE = "ANTHROPIC_API_KEY"

@@ -11,7 +11,7 @@ import msgspec
 
 from reverie.decoding import convert
 from reverie.errors import ModelFailed
-from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
+from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
 from reveried.keyed_lock import keyed_lock
 from reveried.log import logger
 from reveried.model_transports.transport import COMES_LATER

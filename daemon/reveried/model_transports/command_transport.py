@@ -18,7 +18,7 @@ import msgspec
 
 from reverie import token_counter
 from reverie.errors import ModelFailed
-from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelAnswer, message_text
+from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX, ModelAnswer, message_text
 from reveried.log import logger
 from reveried.model_transports.transport import request_tokens
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from reverie.language_model.requests import ModelRequest, StopReason
+    from reverie.language_model.requests_and_answers import ModelRequest, StopReason
 
 __all__ = ["MARKER", "CommandTransport", "prompt_text", "read_output"]
 

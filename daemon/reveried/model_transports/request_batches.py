@@ -17,17 +17,17 @@ from msgspec.structs import replace
 
 from reverie.decoding import from_msgpack
 from reverie.errors import ModelFailed
-from reverie.language_model.requests import Outcome
+from reverie.language_model.requests_and_answers import Outcome
 from reverie.store import SYSTEM_SPACE, BatchedCall, BatchEntry, BatchesCursor, Write
 from reverie.usecases.usage_ledger import DATE_CHARS, ReservedCall, UsedTokens, reserve, settle
 from reveried.log import logger
-from reveried.model_transports.spending_limits import MARGIN_TOKENS, MODEL_TOKENS, WHO
+from reveried.model_transports.metered_transport import MARGIN_TOKENS, MODEL_TOKENS, WHO
 from reveried.model_transports.transport import NOT_SENT, request_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reverie.language_model.requests import ModelRequest
+    from reverie.language_model.requests_and_answers import ModelRequest
     from reverie.store import Store, Writer
     from reverie.usecases.usage_ledger import Ceilings
     from reveried.commit_worker import Submit

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from reverie.errors import ModelFailed, NotFound, ReverieError
-from reverie.language_model.requests import ANSWER_BYTES_MAX
+from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX
 from reverie.language_model.tool_turns import FACTS_HEADING
 from reveried.log import logger
 from reveried.model_transports.command_transport import prompt_text, read_output
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
     from pathlib import Path
 
-    from reverie.language_model.requests import ModelAnswer, ModelRequest
+    from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 
 __all__ = [
     "LEARNT_FROM",

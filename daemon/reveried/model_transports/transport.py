@@ -1,7 +1,7 @@
 """The interface of a transport, which sends one request to a language model and returns the words of its answer.
 
 A transport is one module here: `command`, `spool`, `anthropic`. The daily ceiling and the ledger are the same for all
-of them and wrap the chosen one: `spending_limits`.
+of them and wrap the chosen one: `metered_transport`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 import msgspec
 
 from reverie import token_counter
-from reverie.language_model.requests import message_text
+from reverie.language_model.requests_and_answers import message_text
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import ModelAnswer, ModelRequest
+    from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 
 __all__ = ["COMES_LATER", "NOT_SENT", "ModelTransport", "request_tokens"]
 

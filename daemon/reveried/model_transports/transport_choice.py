@@ -9,8 +9,8 @@ from reverie.usecases.usage_ledger import Ceilings
 from reveried.model_transports.anthropic_transport import Anthropic
 from reveried.model_transports.ask_model import Models
 from reveried.model_transports.command_transport import CommandTransport
+from reveried.model_transports.metered_transport import TRIES, Metered
 from reveried.model_transports.request_batches import Batches
-from reveried.model_transports.spending_limits import TRIES, Metered
 from reveried.model_transports.spool_transport import SpoolTransport
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from types import FrameType
 
-    from reveried.proxy.server import ProxyServer
+    from reveried.proxy.guarded_listener import ProxyServer
 
 __all__ = ["in_thread", "no_proxy_for_loopback", "run_client", "serve"]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from reveried.http.routing import Table, table
 from reveried.routes import (
     conflicts_and_sync,
+    contexts_states_and_notes,
     daemon,
     distillation,
     documents,
@@ -17,7 +18,6 @@ from reveried.routes import (
     search,
     sessions,
     spaces_and_projects,
-    thread_memory,
     threads,
     tools,
 )
@@ -33,7 +33,7 @@ def routes() -> Table:
         spaces_and_projects.ROUTES,
         threads.ROUTES,
         spaces_and_projects.PROJECT_ROUTES,
-        thread_memory.ROUTES,
+        contexts_states_and_notes.ROUTES,
         distillation.ROUTES,
         memories_and_candidates.ROUTES,
         memories_and_candidates.CANDIDATE_ROUTES,

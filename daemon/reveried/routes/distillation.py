@@ -11,7 +11,7 @@ import msgspec
 from reverie import wire
 from reverie.errors import Forbidden, ModelFailed
 from reverie.language_model.answers import answer_schema, read_answer
-from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
+from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, new_request
 from reverie.store import DistillationRecord
 from reverie.usecases import distill, threads
 from reveried.actions import distill as distill_actions
@@ -25,7 +25,7 @@ from reveried.routes.pagination import record_page
 from reveried.use_case_runner import answer_once
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import Role
+    from reverie.language_model.requests_and_answers import Role
     from reveried.http.handler_call import Call
     from reveried.jobs import Progress
     from reveried.services import Services

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie.embedding.embedder import numpy
-from reverie.embedding.vector_search import unit_rows
+from reverie.embedding.vector_table import unit_rows
 from reverie.embedding.wordpiece import check_table
 
 if TYPE_CHECKING:

@@ -30,8 +30,8 @@ from reverie.importers.transcript_files import read_entries, read_identity
 from reverie.models import MemoryType, Message
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
-from reverie.usecases.command_counts import CommandCounts, counted
 from reverie.usecases.consolidation_commit import MemorySnapshot
+from reverie.usecases.passed_commands import CommandCounts, counted
 from reverie.usecases.word_origins import without_recalled
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from reverie.importers.commands_and_interjections import with_asides
 from reverie.importers.messages import main_line, past_summaries
 from reverie.importers.transcript_files import read_entries
 from reverie.language_model.extraction import extract_request, extracted
-from reverie.language_model.requests import Outcome
+from reverie.language_model.requests_and_answers import Outcome
 from reverie.language_model.source_pages import pages_of
 from reverie.language_model.thread_state import answered_summary, summary_request
 from reverie.redact import Redactor
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.context import Context
-    from reverie.language_model.requests import ModelAnswer, ModelRequest
+    from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
     from reverie.models import Candidate, Entry, Message
 
 __all__ = ["context_of", "context_text", "knowledge_text"]

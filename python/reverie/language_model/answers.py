@@ -17,10 +17,10 @@ import msgspec
 
 from reverie.decoding import convert
 from reverie.errors import ModelFailed
-from reverie.language_model.requests import ANSWER_BYTES_MAX
+from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX
 
 if TYPE_CHECKING:
-    from reverie.language_model.requests import ModelAnswer, Outcome
+    from reverie.language_model.requests_and_answers import ModelAnswer, Outcome
 
 __all__ = ["answer_schema", "read_answer", "read_outcome", "visible", "visible_value"]
 

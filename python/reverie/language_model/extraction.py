@@ -14,7 +14,7 @@ import msgspec
 
 from reverie.language_model.answers import answer_schema, read_outcome
 from reverie.language_model.prompts import EXTRACT, prompt
-from reverie.language_model.requests import ModelMessage, ModelRequest, Outcome, new_request
+from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.source_pages import Quotable, clip, plain
 from reverie.models import Candidate, MemoryType
 

@@ -14,7 +14,7 @@ from reverie import token_counter
 from reverie.errors import ModelFailed
 from reverie.language_model.answers import answer_schema, read_outcome
 from reverie.language_model.prompts import STATE, SUMMARY, prompt
-from reverie.language_model.requests import ModelMessage, ModelRequest, Outcome, new_request
+from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.source_pages import newest_page
 from reverie.models import Section, Summary, WorkingState
 

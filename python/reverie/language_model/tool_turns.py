@@ -15,12 +15,18 @@ from reverie.decoding import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.answers import answer_schema, read_answer, visible_value
 from reverie.language_model.prompts import REFLECT
-from reverie.language_model.requests import ANSWER_BYTES_MAX, ModelAnswer, ModelRequest, ToolUse, new_request
+from reverie.language_model.requests_and_answers import (
+    ANSWER_BYTES_MAX,
+    ModelAnswer,
+    ModelRequest,
+    ToolUse,
+    new_request,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.language_model.requests import ModelMessage, Outcome, ToolDefinition
+    from reverie.language_model.requests_and_answers import ModelMessage, Outcome, ToolDefinition
 
 __all__ = ["CALLS_MAX", "FACTS_HEADING", "read_turn", "turn_request"]
 

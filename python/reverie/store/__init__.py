@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from reverie.store.codec import Redactor, Sealed, open_sealed, seal, to_ms
-from reverie.store.folder_guards import StoreLock, needs_check, truncated_at
 from reverie.store.group_commit import Done, Failed, Write
+from reverie.store.lock_and_rollback_guard import StoreLock, needs_check, truncated_at
 from reverie.store.maintenance_and_usage_records import (
     BackupEntry,
     BackupsCursor,

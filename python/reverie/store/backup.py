@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
 from reverie.store.check import run_check
-from reverie.store.folder_guards import StoreLock, sync_folder
+from reverie.store.lock_and_rollback_guard import StoreLock, sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 import lmdb
 
 from reverie.errors import Busy, Damaged, DiskFull, ReverieError, StorageFailed
-from reverie.store.folder_guards import sync_folder
 from reverie.store.lmdb_pages import clear_unused_bytes, repeat_meta_page
+from reverie.store.lock_and_rollback_guard import sync_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

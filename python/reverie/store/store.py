@@ -12,9 +12,9 @@ import lmdb
 from reverie.errors import DiskFull, ReverieError, StorageFailed
 from reverie.store.codec import to_ms
 from reverie.store.collection_checksums import VerifiedCollections
-from reverie.store.folder_guards import RollbackGuard, RollbackGuardFile, StoreLock
 from reverie.store.group_commit import Done, Failed, GroupCommit, Write
 from reverie.store.lmdb_env import MAP_BYTES, NO_ROOM, Environment, commit_error, translated_error
+from reverie.store.lock_and_rollback_guard import RollbackGuard, RollbackGuardFile, StoreLock
 from reverie.store.reader import Reader
 from reverie.store.record_keys import space_prefix
 from reverie.store.store_header import MIGRATIONS, Header, Migration, opened_header

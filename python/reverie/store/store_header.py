@@ -18,8 +18,8 @@ from reverie.store.schema import FORMAT
 if TYPE_CHECKING:
     import lmdb
 
-    from reverie.store.folder_guards import RollbackGuard
     from reverie.store.lmdb_env import Environment
+    from reverie.store.lock_and_rollback_guard import RollbackGuard
 
 __all__ = ["MIGRATIONS", "Header", "Migration", "m001_first_form", "m002_packed_records", "opened_header"]
 

@@ -137,7 +137,7 @@ class Walk:
 
 
 class FolderNames:
-    """The names in folders, each folder listed once, for as many paths as are scanned one by one."""
+    """Finds names in one folder that are the same file where case is ignored; a folder is listed once for all paths."""
 
     def __init__(self, root: Root) -> None:
         self._root = root

@@ -52,9 +52,9 @@ def is_unrecorded_write(state: PathState, text: str) -> bool:
 
 
 def is_earlier_version(state: PathState, text: str) -> bool:
-    """Return True if the file has exactly an earlier version's text, and not one that its editor may just have saved.
+    """Return True if the file has an earlier version's text again, other than the one last on disk or last saved.
 
-    Several such files at once are the trace of a tool that restores files (`git checkout`).
+    It was restored then, as by `git checkout`: several such files at once are the trace of such a tool.
     """
     baseline = state.baseline
     if baseline is None or state.document is None or text == state.document.text:

@@ -13,12 +13,12 @@ from msgspec.structs import replace
 
 from reverie import token_counter, wire
 from reverie.errors import Conflict
-from reverie.language_model.requests import Outcome, ReflectionBounds
+from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, PassageRecord, WorkingStateRecord, Write
-from reverie.usecases import command_counts, consolidation_commit, project_identity, threads, working_state
-from reverie.usecases.command_counts import CommandCounts
+from reverie.usecases import consolidation_commit, passed_commands, project_identity, threads, working_state
 from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
+from reverie.usecases.passed_commands import CommandCounts
 from reverie.usecases.stored_entries import SealedEntry, sealed_after
 from reverie.usecases.usage_ledger import record_use
 
@@ -149,7 +149,7 @@ def snapshot(
         bounds=bounds,
         window=thread.context_window or window,
         memories=consolidation_commit.snapshot(reader, window=memory_window),
-        counts=command_counts.snapshot(reader, thread),
+        counts=passed_commands.snapshot(reader, thread),
         at=at,
         random=random,
         literals=list(literals),

@@ -17,7 +17,7 @@ from reverie.importers.messages import main_line
 from reverie.language_model.thread_state import answered_summary, summary_request
 from reverie.models import Section
 from reverie.redact import Redactor
-from reverie.usecases import command_counts, consolidation_commit, consolidation_plan
+from reverie.usecases import consolidation_commit, consolidation_plan, passed_commands
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.learning_by_model import MemoryWork, source_of, work_on
 from reverie.usecases.sized_context import open_turn
@@ -27,10 +27,10 @@ from reverie.usecases.word_origins import without_recalled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.language_model.requests import ModelRequest
+    from reverie.language_model.requests_and_answers import ModelRequest
     from reverie.models import Distillation, Entry, Message, WorkingState
-    from reverie.usecases.command_counts import CommandCounts
     from reverie.usecases.consolidation_commit import MemoryPlan
+    from reverie.usecases.passed_commands import CommandCounts
 
 __all__ = ["decide", "requests"]
 
@@ -190,11 +190,11 @@ def _plan(
     """Return the plan that writes a distillation of `messages[:cut]`, and the memories of those not yet learnt from."""
     redactor = Redactor(job.literals)
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
-    counts = command_counts.counted(job.counts, Extractive().facts(unlearnt), redactor)
+    counts = passed_commands.counted(job.counts, Extractive().facts(unlearnt), redactor)
     memories, learnt_seq = _memories(job, entries, messages, counts, redactor)
     if learnt_seq != entries[-1].seq:
         read = [message for message in unlearnt if message.last_seq <= learnt_seq]
-        counts = command_counts.counted(job.counts, Extractive().facts(read), redactor)
+        counts = passed_commands.counted(job.counts, Extractive().facts(read), redactor)
     covered = [entry for entry in entries if entry.seq <= distillation.through_seq]
     archive = _archive(job, covered, text, memories, redactor)
     return DistillPlan(

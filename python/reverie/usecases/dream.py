@@ -14,7 +14,7 @@ import msgspec
 from reverie import token_counter, wire
 from reverie.decoding import convert
 from reverie.errors import Conflict, NotFound
-from reverie.language_model.requests import ModelRequest, Outcome
+from reverie.language_model.requests_and_answers import ModelRequest, Outcome
 from reverie.models import Delete, Update
 from reverie.redact import Redactor
 from reverie.store import DreamRecord, FailureRecord, Kind, Write
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from reverie.consolidate import DreamBatch
     from reverie.errors import ReverieError
-    from reverie.language_model.nearby_memories import ConsolidationPage
+    from reverie.language_model.memory_pages import ConsolidationPage
     from reverie.store import Reader, Writer
     from reverie.usecases.dreaming_by_model import ModelChanges
 

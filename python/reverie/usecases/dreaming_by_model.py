@@ -14,14 +14,14 @@ from reverie.consolidate import Proposal
 from reverie.documents.project_folder import memory_project
 from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_request, consolidated
-from reverie.language_model.nearby_memories import ConsolidationPage, Nearby, memory_pages
+from reverie.language_model.memory_pages import ConsolidationPage, Nearby, memory_pages
 from reverie.models import Delete, Update
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from reverie.consolidate import DreamPlan as ArchivePlan
-    from reverie.language_model.requests import ModelRequest, Outcome
+    from reverie.language_model.requests_and_answers import ModelRequest, Outcome
     from reverie.models import Change, Memory, Tier
 
 __all__ = ["ModelChanges", "archive_with", "asked_pages", "model_changes"]

@@ -8,12 +8,12 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie.errors import Conflict
-from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
+from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
 from reverie.redact import Redactor
 from reverie.store import Write
-from reverie.usecases import command_counts, consolidation_commit, project_identity, threads
-from reverie.usecases.command_counts import CommandCounts
+from reverie.usecases import consolidation_commit, passed_commands, project_identity, threads
 from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
+from reverie.usecases.passed_commands import CommandCounts
 from reverie.usecases.stored_entries import SealedEntry, active_messages, sealed_after, spoken_messages
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def snapshot(
         learnt_through=thread.extracted_seq,
         entries=[entry for entry in entries if through is None or entry[0] <= through],
         memories=consolidation_commit.snapshot(reader, window=window),
-        counts=command_counts.snapshot(reader, thread),
+        counts=passed_commands.snapshot(reader, thread),
         at=at,
         random=random,
         literals=list(literals),
@@ -119,10 +119,10 @@ def decide(job: LearnJob) -> LearnPlan:
             since=job.learnt_through,
             last_seq=last_seq,
             memories=worked.plan,
-            counts=command_counts.counted(job.counts, Extractive().facts(read), redactor),
+            counts=passed_commands.counted(job.counts, Extractive().facts(read), redactor),
         )
     facts = Extractive().facts(messages)
-    counts = command_counts.counted(job.counts, facts, redactor)
+    counts = passed_commands.counted(job.counts, facts, redactor)
     return LearnPlan(
         thread=job.thread,
         at=job.at,

@@ -27,7 +27,7 @@ from reverie.documents.project_folder import PERSON
 from reverie.errors import ModelFailed
 from reverie.language_model import consolidation as consolidating
 from reverie.language_model import extraction
-from reverie.language_model.nearby_memories import Nearby, neighbourhood
+from reverie.language_model.memory_pages import Nearby, neighbourhood
 from reverie.language_model.source_pages import PAGES_MAX, SourceEntry, pages_of
 from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.usecases import candidate_review, consolidation_plan
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from reverie.language_model.consolidation import PageChanges
     from reverie.language_model.extraction import WrongMemory
-    from reverie.language_model.requests import ModelRequest, Outcome, ReflectionBounds
+    from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
     from reverie.language_model.source_pages import Page
     from reverie.models import Candidate, Change, Memory, Message, Tier
     from reverie.redact import Redactor

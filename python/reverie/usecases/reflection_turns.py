@@ -26,7 +26,13 @@ from reverie import documents, token_counter, tools, wire
 from reverie.documents.project_folder import PERSON
 from reverie.errors import ModelFailed, ValidationError
 from reverie.language_model.prompts import REFLECT, prompt
-from reverie.language_model.requests import REQUEST_TOKENS_MAX, ModelMessage, ToolDefinition, ToolResult, message_text
+from reverie.language_model.requests_and_answers import (
+    REQUEST_TOKENS_MAX,
+    ModelMessage,
+    ToolDefinition,
+    ToolResult,
+    message_text,
+)
 from reverie.language_model.source_pages import Quotable, pages_of
 from reverie.language_model.tool_turns import FACTS_HEADING, read_turn, turn_request
 from reverie.usecases.consolidation_commit import empty_plan
@@ -37,7 +43,7 @@ from reverie.usecases.reflection_plan import Reflected, plan_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reverie.language_model.requests import ModelRequest, ReflectionBounds, ToolUse
+    from reverie.language_model.requests_and_answers import ModelRequest, ReflectionBounds, ToolUse
     from reverie.language_model.source_pages import Page, SourceEntry
     from reverie.usecases.consolidation_commit import MemoryPlan
     from reverie.usecases.learning_by_model import MemoryWork

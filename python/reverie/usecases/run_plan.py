@@ -21,7 +21,7 @@ from reverie.usecases.word_origins import without_recalled
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reverie.language_model.requests import ModelRequest, Outcome
+    from reverie.language_model.requests_and_answers import ModelRequest, Outcome
     from reverie.models import Candidate, Message
     from reverie.store import RunFileRecord
 

@@ -16,7 +16,7 @@ from msgspec.structs import asdict, replace
 from reverie import wire
 from reverie.decoding import convert
 from reverie.errors import Conflict, NotFound
-from reverie.language_model.requests import Outcome, ReflectionBounds
+from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
 from reverie.path_validation import safe_relative
 from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord, Write
 from reverie.usecases import consolidation_commit, project_identity, sessions, threads

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.client import Client
-from reveried.cli import main, unresponsive_daemon
+from reveried.cli import main, unresponsive_daemon_notice
 from support.daemon import running_daemon
 from support.waiting import wait_until
 
@@ -35,8 +35,8 @@ def _environment(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
         if name in daemon.env:
             monkeypatch.setenv(name, daemon.env[name])
-    monkeypatch.setattr(unresponsive_daemon, "AFTER_S", 0.1)
-    monkeypatch.setattr(unresponsive_daemon, "CHECK_S", 0.1)
+    monkeypatch.setattr(unresponsive_daemon_notice, "AFTER_S", 0.1)
+    monkeypatch.setattr(unresponsive_daemon_notice, "CHECK_S", 0.1)
 
 
 @pytest.mark.parametrize("words", [["recall", "gate"], ["threads"], ["threads", "--json"]])
@@ -64,7 +64,7 @@ def test_a_daemon_that_does_not_answer_is_named(
     assert codes == [0]
     assert printed[1] == (
         f"waiting for the daemon (process {daemon.pid}), which does not answer: it was stopped, or it hangs\n"
-        f"next: {unresponsive_daemon.wake_hint(str(daemon.pid))}\n"
+        f"next: {unresponsive_daemon_notice.wake_hint(str(daemon.pid))}\n"
     )
     assert main(words) == 0
     assert capsys.readouterr() == (printed[0], "")
@@ -72,6 +72,6 @@ def test_a_daemon_that_does_not_answer_is_named(
 
 def test_a_busy_daemon_is_not_named(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:
     """One that tells its health works; one that has ended is named by the command itself."""
-    unresponsive_daemon.tell_if_silent(str(daemon.socket))
-    unresponsive_daemon.tell_if_silent("/nonexistent/reverie.sock")
+    unresponsive_daemon_notice.tell_if_silent(str(daemon.socket))
+    unresponsive_daemon_notice.tell_if_silent("/nonexistent/reverie.sock")
     assert capsys.readouterr().err == ""

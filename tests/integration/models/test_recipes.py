@@ -13,7 +13,7 @@ import pytest
 
 from reverie.language_model.answers import read_answer
 from reverie.language_model.extraction import Answer
-from reverie.language_model.requests import ModelMessage, ModelRequest, new_request
+from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, new_request
 from reveried.config_schema import BY_NAME
 from reveried.model_transports.command_transport import CommandTransport
 

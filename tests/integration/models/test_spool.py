@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.client import Client
-from reverie.language_model.requests import new_request
+from reverie.language_model.requests_and_answers import new_request
 from reveried.model_transports import spool_transport
 from support.daemon import Daemon, running_daemon
 from support.fake_model import memory

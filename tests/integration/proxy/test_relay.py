@@ -19,7 +19,7 @@ from support.upstream import WAIT_S, body_of, chunked, connected, ok, provider, 
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from reveried.proxy.server import ProxyServer
+    from reveried.proxy.guarded_listener import ProxyServer
 
 MESSAGES = "/v1/messages?beta=true"
 
@@ -201,7 +201,7 @@ def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.Mo
 
 def test_idle_connections_do_not_keep_the_client_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of too many the oldest without a request ends, and the log says so; connections of the client all stay."""
-    monkeypatch.setattr("reveried.proxy.server.CONNECTIONS_MAX", 4)
+    monkeypatch.setattr("reveried.proxy.guarded_listener.CONNECTIONS_MAX", 4)
     monkeypatch.setattr(connection.ClientConnection, "_warned_at", float("-inf"))
     with (
         capture_logs() as logs,

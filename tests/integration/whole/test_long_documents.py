@@ -48,8 +48,8 @@ def test_a_part_named_by_the_caller_leads_to_the_open_one(client: Client) -> Non
     client.forget(memory.id)
 
 
-def test_a_repetition_is_found_in_any_part(client: Client) -> None:
-    """The memory of the first part is the answer, and nothing is added."""
+def test_a_repetition_is_found_in_a_full_part(client: Client) -> None:
+    """Remembering what the full first part already says returns that memory, and adds none."""
     before = client.memories(limit=1000).items
     repeated = client.remember(wire.CreateMemory(content="Port 5 belongs to service 39595"))
     assert repeated.document == "facts/project.md"

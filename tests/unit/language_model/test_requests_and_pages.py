@@ -13,9 +13,9 @@ from reverie.language_model import consolidation, extraction, thread_state
 from reverie.language_model.answers import answer_schema, visible
 from reverie.language_model.consolidation import consolidate_request
 from reverie.language_model.extraction import extract_request
-from reverie.language_model.nearby_memories import Nearby, neighbourhood
+from reverie.language_model.memory_pages import Nearby, neighbourhood
 from reverie.language_model.prompts import CONSOLIDATE, EXTRACT, STATE, SUMMARY, prompt
-from reverie.language_model.requests import REQUEST_TOKENS_MAX, ModelRequest
+from reverie.language_model.requests_and_answers import REQUEST_TOKENS_MAX, ModelRequest
 from reverie.language_model.source_pages import Page, SourceEntry, Speaker, clip, newest_page, pages_of, plain
 from reverie.models import Candidate, Memory, MemoryType, Tier
 

@@ -21,7 +21,7 @@ from reverie.store.check import FILE, RECORDS, SOUND, CheckReport, check, main, 
 from reverie.store.codec import encode_record, seal_own
 from reverie.store.collection_checksums import checksum_key, header_key, root_key
 from reverie.store.consistency_check import ConsistencyCheck
-from reverie.store.folder_guards import needs_check
+from reverie.store.lock_and_rollback_guard import needs_check
 from reverie.store.record_keys import encode_key, kind_prefix, space_prefix
 from support.soak import count
 from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, write

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie.store import Kind
 from reverie.store.check import check
 from reverie.store.consistency_check import ConsistencyCheck
-from reverie.store.folder_guards import RollbackGuardFile
+from reverie.store.lock_and_rollback_guard import RollbackGuardFile
 from support.stores import opened, put
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ import pytest
 from reverie.errors import Busy, Conflict, Damaged, ReverieError, StorageFailed
 from reverie.store import Kind, Store, StoreLock, needs_check
 from reverie.store.collection_checksums import header_key
-from reverie.store.folder_guards import RollbackGuard, RollbackGuardFile
 from reverie.store.lmdb_env import READERS_MAX, Environment, lmdb_options
+from reverie.store.lock_and_rollback_guard import RollbackGuard, RollbackGuardFile
 from reverie.store.store_header import MIGRATIONS, m001_first_form
 from support.damage import last_page_bits
 from support.stores import AT, MASKING, SPACE, opened, put, raw, write

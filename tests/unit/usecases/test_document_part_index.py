@@ -12,7 +12,7 @@ from reverie.documents.document_parts import PART_ITEMS_MAX
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Write
-from reverie.usecases import documents, undo
+from reverie.usecases import documents, undo_and_rollback
 from reverie.usecases import memory_changes as memories
 from reverie.usecases.document_part_index import PartIndex, part_index
 from reverie.usecases.document_writes import NewText, put_texts
@@ -108,7 +108,9 @@ def _undo_a_deletion(space: Space) -> None:
     with space.store.reader(SPACE) as reader:
         number = reader.operation()
     space.remember("written between", "facts/user.md")
-    space.run(undo.undo(SPACE, number, who="ada", author="person", new_id=space.new_id, redactor=Redactor()))
+    space.run(
+        undo_and_rollback.undo(SPACE, number, who="ada", author="person", new_id=space.new_id, redactor=Redactor())
+    )
 
 
 CHANGES: dict[str, Callable[[Space], object]] = {

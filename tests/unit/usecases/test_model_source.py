@@ -13,7 +13,7 @@ from support.transcripts import Transcript, call, result, text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reverie.language_model.requests import ModelRequest
+    from reverie.language_model.requests_and_answers import ModelRequest
 
 
 def test_notes_of_the_client_inside_results_are_not_shown() -> None:

@@ -1,4 +1,4 @@
-"""Candidate memories of a thread, its working memory, and the files that an agent wrote."""
+"""Candidate memories by rule, from three sources: what a thread says, its working memory, files that an agent wrote."""
 
 from __future__ import annotations
 

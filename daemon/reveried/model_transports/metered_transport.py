@@ -22,7 +22,7 @@ from reveried.model_transports.usage_settlement import SETTLEMENTS, write_settle
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reverie.language_model.requests import ModelAnswer, ModelRequest
+    from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
     from reverie.store import Writer
     from reveried.commit_worker import Submit
     from reveried.model_transports.transport import ModelTransport
