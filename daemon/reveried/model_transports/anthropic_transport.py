@@ -1,7 +1,8 @@
 """The transport to the Anthropic Messages API, and to every server that speaks it (`distiller.baseUrl`).
 
 Requests are sent by a process of its own (`anthropic_process_jobs`), one at a time for each role, so that a working
-state never waits for a long answer. A process that ends, hangs or writes what is no response is replaced; the request fails.
+state never waits for a long answer. A process that ends, hangs or writes what is no response is replaced; the request
+fails.
 """
 
 from __future__ import annotations

@@ -156,7 +156,8 @@ _TO_AGENT = re.compile(
     r"|code|snippets?|tables?|lists?|bullets?|headings?|markdown|emojis?|formats?|units?|metric|celsius|fahrenheit"
     r"|kilomet\w+|dates?|numbers?|decimals?|currency|euros?|dollars?|steps?|english|german|french|spanish|italian"
     r"|portuguese|dutch|chinese|japanese|british|american|spelling|tone|jargon|style|language|formal\w*|informal"
-    r"|short|brief|concise|detail\w*|emails?|letters?|names?|pronouns?|titles?|latex|json)\b))"
+    r"|short|brief|concise|detail\w*|emails?|letters?|names?|pronouns?|titles?|latex|json|tabs?|spaces|indent\w*"
+    r"|quotes|semicolons?|imports?|types?|functions?|variables?|comments?|librar(?:y|ies)|python|rust|typescript)\b))"
     r"|^(?:i|we)(?:'d| would)?(?: (?:really|generally|usually|always|strongly|much))? prefer .*\b(?:answers?|replies"
     r"|reply|responses?"
     r"|explanations?|summar\w+|format|units?|bullet|language|english|tone|detail\w*|sentences?|code|examples?)\b",
