@@ -63,7 +63,7 @@ class PartIndex:
         parts = self._parts_of(reader, path).lines
         if path.startswith("episodes/"):
             return list(parts)
-        wanted = _hash(bullet(words.content).split("\n", 1)[0])
+        wanted = _hash(_first_line(bullet(words.content)))
         return [part for part, lines in parts.items() if wanted in lines]
 
     def with_room(self, reader: Reader, path: str) -> str:

@@ -90,6 +90,17 @@ def test_a_repeated_memory_is_found_in_an_older_part(space: Space) -> None:
     space.check(FIRST, "first fact 7", "the harbour opens at six", "first fact 8")
 
 
+@pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\n", "\n\n"])
+def test_a_memory_with_any_line_separator_is_found_again(space: Space, mark: str) -> None:
+    """In the index that its write keeps, and in one that is made of the text."""
+    added = space.remember(f"the harbour{mark}opens at six")
+    assert space.remember(f"the harbour{mark}opens at six").id == added.id
+    space.put("facts/user.md", "# User\n\n- likes tea\n")
+    with space.store.reader(SPACE) as reader:
+        part_index(reader)
+    assert space.remember(f"the harbour{mark}opens at six").id == added.id
+
+
 def test_a_part_that_fills_up_is_followed_by_the_next(space: Space) -> None:
     space.put(FIRST, full_text("first"))
     space.put(SECOND, full_text("second").replace("- second fact 0\n", ""))
