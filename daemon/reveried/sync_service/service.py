@@ -162,12 +162,12 @@ class SyncService:
         """
         await self._sync_and_log(space, set(paths))
 
-    async def write_documents(self, space: str, paths: Iterable[str] | None = None) -> None:
+    async def write_documents(self, space: str, paths: Iterable[str]) -> None:
         """Write these documents, or all that changed, to disk, together with those of other callers that wait.
 
         An error is logged and shown by the status: the store has them already, and the next scan tries again.
         """
-        await self._writes.write(space, paths or ())
+        await self._writes.write(space, paths)
 
     async def write_all(self, space: str) -> None:
         """Write all changed documents, and then the projections: as `write_documents`, for what people wait for."""
