@@ -54,6 +54,7 @@ class MemoryIndex:
         self._index = recall.SearchIndex()
         self._operation: int | None = None  # the last operation that is in the index
         self._snapshot: Snapshot | None = None  # in which the index was seen to be current
+        self._many_since: int | None = None  # the operation that too much follows for a recall that does not wait
         self._found: RecordCache[MemoryRecord, Counted[MemoryRecord]] = RecordCache(MemoryRecord, recall.counted)
 
     def is_current(self, reader: Reader) -> bool:
@@ -120,11 +121,10 @@ class MemoryIndex:
         """Return whether a recall takes no longer than a search; a few changes are applied for it. Raises OSError."""
         if not self.is_current(reader):
             since, now = self._operation, reader.operation()
-            if (
-                since is None
-                or now - since > AT_ONCE_OPERATIONS
-                or not self._update(reader, since, now, AT_ONCE_MEMORIES)
-            ):
+            if since is None or since == self._many_since or not since < now <= since + AT_ONCE_OPERATIONS:
+                return False
+            if not self._update(reader, since, now, AT_ONCE_MEMORIES):
+                self._many_since = since  # hundreds of recalls may come before the index has caught up
                 return False
             self._operation, self._snapshot = now, reader.snapshot
         return self._index.has_threshold

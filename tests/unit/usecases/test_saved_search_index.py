@@ -95,6 +95,29 @@ def test_a_snapshot_from_before_the_index_is_not_answered_at_once(tmp_path: Path
             assert recall.recall_at_once(before, "lexer", limit=5) is None
 
 
+def test_many_changes_are_read_once_for_all_that_do_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until a thread has applied them; then those that follow are applied at once again."""
+    reads: list[MemoryIndex] = []
+    update = MemoryIndex._update
+
+    def counted(index: MemoryIndex, *arguments: Any) -> bool:
+        reads.append(index)
+        return update(index, *arguments)
+
+    with opened(tmp_path) as store:
+        recall = Recall(store)
+        put(store, *(memory(number, "the parser is slow") for number in range(60)))
+        recall.catch_up(SPACE)
+        monkeypatch.setattr(MemoryIndex, "_update", counted)
+        put(store, *(memory(number, "the lexer is quick") for number in range(recall_case.AT_ONCE_MEMORIES + 1)))
+        assert [at_once(store, recall, "lexer") for _ in range(5)] == [None] * 5
+        assert len(reads) == 1
+        recall.catch_up(SPACE)
+        put(store, memory(59, "the deployment is late"))
+        assert at_once(store, recall, "deployment").hits
+        assert len(reads) == 3
+
+
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
     """Return how often an index was built from all memories."""
