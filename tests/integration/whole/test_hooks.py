@@ -17,6 +17,7 @@ from support.unrelated import UNRELATED
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from support.daemon import Daemon
@@ -55,13 +56,15 @@ def parts(daemon: Daemon, event: dict[str, Any], *, client: str = "claude-code")
     return {part: shown(daemon, event, part=part, client=client) for part in reversed(PARTS)}
 
 
-def in_the_end(daemon: Daemon, session: LiveSession, text: dict[str, str]) -> dict[str, str]:
-    """Return all parts: those that were not ready at the start are shown with the prompts that follow."""
+def in_the_end(
+    daemon: Daemon, session: LiveSession, text: dict[str, str], wanted: Sequence[str] = PARTS
+) -> dict[str, str]:
+    """Return all parts once those `wanted` are there: the rest is shown with the next prompts."""
 
     def is_complete() -> bool:
         late = shown(daemon, session.hook("UserPromptSubmit", prompt="/go"))
         text.update({part: late for number, part in enumerate(PARTS, 1) if f"part {number} of" in late})
-        return all(text.values())
+        return all(text[part] for part in wanted)
 
     wait_until(is_complete, "every part")
     return text
@@ -176,7 +179,8 @@ def test_a_compaction_is_followed_by_all_parts_once(
 def test_after_a_clear_only_the_state_is_shown(daemon: Daemon, tmp_path: Path, project: Path) -> None:
     """The conversation was left behind on purpose; and a resumed one comes back by itself."""
     for source in ("clear", "resume"):
-        text = parts(daemon, LiveSession(tmp_path, project, 41).hook("SessionStart", source=source))
+        session = LiveSession(tmp_path, project, 41)
+        text = in_the_end(daemon, session, parts(daemon, session.hook("SessionStart", source=source)), ["state"])
         assert text["state"].startswith("# Reverie, part 1 of 3")
         assert (text["summary"], text["excerpts"]) == ("", "")
 
