@@ -8,6 +8,7 @@ import pytest
 
 from reverie.redact import Redactor
 from support import phrases
+from support.soak import count
 
 REDACTOR = Redactor()
 HEX = "0123456789abcdef"
@@ -52,6 +53,25 @@ def test_a_value_before_its_name_may_begin_the_text() -> None:
     for text in ("Tr0ub4dor8x is my password", "`Tr0ub4dor8x` is the password.", "Tr0ub4dor8x as the new password"):
         assert "Tr0ub4dor8x" not in REDACTOR.text(text)
     assert REDACTOR.text("pattern is the password of nobody") == "pattern is the password of nobody"
+
+
+@pytest.mark.parametrize("space", [" ", "\u00a0", "\u2028", "\u3000", "\t"])
+def test_a_value_before_its_name_may_follow_any_space(space: str) -> None:
+    """Also one of several bytes."""
+    assert REDACTOR.text(f"日本{space}Tr0ub4dor8x is my password") == f"日本{space}[REDACTED:password] is my password"
+
+
+def test_texts_of_many_scripts_and_commands_are_redacted_once() -> None:
+    """Words of phrases and commands with letters, marks and spaces of several bytes in any order: nothing fails."""
+    pick = random.Random(3)
+    bits = [
+        "password", "é", "日本", "🙂", " is ", " as ", "my ", "the ", "sudo -S ", "| ", "echo ", "<<< ", "net user ",
+        "htpasswd -b ", "requirepass ", "X9k!q2Lm", "\n", "`", '"', "(", "with ", "credentials are ann / ", "\u00a0",
+        "\u2028", "\u3000", "passwd --stdin ", " -pass stdin", "gh secret --body=", "/p:", "xfreerdp ", "\\", "chpasswd",
+    ]  # fmt: skip
+    for _ in range(count(4_000, 400_000)):
+        once = REDACTOR.text("".join(pick.choices(bits, k=pick.randrange(1, 14))))
+        assert REDACTOR.text(once) == once
 
 
 def test_names_of_sessions_stay() -> None:

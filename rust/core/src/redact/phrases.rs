@@ -78,7 +78,7 @@ impl Findings<'_> {
         }
         let link = link.as_ptr() as usize - self.text.as_ptr() as usize;
         let value = self.text[window..link].trim_end_matches([' ', '\t']);
-        let from = value.rfind(char::is_whitespace).map_or(0, |at| at + 1);
+        let from = value.len() - value.rsplit(char::is_whitespace).next().unwrap_or_default().len();
         let marks = ['"', '\'', '`', '*', '(', '“', '”', '\\'];
         let opened = value[from..].trim_start_matches(marks);
         let closed = opened.trim_end_matches(marks);
