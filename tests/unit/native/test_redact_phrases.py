@@ -67,7 +67,8 @@ def test_texts_of_many_scripts_and_commands_are_redacted_once() -> None:
     bits = [
         "password", "é", "日本", "🙂", " is ", " as ", "my ", "the ", "sudo -S ", "| ", "echo ", "<<< ", "net user ",
         "htpasswd -b ", "requirepass ", "X9k!q2Lm", "\n", "`", '"', "(", "with ", "credentials are ann / ", "\u00a0",
-        "\u2028", "\u3000", "passwd --stdin ", " -pass stdin", "gh secret --body=", "/p:", "xfreerdp ", "\\", "chpasswd",
+        "\u2028", "\u3000", "passwd --stdin ", " -pass stdin", "gh secret --body=", "/p:", "xfreerdp ", "\\",
+        "chpasswd",
     ]  # fmt: skip
     for _ in range(count(4_000, 400_000)):
         once = REDACTOR.text("".join(pick.choices(bits, k=pick.randrange(1, 14))))
