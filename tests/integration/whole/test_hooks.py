@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -132,7 +133,7 @@ def test_what_was_purged_is_not_shown_again(daemon: Daemon, client: Client, tmp_
     memory = client.remember(wire.CreateMemory(content="The drawbridge winch is greased with Zanzivex"))
     first.say("Please repair the drawbridge winch", "The drawbridge winch is repaired. Next: grease the winch.")
     finished(daemon, client, first, begun(client, first.id), 2)
-    numbers = iter(range(26, 1_000))
+    numbers = count(1_000)
 
     def next_session() -> str:
         session = LiveSession(tmp_path, project, next(numbers))
