@@ -27,13 +27,14 @@ from reverie.distill.extractive.commit_details import (
 from reverie.distill.extractive.corrections import BROKEN, mended_cause
 from reverie.distill.extractive.end_state import EndState, Finished, common_words
 from reverie.distill.extractive.language_cues import words_of
-from reverie.distill.extractive.later_commits import LaterCommits
+from reverie.distill.extractive.later_commits import LaterCommits, with_id
 from reverie.distill.extractive.prose import clip, first_sentence, sentences, specific_names, unwrapped
+from reverie.distill.extractive.rewritten_commits import lasting_ids
 from reverie.distill.extractive.tool_kinds import EDITS
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from reverie.distill.extractive.commands import Commit
     from reverie.distill.extractive.thread_facts import ThreadFacts
@@ -110,8 +111,9 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
     planned: set[int] = set()
     before = 0
     aims: set[str] = set()
+    ids = lasting_ids(facts.trace.calls, facts.commits)
     for commit in facts.commits:
-        work = _of_commit(commit, before, plans, facts)
+        work = _of_commit(commit, ids.get(commit.sha, ""), before, plans, facts)
         if work is not None:
             if work.task and work.task in aims:  # said of the plan's first commit already
                 work.task = f"Part of: {first_sentence(work.task)}"
@@ -121,15 +123,15 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
         before = commit.seq
     found += [work for plan in plans if plan.seq not in planned and (work := _of_plan(plan, facts)) is not None]
     titles: dict[str, _Work] = {}
-    for work in _holding(found, facts):  # a commit that was made again, after a rebase, has its title once
+    for work in _holding(found, facts, ids):  # a commit that was made again, after a rebase, has its title once
         titles[work.title.lower()] = work
     return [_episode(work, at) for work in sorted(titles.values(), key=lambda work: work.seqs)]
 
 
-def _holding(found: Sequence[_Work], facts: ThreadFacts) -> Iterator[_Work]:
+def _holding(found: Sequence[_Work], facts: ThreadFacts, ids: Mapping[str, str]) -> Iterator[_Work]:
     """Yield the work that the thread's end did not undo, without sentences about what later edits removed."""
     end_state = EndState(facts, lambda path: path.startswith(("/", ".claude/", "~")) or bool(_SIDE_FILE.search(path)))
-    later = LaterCommits(facts)
+    later = LaterCommits(facts, ids)
     for work in found:
         text = f"{work.title}\n{work.problem}\n{work.solution}\n{work.lesson}"
         finished = Finished(work.title, text, work.after, work.until, work.edited, work.sha)
@@ -180,8 +182,8 @@ def _episode(work: _Work, at: str | None) -> Candidate:
 # Commits
 
 
-def _of_commit(commit: Commit, before: int, plans: Sequence[_Plan], facts: ThreadFacts) -> _Work | None:
-    """Return the work of a commit, or None where it names or explains nothing."""
+def _of_commit(commit: Commit, lasting: str, before: int, plans: Sequence[_Plan], facts: ThreadFacts) -> _Work | None:
+    """Return the work of a commit with its `lasting` id, or None where it names or explains nothing."""
     title = commit_title(commit.subject)
     edited = _edited(facts, before, commit.seq)
     if not title or (edited and all(_SIDE_FILE.search(path) for path in edited)):
@@ -199,7 +201,7 @@ def _of_commit(commit: Commit, before: int, plans: Sequence[_Plan], facts: Threa
     )
     message = read_message(commit)
     work.problem, work.lesson = message.problem, message.lesson
-    work.solution = " ".join([f"{commit.subject} ({commit.sha}).", *message.rest])
+    work.solution = " ".join([f"{with_id(commit.subject, lasting)}.", *message.rest])
     text = f"{title} {message.text}"
     plan = next((plan for plan in reversed(plans) if _carries_out(commit, plan)), None)
     if plan is not None and _related(f"{plan.title} {plan.goal}", text):
@@ -322,5 +324,5 @@ def _of_plan(plan: _Plan, facts: ThreadFacts) -> _Work | None:
         edited=paths,
         seqs=[plan.seq, checks[-1].seq],
     )
-    work.solution = f"Carried out as planned in {len(paths)} {'file' if len(paths) == 1 else 'files'}; checks passed"
+    work.solution = "Carried out as planned; checks passed"  # shell commands may have changed more than these files
     return work

@@ -10,13 +10,13 @@ from reverie.distill.extractive.commit_details import commit_title, is_fix, read
 from reverie.distill.extractive.prose import clip, one_line, specific_names
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from reverie.distill.extractive.commands import Commit
     from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.distill.extractive.trace import ToolCall
 
-__all__ = ["LaterCommits"]
+__all__ = ["LaterCommits", "with_id"]
 
 # Of git's own report: " delete mode 100644 old.py", " rename src/{a.py => b.py} (88%)".
 _DELETED = re.compile(r"^ delete mode \d+ (?P<path>.+)$", re.MULTILINE)
@@ -28,6 +28,11 @@ _CALLED = re.compile(r"\b[\w.]{4,}(?=\(\))|\b[A-Za-z]\w+\.[A-Z]\w+\b")
 _NUMBER = re.compile(r"[A-Z]{2,6}-\d+|[0-9a-f]{7,40}")
 _TOLD_MAX: Final = 2
 _SUBJECT_MAX: Final = 110  # characters
+
+
+def with_id(subject: str, commit_id: str) -> str:
+    """Return the subject of a commit with its id in brackets, or alone where the id is empty."""
+    return f"{subject} ({commit_id})" if commit_id else subject
 
 
 class _Change(NamedTuple):
@@ -42,8 +47,9 @@ class _Change(NamedTuple):
 class LaterCommits:
     """The commits of a thread, by what they say of the work before them."""
 
-    def __init__(self, facts: ThreadFacts) -> None:
-        """Read the commits that git confirmed."""
+    def __init__(self, facts: ThreadFacts, ids: Mapping[str, str]) -> None:
+        """Read the commits that git confirmed; `ids` are those that they have at the end, empty for unknown ones."""
+        self._ids = ids
         calls = {call.result_seq: call for call in facts.trace.calls if call.tool == "Bash"}
         self._changes = [_change(commit, calls.get(commit.seq)) for commit in facts.commits]
         self._moving = [change for change in self._changes if change.deleted or change.moved]
@@ -62,7 +68,7 @@ class LaterCommits:
     def told(self, title: str, text: str, edited: Sequence[str], at: int, without: Collection[str]) -> str:
         """Return the commits after entry `at` that correct what `text` is about, or moved its files, in one sentence.
 
-        The last two at most, by subject and hash; those `without` were taken back. One with the same `title` is the
+        The last two at most, by subject and id; those `without` were taken back. One with the same `title` is the
         work itself, committed again on another branch. Empty for none.
         """
         numbers = {number for name in _names(text) for number in self._correcting.get(name, ())}
@@ -74,7 +80,7 @@ class LaterCommits:
         }
         later = [self._changes[number].commit for number in sorted(numbers)]
         found = [
-            f"{clip(one_line(commit.subject), _SUBJECT_MAX)} ({commit.sha})"
+            with_id(clip(one_line(commit.subject), _SUBJECT_MAX), self._ids.get(commit.sha, ""))
             for commit in later
             if commit.seq > at and commit.sha not in without and commit_title(commit.subject) != title
         ]
