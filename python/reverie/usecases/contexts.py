@@ -325,6 +325,7 @@ def clear_caches() -> None:
     """Free the opened entries and distillations."""
     _OPENED.clear()
     _opened_distillation.cache_clear()
+    _distillations.cache_clear()
 
 
 @lru_cache(maxsize=16)
