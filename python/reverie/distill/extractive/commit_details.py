@@ -117,6 +117,12 @@ _FOLDER = re.compile(r"(?:\bgit -C|(?:^|&& )cd) (?P<folder>/\S+|'/[^']+'|\"/[^\"
 # Where a commit is made, and the options with its message: "-m 'Fix the parser'", "-am 'Fix it'", "--message=...".
 _COMMAND = re.compile(r"\bgit (?:-\w+ \S+ |--[\w-]+ )*commit\b")
 _OPTION = re.compile(r"\s(?:-\w*m|--message)[ =](?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)')")
+# A line before a list that its items go on with: "Warn when:". Without it they say something else.
+_OPEN_LINE = re.compile(
+    r"\b(?:when(?:ever)?|where|if|unless|while|because|that|to|for|from|in|on|of|by|with|without|as|before|after|until"
+    r"|no longer)\s*:$",
+    re.IGNORECASE,
+)
 _SUBSTANCE: Final = 60  # characters of a message's body; less explains nothing
 
 
@@ -214,7 +220,7 @@ def _problem(told: Sequence[str], message: str) -> list[str]:
     """
     found: list[str] = []
     for sentence in told[:_PROBLEM_SENTENCES]:
-        if re.search(rf"^\s*[-*•] +{re.escape(sentence[:20])}", message, re.MULTILINE) or _changes(sentence):
+        if _is_item(sentence, message) or _changes(sentence):
             break
         found.append(sentence)
     while found and not _PROBLEM.search(found[-1]):
@@ -251,7 +257,31 @@ def _body(commit: Commit) -> list[str]:
     found = [one_line(sentence) for sentence in sentences(unwrapped(text))]
     if found and same_line(found[0], commit.subject):
         found = found[1:]
-    return [sentence for sentence in found if not sentence.endswith(":") and len(sentence.split()) > 2]
+    joined = _with_open_lines(found, text)
+    return [sentence for sentence in joined if not sentence.endswith(":") and len(sentence.split()) > 2]
+
+
+def _with_open_lines(found: Sequence[str], text: str) -> list[str]:
+    """Return sentences with the items of a list joined to the line before it, where that is no sentence without them.
+
+    A line that names a fault ("These were lost:") is kept as well: its items alone would read as what is right.
+    """
+    joined: list[str] = []
+    is_open = False
+    for sentence in found:
+        if is_open and _is_item(sentence, text):
+            joined[-1] += f"{' ' if joined[-1].endswith(':') else '; '}{sentence.rstrip('.')}"
+        else:
+            is_open = _OPEN_LINE.search(sentence) is not None or (
+                sentence.endswith(":") and _PROBLEM.search(sentence) is not None
+            )
+            joined.append(sentence)
+    return joined
+
+
+def _is_item(sentence: str, text: str) -> bool:
+    """Return True for a sentence that begins an item of a list in a text."""
+    return re.search(rf"^\s*[-*•] +{re.escape(sentence[:20])}", text, re.MULTILINE) is not None
 
 
 def _sentence(text: str) -> str:

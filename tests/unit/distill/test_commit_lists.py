@@ -1,0 +1,37 @@
+"""A list in the message of a commit keeps the line before it where its items mean something else without it."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.distill.extractive.commands import Commit
+from reverie.distill.extractive.commit_details import Message, read_message
+
+
+def message(body: str) -> Message:
+    command = f"git commit -m \"$(cat <<'EOF'\nRing the bell of the pier\n\n{body}\nEOF\n)\""
+    return read_message(Commit("1a2b3c4", "Ring the bell of the pier", 1, None, command))
+
+
+def test_items_that_go_on_with_a_line_are_joined_to_it() -> None:
+    """They are no sentences of their own; what follows the list is."""
+    found = message(
+        "Ring the bell when:\n- a boat is late by an hour\n- the fog hides the pier.\n\nIt rings three times."
+    )
+    assert found.rest == (
+        "Ring the bell when: a boat is late by an hour; the fog hides the pier.",
+        "It rings three times.",
+    )
+
+
+def test_a_list_of_faults_keeps_the_line_that_says_so() -> None:
+    """The items alone would read as what the bell does now."""
+    found = message("These were wrong before:\n- the bell rang at every wave\n- the bell rang on Sundays\n")
+    assert found.problem == "These were wrong before: the bell rang at every wave; the bell rang on Sundays."
+
+
+@pytest.mark.parametrize("line", ["Changes:", "The bell of the pier:"])
+def test_a_heading_is_left_out(line: str) -> None:
+    """Its items are sentences."""
+    found = message(f"{line}\n- Add a rope to the bell\n- Store the hour of each ring\n")
+    assert found.rest == ("Add a rope to the bell.", "Store the hour of each ring.")
