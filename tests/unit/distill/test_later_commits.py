@@ -187,3 +187,19 @@ def test_each_commit_has_its_own_message() -> None:
     assert "the clock stood still" in other.content
     assert "Gulls" not in one.content + other.content
     assert "the clock stood still" not in one.content
+
+
+def test_a_sentence_that_a_later_commit_puts_right_is_left_out() -> None:
+    """By the name in a subject that says so; a fix of the code leaves the sentences about it."""
+    said = f"{BODY} The gauge_id stands in every line of the log."
+    for subject, stays in (("Clarify that gauge_id may be empty", False), ("fix: write gauge_id once", True)):
+        thread = Thread().user("Please ask the gauge for the tide once an hour, in src/tide.py.")
+        thread.edit("/w/harbour/src/tide.py", "pass", "def read_tide():\n    return ask_gauge()\n")
+        commit(thread, "Ask the gauge once an hour", "1a2b3c4", said)
+        thread.edit("/w/harbour/src/log.py", "old", "new")
+        commit(
+            thread, subject, "2b3c4d5", "The log has lines from before the first gauge is known, for a minute or so."
+        )
+        first = episodes(thread)[0]
+        assert ("in every line" in first.content) is stays
+        assert f"Later: {subject} (2b3c4d5)" in first.content

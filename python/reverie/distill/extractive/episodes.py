@@ -129,7 +129,7 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
 
 
 def _holding(found: Sequence[_Work], facts: ThreadFacts, ids: Mapping[str, str]) -> Iterator[_Work]:
-    """Yield the work that the thread's end did not undo, without sentences about what later edits removed."""
+    """Yield the work that the thread's end did not undo, without sentences about what was removed or put right."""
     end_state = EndState(facts, lambda path: path.startswith(("/", ".claude/", "~")) or bool(_SIDE_FILE.search(path)))
     later = LaterCommits(facts, ids)
     for work in found:
@@ -137,13 +137,20 @@ def _holding(found: Sequence[_Work], facts: ThreadFacts, ids: Mapping[str, str])
         finished = Finished(work.title, text, work.after, work.until, work.edited, work.sha)
         if end_state.holds(finished):
             gone = end_state.gone_names(finished)
-            if gone:
+            restated = later.restated_names(work.until, end_state.taken_back)
+            if gone or restated:
                 first, *rest = sentences(work.solution)
-                work.solution = " ".join([first, *(one for one in rest if not gone & {*specific_names(one)})])
-                work.lesson = "" if gone & {*specific_names(work.lesson)} else work.lesson
+                work.solution = " ".join([first, *(one for one in rest if not _is_about(one, gone, restated))])
+                work.lesson = "" if _is_about(work.lesson, gone, restated) else work.lesson
             work.files = later.paths(work.files or work.edited, work.until)
             work.later = later.told(work.title, text, work.edited, work.until, end_state.taken_back)
             yield work
+
+
+def _is_about(sentence: str, gone: frozenset[str], restated: frozenset[str]) -> bool:
+    """Return True where a sentence names what is gone, or what a later commit put right (in small letters)."""
+    names = {*specific_names(sentence)}
+    return bool(names & gone) or not restated.isdisjoint(map(str.lower, names))
 
 
 def short_summary(title: str) -> str:

@@ -26,6 +26,8 @@ _BRACES = re.compile(r"\{(?P<old>.*?) => (?P<new>.*?)\}")
 _CALLED = re.compile(r"\b[\w.]{4,}(?=\(\))|\b[A-Za-z]\w+\.[A-Z]\w+\b")
 # A ticket or a commit says nothing of the matter.
 _NUMBER = re.compile(r"[A-Z]{2,6}-\d+|[0-9a-f]{7,40}")
+# The subject of a commit that puts right what was said, not what was done.
+_RESTATES = re.compile(r"^(?:\w+(?:\([^)]*\))?!?:\s*)?clarif\w+", re.IGNORECASE)
 _TOLD_MAX: Final = 2
 _SUBJECT_MAX: Final = 110  # characters
 
@@ -85,6 +87,15 @@ class LaterCommits:
             if commit.seq > at and commit.sha not in without and commit_title(commit.subject) != title
         ]
         return f"Later: {'; '.join(found[-_TOLD_MAX:])}" if found else ""
+
+    def restated_names(self, at: int, without: Collection[str]) -> frozenset[str]:
+        """Return the names, in small letters, that a commit after entry `at` puts right in what was said.
+
+        Its subject says so ("Clarify ..."). Those `without` were taken back.
+        """
+        later = (change.commit for change in self._changes if change.commit.seq > at)
+        subjects = (one.subject for one in later if one.sha not in without and _RESTATES.match(one.subject))
+        return frozenset(name for subject in subjects for name in _names(subject))
 
     def _at_end(self, path: str, at: int) -> str:
         for change in self._moving:
