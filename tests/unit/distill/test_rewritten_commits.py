@@ -106,6 +106,7 @@ def test_the_new_id_is_named_where_a_list_or_a_push_shows_it(command: str, outpu
         ("git reflog", "1a2b3c4 HEAD@{1}: commit\n5e6f7a8 Count the boats at high tide"),
         ("git log --oneline origin/main", "1a2b3c4 Count the boats at high tide"),
         ("git push", "   9d8c7b6..5e6f7a8  release -> release"),
+        ("git fetch", "   9d8c7b6..5e6f7a8  main -> origin/main"),
         ("git merge pier && git push", "Merge made by the 'ort' strategy.\n   9d8c7b6..5e6f7a8  main -> main"),
     ],
 )

@@ -41,7 +41,10 @@ _OF_FILES = re.compile(r"\s--(?:\s|theirs\b|ours\b)|^ \.$")
 # A line of `git log`: "3f2c1ab Fix the parser", "* 3f2c1ab (HEAD -> main) Fix the parser".
 _LOGGED = re.compile(r"^[*|\\/ ]*(?P<sha>[0-9a-f]{7,40}) (?:\([^)\n]*\) )?(?P<subject>\S.*)$", re.MULTILINE)
 # What git says of a push: "   3f2c1ab..9d0e2f4  main -> main", "+ 3f2c1ab...9d0e2f4 main -> main (forced update)".
-_PUSHED = re.compile(r"^[+ ]+[0-9a-f]{7,40}\.{2,3}(?P<sha>[0-9a-f]{7,40}) +(?P<branch>\S+) +-> \S+", re.MULTILINE)
+# A fetch ends at "origin/main".
+_PUSHED = re.compile(
+    r"^[+ ]+[0-9a-f]{7,40}\.{2,3}(?P<sha>[0-9a-f]{7,40}) +(?P<branch>\S+) +-> (?P=branch)(?!\S)", re.MULTILINE
+)
 # Lists that hold commits from before they were rewritten, and one of the branch that is checked out alone.
 _OLD_LISTS = re.compile(r"\breflog\b|\bORIG_HEAD\b|\s--all\b|\bgit (?:\S+ )?fsck\b")
 _OWN_LIST = re.compile(r"^git (?:-C \S+ |--no-pager )*log(?: -\S+| \d+)*$")
