@@ -36,7 +36,7 @@ impl Findings<'_> {
             if !matches!(word[0], b'-' | b'/' | b'<' | b'>') {
                 (places, last) = (places + 1, Some((from, to)));
                 if client.argument == Argument::Positional(places) {
-                    self.add(self.client_password(from, to), Confidence::NamedValue);
+                    self.add_positional_password(from, to);
                     return;
                 }
             }
@@ -63,6 +63,13 @@ impl Findings<'_> {
             self.add(span, Confidence::NamedValue);
         }
         if let Some((from, to)) = last.filter(|_| lettered && places > 1) {
+            self.add_positional_password(from, to);
+        }
+    }
+
+    /// Add the password that a program knows by its place. A plain word there is prose: `requirepass directive is missing`.
+    fn add_positional_password(&mut self, from: usize, to: usize) {
+        if !self.bytes[from..to].iter().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'.' | b',')) {
             self.add(self.client_password(from, to), Confidence::NamedValue);
         }
     }
