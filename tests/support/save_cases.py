@@ -242,7 +242,9 @@ def cleanup(seed: int) -> Outcome:
     pattern = scene.pick.choice(PATTERNS)
     kept_before = scene.agents.copy()
     scene.waits(0)
+    own = words(" ".join(gone))  # the words that the person took away, with a line or by an edit
     for text in pattern(scene, loaded, gone):
+        own |= words(loaded) - words(text)
         if scene.pick.random() < 0.3:
             scene.agent_writes()
             scene.waits(0)
@@ -253,7 +255,7 @@ def cleanup(seed: int) -> Outcome:
     result.back = sorted((Counter(gone) & left).elements())
     result.kept = any(notice.kept for notice, _ in scene.sides.notices)
     later = words(" ".join((scene.agents - kept_before).elements()))
-    missing = later - scene.there() - words(" ".join(gone))
+    missing = later - scene.there() - own
     overwritten = missing & {word for version in scene.sides.versions[scene.path][:1] for word in words(version.text)}
     assert not overwritten
     by_agents = _last_of_agents(scene, missing)

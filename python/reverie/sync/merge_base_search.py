@@ -99,9 +99,9 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
     deleted lines from since is such a one too, but it is no sign by itself: whoever has seen the deletion may write the
     line again. Of several that were replaced within two seconds it is the one of which the save lacks least, then the
     oldest: an editor that has not seen the last change may not have seen those before it. One of which it lacks more
-    than of the text found so far is none of them: its lines would be deleted. Example: an editor saves its old buffer
-    again and again with one more line in it, while agents' lines come and go around it; that buffer explains every line
-    of the save.
+    than of the text found so far is none of them, since its lines would be deleted; then it cannot be told. Example:
+    an editor saves its old buffer again and again with one more line in it, while agents' lines come and go around it;
+    that buffer explains every line of the save.
     """
     search = _Search(_Lines(new), candidates)
     best = 0
@@ -120,10 +120,11 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
                 again = _shown_again(search, at, best)
                 if again:
                     shown_again.append((-again, at))
-                elif candidates[at].replaced_recently or _is_stale_buffer(search, at):
-                    if _lacking(search, at) <= lacking:
-                        unseen.append(at)
-                else:
+                elif (candidates[at].replaced_recently or _is_stale_buffer(search, at)) and (
+                    _lacking(search, at) <= lacking
+                ):
+                    unseen.append(at)
+                elif not _is_stale_buffer(search, at):
                     undecided.append(at)
             since |= older
         if shown_again:

@@ -60,6 +60,8 @@ def test_a_save_shows_what_its_writer_has_seen(new: str, base: int, oldest: int)
         (ADDED, [MORE, recent(ADDED), recent(PLAIN)], 1, 1),
         (MORE.replace("three", "3"), [MORE, recent(ADDED), recent(PLAIN)], 0, 0),
         ("- else\n", [MORE, ADDED, PLAIN], 0, 2),
+        # An agent changed one line and deleted another within two seconds: to go on from before it deletes more.
+        ("- else\n", ["# T\n\n- two of them there\n", recent(PLAIN)], 0, 1),
     ],
 )
 def test_what_is_silent_is_told_by_its_age(new: str, candidates: list[str | Candidate], base: int, oldest: int) -> None:
