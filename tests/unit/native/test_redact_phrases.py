@@ -41,6 +41,7 @@ def test_phrases(name: str) -> None:
         "net user ann /add", "net user is broken", "requirepass directive is missing.",
         "htpasswd -c .htpasswd ann", "log in with password authentication",
         "ConvertTo-SecureString $secret -AsPlainText", "log in with token auth (RFC 6750)",
+        "make stands as2 in the token",
         "db.example:5432:shop", "http://db.example:5432:8080", "tide connect --password string --host db",
     ],
 )  # fmt: skip
