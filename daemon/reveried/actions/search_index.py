@@ -40,7 +40,7 @@ async def keep_index(
             commits = services.store.commits
             is_due = loop.time() >= saved_at + save_after_s
             spaces = await asyncio.to_thread(spaces_of, services.store)
-            await asyncio.to_thread(_save, services, spaces, 0 if is_due else CHANGES_MAX)
+            await asyncio.to_thread(_save_memories, services, spaces, 0 if is_due else CHANGES_MAX)
             if is_due:
                 saved_at = loop.time()
         await asyncio.sleep(every_s)
@@ -48,11 +48,11 @@ async def keep_index(
 
 def save_indexes(services: Services) -> None:
     """Save the indexes that this process has opened: for the stop, which waits for a save that is running too."""
-    _save(services, services.recall.opened(), 0)
+    _save_memories(services, services.recall.opened(), 0)
 
 
-def _save(services: Services, spaces: Sequence[str], changes_min: int) -> None:
-    """Bring the indexes of spaces up to date, and save those with at least so many changes; errors are logged."""
+def _save_memories(services: Services, spaces: Sequence[str], changes_min: int) -> None:
+    """Bring the memory indexes of spaces up to date, save those with at least so many changes; errors are logged."""
     for space in spaces:
         try:
             if services.recall.catch_up(space) >= changes_min:
@@ -80,7 +80,7 @@ async def keep_messages(
                 is_current = False
                 while not is_current:
                     is_current = await asyncio.to_thread(services.messages.catch_up, space, SLICE_S)
-                await asyncio.to_thread(_save, services, space, 1 if is_due else MESSAGES_MAX)
+                await asyncio.to_thread(_save_messages, services, space, 1 if is_due else MESSAGES_MAX)
             saved_at = loop.time() if is_due else saved_at
         await asyncio.sleep(every_s)
 
