@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 from contextlib import contextmanager
 from datetime import datetime
@@ -35,7 +36,9 @@ __all__ = [
     "size",
     "spinner",
     "step_progress",
+    "terminal_width",
     "when",
+    "wrapped",
 ]
 
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
@@ -70,6 +73,21 @@ def console(*, to_stderr: bool = False) -> Console:
 def is_terminal() -> bool:
     """Return True if standard output is a terminal and not a pipe or file."""
     return sys.stdout.isatty()
+
+
+def terminal_width() -> int | None:
+    """Return the columns of the terminal that standard output is, or of COLUMNS; None for a pipe or file."""
+    return shutil.get_terminal_size().columns if is_terminal() else None
+
+
+def wrapped(text: str) -> str:
+    """Return the text in lines that fit the terminal, broken between words; a pipe gets it as it is."""
+    width = terminal_width()
+    if width is None or len(text) <= width:
+        return text
+    import textwrap  # noqa: PLC0415 - the commands that start fast seldom need it
+
+    return "\n".join(textwrap.wrap(text, max(width, _WRAP_MIN), break_long_words=False, break_on_hyphens=False))
 
 
 def say(text: str = "", *, keep: str = "\n") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from reveried.cli.output import clip, counted, print_fields, print_table, say, when
+from reveried.cli.output import clip, counted, print_fields, print_table, say, when, wrapped
 
 if TYPE_CHECKING:
     from reverie import wire
@@ -166,7 +166,7 @@ def print_recall(answer: wire.RecallAnswer) -> None:
     elif not answer.hits:
         say("Nothing here is related to that.")
     for hit in answer.hits or ():
-        say(one_line(hit.memory))
+        say(wrapped(one_line(hit.memory)))
         say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")
     if answer.weaker:
         say(f"Not shown: {counted(answer.weaker, 'weaker hit')}; with --min-score 0 they are.")

@@ -1,6 +1,7 @@
 """The command projects, and the project that a command takes: the one given, or that of the current folder."""
 
 import difflib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -45,6 +46,16 @@ def projects(
         say("No projects yet. A thread has one if its sessions name a folder.")
         say("Next: reverie import claude-code ~/.claude/projects")
         return
+    empty = [item.name for item in items if not item.threads and not item.memories]
+    items = [item for item in items if item.threads or item.memories]
+    if items:
+        _print_table(items)
+    if empty:
+        say(f"Without threads and memories: {', '.join(empty)}.")
+
+
+def _print_table(items: Sequence[wire.Project]) -> None:
+    """Print a row for each project."""
     print_table(
         ["Project", "Repository or folder", "Threads", "Memories"],
         [

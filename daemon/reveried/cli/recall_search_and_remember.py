@@ -12,7 +12,7 @@ from reverie.errors import NotFound, ValidationError
 from reveried.cli import local_daemon
 from reveried.cli.local_daemon import all_items
 from reveried.cli.options import Json, Limit, joined_text
-from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when
+from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when, wrapped
 from reveried.cli.print_answers import (
     ID_END,
     RECALL_LIMIT,
@@ -43,7 +43,10 @@ def search(
     query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="A question in your own words.")],
     *,
     where: Annotated[str, typer.Option("--in", help="messages, memories, documents or all.")] = "messages",
-    project: Annotated[str | None, typer.Option("--project", "-p", help="Only of this project.")] = None,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", "-p", metavar="NAME|PATH", help="Only of this project, by its name or a folder."),
+    ] = None,
     agent: Annotated[str | None, typer.Option("--agent", help="Only messages of this agent's threads.")] = None,
     thread: Annotated[str | None, typer.Option("--thread", help="Only messages of this thread.")] = None,
     since: Annotated[str | None, typer.Option("--since", metavar="DAY", help="From this day (UTC) on.")] = None,
@@ -60,7 +63,7 @@ def search(
     given = {
         "query": joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX),
         "in": where,
-        "project": project,
+        "project": given_project(project),
         "agent": agent,
         "thread": thread,
         "since": since,
@@ -196,7 +199,7 @@ def memories(
         return
     if is_terminal():
         for item in page.items:
-            say(one_line(item))
+            say(wrapped(one_line(item)))
             say(f"    {item.type} · {item.document} · {_short_id(item.id)}")
     else:
         _print_rows(page.items)

@@ -152,9 +152,12 @@ def _command_section(name: str, command: Any, heading: str) -> str:
 
 
 def _help_text(command: Any) -> str:
-    """Return the command's help sentence, and its example as code."""
-    sentence, marker, example = (command.help or "").partition("Example: ")
-    return f"{sentence.strip()}\n\nExample: `{example.strip()}`" if marker else sentence.strip()
+    """Return the command's help: a sentence, its example as code, and what is said behind that."""
+    sentence, marker, rest = (command.help or "").partition("Example: ")
+    if not marker:
+        return sentence.strip()
+    example, _, more = rest.strip().partition("\n\n")
+    return "\n\n".join(part for part in (sentence.strip(), f"Example: `{example}`", more.strip()) if part)
 
 
 def _parameter_rows(command: Any) -> Iterator[tuple[str, str]]:

@@ -136,6 +136,7 @@ def _memory(client: "Client", what: str, _at: str | None, json: bool) -> None:
             ("Memory", memory.id),
             ("Type", memory.type),
             ("Tags", " ".join(memory.tags)),
+            ("Project", memory.project),
             ("File", memory.document),
             ("Changed", when(memory.updated_at)),
             ("Recalled", counted(memory.access_count, "time") if memory.access_count else "never"),

@@ -1,7 +1,7 @@
 """Commands for threads: threads, context, distill, note."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 import orjson
@@ -13,7 +13,7 @@ from reverie.models import NoteCategory
 from reveried.cli import local_daemon
 from reveried.cli.local_daemon import all_items
 from reveried.cli.options import Budget, Json, Limit, joined_text
-from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, when
+from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, terminal_width, when
 from reveried.cli.print_answers import print_noted
 from reveried.cli.projects import ProjectOption, given_project
 from reveried.cli.recall_search_and_remember import print_proposals
@@ -25,6 +25,8 @@ __all__ = ["context", "distill", "note", "reflect", "threads"]
 
 T = TypeVar("T")
 TITLE_CHARS = 60
+_TABLE_COLUMNS = 110  # of a terminal: a narrower one has no room for id, project, title and last activity in a row
+_INDENT = "    "
 TOOL_CHARS_MAX = 2000  # of one tool call or result in `reverie context`: it shows what was done, not every byte
 _CATEGORIES = get_args(NoteCategory)
 _NOTE_CHARS_MAX = 20_000  # of a note, as `POST /v1/threads/{id}/notes` allows
@@ -45,11 +47,35 @@ def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False
         print_json(page)
         return
     if not page.items and project is not None:
-        say(f"No thread is of the project {clip(project, TITLE_CHARS)}. `reverie threads` lists all.")
+        folder = given_project(project) != project
+        named = f"folder {given_project(project)}" if folder else f"project {clip(project, TITLE_CHARS)}"
+        say(f"No thread is of the {named}. `reverie threads` lists all.")
         return
     if not page.items:
         say("No threads yet. Next: reverie import claude-code ~/.claude/projects")
         return
+    width = terminal_width()
+    if width is not None and width < _TABLE_COLUMNS:
+        _print_in_lines(page.items, width)
+    else:
+        _print_as_table(page.items)
+    if not all(thread.message_count for thread in page.items):
+        say("A thread without messages has nothing to distill.")
+    if page.next:
+        say("There are more: reverie threads --limit N")
+
+
+def _print_in_lines(items: Sequence[wire.Thread], width: int) -> None:
+    """Print two lines for each thread: its title; id, last activity and project, and its size where there is room."""
+    for thread in items:
+        say(clip(thread.title, width) if thread.title else "(without a title)")
+        size = counted(thread.message_count, "message") if thread.message_count else "no messages"
+        line = _INDENT + " · ".join(part for part in (thread.id, when(thread.updated_at), thread.project) if part)
+        say(f"{line} · {size}" if len(line) + len(size) + 3 <= width else line)
+
+
+def _print_as_table(items: Sequence[wire.Thread]) -> None:
+    """Print a row for each thread."""
     print_table(
         ["Thread", "Project", "Title", "Messages", "Tokens", "Summaries", "In context", "Last"],
         [
@@ -63,16 +89,12 @@ def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False
                 f"{thread.context.tokens:,} ({thread.context.fraction:.0%})",
                 when(thread.updated_at),
             )
-            for thread in page.items
+            for thread in items
         ],
         right=(3, 4, 5, 6),
         wraps=(2,),
-        drop=(6, 5, 7, 4, 3),
+        drop=(6, 5, 4, 3),
     )
-    if not all(thread.message_count for thread in page.items):
-        say("A thread without messages has nothing to distill.")
-    if page.next:
-        say("There are more: reverie threads --limit N")
 
 
 def context(

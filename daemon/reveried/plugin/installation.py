@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 CLIENTS: Final = ("claude-code", "codex")
+_PROGRAMS: Final = {"claude-code": "claude", "codex": "codex"}  # as a person starts them
 _PLUGIN: Final = f"{NAME}@{NAME}"
 _TABLES: Final = ("marketplaces", "plugins")  # of Codex's settings, in each of which one is ours
 _HEADER: Final = re.compile(r"^\s*\[(?!\[)(.+?)\]\s*(?:#.*)?$")
@@ -74,7 +75,7 @@ def place_of(client: str, env: Mapping[str, str], home: Path, data_dir: Path) ->
         folder = base / "plugins" / "cache" / NAME / NAME / __version__
         place = Place(client, base, folder, base / "config.toml", data_dir / "plugins" / client)
     if not place.home.is_dir():
-        raise NotFound(f"{place.home} does not exist", hint=f"start {client} once, then install again")
+        raise NotFound(f"{place.home} does not exist", hint=f"start `{_PROGRAMS[client]}` once, then install again")
     return place
 
 

@@ -10,6 +10,7 @@ from reverie.models import EntryKind
 from reverie.recall import memory_text
 from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.usecases.project_identity import of_thread
+from reverie.usecases.projections import LIST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -100,13 +101,16 @@ def memory_hit(query: str, hit: MemoryHit[MemoryRecord]) -> wire.SearchHit:
 def joined(lists: Sequence[Sequence[wire.SearchHit]], limit: int) -> list[wire.SearchHit]:
     """Return the best hits of lists whose scores cannot be compared, by their places in them.
 
-    A section is left out whose memory is there: it would say the same once more.
+    A section is left out whose memory is there, and the list of memory files beside any memory: it would say the same
+    once more.
     """
     if len(lists) == 1:
         return list(lists[0][:limit])
     ranked = [(place, number, hit) for number, hits in enumerate(lists) for place, hit in enumerate(hits)]
     ranked.sort(key=lambda item: (item[0], item[1]))
     with_memory = {hit.document for _, _, hit in ranked if hit.kind == "memory"}
+    if with_memory:
+        with_memory.add(LIST)
     kept = [hit for _, _, hit in ranked if hit.kind != "document" or hit.document not in with_memory]
     return kept[:limit]
 

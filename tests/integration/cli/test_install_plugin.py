@@ -222,7 +222,7 @@ def test_another_plugin_of_the_name_is_left_alone(machine: Machine) -> None:
     machine.codex.rmdir()
     code, _, err = machine.reverie("install", "codex")
     assert code != 0
-    assert "start codex once" in err
+    assert "start `codex` once" in err
 
 
 def test_doctor_names_hooks_that_are_not_trusted(machine: Machine) -> None:

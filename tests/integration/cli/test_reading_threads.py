@@ -143,6 +143,7 @@ def test_show_takes_any_id(reverie: Run, own: Daemon) -> None:
 
 def test_show_takes_what_lists_shorten(reverie: Run) -> None:
     """An archive is shown by the first characters that their list prints."""
+    assert reverie("remember", "the lock keeper is on leave")[0] == 0
     assert reverie("dream")[0] == 0
     address = orjson.loads(reverie("archives", "list", "--json")[1])["items"][0]["sha256"]
     assert reverie("show", address[:12]) == reverie("show", address) == reverie("archives", "show", address[:12])

@@ -43,6 +43,7 @@ def test_projects_are_listed(cli: Cli, routes: Routes) -> None:
     assert said.code == 0
     for part in ("harbour", "example.org/ann/harbour", "1,200", "7", "quay"):
         assert part in said.out
+    assert said.out.endswith("Without threads and memories: quay.\n")
     assert cli("projects", "--json").json["items"] == [HARBOUR, GIVEN]
     routes["GET /v1/projects"] = page()
     assert "No projects yet" in cli("projects").out
@@ -112,3 +113,11 @@ def test_threads_of_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> N
     routes["GET /v1/threads"] = page()
     assert "No thread is of the project quay" in cli("threads", "--project", "quay").out
     assert daemon.requests[-1].query["project"] == "quay"
+    assert f"No thread is of the folder {Path.cwd()}." in cli("threads", "--project", ".").out
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_memory_is_shown_with_its_project(cli: Cli, routes: Routes) -> None:
+    """That is where it is recalled."""
+    routes["GET /v1/memories"] = page(MEMORY)
+    assert "Project   harbour\n" in cli("show", "mem_1").out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -74,6 +75,20 @@ def test_every_option_is_sent(cli: Cli, routes: Routes) -> None:
             "limit": 3,
         }
     ]
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_folder_is_a_project(cli: Cli, routes: Routes) -> None:
+    """A path is sent as an absolute one, as by the other commands."""
+    sent: list[Any] = []
+
+    def answer(request: Any) -> dict[str, Any]:
+        sent.append(json.loads(request.body)["project"])
+        return {"hits": [], "complete": True}
+
+    routes["POST /v1/search"] = answer
+    assert cli("search", "oslo", "--project", ".").code == 0
+    assert sent == [str(Path.cwd())]
 
 
 @pytest.mark.usefixtures("daemon")

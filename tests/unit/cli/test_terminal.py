@@ -37,8 +37,8 @@ def narrow(text: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("terminal", "daemon")
-def test_threads(cli: Cli, routes: Routes) -> None:
-    """A thread's id is not cut; a long title may take two lines."""
+def test_threads(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Title, whole id, last activity, project, and the size where there is room; a wide terminal gets a table."""
     thread: dict[str, Any] = {
         "id": THREAD_ID,
         "title": "Why the tide tables of the harbour are an hour late in summer",
@@ -50,9 +50,16 @@ def test_threads(cli: Cli, routes: Routes) -> None:
         "updatedAt": AT,
     }
     routes["GET /v1/threads"] = {"items": [thread], "next": None}
+    last = output.when(AT)
     lines = narrow(cli("threads").out)
-    assert lines[1].startswith(THREAD_ID)
-    assert "1,234" in lines[1]
+    assert lines == [thread["title"], f"    {THREAD_ID} · {last} · 1,234 messages"]
+    routes["GET /v1/threads"] = {"items": [thread | {"project": "harbour-master", "title": ""}], "next": None}
+    assert narrow(cli("threads").out) == ["(without a title)", f"    {THREAD_ID} · {last} · harbour-master"]
+    monkeypatch.setenv("COLUMNS", "120")
+    heading, row = cli("threads").out.splitlines()
+    assert row.startswith(THREAD_ID)
+    assert row.endswith(last)
+    assert "Project" in heading
 
 
 @pytest.mark.usefixtures("home", "daemon")
@@ -85,6 +92,12 @@ def test_memories(cli: Cli, routes: Routes) -> None:
         "    fact · facts/user.md · mem_…fxgzskm0",
         "The sea is salt.",
         "    fact · facts/user.md · mem_1",
+    ]
+    routes["GET /v1/memories"] = {"items": [memory | {"content": "The harbour is deep. " * 9}], "next": None}
+    assert narrow(cli("memories").out)[:3] == [
+        "The harbour is deep. The harbour is deep. The harbour is deep. The harbour is",
+        "deep. The harbour is deep. The harbour is deep. The harbour is deep. The harbour",
+        "is deep. The harbour is deep.",
     ]
 
 
