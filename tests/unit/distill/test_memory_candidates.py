@@ -129,6 +129,24 @@ def test_an_error_is_told_without_its_place() -> None:
     )
 
 
+def test_a_fixed_failure_names_the_files_that_its_output_names() -> None:
+    """Other files that were edited meanwhile have nothing to do with it."""
+    thread = Thread().edit("/w/src/one.rs").edit("/w/src/two.rs")
+    thread.bash("cargo build", "error: cannot find `frob_it`\n --> src/lib.rs:3:1", failed=True)
+    thread.agent("The root cause is that `frob_it` needs the extra flag.").edit("/w/src/main.rs").edit("/w/src/lib.rs")
+    [mistake] = of_type(thread.bash("cargo build", "Finished"), MemoryType.MISTAKE)
+    assert "look at lib.rs: " in mistake.content
+
+
+def test_a_cause_that_names_what_is_gone_gives_no_memory() -> None:
+    """A variable that the mending took away is nowhere to be looked at."""
+    thread = Thread().edit("/w/src/one.rs").edit("/w/src/two.rs")
+    thread.bash("cargo build", "error: cannot find `frob_it` at src/lib.rs:3", failed=True)
+    thread.agent("The root cause is that `frob_it` reads old_flag before it is set.")
+    thread.edit("/w/src/lib.rs", "frob_it(old_flag)", "frob_it(None)").bash("cargo build", "Finished")
+    assert of_type(thread, MemoryType.MISTAKE) == []
+
+
 def test_a_plain_command_that_worked_later_is_no_mistake() -> None:
     """Edits in between need not be what fixed a command that is no check."""
     thread = (

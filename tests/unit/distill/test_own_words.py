@@ -231,6 +231,12 @@ CHAT = (
     "いつも笑顔でいてください。",
     "覚えておいて、私たちはずっと友達だよ。",
     "Gib niemals auf!",
+    "Merk dir eins, hat mein Lehrer gesagt: Übung macht den Meister.",
+    "Denk daran, Freitag ist Waschtag, hat mir meine Tante geschrieben.",
+    "Recuerda que la vida da muchas vueltas.",
+    "Ten en cuenta que el pan se acaba, como dice mi vecina.",
+    "N'oublie pas les clés de la cave, m'a-t-elle dit ce matin.",
+    "Remember that shoes come first, he told me, then the coat.",
 )
 
 

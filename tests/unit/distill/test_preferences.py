@@ -181,6 +181,7 @@ def test_a_value_alone_is_a_wish_in_a_lasting_frame(sentence: str, preference: s
         ("use British spelling please", "Wants agents to always use British spelling"),
         ("No emojis please", "Wants agents never to use emojis"),
         ("please reply in German", "Wants agents to always reply in German"),
+        ("the main rule is to never let the user wait", ""),
         ("use British spelling in this file", ""),
         ("no emojis in this commit", ""),
         ("we don't want this", ""),
@@ -202,3 +203,16 @@ def test_an_afterthought_is_left_out(afterthought: str) -> None:
     """A rule with an afterthought is quoted up to it."""
     told = preference_sentence(f"the overriding rule is to warn and go on{afterthought}")
     assert told == "The user wants: “the overriding rule is to warn and go on”"
+
+
+def test_a_choice_of_which_only_a_plan_was_written_may_change() -> None:
+    """It becomes a memory where code was edited or committed after it, or nothing at all."""
+    asked = {"questions": [{"question": "Should ships be sorted by name or by length?"}]}
+    answer = 'answers: "Should ships be sorted by name or by length?"="By name"'
+
+    def choices(thread: Thread) -> int:
+        return len(learnt(thread, MemoryType.FACT))
+
+    assert choices(Thread().call("AskUserQuestion", asked, answer).edit("/w/docs/plan.md")) == 0
+    assert choices(Thread().call("AskUserQuestion", asked, answer).edit("/w/docs/plan.md").edit("/w/ships.py")) == 1
+    assert choices(Thread().edit("/w/docs/plan.md").call("AskUserQuestion", asked, answer)) == 1

@@ -15,7 +15,7 @@ from reverie.distill.extractive.language_cues import words_of
 from reverie.distill.extractive.prose import clip, one_line, sentences, unwrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reverie.distill.extractive.commands import Commit
 
@@ -24,11 +24,14 @@ __all__ = [
     "TITLE_WORDS_MIN",
     "Message",
     "commit_title",
+    "is_correction",
     "is_fix",
     "is_tiny",
     "paths_as_committed",
     "read_message",
     "same_line",
+    "says_change",
+    "without_left_out",
     "without_type",
 ]
 
@@ -48,6 +51,7 @@ _FIX = re.compile(
     r"^(?:\w+(?:\([^)]*\))?!?:\s*)?(?:bug ?|hot)?(?:fix(?:es|ed)?|correct\w*|clarif\w+|repair\w*|restore\w*)\b",
     re.IGNORECASE,
 )
+_OF_REVIEW = re.compile(r"\breview\w*\b.*\b(?:feedback|comments?|findings?|suggestions?|remarks?)\b", re.IGNORECASE)
 # Subjects that name no work: merges, what a rebase broke, leftovers, "address review feedback", "fix lint", "more test
 # fixes".
 _HOUSEKEEPING = re.compile(
@@ -97,6 +101,18 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _PROBLEM_SENTENCES: Final = 2
+# A sentence that goes on with what the one before it told of the past: "This kept the list from being drawn."
+_WENT_ON = re.compile(
+    r"^(?:so |and |thus |therefore )?(?:this|that|which|it|they|these|those|as a (?:result|consequence),?) "
+    r"(?:also |then |in turn |\w+ly )?(?:(?:prevented|caused|meant|made|led|left|kept|let|broke|resulted|hid|lost"
+    r"|blocked|stopped|forced|allowed|crashed|failed|triggered|produced|returned|showed|happened|occurred)"
+    r"|(?:\w+ )?(?:was|were|had|did|could))\b",
+    re.IGNORECASE,
+)
+# A sentence that says nothing without the one before it.
+_POINTS_BACK = re.compile(
+    r"^(?:this|that|these|those|it|they|such|both|each|so|which|the (?:latter|former))\b", re.IGNORECASE
+)
 _TEMPORARY = re.compile(
     r"\b(?:for now|will be (?:superseded|replaced|removed)|follow-?up|interim"
     r"|temporary (?:fix|workaround|solution)|todo|as requested"
@@ -160,6 +176,11 @@ def is_fix(subject: str) -> bool:
     return _FIX.match(subject) is not None
 
 
+def is_correction(subject: str) -> bool:
+    """Return True for the subject of a commit that changes earlier work: a fix, or what a review asked for."""
+    return is_fix(subject) or _OF_REVIEW.search(subject) is not None
+
+
 def without_type(subject: str) -> str:
     """Return a subject on one line, without the type of a conventional commit."""
     return _PREFIX.sub("", one_line(subject))
@@ -168,9 +189,9 @@ def without_type(subject: str) -> str:
 def read_message(commit: Commit) -> Message:
     """Return what the message of a commit says behind its subject, without what holds only for now or is of tests."""
     body = _body(commit)
-    told = [sentence for sentence in body if not _TEMPORARY.search(sentence) and not _OF_TESTS.search(sentence)]
+    told = without_left_out(body, lambda sentence: _TEMPORARY.search(sentence) or _OF_TESTS.search(sentence))
     problem = _problem(told, commit.body)
-    reasons = [one for one in told if one not in problem and _REASON.search(one) and not _changes(one)]
+    reasons = [one for one in told if one not in problem and _REASON.search(one) and not says_change(one)]
     lesson = reasons[-1] if reasons else ""
     return Message(
         problem=" ".join(map(_sentence, problem)),
@@ -179,6 +200,22 @@ def read_message(commit: Commit) -> Message:
         text=" ".join(body),
         explains=sum(map(len, told)) >= _SUBSTANCE,
     )
+
+
+def says_change(sentence: str) -> bool:
+    """Return True for a sentence that says what a commit changes, also behind a file's name ("main.go: use ...")."""
+    return _CHANGES.match(_OF_FILE.sub("", sentence)) is not None
+
+
+def without_left_out(told: Iterable[str], is_left_out: Callable[[str], object]) -> list[str]:
+    """Return sentences without those left out, and without those that point back to one: "This also ..."."""
+    kept = []
+    missing = False
+    for sentence in told:
+        missing = bool(is_left_out(sentence)) or (missing and _POINTS_BACK.match(sentence) is not None)
+        if not missing:
+            kept.append(sentence)
+    return kept
 
 
 def is_tiny(report: str, subject: str) -> bool:
@@ -207,11 +244,6 @@ def same_line(line: str, subject: str) -> bool:
     return one_line(line).rstrip(".") in one_line(subject) or one_line(subject).rstrip(".") in one_line(line)
 
 
-def _changes(sentence: str) -> bool:
-    """True for a sentence that says what the commit changes, also behind the name of a file ("main.go: use ...")."""
-    return _CHANGES.match(_OF_FILE.sub("", sentence)) is not None
-
-
 def _problem(told: Sequence[str], message: str) -> list[str]:
     """Return the sentences at the beginning of a message that say what was wrong; no items of a list.
 
@@ -220,11 +252,15 @@ def _problem(told: Sequence[str], message: str) -> list[str]:
     """
     found: list[str] = []
     for sentence in told[:_PROBLEM_SENTENCES]:
-        if _is_item(sentence, message) or _changes(sentence):
+        if _is_item(sentence, message) or says_change(sentence):
             break
         found.append(sentence)
     while found and not _PROBLEM.search(found[-1]):
         found.pop()
+    for sentence in told[len(found) :] if found else ():
+        if not _WENT_ON.match(sentence) or _is_item(sentence, message):
+            break
+        found.append(sentence)
     return found
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.candidate_builder import build_candidate, with_absolute_dates
 from reverie.distill.extractive.commands import Purpose, is_wrapper_line
+from reverie.distill.extractive.end_state import is_removed
 from reverie.distill.extractive.language_cues import language_of
 from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.preferences import ABOUT_WORK
@@ -17,7 +18,7 @@ from reverie.distill.extractive.trace import Interrupted, ToolCall, Utterance
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reverie.distill.extractive.fixed_failures import FixedFailure
     from reverie.distill.extractive.thread_facts import ThreadFacts
@@ -175,10 +176,15 @@ def _about(step: Step) -> str:
 
 def mended_failures(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     """Yield advice for checks that failed and passed after an edit, where a cause of just that error was stated."""
+    results = {call.result_seq: call.result for call in facts.trace.calls if call.tool == "Bash"}
     for fix in reversed(facts.fixes):
         cause, seq = mended_cause(fix, facts)
-        where = ", ".join([path for path in fix.files if not path.startswith("/")][:2])
+        paths = [path for path in fix.files if not path.startswith("/")]
+        printed = [path for path in paths if path.rsplit("/", 1)[-1] in results.get(fix.failed.seq, "")]
+        where = ", ".join((printed or paths)[:2])
         error = fix.failed.error
+        if cause and _names_removed(cause, printed or paths, fix.failed.seq, facts):
+            continue
         if fix.failed.purpose in BROKEN and where and cause and not is_wrapper_line(error) and not _VAGUE.search(error):
             when = fix.passed.at or at
             told = _SPACE_BEFORE.sub("", " ".join(_PLACE.sub("", error).split())) or error
@@ -187,6 +193,19 @@ def mended_failures(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             yield build_candidate(
                 MemoryType.MISTAKE, with_absolute_dates(advice, when), when, seqs, fix.failed.purpose.value
             )
+
+
+def _names_removed(cause: str, paths: Sequence[str], after: int, facts: ThreadFacts) -> bool:
+    """Return True where a cause names what edits after an entry removed from the mended files: it is there no more.
+
+    A path or a file's name may be just what was wrong.
+    """
+    calls = [
+        call
+        for call in facts.trace.calls
+        if call.tool in EDITS and call.seq >= after and facts.trace.relative(call.path) in paths
+    ]
+    return any(is_removed(name, calls) for name in specific_names(cause) if "/" not in name and "." not in name)
 
 
 def mended_cause(fix: FixedFailure, facts: ThreadFacts) -> tuple[str, int]:

@@ -21,12 +21,12 @@ from reverie.distill.extractive.tool_kinds import EDITS
 from reverie.sentence_words import is_stop_word
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.distill.extractive.trace import ToolCall
 
-__all__ = ["EndState", "Finished", "common_words"]
+__all__ = ["EndState", "Finished", "common_words", "is_removed"]
 
 _WORD = re.compile(r"[^\W\d_]{4,}")
 _COMMON_WORDS: Final = 2  # shared by a message and a title from which they are about the same
@@ -116,6 +116,16 @@ class EndState:
         """Return the names in the text of a work that it had put into the code and later edits removed again."""
         return frozenset(self._gone(work)[0])
 
+    def code_changes(self) -> Iterator[tuple[str, int, Mapping[str, int]]]:
+        """Yield the path and entry of each edit of code, with how many times more each line is there after it."""
+        for path, changes in self._lines.items():
+            for seq, lines in changes:
+                yield path, seq, lines
+
+    def paths(self, work: Finished) -> set[str]:
+        """Return the paths of the files that a work edited, as the edits have them."""
+        return {call.path for call in self._edits if work.after < call.seq <= work.at}
+
     def _is_undone(self, work: Finished) -> bool:
         """Return True where git took the commit back, or brought every file of the work back to an earlier state."""
         if work.sha:
@@ -154,7 +164,7 @@ class EndState:
     def _gone(self, work: Finished) -> tuple[list[str], int]:
         """Return the names of the text that are gone, and how many of its names the work put into its files."""
         names = [name for name in specific_names(work.text) if "/" not in name and len(name) >= _LETTERS]
-        paths = {call.path for call in self._edits if work.after < call.seq <= work.at}
+        paths = self.paths(work)
         if not any(call.seq > work.at and call.path in paths for call in reversed(self._edits)):
             return [], 0
         gone: list[str] = []
@@ -222,6 +232,13 @@ class EndState:
 def common_words(one: str, other: str) -> set[str]:
     """Return the words of four letters or more that two texts share, without small words."""
     return _words(one) & _words(other)
+
+
+def is_removed(name: str, calls: Sequence[ToolCall]) -> bool:
+    """Return True where edits took a name out of their files and did not put it in again."""
+    pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    is_out = any(pattern.search(old) for call in calls for old, _ in _replacements(call))
+    return is_out and _growth(pattern, calls) <= 0
 
 
 def _words(text: str) -> set[str]:

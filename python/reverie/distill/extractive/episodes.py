@@ -22,12 +22,14 @@ from reverie.distill.extractive.commit_details import (
     paths_as_committed,
     read_message,
     same_line,
+    without_left_out,
     without_type,
 )
 from reverie.distill.extractive.corrections import BROKEN, mended_cause
 from reverie.distill.extractive.end_state import EndState, Finished, common_words
 from reverie.distill.extractive.language_cues import words_of
 from reverie.distill.extractive.later_commits import LaterCommits, with_id
+from reverie.distill.extractive.outdated_sentences import OutdatedSentences
 from reverie.distill.extractive.prose import clip, first_sentence, sentences, specific_names, unwrapped
 from reverie.distill.extractive.rewritten_commits import lasting_ids
 from reverie.distill.extractive.tool_kinds import EDITS
@@ -96,7 +98,7 @@ class _Work:
     sha: str = ""
     problem: str = ""
     task: str = ""
-    solution: str = ""
+    told: Sequence[str] = ()  # the sentences of the solution, of which the first names the commit
     lesson: str = ""
     edited: Sequence[str] = ()
     files: Sequence[str] = ()  # of `edited`, those that are there at the end, as the commit names them
@@ -129,28 +131,21 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
 
 
 def _holding(found: Sequence[_Work], facts: ThreadFacts, ids: Mapping[str, str]) -> Iterator[_Work]:
-    """Yield the work that the thread's end did not undo, without sentences about what was removed or put right."""
+    """Yield the work that the thread's end did not undo, without sentences that may no longer hold there."""
     end_state = EndState(facts, lambda path: path.startswith(("/", ".claude/", "~")) or bool(_SIDE_FILE.search(path)))
     later = LaterCommits(facts, ids)
+    outdated = OutdatedSentences(facts, end_state, later)
     for work in found:
-        text = f"{work.title}\n{work.problem}\n{work.solution}\n{work.lesson}"
+        text = "\n".join([work.title, work.problem, *work.told, work.lesson])
         finished = Finished(work.title, text, work.after, work.until, work.edited, work.sha)
         if end_state.holds(finished):
-            gone = end_state.gone_names(finished)
-            restated = later.restated_names(work.until, end_state.taken_back)
-            if gone or restated:
-                first, *rest = sentences(work.solution)
-                work.solution = " ".join([first, *(one for one in rest if not _is_about(one, gone, restated))])
-                work.lesson = "" if _is_about(work.lesson, gone, restated) else work.lesson
+            out = outdated.among([*work.told[1:], work.lesson], finished)
+            work.told = [*work.told[:1], *without_left_out(work.told[1:], out.__contains__)]
+            work.lesson = "" if work.lesson in out else work.lesson
             work.files = later.paths(work.files or work.edited, work.until)
             work.later = later.told(work.title, text, work.edited, work.until, end_state.taken_back)
-            yield work
-
-
-def _is_about(sentence: str, gone: frozenset[str], restated: frozenset[str]) -> bool:
-    """Return True where a sentence names what is gone, or what a later commit put right (in small letters)."""
-    names = {*specific_names(sentence)}
-    return bool(names & gone) or not restated.isdisjoint(map(str.lower, names))
+            if work.sha == "" or len(work.told) > 1 or work.problem or work.task or work.lesson:
+                yield work
 
 
 def short_summary(title: str) -> str:
@@ -164,13 +159,13 @@ def short_summary(title: str) -> str:
 def _episode(work: _Work, at: str | None) -> Candidate:
     when = work.at or at
     files = f"Files: {', '.join(work.files[:_FILES_SHOWN])}" if work.files else ""
-    told = _whole_sentences(work.solution, 2 * _LONG).rstrip(".")
+    told = _whole_sentences(work.told, 2 * _LONG).rstrip(".")
     solution = ". ".join(part for part in (told, work.later, files) if part)
     fields = [
         ("Summary", short_summary(work.title)),
         ("Date", (when or "")[:10]),
         ("Problem", clip(work.problem, _LONG)),
-        ("Task", _whole_sentences(work.task, _LONG) if not work.problem else ""),
+        ("Task", _whole_sentences(sentences(work.task), _LONG) if not work.problem else ""),
         ("Solution", solution),
         ("Lesson", clip(work.lesson, _LONG)),
     ]
@@ -208,7 +203,7 @@ def _of_commit(commit: Commit, lasting: str, before: int, plans: Sequence[_Plan]
     )
     message = read_message(commit)
     work.problem, work.lesson = message.problem, message.lesson
-    work.solution = " ".join([f"{with_id(commit.subject, lasting)}.", *message.rest])
+    work.told = (f"{with_id(commit.subject, lasting)}.", *message.rest)
     text = f"{title} {message.text}"
     plan = next((plan for plan in reversed(plans) if _carries_out(commit, plan)), None)
     if plan is not None and _related(f"{plan.title} {plan.goal}", text):
@@ -235,10 +230,10 @@ def _add_mended_failure(work: _Work, after: int, before: int, facts: ThreadFacts
                 return
 
 
-def _whole_sentences(text: str, length: int) -> str:
-    """Return the first sentences of a text that fit into `length`; the first is cut if it alone is too long."""
+def _whole_sentences(told: Sequence[str], length: int) -> str:
+    """Return the first sentences that fit into `length`, in one text; the first is cut if it alone is too long."""
     kept = ""
-    for sentence in sentences(text):
+    for sentence in told:
         if kept and len(kept) + len(sentence) >= length:
             break
         kept = f"{kept} {sentence}".strip()
@@ -331,5 +326,5 @@ def _of_plan(plan: _Plan, facts: ThreadFacts) -> _Work | None:
         edited=paths,
         seqs=[plan.seq, checks[-1].seq],
     )
-    work.solution = "Carried out as planned; checks passed"  # shell commands may have changed more than these files
+    work.told = ("Carried out as planned; checks passed",)  # shell commands may have changed more than these files
     return work

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.distill.extractive.trace import ToolCall
 
-__all__ = ["LaterCommits", "with_id"]
+__all__ = ["LaterCommits", "names_in", "with_id"]
 
 # Of git's own report: " delete mode 100644 old.py", " rename src/{a.py => b.py} (88%)".
 _DELETED = re.compile(r"^ delete mode \d+ (?P<path>.+)$", re.MULTILINE)
@@ -35,6 +35,12 @@ _SUBJECT_MAX: Final = 110  # characters
 def with_id(subject: str, commit_id: str) -> str:
     """Return the subject of a commit with its id in brackets, or alone where the id is empty."""
     return f"{subject} ({commit_id})" if commit_id else subject
+
+
+def names_in(text: str) -> set[str]:
+    """Return the names of code in a text, called ones among them; no paths, tickets and commits."""
+    found = {*specific_names(text), *_CALLED.findall(text)}
+    return {name for name in found if "/" not in name and not _NUMBER.fullmatch(name)}
 
 
 class _Change(NamedTuple):
@@ -132,8 +138,7 @@ def _renames(report: str) -> Iterator[tuple[str, str]]:
 
 
 def _names(text: str) -> set[str]:
-    found = {*specific_names(text), *_CALLED.findall(text)}
-    return {name.lower() for name in found if "/" not in name and not _NUMBER.fullmatch(name)}
+    return {name.lower() for name in names_in(text)}
 
 
 def _touches(change: _Change, path: str) -> bool:

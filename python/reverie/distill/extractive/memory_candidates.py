@@ -21,6 +21,7 @@ from reverie.distill.extractive.language_cues import language_of, words_of
 from reverie.distill.extractive.own_words import own_sentences, quoted_sentences
 from reverie.distill.extractive.procedures_and_skills import procedures, skills
 from reverie.distill.extractive.prose import clip, one_line, sentences, word_count
+from reverie.distill.extractive.tool_kinds import EDITS
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ _FOR_NOW = re.compile(
 # Something to remember that is no knowledge: "remember that time in Rome", "remember that I love you".
 _NO_KNOWLEDGE = re.compile(
     r"^(?:how|what|when|who|you|we(?:'re| are| had| were| went| will| all| love)|i (?:love|am here|'m here)"
-    r"|it'?s (?:ok|okay|never|all)|life|love|every(?:one|body|thing)?|there'?s always)\b",
+    r"|it'?s (?:ok|okay|never|all)|life|love|la vi(?:da|e)|das leben|every(?:one|body|thing)?|there'?s always)\b",
     re.IGNORECASE,
 )
 _REMEMBER_WORDS_MIN = 3
@@ -180,7 +181,7 @@ def _preferences(facts: ThreadFacts, at: str | None, mistakes: Iterable[Candidat
 def _choices(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     """Yield the person's choices between alternatives that the agent offered: decisions, with what was rejected."""
     for answer in reversed(facts.answers):
-        if _is_choice(answer):
+        if _is_choice(answer) and not _was_only_planned(answer.seq, facts):
             picked = _RECOMMENDED.sub("", answer.answer).strip()
             choice = f"Asked “{clip(answer.question, 160)}”, the user chose “{picked}”"
             yield build_candidate(
@@ -202,6 +203,13 @@ def _is_choice(answer: AnsweredQuestion) -> bool:
         and not _STEP.search(answer.question)
         and not _NO_CHOICE.match(answer.answer)
     )
+
+
+def _was_only_planned(seq: int, facts: ThreadFacts) -> bool:
+    """Return True where a plan or other documents were written after an entry and no code: a design that may change."""
+    edits = [call for call in facts.trace.calls if call.tool in EDITS and call.seq > seq and call.path]
+    is_planned = bool(edits) and all(call.path.lower().endswith(_PROSE) for call in edits)
+    return is_planned and not any(commit.seq > seq for commit in facts.commits)
 
 
 def _about_user(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
@@ -234,7 +242,7 @@ def _to_remember(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
         for sentence in own_sentences(said.text):
             language = language_of(sentence)
             match = language.remember.search(one_line(sentence)) if language is not None else None
-            if match is None or cue_phrases.is_question(sentence):
+            if match is None or cue_phrases.is_question(sentence) or preferences.is_reported(sentence):
                 continue
             what = match["what"].strip(" .!。！")
             if words_of(what) < _REMEMBER_WORDS_MIN or _NO_KNOWLEDGE.match(what):

@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
     from reverie.distill.extractive.trace import Utterance
 
-__all__ = ["ABOUT_WORK", "LONGEST", "OF_FEELINGS", "StandingPreference", "preference_sentence", "standing_preferences"]
+__all__ = [
+    "ABOUT_WORK",
+    "LONGEST",
+    "OF_FEELINGS",
+    "StandingPreference",
+    "is_reported",
+    "preference_sentence",
+    "standing_preferences",
+]
 
 LONGEST = 240
 """Characters of a sentence; nobody states a rule in more."""
@@ -169,9 +177,11 @@ OF_FEELINGS = re.compile(
     re.IGNORECASE,
 )
 """What people speak of with each other: "answer with your heart" is no order to an agent."""
-# Somebody else's words: "never talk with your mouth full, Grandma always said".
+# Somebody else's words: "never talk with your mouth full, Grandma always said", "remember one thing, he told me: ...".
+_TOLD = r"told me|sagte|meinte|schrieb|gesagt|geschrieben|m'a (?:dit|écrit)|dijo|decía|escribió"
 _REPORTED = re.compile(
-    r",\s*(?:(?!I\b)\w+ ){0,3}(?:said|says|sagte|sagt|meinte|dit|disait|decía|dijo|dice)\b[^,]{0,20}$"
+    rf",\s*(?:(?!I\b)[\w'-]+ ){{0,4}}(?:said|says|sagt|dit|disait|dice|dicho|{_TOLD})\b[^,:]{{0,20}}$"
+    rf"|,\s*(?:[\w'-]+ ){{0,4}}(?:{_TOLD})\b[^,:]{{0,20}}[,:]|m'a-t-(?:il|elle) (?:dit|écrit)"
     r"|(?<!我)[说説][。！]?$|と(?:言|い)っ",
     re.IGNORECASE,
 )
@@ -185,6 +195,8 @@ ABOUT_WORK = re.compile(
 # Broken off, or markup: "always → exit with", "never use {name}".
 _BROKEN = re.compile(r"[→⇒{}|…]|\.\.\.|=>|->|“…”")
 
+# Of what people use: "the user" of the product, which "The user wants" would take for the person who speaks.
+_OF_USERS = re.compile(r"\b(?:the|a|our|end) users?\b", re.IGNORECASE)
 # What follows dots or a "but I think" is an afterthought: "the rule is to warn...not sure about the others".
 _AFTERTHOUGHT = re.compile(
     r"\.{3}|…|,? but (?:maybe|perhaps|(?:i|we) (?:think|guess|could|might|can|will|should))\b", re.IGNORECASE
@@ -234,9 +246,14 @@ def standing_preferences(requests: Iterable[Utterance], *, chat: bool = False) -
                 yield StandingPreference(text, said.seq, said.at, one_line(sentence))
 
 
+def is_reported(sentence: str) -> bool:
+    """Return True for a sentence whose words are another person's by its own account: "..., he said"."""
+    return _REPORTED.search(sentence.rstrip(" .!").replace("\u2019", "'")) is not None
+
+
 def preference_sentence(sentence: str, *, chat: bool = False) -> str:
     """Rephrase `sentence` as a standing preference in the third person, or return the empty string."""
-    if len(sentence) > LONGEST or cue_phrases.is_question(sentence) or _REPORTED.search(sentence.rstrip(" .!")):
+    if len(sentence) > LONGEST or cue_phrases.is_question(sentence) or is_reported(sentence):
         return ""
     if chat and OF_FEELINGS.search(sentence):
         return ""
@@ -256,7 +273,7 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
         if text and text.count("`") % 2 == 0 and text.count("(") == text.count(")"):
             return clip(_first_part(text), _SHOWN)
     stated = _RULE.match(rule) or _UNWANTED.match(rule)
-    if not chat and stated and not (_PASSING.search(rule) or _BROKEN.search(rule)):
+    if not chat and stated and not (_PASSING.search(rule) or _BROKEN.search(rule) or _OF_USERS.search(rule)):
         return f"The user wants: “{rule}”"
     return ""
 
