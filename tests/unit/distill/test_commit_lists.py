@@ -35,3 +35,19 @@ def test_a_heading_is_left_out(line: str) -> None:
     """Its items are sentences."""
     found = message(f"{line}\n- Add a rope to the bell\n- Store the hour of each ring\n")
     assert found.rest == ("Add a rope to the bell.", "Store the hour of each ring.")
+
+
+def test_a_line_that_says_what_was_done_is_a_sentence() -> None:
+    """Before items that are sentences too; before others they are its end."""
+    found = message("Hang the bell of the pier higher:\n- Add a rope to the bell\n- Store the hour of each ring\n")
+    assert found.rest == ("Add a rope to the bell.", "Store the hour of each ring.")
+    found = message("Move the bell of the pier to a tower:\n- Add a rope to the bell\n- Store the hour of each ring\n")
+    assert found.rest[0] == "Move the bell of the pier to a tower."
+    found = message("Move these parts of the pier to a tower:\n- the bell and its rope\n- the clock of the master\n")
+    assert found.rest == ("Move these parts of the pier to a tower: the bell and its rope; the clock of the master.",)
+
+
+def test_a_line_that_is_wrapped_behind_a_colon_goes_on() -> None:
+    """What is in the next line is its end, though no item of a list."""
+    found = message('The bell of the pier rings three times at noon. Rename its ropes for the crew:\n"left" to "port".')
+    assert found.rest[-1] == 'Rename its ropes for the crew: "left" to "port".'

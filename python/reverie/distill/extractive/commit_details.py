@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.distill.extractive.commands import (
@@ -116,7 +117,7 @@ _POINTS_BACK = re.compile(
 _TEMPORARY = re.compile(
     r"\b(?:for now|will be (?:superseded|replaced|removed)|follow-?up|interim"
     r"|temporary (?:fix|workaround|solution)|todo|as requested"
-    r"|address(?:es)? review)\b",
+    r"|address(?:es)? (?:\w+ ){0,3}review)\b",
     re.IGNORECASE,
 )
 # What a message says of tests and comments: "Update tests for the new format", "parser_test.go: replace the stub".
@@ -139,6 +140,7 @@ _OPEN_LINE = re.compile(
     r"|no longer)\s*:$",
     re.IGNORECASE,
 )
+_LEAD_WORDS: Final = 5  # of a line before a list; a shorter one is a heading
 _SUBSTANCE: Final = 60  # characters of a message's body; less explains nothing
 
 
@@ -300,18 +302,27 @@ def _body(commit: Commit) -> list[str]:
 def _with_open_lines(found: Sequence[str], text: str) -> list[str]:
     """Return sentences with the items of a list joined to the line before it, where that is no sentence without them.
 
-    A line that names a fault ("These were lost:") is kept as well: its items alone would read as what is right.
+    A line that names a fault ("These were lost:") is kept as well: its items alone would read as what is right. One
+    that says what the commit did ("Move the bell to its own file:") is a sentence, where its items are sentences too.
     """
     joined: list[str] = []
-    is_open = False
-    for sentence in found:
-        if is_open and _is_item(sentence, text):
+    goes_on = is_open = False
+    for sentence, after in zip_longest(found, found[1:], fillvalue=""):
+        if goes_on or (is_open and _is_item(sentence, text)):
             joined[-1] += f"{' ' if joined[-1].endswith(':') else '; '}{sentence.rstrip('.')}"
-        else:
-            is_open = _OPEN_LINE.search(sentence) is not None or (
-                sentence.endswith(":") and _PROBLEM.search(sentence) is not None
-            )
-            joined.append(sentence)
+            goes_on = False
+            continue
+        is_line = sentence.endswith(":") and after != ""
+        has_items = is_line and _is_item(after, text)
+        is_long = len(sentence.split()) >= _LEAD_WORDS
+        goes_on = is_line and not has_items and len(sentence.split()) > 2
+        is_open = (has_items and _TEMPORARY.search(sentence) is None) and (
+            _OPEN_LINE.search(sentence) is not None
+            or _PROBLEM.search(sentence) is not None
+            or (is_long and not says_change(after))
+        )
+        is_sentence = has_items and not is_open and is_long and says_change(sentence)
+        joined.append(f"{sentence[:-1]}." if is_sentence else sentence)
     return joined
 
 

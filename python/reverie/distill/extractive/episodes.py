@@ -67,6 +67,10 @@ _PLAN_GOAL = re.compile(
     r"^#{1,3} +(?:goal|context|overview|problem|background|summary|motivation|objective)s?\b[^\n]*\n+(?P<text>[^#]+)",
     re.MULTILINE | re.IGNORECASE,
 )
+_GOAL = re.compile(
+    r"^(?:(?:goal|objective|aim|fix|solution|approach)s?\s*[:–—-]|(?:the|our) (?:goal|aim|fix|idea) is\b|this plan\b)",
+    re.IGNORECASE,
+)
 _GENERIC_TITLE = re.compile(
     r"^(?:(?:implementation|revised|updated|final|the)?\s*plan|context|overview|summary|goal|steps?|todo|tasks?"
     r"|phase \d+|next steps)\W*$",
@@ -295,10 +299,16 @@ def _plans(facts: ThreadFacts) -> list[_Plan]:
         if not title or _GENERIC_TITLE.match(title) or words_of(title) < TITLE_WORDS_MIN:
             continue
         goal = _PLAN_GOAL.search(text)
-        aim = " ".join(sentences(unwrapped(goal["text"]))[:2]) if goal else ""
+        aim = _aim(sentences(unwrapped(goal["text"]))) if goal else ""
         end = min((other for other in (*openers, *(seq for seq, _ in found)) if other > seq), default=2**62)
         plans.append(_Plan(clip(title, 100), "" if aim.endswith(":") else aim, seq, end))
     return plans
+
+
+def _aim(said: Sequence[str]) -> str:
+    """Return the first two sentences of what a plan is for; with the one that names the goal, where it is later."""
+    goal = next((sentence for sentence in said[1:] if _GOAL.match(sentence)), "")
+    return " ".join([*said[:1], goal] if goal else said[:2])
 
 
 def _of_plan(plan: _Plan, facts: ThreadFacts) -> _Work | None:
