@@ -79,7 +79,7 @@ def config_set(
     if json:
         print_json({"path": str(layout.config_file), name: _json_value(new_value)})
         return
-    say(f"{name} is now {_display(new_value)}. A running daemon reads it at its next start.")
+    say(f"{name} is now {_display(new_value) or 'empty'}. A running daemon reads it at its next start.")
     if key.environment in os.environ:
         say(f"But {key.environment} is set in this environment and overrides the file.")
 

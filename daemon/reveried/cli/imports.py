@@ -285,9 +285,11 @@ def _print_problems(reports: list[FileReport]) -> None:
         say(f"  {path}:{problem.line}: {problem.why}" if problem.line else f"  {path}: {problem.why}")
     if len(problems) > PROBLEMS_SHOWN:
         say(f"  and {counted(len(problems) - PROBLEMS_SHOWN, 'more line')}; --json lists all of them.")
-    for report in reports:
-        if report.error is not None:
-            sys.stderr.write(f"{report.path}: {report.error}\n")
+    failed = [(report.path, report.error) for report in reports if report.error is not None]
+    for path, error in failed[:PROBLEMS_SHOWN]:
+        sys.stderr.write(f"{error}\n" if error.startswith(path) else f"{path}: {error}\n")
+    if len(failed) > PROBLEMS_SHOWN:
+        sys.stderr.write(f"and {counted(len(failed) - PROBLEMS_SHOWN, 'more file')}; --json lists all of them.\n")
 
 
 def _import_report(reports: list[FileReport]) -> ImportReport:

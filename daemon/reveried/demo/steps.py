@@ -200,8 +200,8 @@ def question_about(memories: list[wire.Memory], state: wire.WorkingState) -> str
     for kind in _QUESTION_TYPES:
         for memory in memories:
             if memory.type == kind:
-                return f"What do we know about {_first_words(memory.content)}?"
-    return f"What about {_first_words(state.current_task or 'the last task')}?"
+                return f"What do we know about “{_first_words(memory.content)}”?"
+    return f"What about “{_first_words(state.current_task)}”?" if state.current_task else "What was the last task?"
 
 
 def _first_words(text: str) -> str:

@@ -49,6 +49,7 @@ _PATTERN_REASONS = {
 _OPERATION_HINT = "reverie log lists them"
 _NAME_REASON = "may hold only letters, digits and . _ : @ + -, and cannot be . or .."
 _QUOTED_CHARS = 80  # of a caller's text in an error message
+_RULE_CHARS = 300  # of a rule about several fields, which may list what is allowed
 _INTEGER_MAX = (1 << 63) - 1  # what every part of the daemon can store
 
 
@@ -164,7 +165,7 @@ def _error_of(kind: type, text: str) -> ReverieError:
         return ValidationError(f"`{name}` is missing", hint=f"give `{name}`", field=name, reason="missing")
     if not field and not any(pattern.match(what) for pattern in (_TYPE, _RANGE, _PATTERN, _ENUM)):
         # A rule about several fields, in its own words: "give `after` or `last`, not both".
-        return ValidationError(_quoted(what), hint="correct it and send it again")
+        return ValidationError(_quoted(what, _RULE_CHARS), hint="correct it and send it again")
     name = f"`{field}`" if field else "the body"
     choices = ", ".join(_choices(kind, field))
     hint = f"give one of {choices}" if choices and _ENUM.match(what) else f"correct {name} and send it again"
@@ -222,7 +223,7 @@ def _join(path: str, name: str) -> str:
     return f"{path}.{name}" if path else name
 
 
-def _quoted(text: str) -> str:
+def _quoted(text: str, chars: int = _QUOTED_CHARS) -> str:
     """Return a caller's text short enough for one sentence and free of control characters."""
     clean = "".join(character if character.isprintable() else "?" for character in text)
-    return clean if len(clean) <= _QUOTED_CHARS else clean[:_QUOTED_CHARS] + "…"
+    return clean if len(clean) <= chars else clean[:chars] + "…"

@@ -52,7 +52,7 @@ class ContextQuery(Request):
         if self.format != "text" and (self.max_chars is not None or self.tiers is not None):
             raise ValueError("`maxChars` and `tiers` belong to `format=text`")
         if unknown := [name for name in self.tier_names or () if name not in TIERS]:
-            raise ValueError(f"`tiers` has {unknown[0]!r}: the tiers are {', '.join(TIERS)}")
+            raise ValueError(f"`tiers` are of {', '.join(TIERS)}, and not {unknown[0]!r}")
 
     @property
     def tier_names(self) -> list[str] | None:

@@ -82,6 +82,7 @@ def test_set_and_get(cli: Cli, home: Path) -> None:
     done = cli("config", "set", "context.distilAt", "0.65")
     assert (done.code, done.err) == (0, "")
     assert "context.distilAt is now 0.65" in done.out
+    assert "daemon.tcp is now empty." in cli("config", "set", "daemon.tcp", "").out
     assert cli("config", "get", "context.distilAt").out == "0.65\n"
     assert cli("config", "get", "context.distilAt", "--json").json == {"context.distilAt": 0.65}
     assert cli("config", "set", "redact.literals", '["open sesame"]', "--json").json["redact.literals"] == [

@@ -293,6 +293,15 @@ def test_files_without_anything_new_are_counted(cli: Cli, tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("daemon", "importer")
+def test_sessions_of_another_program(cli: Cli, tmp_path: Path) -> None:
+    """Each is named once, the first twenty of them, with the command for it."""
+    paths = [session(tmp_path, b'{"type":"session_meta","payload":{"id":"s"}}', f"{n:02}.jsonl") for n in range(23)]
+    first, *_, last = said = cli("import", "claude-code", str(tmp_path)).err.splitlines()
+    assert first == f"{paths[0]} is a session of codex, not of claude-code (reverie import codex {paths[0]})"
+    assert (len(said), last) == (21, "and 3 more files; --json lists all of them.")
+
+
+@pytest.mark.usefixtures("daemon", "importer")
 def test_a_file_that_cannot_be_read(cli: Cli, tmp_path: Path) -> None:
     """One file that fails does not stop the others; the exit code is 1."""
     session(tmp_path, b"PK\x03\x04zip", "a.jsonl")

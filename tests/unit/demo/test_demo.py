@@ -119,10 +119,10 @@ def test_question_about() -> None:
     """The question is about a mistake before a fact, and about the task if there is neither."""
     memories = [memory("fact", "The sea is salt"), memory("mistake", "one two three four five six seven eight, nine")]
     state = wire.WorkingState(current_task="Fix the table.")
-    assert steps.question_about(memories, state) == "What do we know about one two three four five six seven eight?"
-    assert steps.question_about(memories[:1], state) == "What do we know about The sea is salt?"
-    assert steps.question_about([memory("episode")], state) == "What about Fix the table?"
-    assert steps.question_about([], wire.WorkingState()) == "What about the last task?"
+    assert steps.question_about(memories, state) == "What do we know about “one two three four five six seven eight”?"
+    assert steps.question_about(memories[:1], state) == "What do we know about “The sea is salt”?"
+    assert steps.question_about([memory("episode")], state) == "What about “Fix the table”?"
+    assert steps.question_about([], wire.WorkingState()) == "What was the last task?"
 
 
 def pages(print_pages: Callable[[Report], None], width: int = 80) -> str:

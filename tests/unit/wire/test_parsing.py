@@ -156,3 +156,10 @@ def test_a_rule_of_a_query_as_a_whole_is_said_in_its_own_words() -> None:
     with pytest.raises(ValidationError) as refused:
         wire.parse_query(wire.MessagesQuery, {"last": "1", "after": "1"})
     assert refused.value.message == "give `after` or `last`, not both"
+
+
+def test_a_rule_that_lists_what_is_allowed_is_said_whole() -> None:
+    """All tiers are named, however long the unknown one is."""
+    with pytest.raises(ValidationError, match="excerpts, tail, and not 'nowhere") as refused:
+        wire.parse_query(wire.ContextQuery, {"format": "text", "tiers": "notes," + "nowhere" * 25})
+    assert len(refused.value.message) < 320
