@@ -26,6 +26,7 @@ mod lines;
 pub mod merge;
 pub mod pack;
 pub mod patch;
+mod pool;
 pub mod rank;
 pub mod redact;
 pub mod tokens;

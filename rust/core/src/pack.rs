@@ -3,12 +3,13 @@
 //! A frame is a zstd frame (RFC 8878) without its four magic bytes, which would be the same in every record. The
 //! dictionary is part of the format on disk: a changed one could not unpack what was packed before.
 
-use std::cell::RefCell;
 use std::sync::LazyLock;
 
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::dict::{DecoderDictionary, EncoderDictionary};
 use zstd::zstd_safe::{self, CParameter};
+
+use crate::pool::Pool;
 
 /// The beginning of every zstd frame, left out on disk.
 const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
@@ -17,40 +18,30 @@ const LEVEL: i32 = 3;
 /// Logarithms of the smallest and largest window that zstd takes on every platform.
 const WINDOW_LOG: (u32, u32) = (10, 30);
 
+/// Contexts that are kept for the next calls; small texts are packed by one thread at a time.
+const IDLE_MAX: usize = 2;
+
 /// Typical records, the most frequent ones last, where references to them are shortest.
 static DICTIONARY: &[u8] = include_bytes!("../data/pack/records-1.txt");
 static TO_PACK: LazyLock<EncoderDictionary<'static>> = LazyLock::new(|| EncoderDictionary::copy(DICTIONARY, LEVEL));
 static TO_UNPACK: LazyLock<DecoderDictionary<'static>> = LazyLock::new(|| DecoderDictionary::copy(DICTIONARY));
 
-thread_local! {
-    // A context is larger than most texts that it packs, so each thread keeps its own.
-    static PACKER: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
-    static UNPACKER: RefCell<Option<Decompressor<'static>>> = const { RefCell::new(None) };
-}
+// A context is larger than most texts that it packs: a megabyte for packing.
+static PACKERS: Pool<Compressor<'static>> = Pool::new(IDLE_MAX);
+static UNPACKERS: Pool<Decompressor<'static>> = Pool::new(IDLE_MAX);
 
 /// Pack a text with the shared dictionary; `None` if zstd fails, as it does without memory.
 #[must_use]
 pub fn pack(data: &[u8]) -> Option<Vec<u8>> {
-    PACKER.with_borrow_mut(|kept| {
-        if kept.is_none() {
-            let mut packer = Compressor::with_prepared_dictionary(&TO_PACK).ok()?;
-            configure(&mut packer)?;
-            *kept = Some(packer);
-        }
-        without_magic(kept.as_mut()?.compress(data).ok()?)
-    })
+    without_magic(PACKERS.try_with(new_packer, |packer| packer.compress(data).ok())??)
 }
 
 /// Return the text that `pack` packed; `None` if the bytes are no such frame, or it has more than `limit` bytes.
 #[must_use]
 pub fn unpack(packed: &[u8], limit: usize) -> Option<Vec<u8>> {
     let (frame, size) = with_magic(packed, limit)?;
-    UNPACKER.with_borrow_mut(|kept| {
-        if kept.is_none() {
-            *kept = Some(Decompressor::with_prepared_dictionary(&TO_UNPACK).ok()?);
-        }
-        kept.as_mut()?.decompress(&frame, size).ok()
-    })
+    let make = || Decompressor::with_prepared_dictionary(&TO_UNPACK).ok();
+    UNPACKERS.try_with(make, |unpacker| unpacker.decompress(&frame, size).ok())?
 }
 
 /// Return the edit that makes `data` of `base`: a frame whose dictionary is `base`; `None` if zstd fails.
@@ -71,6 +62,13 @@ pub fn edit(base: &[u8], data: &[u8]) -> Option<Vec<u8>> {
 pub fn apply(base: &[u8], edit: &[u8], limit: usize) -> Option<Vec<u8>> {
     let (frame, size) = with_magic(edit, limit)?;
     Decompressor::with_dictionary(base).ok()?.decompress(&frame, size).ok()
+}
+
+/// Return a context that packs with the shared dictionary; `None` if zstd fails, as it does without memory.
+fn new_packer() -> Option<Compressor<'static>> {
+    let mut packer = Compressor::with_prepared_dictionary(&TO_PACK).ok()?;
+    configure(&mut packer)?;
+    Some(packer)
 }
 
 /// Leave out of frames what the store knows already: its own checksums cover them, and there is one dictionary.

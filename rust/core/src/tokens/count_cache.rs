@@ -26,7 +26,7 @@ const NO_PIECE: LongEntry = LongEntry { bytes: [0; LONG_BYTES], length: 0, token
 #[repr(align(32))]
 struct Pair([PieceKey; 2]);
 
-/// The cache of one encoding in one thread; the table of longer pieces is allocated on first use.
+/// A cache of one encoding, for one call at a time; the table of longer pieces is allocated on first use.
 pub(crate) struct CountCache {
     short: Vec<Pair>,
     long: Vec<[LongEntry; 2]>,

@@ -18,14 +18,13 @@ mod simd;
 mod vocabulary;
 mod window_merge;
 
-use std::cell::RefCell;
 use std::sync::LazyLock;
-use std::thread::LocalKey;
 
 use crate::error::Error;
+use crate::pool::Pool;
 use count_cache::CountCache;
 use counter::{Counter, LimitExceeded};
-use parallel::CachePool;
+use parallel::THREADS_MAX;
 use pre_tokenizer::Pattern;
 #[cfg(target_arch = "x86_64")]
 use simd::prefetch;
@@ -47,21 +46,15 @@ static O200K: LazyLock<Vocabulary> =
 static CL100K: LazyLock<Vocabulary> =
     LazyLock::new(|| Vocabulary::unpack(include_bytes!("../../data/cl100k_base.merges")));
 
-static O200K_POOL: CachePool = CachePool::new();
-static CL100K_POOL: CachePool = CachePool::new();
-
-thread_local! {
-    static O200K_CACHE: RefCell<Option<CountCache>> = const { RefCell::new(None) };
-    static CL100K_CACHE: RefCell<Option<CountCache>> = const { RefCell::new(None) };
-}
+static O200K_CACHES: Pool<CountCache> = Pool::new(THREADS_MAX);
+static CL100K_CACHES: Pool<CountCache> = Pool::new(THREADS_MAX);
 
 /// A built-in encoding, unpacked on first use and then shared.
 #[derive(Clone, Copy)]
 pub struct Encoding {
     vocabulary: &'static Vocabulary,
     pattern: Pattern,
-    cache: &'static LocalKey<RefCell<Option<CountCache>>>,
-    pool: &'static CachePool,
+    caches: &'static Pool<CountCache>,
 }
 
 impl Encoding {
@@ -71,12 +64,8 @@ impl Encoding {
     /// The name is not in [`ENCODINGS`].
     pub fn named(name: &str) -> Result<Self, Error> {
         match name {
-            "o200k_base" => {
-                Ok(Self { vocabulary: &O200K, pattern: Pattern::O200k, cache: &O200K_CACHE, pool: &O200K_POOL })
-            }
-            "cl100k_base" => {
-                Ok(Self { vocabulary: &CL100K, pattern: Pattern::Cl100k, cache: &CL100K_CACHE, pool: &CL100K_POOL })
-            }
+            "o200k_base" => Ok(Self { vocabulary: &O200K, pattern: Pattern::O200k, caches: &O200K_CACHES }),
+            "cl100k_base" => Ok(Self { vocabulary: &CL100K, pattern: Pattern::Cl100k, caches: &CL100K_CACHES }),
             _ => Err(Error::UnknownEncoding { name: name.to_owned() }),
         }
     }
@@ -84,13 +73,13 @@ impl Encoding {
     /// Count the tokens of a text.
     #[must_use]
     pub fn count(&self, text: &str) -> usize {
-        self.cache.with_borrow_mut(|cache| self.count_with(text, cache.get_or_insert_with(CountCache::new)))
+        self.caches.with(CountCache::new, |cache| self.count_with(text, cache))
     }
 
     /// Count the tokens of each text, in order; large batches use all processors.
     #[must_use]
     pub fn count_many<T: AsRef<str> + Sync>(&self, texts: &[T]) -> Vec<usize> {
-        parallel::count(texts, self, self.pool)
+        parallel::count(texts, self)
     }
 
     /// Whether a text has at most `limit` tokens; counting stops where it has more.
@@ -166,8 +155,7 @@ impl Encoding {
 
     /// Count the tokens of a text, or return where it exceeds `limit`.
     fn count_up_to(&self, text: &str, limit: usize) -> Result<usize, LimitExceeded> {
-        self.cache.with_borrow_mut(|cache| {
-            let cache = cache.get_or_insert_with(CountCache::new);
+        self.caches.with(CountCache::new, |cache| {
             Counter { text, pattern: self.pattern, vocabulary: self.vocabulary, limit }.count_tokens(cache)
         })
     }

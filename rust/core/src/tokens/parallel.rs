@@ -1,6 +1,5 @@
 //! Token counts of large batches of texts on all processors.
 
-use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, available_parallelism, scope};
 
 use crate::tokens::Encoding;
@@ -10,33 +9,10 @@ use crate::tokens::count_cache::CountCache;
 const CHUNK_BYTES_MIN: usize = 256 * 1024;
 
 /// Threads at most; more would compete for memory bandwidth.
-const THREADS_MAX: usize = 8;
-
-/// Caches of finished threads, for later ones; never more than [`THREADS_MAX`].
-pub(crate) struct CachePool(Mutex<Vec<CountCache>>);
-
-impl CachePool {
-    /// An empty pool.
-    pub(crate) const fn new() -> Self {
-        Self(Mutex::new(Vec::new()))
-    }
-
-    /// Call `work` with a cache that no other thread uses.
-    fn with_cache<T>(&self, work: impl FnOnce(&mut CountCache) -> T) -> T {
-        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let cached = lock().pop();
-        let mut cache = cached.unwrap_or_else(CountCache::new);
-        let result = work(&mut cache);
-        let mut idle = lock();
-        if idle.len() < THREADS_MAX {
-            idle.push(cache);
-        }
-        result
-    }
-}
+pub(crate) const THREADS_MAX: usize = 8;
 
 /// Count the tokens of each text, in order.
-pub(crate) fn count<T: AsRef<str> + Sync>(texts: &[T], encoding: &Encoding, pool: &CachePool) -> Vec<usize> {
+pub(crate) fn count<T: AsRef<str> + Sync>(texts: &[T], encoding: &Encoding) -> Vec<usize> {
     let count_here = |texts: &[T]| texts.iter().map(|text| encoding.count(text.as_ref())).collect::<Vec<_>>();
     let chunks = chunks(texts, available_parallelism().map_or(1, usize::from).min(THREADS_MAX));
     let Some((first, others)) = chunks.split_first().filter(|(_, others)| !others.is_empty()) else {
@@ -44,7 +20,7 @@ pub(crate) fn count<T: AsRef<str> + Sync>(texts: &[T], encoding: &Encoding, pool
     };
     scope(|scope| {
         let work = |texts: &[T]| {
-            pool.with_cache(|cache| {
+            encoding.caches.with(CountCache::new, |cache| {
                 texts.iter().map(|text| encoding.count_with(text.as_ref(), cache)).collect::<Vec<_>>()
             })
         };
@@ -97,12 +73,11 @@ mod tests {
     /// Several threads count like one, with new and with reused caches.
     #[test]
     fn threads_count_as_one_does() {
-        static POOL: CachePool = CachePool::new();
         let encoding = Encoding::named("cl100k_base").unwrap();
         let texts: Vec<String> = (0..400).map(|number| format!("text {number} in many words; ").repeat(90)).collect();
         let expected: Vec<usize> = texts.iter().map(|text| encoding.count(text)).collect();
         for _ in 0..2 {
-            assert_eq!(count(&texts, &encoding, &POOL), expected);
+            assert_eq!(count(&texts, &encoding), expected);
         }
     }
 }
