@@ -4,7 +4,8 @@ The allocator keeps what was freed, in case it is needed again, and pages of the
 were read. So large messages would stay resident for good. Therefore, a moment after the last large piece of work,
 both are given back: what is needed again is allocated again, or is still in the system's page cache. What small pieces
 leave is mostly reused, but what they free lies between what stays, and half an hour of them costs some 15 MB. So
-after any work both are given back within a minute; a daemon without work does nothing.
+after any work both are given back within a minute; a daemon without work does nothing. What functions keep of the texts
+of that minute is dropped before: it would grow with all texts that were ever looked at.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from reverie.store.lmdb_env import MAPS_LOCK
+from reverie.text_caches import clear_text_caches
 from reveried.linux import release_memory, release_pages
 
 __all__ = ["LARGE_BYTES", "QUIET_S", "REGULAR_S", "after_work"]
@@ -55,11 +57,12 @@ def _begin(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _release() -> None:
-    """Give memory and pages of the store's map back, these while the map stays where it is.
+    """Empty caches, and give memory and pages of the store's map back, these while the map stays where it is.
 
     Were it moved or closed after its address was read, the pages of what is there by then would be emptied. Walking the
     heap takes longer, and no commit that lets the map grow has to wait for that.
     """
+    clear_text_caches()
     release_memory()
     with MAPS_LOCK:
         release_pages("data.mdb")

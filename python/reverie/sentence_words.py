@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
+
+from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +37,7 @@ _MARKER = re.compile(r"\[REDACTED:[^\]\s]*\]")
 _COMMAND_FOR = re.compile(r"(To [^:`]*\b(?:this project|the project \S+?)\b[^:`]*): (`.+`)\.?")
 _SUBJECT = re.compile(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
 _SUBJECT_WORDS_MAX = 6
-_WORD_CACHE_MAX = 1 << 15  # words; the same few thousand recur in all memories
+_WORDS_BYTES = 8_000_000  # of some 30,000 words; the same few thousand recur in all memories
 _DISTINCTIVE = re.compile(r"[0-9_./\\@:+]|[a-z][A-Z]|^[A-Z]{2,}$")
 
 # Labels that do not name a subject: two lines that begin with `Note:` need not be about the same thing.
@@ -179,7 +180,7 @@ def _compatible(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFKC", text)
 
 
-@lru_cache(maxsize=_WORD_CACHE_MAX)
+@text_cache(bytes_max=_WORDS_BYTES, entry_bytes=200, char_bytes=4)
 def _classify(written: str) -> tuple[str, str, bool]:
     """Return a word case-folded, its singular (empty for stop words and negations), and whether it is distinctive."""
     word = written.casefold()

@@ -11,11 +11,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reverie.sentence_words import normalize, singular
+from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -150,7 +150,7 @@ class Wish:
             yield ("place", *frame)
 
 
-@lru_cache(maxsize=8192)
+@text_cache(bytes_max=16_000_000, entry_bytes=1700, char_bytes=6)
 def parse_wish(text: str) -> Wish | None:
     """Return a sentence read as a wish; None where it is none, or too long to be one rule."""
     plain = _DAY.sub("", normalize(text).replace("\u2019", "'"))

@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
 
 from reverie.models import MemoryType
 from reverie.sentence_words import analyze, count_negations, normalize, subject_of
+from reverie.text_caches import text_cache
 
 __all__ = [
     "MERGED_CHARS_MAX",
@@ -84,7 +84,8 @@ class Statement:
     resolves: bool  # says of something that it is over
 
 
-@lru_cache(maxsize=8192)  # the same memories meet the candidates of every session
+# The same memories meet the candidates of every session: some 8,000 of them.
+@text_cache(bytes_max=16_000_000, entry_bytes=700, char_bytes=12)
 def parse_statement(text: str) -> Statement:
     """Return what comparisons need of a statement: words, distinctive words, subject, affirmed or denied."""
     words = analyze(text)
@@ -201,7 +202,8 @@ def _same_but_quantity(new: Statement, old: Statement) -> bool:
     return ones > 0 and ones == others and one == other
 
 
-@lru_cache(maxsize=4096)  # a statement is compared with many others, and a dream compares each several times
+# A statement is compared with many others, and a dream compares each several times.
+@text_cache(bytes_max=2_000_000, entry_bytes=250, char_bytes=2)
 def _without_quantities(text: str) -> tuple[str, int]:
     """Return a text with every quantity replaced by a NUL, and their number."""
     return _QUANTITY.subn("\0", text)

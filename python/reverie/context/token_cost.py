@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from reverie import token_counter
+from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
     from reverie.models import Json
@@ -78,7 +78,7 @@ def _count(text: str) -> int:
     return _counted(text) if len(text) <= _REMEMBERED_CHARS else token_counter.count(text)
 
 
-@lru_cache(maxsize=4_096)
+@text_cache(bytes_max=2_000_000, entry_bytes=150, char_bytes=2)
 def _counted(text: str) -> int:
     return token_counter.count(text)
 

@@ -15,6 +15,7 @@ from reverie.documents.items import Item, ParsedDocument
 from reverie.documents.summary_line import Topics, at_most, shortened, summary_of_topics, topics_of
 from reverie.markdown_blocks import Block, BlockKind, parse, parse_beside
 from reverie.models import MemoryType
+from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +39,7 @@ ITEMS_MAX: Final = 40_000
 
 _KEPT_MAX: Final = 8  # parsed documents: of one of 32 KB, some 200 KB of memory
 _KEPT_CHARS_MAX: Final = 64 * 1024
-_CONTENTS_KEPT: Final = 4096  # bullets: some 1 MB
+_CONTENTS_BYTES: Final = 1_000_000  # of the contents of some thousand bullets
 
 _ENDING: Final = re.compile(r"\r\n|\r|\n")
 _UPDATED: Final = re.compile(r"Updated: *\d{4}-\d{2}-\d{2}")
@@ -213,7 +214,7 @@ def _bullet_items(blocks: Sequence[Block], data: bytes, kind: MemoryType) -> Ite
             yield Item(start, end, data[start:end].decode(), kind, _content(text), tags)
 
 
-@lru_cache(maxsize=_CONTENTS_KEPT)
+@text_cache(bytes_max=_CONTENTS_BYTES, entry_bytes=150, char_bytes=2)
 def _content(text: str) -> str:
     """Return the words of a bullet."""
     return unescaped(text).strip()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from reverie.documents.escaping import one_line
 from reverie.models import MemoryType
 from reverie.sentence_words import is_stop_word, label_of, opening_phrase, strip_markers
+from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,7 +28,7 @@ WORDS_MAX = 10  # words of a summary line, as seed 004 section 3 has it
 _TITLE_WORDS = 6  # of an episode's title, taken as its topic
 _KEY_WORDS_MAX = 3  # of a `Key: value` line; what is longer is a sentence with a colon
 _PHRASE_WORDS = 5  # of a fact without key and tags
-_TOPICS_KEPT = 4096  # memories whose topics are kept: some 1 MB
+_TOPICS_BYTES = 2_000_000  # of the topics of some thousand memories
 _MARKS = re.compile(r"\*\*")
 # Labels that say what kind of line it is, and not what it is about: "The user wants: short answers".
 _KIND_LABEL = re.compile(r"\s*(?:the user\b[^:\n]{0,20}|decision|note|rule|lesson|fact)\s*:\s*", re.IGNORECASE)
@@ -73,7 +73,7 @@ def summary_line(memories: Sequence[SummaryInput]) -> str:
 
 def topics_of(memory: SummaryInput) -> Topics:
     """Return the topics of one memory, each folded to one case and as it is written."""
-    return _topics(memory.type, memory.content, memory.tags, memory.title)
+    return _topics(memory.content, memory.type, memory.tags, memory.title)
 
 
 def summary_of_topics(topics: Sequence[Topics]) -> str:
@@ -113,8 +113,8 @@ def at_most(text: str) -> str:
     return line if is_short else shortened(line)
 
 
-@lru_cache(maxsize=_TOPICS_KEPT)
-def _topics(kind: MemoryType, content: str, tags: tuple[str, ...], title: str | None) -> Topics:
+@text_cache(bytes_max=_TOPICS_BYTES, entry_bytes=500, char_bytes=2)
+def _topics(content: str, kind: MemoryType, tags: tuple[str, ...], title: str | None) -> Topics:
     """Return the topics of one memory, each folded to one case and as it is written.
 
     Those of the last memories are kept: a write of one memory counts the topics of its whole document again.

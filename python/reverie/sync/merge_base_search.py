@@ -24,9 +24,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING
+
+from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +39,7 @@ _DISTINCTIVE_WORDS = 4
 """Words from which on a line is distinctive: two people do not write four equal words in a row by chance."""
 
 _COMPARED_MAX = 20_000  # comparisons of lines: a document that was rewritten has no edited lines
-_CACHED_LINES = 8_192  # the versions of a document share nearly all of their lines
+_LINES_BYTES = 8_000_000  # of some thousand lines: the versions of a document share nearly all of them
 _HEADER = ("> Summary:", "- Updated:")
 
 # A word, one of the characters that are written without spaces between words (kana, CJK, hangul), or a sign.
@@ -242,13 +244,13 @@ def _is_stale_buffer(search: _Search, at: int) -> bool:
     return 2 * (lines & search.text.counts).total() >= lines.total()
 
 
-@lru_cache(maxsize=_CACHED_LINES)
+@text_cache(bytes_max=_LINES_BYTES // 4, entry_bytes=150, char_bytes=2)
 def _has_word(line: str) -> bool:
     """Return True if a line has a letter or a digit."""
     return any(character.isalnum() for character in line)
 
 
-@lru_cache(maxsize=_CACHED_LINES)
+@text_cache(bytes_max=_LINES_BYTES // 4, entry_bytes=150, char_bytes=2)
 def _is_distinctive(line: str) -> bool:
     words: list[str] = _WORD.findall(line)
     return sum(word.isalnum() for word in words) >= _DISTINCTIVE_WORDS
@@ -271,7 +273,7 @@ def _inner_pairs(lines: Counter[str]) -> Counter[tuple[str, str]]:
     return pairs
 
 
-@lru_cache(maxsize=_CACHED_LINES)
+@text_cache(bytes_max=_LINES_BYTES, entry_bytes=200, char_bytes=18)
 def _pairs_of(line: str) -> tuple[tuple[str, str], ...]:
     """Return the word pairs of one line, as `_inner_pairs` counts them."""
     pairs = tuple(pair for pair in pairwise(_WORD.findall(line)) if any(map(str.isalnum, pair)))

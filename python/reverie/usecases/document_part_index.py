@@ -8,14 +8,15 @@ or a write failed, no index is kept under the state, and a new one is made: it i
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from reverie.documents.document_kind import DocumentKind
 from reverie.documents.document_parts import is_full, numbered, open_part, parts_of
 from reverie.documents.escaping import bullet, untagged
 from reverie.store import DocumentRecord, Kind
+from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,16 +26,49 @@ if TYPE_CHECKING:
 
 __all__ = ["PartIndex", "part_index"]
 
-_HASHES_KEPT = 4096  # lines: those of the part that is written to are looked at after each write
-_TEXTS_MAX = 512  # documents whose lines are kept: a set of some 10 KB for each
+_HASHES_BYTES = 1_000_000  # of lines: those of the part that is written to are looked at after each write
+_LINES_MAX = 1 << 15  # of all documents whose lines are kept: some 3 MB
 _INDEXES_MAX = 16  # spaces that are written to in turn; of each state only the newest is needed
 _DOCUMENTS_MAX = 64  # long documents in one index
 
 _State: TypeAlias = tuple[str, int, int]  # a space, and number and checksum of its documents
 
-# By the checksum of a document's record: the hashes of its lines, and whether it is full.
-_read: dict[str, tuple[frozenset[int], bool]] = {}
 _kept: dict[_State, PartIndex] = {}
+
+
+class _Known(NamedTuple):
+    """The lines of a document: the checksum of its record, the hashes of its lines, and whether it is full."""
+
+    checksum: str
+    lines: frozenset[int]
+    is_full: bool
+
+
+class _KnownDocuments:
+    """The lines of documents, each by its space and path in its newest state; thread-safe."""
+
+    def __init__(self) -> None:
+        self._documents: dict[tuple[str, str], _Known] = {}
+        self._lines = 0
+        self._lock = threading.Lock()
+
+    def get(self, space: str, path: str, checksum: str) -> _Known | None:
+        """Return what was read of a document whose record has this checksum, or None."""
+        known = self._documents.get((space, path))
+        return known if known is not None and known.checksum == checksum else None
+
+    def put(self, space: str, path: str, known: _Known) -> None:
+        """Keep what was read of a document; all others go where there would be too many lines."""
+        with self._lock:
+            before = self._documents.pop((space, path), None)
+            self._lines += len(known.lines) + 1 - (len(before.lines) + 1 if before is not None else 0)
+            if self._lines > _LINES_MAX:
+                self._documents.clear()
+                self._lines = len(known.lines) + 1
+            self._documents[space, path] = known
+
+
+_read = _KnownDocuments()
 
 
 @dataclass(slots=True)
@@ -135,15 +169,14 @@ def _read_parts(reader: Reader, path: str) -> _Parts:
     parts = _Parts({}, {})
     for part in parts_of(path, lambda name: reader.exists(Kind.DOCUMENT, (name,))):
         checksum = reader.record_checksum(Kind.DOCUMENT, (part,)) or ""
-        known = _read.get(checksum)
+        known = _read.get(reader.space, part, checksum)
         if known is None:
             document = reader.load(DocumentRecord, (part,))
             assert document is not None
-            if len(_read) >= _TEXTS_MAX:
-                _read.clear()
             lines = frozenset(_hash(line) for line in document.content.splitlines())
-            known = _read[checksum] = lines, is_full(document.size, len(document.ids))
-        parts.lines[part], parts.full[part] = known
+            known = _Known(checksum, lines, is_full(document.size, len(document.ids)))
+            _read.put(reader.space, part, known)
+        parts.lines[part], parts.full[part] = known.lines, known.is_full
     return parts
 
 
@@ -152,7 +185,7 @@ def _first_line(text: str) -> str:
     return next(iter(text.splitlines()), "")
 
 
-@lru_cache(maxsize=_HASHES_KEPT)
+@text_cache(bytes_max=_HASHES_BYTES, entry_bytes=150, char_bytes=2)
 def _hash(line: str) -> int:
     """Return the hash of a line without its list mark and its tags."""
     return hash(untagged(line.removeprefix("- ").strip())[0].strip())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 
 import pytest
 
 from reverie.client import Client
+from reverie.text_caches import text_cache
 from reveried import ram_release
 from reveried.linux import release_pages
 from support.daemon import running_daemon
@@ -52,3 +54,21 @@ def test_the_map_is_read_again_after_it_was_released() -> None:
         for _ in range(3):
             assert len(client.messages(thread).items[0].content) == ram_release.LARGE_BYTES + 1
     release_pages("data.mdb")  # without such a map
+
+
+def test_what_is_kept_of_texts_is_dropped_after_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is asked for again is made again."""
+    monkeypatch.setattr(ram_release, "QUIET_S", 0.0)
+    made: list[str] = []
+    make = text_cache(bytes_max=1_000_000, entry_bytes=100, char_bytes=1)(made.append)
+
+    async def work() -> None:
+        make("harbour")
+        make("harbour")
+        assert made == ["harbour"]
+        ram_release.after_work(ram_release.LARGE_BYTES)
+        while len(made) < 2:
+            await asyncio.sleep(0.01)
+            make("harbour")
+
+    asyncio.run(asyncio.wait_for(work(), 30))

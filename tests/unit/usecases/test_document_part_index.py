@@ -12,7 +12,7 @@ from reverie.documents.document_parts import PART_ITEMS_MAX
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Write
-from reverie.usecases import documents, undo_and_rollback
+from reverie.usecases import document_part_index, documents, undo_and_rollback
 from reverie.usecases import memory_changes as memories
 from reverie.usecases.document_part_index import PartIndex, part_index
 from reverie.usecases.document_writes import NewText, put_texts
@@ -168,3 +168,21 @@ def test_a_write_that_fails_leaves_no_index_behind(space: Space) -> None:
     assert not space.remember("the crane is broken").existed
     assert space.remember("the harbour opens at six").existed
     space.check(FIRST, "the crane is broken", "the harbour opens at six")
+
+
+def test_of_each_document_the_newest_lines_alone_are_kept(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often it was written and read anew; and of all documents no more lines than the most."""
+    known = document_part_index._KnownDocuments()
+    monkeypatch.setattr(document_part_index, "_read", known)
+    monkeypatch.setattr(document_part_index, "_LINES_MAX", 100)
+    for number in range(50):
+        space.put(FIRST, f"# First\n\n- the harbour opens at {number}\n")
+        with space.store.reader(SPACE) as reader:
+            assert PartIndex().with_line(reader, FIRST, Wording(f"the harbour opens at {number}")) == [FIRST]
+    assert [path for _, path in known._documents] == [FIRST]
+    for number in range(50):
+        path = f"facts/harbour{number}x.md"
+        space.put(path, f"# Harbour\n\n- opens at {number}\n")
+        with space.store.reader(SPACE) as reader:
+            assert PartIndex().with_line(reader, path, Wording(f"opens at {number}")) == [path]
+        assert known._lines == sum(len(one.lines) + 1 for one in known._documents.values()) <= 100
