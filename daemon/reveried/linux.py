@@ -19,6 +19,7 @@ __all__ = [
     "Peer",
     "activated_sockets",
     "die_with_parent",
+    "limit_memory_arenas",
     "notify",
     "peer_of",
     "release_memory",
@@ -31,6 +32,7 @@ FIRST_ACTIVATED_FD = 3
 PEER_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid of `struct ucred`
 PR_SET_PDEATHSIG = 1
 MADV_DONTNEED = 4
+M_ARENA_MAX = -8
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,19 @@ def die_with_parent(signal_number: int, parent: int) -> None:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
     if os.getppid() != parent:
         os._exit(0)
+
+
+def limit_memory_arenas(count: int) -> None:
+    """Let the threads started from now on share so many of the allocator's arenas (`man 3 mallopt`, M_ARENA_MAX).
+
+    By default there is one for each thread, up to eight for each processor, and each keeps free memory of its own.
+    Does nothing where the C library has no such setting.
+    """
+    import ctypes  # noqa: PLC0415 - as above
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    if hasattr(libc, "mallopt"):
+        libc.mallopt(M_ARENA_MAX, count)
 
 
 def release_memory() -> None:

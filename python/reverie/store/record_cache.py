@@ -64,6 +64,11 @@ class RecordCache(Generic[R, V]):
                 return entry.value
         return self._read(reader, key, entry)
 
+    def forget(self, key: Key) -> None:
+        """Forget the value of a record, as the store does not have it any more; one that is not kept is no error."""
+        entry = self._entries.pop(key, None)
+        self._bytes -= entry.size if entry is not None else 0
+
     def clear(self) -> None:
         """Forget every value."""
         self._entries.clear()

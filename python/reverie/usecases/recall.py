@@ -192,6 +192,7 @@ class MemoryIndex:
             for name, record in records.items():
                 if record is None:
                     self._index.remove(name)
+                    self._found.forget((name,))
             self._index.add_many(record for record in records.values() if record is not None)
         self.unsaved += len(exists)
         return len(self._index) == memories

@@ -196,3 +196,35 @@ def test_another_system_is_named_at_the_start(name: str, words: tuple[str, ...])
     assert f"Reverie runs on Linux only, and this system is {name}" in done.stderr
     assert "Traceback" not in done.stderr
     assert len(done.stderr.strip().splitlines()) <= 2
+
+
+THREADS = """
+import ctypes, sys, threading
+from reveried.linux import limit_memory_arenas
+if sys.argv[1:]:
+    limit_memory_arenas(int(sys.argv[1]))
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.fopen.restype = ctypes.c_void_p
+allocated, all_of_them = threading.Barrier(6), []
+def allocate():
+    all_of_them.append(libc.malloc(ctypes.c_size_t(1000)))
+    allocated.wait()
+threads = [threading.Thread(target=allocate) for _ in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+out = ctypes.c_void_p(libc.fopen(b"/dev/stdout", b"w"))
+libc.malloc_info(0, out)
+libc.fflush(out)
+"""
+
+
+def test_threads_share_as_many_arenas_as_they_may() -> None:
+    """Without the limit each of six threads has its own, beside that of the main thread."""
+
+    def arenas(*arguments: str) -> int:
+        command = [sys.executable, "-c", THREADS, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.count("<heap nr=")
+
+    assert arenas() > 3
+    assert arenas("2") == 2

@@ -112,3 +112,16 @@ def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             assert cache.load(reader, ("m0",)) == 1
             assert len(cache) == 0
             assert cache.load(reader, ("m0",)) == 1
+
+
+def test_a_value_that_is_forgotten_leaves_nothing(tmp_path: Path) -> None:
+    """Neither an entry nor its bytes; it is read again where it is asked for."""
+    cache = a_cache()
+    with opened(tmp_path) as store:
+        write(store, saves("m1", 7))
+        with store.reader(SPACE) as reader:
+            assert cache.load(reader, ("m1",)) == 7
+            cache.forget(("m1",))
+            cache.forget(("m1",))
+            assert (len(cache), cache._bytes) == (0, 0)
+            assert cache.load(reader, ("m1",)) == 7

@@ -384,3 +384,17 @@ def test_the_version_is_raised_with_the_analysis(tmp_path: Path) -> None:
     assert index.open(lambda _: None) is None
     [segment] = (tmp_path / "search").rglob("*.segment")
     assert segment.read_bytes()[-32:].hex() == "7a9431098d0c71d7247b4d010de4d830e5aed2919fe0604d8a841d02c9a4e971"
+
+
+def test_a_deleted_memory_is_not_kept_decoded(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        index = MemoryIndex()
+        put(store, *(memory(number, f"the parser {number}") for number in range(8)))
+        with store.reader(SPACE) as reader:
+            index.catch_up(reader)
+            assert len(index.search(reader, "parser")) == len(index._found) == 8
+        put(store, deleted=tuple(range(1, 8)))
+        with store.reader(SPACE) as reader:
+            index.catch_up(reader)
+            assert len(index._found) == 1
+            assert [hit.memory.content for hit in index.search(reader, "parser")] == ["the parser 0"]
