@@ -12,8 +12,9 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from support.churn import SETTINGS, Churn, Sample, plant, sample
+from support.churn import SETTINGS, Churn, plant
 from support.daemon import Daemon, environment, scratch_home
+from support.daemon_resources import Sample, sample
 from support.soak import count
 from support.waiting import wait_until
 
