@@ -36,6 +36,12 @@ _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]")
 _HEADING = re.compile(
     r"^#{1,3}\s+(?:(?:implementation )?plan\s*[:\u2013\u2014-]\s*)?(.+?)\s*#*\s*$", re.IGNORECASE | re.MULTILINE
 )
+# Of an answer such as "ok, do both please", which says nothing without the question before it.
+_AGREEING: Final = re.compile(
+    r"(?:(?:yes|yeah|yep|no|ok|okay|sure|fine|good|great|thanks|please|do|it|that|this|both|all|and|then|go|on|ahead"
+    r"|continue|proceed)\b\W*)+",
+    re.IGNORECASE,
+)
 _WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 
 
@@ -81,8 +87,8 @@ def refusal() -> Conflict:
 def title_of(text: str) -> str | None:
     r"""Return a title of at most 80 characters for a thread with this message, None if the message says too little.
 
-    Examples: "yes" and "[Request interrupted by user]" are None; a pasted plan "Do this:\n\n# Plan: Rename it\n…" is
-    "Rename it"; the command `/review` with the argument 158 is "/review 158".
+    Examples: "yes", "do both please" and "[Request interrupted by user]" are None; a pasted plan
+    "Do this:\n\n# Plan: Rename it\n…" is "Rename it"; the command `/review` with the argument 158 is "/review 158".
     """
     command = _COMMAND.search(text)
     arguments = _COMMAND_ARGUMENTS.search(text)
@@ -93,7 +99,7 @@ def title_of(text: str) -> str | None:
     if heading is not None and said.count("\n") >= _PASTED_LINES:
         return _clipped(heading[1])
     says_enough = len(said.split()) >= _WORDS_MIN or len(_WIDE.findall(said)) >= _WIDE_CHARS_MIN
-    return _clipped(said) if says_enough else None
+    return _clipped(said) if says_enough and _AGREEING.fullmatch(said) is None else None
 
 
 def _clipped(text: str) -> str:

@@ -14,7 +14,9 @@ PLAN = "Implement this:\n\n# Plan: Keep times in UTC\n\n" + "- one step of it\n"
     [
         ("please make the tide table print local times", "please make the tide table print local times"),
         ("yes", None),
-        ("ok, go on", "ok, go on"),
+        ("ok, go on", None),
+        ("Yes, do both please!", None),
+        ("do both tests pass", "do both tests pass"),
         ("[Request interrupted by user]", None),
         ("[Request interrupted by user for tool use]fix the tide table first", "fix the tide table first"),
         (PLAN, "Keep times in UTC"),
@@ -41,7 +43,7 @@ def test_title(text: str, title: str | None) -> None:
 
 def test_a_long_request_is_cut_behind_a_word() -> None:
     """A title has 80 characters at most."""
-    title = title_of("please " * 40)
+    title = title_of("repaint " * 40)
     assert title is not None
     assert len(title) <= 80
-    assert title.endswith("please…")
+    assert title.endswith("repaint…")
