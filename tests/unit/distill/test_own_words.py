@@ -237,6 +237,8 @@ CHAT = (
     "Ten en cuenta que el pan se acaba, como dice mi vecina.",
     "N'oublie pas les clés de la cave, m'a-t-elle dit ce matin.",
     "Remember that shoes come first, he told me, then the coat.",
+    "For the record, I was on time.",
+    "Denk daran, die Blumen zu gießen.",
 )
 
 

@@ -79,7 +79,7 @@ _LANGUAGES: Final = {
         remember=r"^(?:please )?(?:(?:remember|keep in mind|bear in mind|don'?t forget) that (?!time|day|night|one"
         r"|when|song"
         r"|trip|feeling|moment|guy|girl|movie|book)|remember: |(?:just )?for (?:future reference"
-        r"|the record)[,:]? (?:that )?)"
+        r"|the record(?!,? i\b))[,:]? (?:that )?)"
         r"(?P<what>.+)$",
         correction=r"^(?:no|nope|stop|wrong)\b[,.!:\s–—-]+(?:(?:please|we|you should|instead)[,\s]+)*"
         r"(?P<what>(?:don'?t|do not|never|always|avoid|only|use|keep|leave|put|run|call|name|write|make sure|revert"
@@ -110,7 +110,8 @@ _LANGUAGES: Final = {
         rf"(?:immer|nie|niemals|grundsätzlich)\b)",
         not_wishes=r"\b(?:heute|gerade|diesmal|vorerst|in dies\w+|fehlschl\w*|schlägt|warum|wieso)\b",
         remember=r"^(?:bitte )?(?:merke? dir|denke? (?:bitte )?daran|vergiss (?:bitte )?nicht|behalte im kopf)"
-        r"(?: bitte)?[,:]? (?:dass )?(?P<what>.+)$",
+        r"(?: bitte)?[,:]? (?:dass )?(?!(?!.*\b(?:immer|nie\w*)\b).*\b(?:zu \w+en|\w+zu\w+en)\b(?:,|$|[.!]))"
+        r"(?P<what>.+)$",
         correction=rf"^(?:nein|nee|stopp|falsch)\b[,.!:\s–—-]+(?:bitte )?(?P<what>(?:{_DE_VERBS}|nicht|nie|niemals"
         r"|immer|wir (?:verwenden|nutzen|benutzen))\b.+)$",
         about_me=r"^(?:hallo[,! ]+)?(?:ich heiße|mein name ist|nenn(?:e)? mich|ich (?:wohne|lebe|arbeite) (?:in|bei"
