@@ -51,3 +51,9 @@ def test_a_line_that_is_wrapped_behind_a_colon_goes_on() -> None:
     """What is in the next line is its end, though no item of a list."""
     found = message('The bell of the pier rings three times at noon. Rename its ropes for the crew:\n"left" to "port".')
     assert found.rest[-1] == 'Rename its ropes for the crew: "left" to "port".'
+
+
+@pytest.mark.parametrize("line", ["Part of SEA-12", "Refs #41", "Tests included for the bell and its rope."])
+def test_tickets_and_tests_are_left_out(line: str) -> None:
+    """They say nothing of the matter."""
+    assert message(f"The bell rings at noon.\n\n{line}\n").rest == ("The bell rings at noon.",)

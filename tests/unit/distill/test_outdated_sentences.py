@@ -60,12 +60,17 @@ def test_a_name_that_a_later_commit_shortened() -> None:
     """A refactoring tells the new name of the same thing; the sentence with the old one goes."""
     thread = tide(
         "The gauge is asked once an hour.\n\n- Implement HarbourTideReader for gauges\n- Add LevelStore for answers\n"
+        "- Keep the gauges apart\n"
     )
     body = "The package holds TideReader and the levels, so that the pages import one thing alone."
     commit(thread, "refactor: give the tide a package of its own", "2b3c4d5", body)
     first = told(thread)[0].content
     assert "HarbourTideReader" not in first
     assert "LevelStore" in first
+    commit(
+        thread, "rename the levels", "3c4d5e6", "The Store interface has them now, because the pages need one alone."
+    )
+    assert "LevelStore" not in told(thread)[0].content
 
 
 def test_an_effect_that_an_open_item_is_still_to_bring() -> None:

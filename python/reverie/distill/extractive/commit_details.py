@@ -120,9 +120,12 @@ _TEMPORARY = re.compile(
     r"|address(?:es)? (?:\w+ ){0,3}review)\b",
     re.IGNORECASE,
 )
-# What a message says of tests and comments: "Update tests for the new format", "parser_test.go: replace the stub".
+# What a message says of tests and comments, and of tickets: "Update tests for the new format", "parser_test.go: replace
+# the stub", "Tests included", "Part of SEA-12".
 _OF_TESTS = re.compile(
-    r"^(?:\S+_test\.\w+|\S+\.(?:test|spec)\.\w+|test_\w+\.py): "
+    r"^(?:unit |integration )?tests? (?:are |were )?(?:included|added|updated|cover)\b"
+    r"|^(?:part of|refs?|references|closes|fixes|resolves|relates to|related to|see)[: ]+#?[\w/-]*#?\d+\.?$"
+    r"|^(?:\S+_test\.\w+|\S+\.(?:test|spec)\.\w+|test_\w+\.py): "
     r"|^(?:also )?(?:add|update|replace|fix|adjust|extend|rename|include)\w* .{0,40}\b(?:tests?|comments?|docs)\b",
     re.IGNORECASE,
 )

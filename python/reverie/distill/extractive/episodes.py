@@ -46,6 +46,9 @@ __all__ = ["episodes", "short_summary"]
 
 # Words of a summary line (seed 004).
 _MAX_WORDS: Final = 10
+_ARTICLES: Final = {"a", "an", "the"}
+_LINKS: Final = {"that", "this", "is", "are", "be"}
+_WHOLE_PART: Final = 4  # words behind which a summary may end
 # Characters of a field.
 _LONG: Final = 400
 _FILES_SHOWN: Final = 6
@@ -153,11 +156,21 @@ def _holding(found: Sequence[_Work], facts: ThreadFacts, ids: Mapping[str, str])
 
 
 def short_summary(title: str) -> str:
-    """Return `title` in at most ten words; articles and prepositions are dropped first."""
-    words = without_type(title).rstrip(".").split()
+    """Return `title` in at most ten words; as many small words as needed are dropped first, articles before others.
+
+    One that is still too long ends behind its last whole part: "Draw the map, sort the ships".
+    """
+    all_words = without_type(title).rstrip(".").split()
+    words = [*all_words]
+    for small in (_ARTICLES, _LINKS, FILLER):
+        for place in reversed(range(len(words))):
+            if len(words) > _MAX_WORDS and words[place].lower() in small:
+                del words[place]
     if len(words) > _MAX_WORDS:
-        words = [word for word in words if word.lower() not in FILLER]
-    return " ".join(words[:_MAX_WORDS])
+        first = all_words[:_MAX_WORDS]
+        end = max((place for place, word in enumerate(first) if word.endswith((",", ";"))), default=0)
+        words = first[: end + 1] if end >= _WHOLE_PART else words[:_MAX_WORDS]
+    return " ".join(words).rstrip(",;")
 
 
 def _episode(work: _Work, at: str | None) -> Candidate:

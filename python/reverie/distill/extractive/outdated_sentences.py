@@ -35,6 +35,7 @@ _RESTRUCTURES = re.compile(
 )
 # "HarbourCLIReader", "read_tide": the words of a name.
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+")
+_DECLARED = re.compile(r"\b([A-Z][a-z]{3,})(?= (?:interface|struct|class|trait|enum|protocol)\b)")
 # "read_tide", "--dry-run", "read_tide(".
 _TOKEN = re.compile(r"(?P<name>(?:(?<![\w-])--[a-z][a-z0-9-]+|\w+))\(?")
 _LETTERS: Final = 4  # of a name; a shorter one stands for many things
@@ -50,7 +51,7 @@ class OutdatedSentences:
         self._open = [_OPENING.sub("", item.subject) for item in facts.plan if item.status in _OPEN]
         self._corrected = _corrected_names(facts, end_state)
         self._renames = [
-            (commit.seq, frozenset(specific_names(f"{commit.subject}\n{read_message(commit).text}")))
+            (commit.seq, _given_names(f"{commit.subject}\n{read_message(commit).text}"))
             for commit in facts.commits
             if _RESTRUCTURES.match(commit.subject)
         ]
@@ -112,10 +113,15 @@ def _corrected_names(facts: ThreadFacts, end_state: EndState) -> dict[tuple[str,
     return found
 
 
+def _given_names(text: str) -> frozenset[str]:
+    """Return the names in a text; one of a single word where the text says what it is: "the Reader interface"."""
+    return frozenset([*specific_names(text), *_DECLARED.findall(text)])
+
+
 def _is_renamed(name: str, others: frozenset[str]) -> bool:
     """Return True where one of other names has the same last word, and all words of one are words of the other.
 
-    "FileTideReader" is called "TideReader" later.
+    "FileTideReader" is called "TideReader" later, or "Reader".
     """
     parts = [part.lower() for part in _PART.findall(name)]
     if len(parts) < 2 or name in others:
@@ -123,6 +129,6 @@ def _is_renamed(name: str, others: frozenset[str]) -> bool:
     for other in others:
         words = [part.lower() for part in _PART.findall(other)]
         shorter, longer = sorted((set(parts), set(words)), key=len)
-        if words and words[-1] == parts[-1] and len(shorter) > 1 and shorter < longer:
+        if words and words[-1] == parts[-1] and shorter < longer:
             return True
     return False
