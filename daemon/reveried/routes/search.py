@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Final
 from reverie import wire
 from reverie.errors import ValidationError
 from reverie.importers.line_entry import rfc3339_utc
+from reverie.search import days_asked_about
 from reverie.store import to_ms
 from reverie.usecases import search_results as usecase
 from reverie.usecases.message_indexes import within
 from reverie.usecases.projections import holds_only
+from reverie.usecases.said_on_day import said_on_days
 from reveried.actions.project_lookup import known_project, visible
 from reveried.http.handler_call import Reply
 from reveried.http.routing import Route
@@ -84,7 +86,20 @@ def _messages(asked: _Asked) -> list[wire.SearchHit]:
     accepted = within(kind="message", threads=threads, agent=request.agent, since=asked.since, before=asked.before)
     hits = services.messages.messages(space, request.query, request.limit, accepted)
     with services.store.reader(space) as reader:
-        return usecase.message_hits(reader, request.query, hits)
+        found = usecase.message_hits(reader, request.query, hits)
+        days = days_asked_about(request.query) if asked.since is None and asked.before is None else []
+        if not days:
+            return found
+        listed = said_on_days(reader, days, request.limit, threads=threads, agent=request.agent)
+    known = {_place(hit) for hit in listed}
+    return [*listed, *(hit for hit in found if _place(hit) not in known)][: request.limit]
+
+
+def _place(hit: wire.SearchHit) -> tuple[str, int]:
+    """Return the thread and the number of a found message."""
+    assert hit.thread is not None
+    assert hit.message is not None
+    return hit.thread.id, hit.message.seq
 
 
 def _sections(asked: _Asked) -> list[wire.SearchHit]:

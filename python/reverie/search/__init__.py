@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reverie.full_text_index import Hit
-from reverie.search.question_weights import SPREAD_FROM, is_question, spread, surroundings_for
+from reverie.search.question_weights import SPREAD_FROM, days_asked_about, is_question, spread, surroundings_for
 from reverie.search.searchable_units import (
     K1,
     VERSION,
@@ -31,6 +31,7 @@ __all__ = [
     "B",
     "clipped",
     "content_text",
+    "days_asked_about",
     "document_units",
     "fused",
     "is_number_of",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reverie.full_text_index import Hit
 
-__all__ = ["SPREAD_FROM", "is_question", "spread", "surroundings_for"]
+__all__ = ["SPREAD_FROM", "days_asked_about", "is_question", "spread", "surroundings_for"]
 
 CANDIDATES: Final = 40  # the best messages, looked at with two neighbours on either side
 WINDOW: Final = 1.5  # what the words around a message count beside those in it: an answer has few words of its question
@@ -32,6 +32,7 @@ AGAIN: Final = 0.6  # what each further hit of one thread counts for a statement
 SPREAD_FROM: Final = 6  # times as many hits as are asked for, to spread them over threads
 _NEAR_DAYS: Final = 10
 _DAY = timedelta(days=1)
+_DAY_CHARS: Final = 300  # of a question about a day; a longer text is about something
 
 _MONTHS: Final = (
     "january february march april may june july august september october november december".split()  # noqa: SIM905
@@ -45,6 +46,11 @@ _DATES: Final = (
 _MONTH_OF_YEAR: Final = re.compile(rf"(?P<month>{_MONTH}),? (?:of )?(?P<year>\d{{4}})")
 _ASKING: Final = frozenset(
     "what when where which who whom whose why how did do does is are was were can could".split()  # noqa: SIM905
+)
+_OF_A_DAY: Final = re.compile(  # a question about a day, whose words say nothing of what happened on it
+    r"(?:\W*\b(?:what|which|was|were|is|did|do|done|does|have|has|had|been|happened|i|me|my|we|us|our|you|they|it|the|a|all"
+    r"|everything|anything|on|at|in|of|for|to|about|and|that|this|day|said|say|tell|talked|talk|asked|ask|discussed"
+    r"|discuss|worked|work|working|show|list|please|messages|sessions|threads|conversations)\b)*\W*"
 )
 _NAME = re.compile(r"\b[A-Z][\w'-]{1,29}")
 
@@ -90,9 +96,27 @@ def is_question(query: str) -> bool:
     return query.rstrip().endswith("?") or (0 < len(words) <= QUESTION_WORDS and words[0].lower() in _ASKING)
 
 
+def days_asked_about(query: str) -> list[str]:
+    """Return the days of a question about nothing else, in order; "what did we do on May 3rd, 2026?": ["2026-05-03"].
+
+    Empty for a question that has words to search for ("what broke on May 3rd, 2026?").
+    """
+    rest = query.lower()
+    days = _all_days(rest) if len(rest) <= _DAY_CHARS else []
+    if not days:
+        return []
+    for form in _DATES:
+        rest = form.sub(" ", rest)
+    return [day.date().isoformat() for day in days] if _OF_A_DAY.fullmatch(rest) else []
+
+
+def _all_days(query: str) -> list[datetime]:
+    return sorted({day for form in _DATES for day in _days(form, query)})
+
+
 def _times(query: str) -> list[Boost]:
     """Return boosts for the dates in a question, else for its months of a year."""
-    days = sorted({day for form in _DATES for day in _days(form, query)})
+    days = _all_days(query)
     boosts: list[Boost] = []
     for day in days:
         boosts.append(_said("near that date", NEAR, day - _NEAR_DAYS * _DAY, day + (_NEAR_DAYS + 1) * _DAY))

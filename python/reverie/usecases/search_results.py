@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reverie.recall import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
 
-__all__ = ["joined", "memory_hit", "message_hits", "section_hit"]
+__all__ = ["hit_of_entry", "joined", "memory_hit", "message_hits", "section_hit"]
 
 NEIGHBOUR_CHARS: Final = 200
 NEIGHBOUR_READ: Final = 2_000  # characters, before spaces are taken together
@@ -49,19 +49,32 @@ def _message_hit(
 ) -> wire.SearchHit | None:
     """Return a found message with its neighbours; None where it was deleted."""
     entry = reader.get(Kind.ENTRY, (thread.id, seq))
-    role = None if entry is None else entry.get("role")
-    if entry is None or role is None:
+    if entry is None or entry.get("role") is None:
         return None
+    return hit_of_entry(reader, words, thread, seq, entry, score=round(hit.score, 4), why=_why(hit.terms))
+
+
+def hit_of_entry(
+    reader: Reader,
+    words: Sequence[str],
+    thread: ThreadRecord,
+    seq: int,
+    entry: Mapping[str, Any],
+    *,
+    score: float,
+    why: str,
+) -> wire.SearchHit:
+    """Return an entry of a thread that says something as a hit, with the part of it that has most of the words."""
     before = _neighbour(reader, thread.id, range(seq - 1, max(seq - 1 - GAP, 0), -1))
     after = _neighbour(reader, thread.id, range(seq + 1, min(seq + 1 + GAP, thread.last_seq + 1)))
     return wire.SearchHit(
         kind="message",
         passage=search.passage(_text(entry), words),
-        score=round(hit.score, 4),
-        why=_why(hit.terms),
+        score=score,
+        why=why,
         at=entry.get("at"),
         thread=wire.SearchThread(id=thread.id, title=thread.title, project=of_thread(thread)),
-        message=wire.SearchedMessage(seq=seq, role=role, id=entry.get("id")),
+        message=wire.SearchedMessage(seq=seq, role=entry["role"], id=entry.get("id")),
         agent=thread.agent,
         neighbours=[found for found in (before, after) if found is not None],
     )

@@ -86,6 +86,32 @@ def test_a_date_in_the_question_finds_what_was_said_then(client: Client) -> None
     assert found(client, "What did they do with the boat in May 2023?")[0] == ("then", 1)
 
 
+def test_a_question_about_a_day_lists_it(client: Client) -> None:
+    """The first words of a person in each thread of that day, the latest thread first, within the filters."""
+    said(
+        client,
+        "day1",
+        ("user", "rake the leaves", "2022-05-02T08:00:00Z"),
+        ("user", "feed hens", "2022-05-03T08:00:00Z"),
+    )
+    said(
+        client,
+        "day2",
+        ("assistant", "The gate is shut.", "2022-05-03T09:00:00Z"),
+        ("user", "oil the hinges", "2022-05-03T09:01:00Z"),
+        ("user", "and the lock", "2022-05-03T09:02:00Z"),
+        agent="mole",
+    )
+    said(client, "day3", ("assistant", "Nobody is here.", "2022-05-03T07:00:00Z"))
+    question = "What did we talk about on May 3rd, 2022?"
+    assert found(client, question)[:3] == [("day2", 2), ("day1", 2), ("day3", 1)]
+    assert found(client, question, agent="mole") == [("day2", 2)]
+    assert found(client, question, thread="day1") == [("day1", 2)]
+    assert client.search(question).hits[0].why == "said on that day"
+    assert found(client, "What did we talk about on May 4th, 2022?") == []
+    assert found(client, question, limit=1) == [("day2", 2)]
+
+
 def test_languages_without_spaces_are_found(client: Client) -> None:
     """A word inside a Japanese or Chinese sentence is found."""
     said(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from reverie.full_text_index import Hit
-from reverie.search import is_question, spread, surroundings_for
+from reverie.search import days_asked_about, is_question, spread, surroundings_for
 
 
 def boosted(query: str, day: str) -> float:
@@ -75,3 +75,19 @@ def test_a_statement_is_spread_over_threads() -> None:
     assert [hit.id for hit in spread("the log moved", hits, 4)] == ["a/1", "b/1", "a/2", "a/3"]
     assert [hit.id for hit in spread("where is the log?", hits, 4)] == ["a/1", "a/2", "a/3", "b/1"]
     assert spread("the log moved", [], 4) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "days"),
+    [
+        ("What did we talk about on May 3rd, 2026?", ["2026-05-03"]),
+        ("what happened on 2026-05-03", ["2026-05-03"]),
+        ("3 May 2026 and 1 May 2026", ["2026-05-01", "2026-05-03"]),
+        ("what broke on 3 May 2026?", []),
+        ("what did we talk about?", []),
+        ("the " * 1_000 + "2026-05-03", []),
+    ],
+)
+def test_a_question_about_a_day(query: str, days: list[str]) -> None:
+    """It has no word to search for beside the day."""
+    assert days_asked_about(query) == days
