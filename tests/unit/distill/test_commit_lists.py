@@ -53,7 +53,25 @@ def test_a_line_that_is_wrapped_behind_a_colon_goes_on() -> None:
     assert found.rest[-1] == 'Rename its ropes for the crew: "left" to "port".'
 
 
-@pytest.mark.parametrize("line", ["Part of SEA-12", "Refs #41", "Tests included for the bell and its rope."])
-def test_tickets_and_tests_are_left_out(line: str) -> None:
-    """They say nothing of the matter."""
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Part of SEA-12",
+        "Refs #41",
+        "Tests included for the bell and its rope.",
+        "All 64 unit tests pass now.",
+        "The rope was renamed at 12 call sites.",
+        "A bell for the fog will be added by the crew.",
+        "The rope is not yet tied to the mast.",
+        "The light is left to a separate commit.",
+    ],
+)
+def test_what_holds_for_a_moment_is_left_out(line: str) -> None:
+    """Tickets, tests, counts of one day, and what is still to come."""
     assert message(f"The bell rings at noon.\n\n{line}\n").rest == ("The bell rings at noon.",)
+
+
+@pytest.mark.parametrize("line", ["Show the last 20 lines of the log of the pier.", "The bell still needs its rope."])
+def test_numbers_and_needs_of_the_matter_are_kept(line: str) -> None:
+    """They hold as long as the rest."""
+    assert message(f"The bell rings at noon.\n\n{line}\n").rest == ("The bell rings at noon.", line)

@@ -12,23 +12,28 @@ GOAL = "Goal: Ask the gauge once an hour, and keep its answer."
 
 
 @pytest.mark.parametrize(
-    ("context", "task"),
+    ("context", "field", "told"),
     [
-        ("Every page asks the gauge. That takes two seconds. The crew waits.", "Every page asks the gauge. That takes"),
+        (
+            "Every page asks the gauge. That takes two seconds. The crew waits.",
+            "Problem",
+            "Every page asks the gauge. That takes",
+        ),
         (
             f"Every page asks the gauge. That takes two seconds.\n\n**{GOAL[:5]}** {GOAL[6:]}",
+            "Task",
             "asks the gauge. Goal: Ask",
         ),
-        (f"{GOAL} Every page asks it today. That is slow.", f"{GOAL} Every page asks it today."),
+        (f"{GOAL} Every page asks it today. That is slow.", "Task", f"{GOAL} Every page asks it today."),
     ],
 )
-def test_the_goal_of_a_plan_is_in_its_task(context: str, task: str) -> None:
-    """The first two sentences of its context; the second makes room for one that names the goal."""
+def test_the_goal_of_a_plan_is_in_its_task(context: str, field: str, told: str) -> None:
+    """The first two sentences of its context, or the first and the goal; a context without a goal is the problem."""
     plan = f"# Ask the gauge of the harbour once an hour\n\n## Context\n\n{context}\n\n## Steps\n\n1. Edit tide.py\n"
     thread = (
         Thread().user(f"Implement the following plan:\n\n{plan}").edit("/w/src/tide.py", "pass", "def read_tide():")
     )
     thread.bash("pytest -q", "12 passed")
     [episode] = [one for one in Extractive().candidates(thread.messages) if one.type is MemoryType.EPISODE]
-    assert task in dict(episode.fields)["Task"]
+    assert told in dict(episode.fields)[field]
     assert "That is slow" not in episode.content

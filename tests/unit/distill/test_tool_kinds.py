@@ -136,12 +136,12 @@ def test_housekeeping_is_no_episode(subject: str) -> None:
 
 
 def test_a_plan_that_was_carried_out_is_an_episode() -> None:
-    """Its heading is the name, its aim the task; a plan whose checks failed in the end is none."""
+    """Its heading is the name, its context the problem; a plan whose checks failed in the end is none."""
     plan = "# Plan: Read headings with tabs\n\n## Context\nTabs count as one space today.\n\n## Steps\n1. Change it"
     done = Thread().user(f"Implement the following plan:\n\n{plan}").edit("/w/src/parser.py").bash("make test", "ok")
     [episode] = ENGINE.candidates(done.messages)
     assert episode.title == "Read headings with tabs"
-    assert dict(episode.fields)["Task"] == "Tabs count as one space today."
+    assert dict(episode.fields)["Problem"] == "Tabs count as one space today."
     failed = Thread().user(f"Implement the following plan:\n\n{plan}").edit("/w/src/parser.py")
     failed.bash("make test", "Exit code 1\n1 failed", failed=True)
     assert ENGINE.candidates(failed.messages) == ()

@@ -115,9 +115,14 @@ _POINTS_BACK = re.compile(
     r"^(?:this|that|these|those|it|they|such|both|each|so|which|the (?:latter|former))\b", re.IGNORECASE
 )
 _TEMPORARY = re.compile(
-    r"\b(?:for now|will be (?:superseded|replaced|removed)|follow-?up|interim"
-    r"|temporary (?:fix|workaround|solution)|todo|as requested"
-    r"|address(?:es)? (?:\w+ ){0,3}review)\b",
+    r"\b(?:for now|will be (?:superseded|replaced|removed|added|done|handled|addressed|fixed|implemented)"
+    r"|will (?:follow|come|land)|(?:next|later|separate|subsequent|upcoming|future) (?:commit|pr|pull request|change)s?"
+    r"|not yet|still (?:needs? to be|missing|to do|open|pending)|follow-?up|interim"
+    r"|temporary (?:fix|workaround|solution)|todo|as requested|address(?:es)? (?:\w+ ){0,3}review)\b"
+    # Counts of one moment: "All tests pass", "1,309 tests", "12 call sites".
+    r"|\ball (?:\d+ |the )?(?:\w+ ){0,2}(?:tests?|checks?) (?:still |now )?(?:pass|are green)"
+    r"|\b\d[\d,.]* (?:\w+ )?(?:tests?|call ?sites|occurrences|usages|lines (?:of code|changed|added|removed)"
+    r"|files (?:changed|touched|updated))\b",
     re.IGNORECASE,
 )
 # What a message says of tests and comments, and of tickets: "Update tests for the new format", "parser_test.go: replace

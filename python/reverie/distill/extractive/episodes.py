@@ -67,7 +67,8 @@ _PLAN_HEADING = re.compile(
     r"^#{1,2} +(?:(?:implementation )?plan\b\s*[:\u2013\u2014-]?\s*)?(?P<title>.+?)\s*$", re.MULTILINE | re.IGNORECASE
 )
 _PLAN_GOAL = re.compile(
-    r"^#{1,3} +(?:goal|context|overview|problem|background|summary|motivation|objective)s?\b[^\n]*\n+(?P<text>[^#]+)",
+    r"^#{1,3} +(?:(?P<before>context|problem|background|motivation)|goal|overview|summary|objective)s?\b[^\n]*\n+"
+    r"(?P<text>[^#]+)",
     re.MULTILINE | re.IGNORECASE,
 )
 _GOAL = re.compile(
@@ -89,6 +90,7 @@ class _Plan:
     goal: str
     seq: int
     end: int
+    is_problem: bool  # `goal` tells what is wrong before the plan, and not what is to be
 
 
 @dataclass(slots=True)
@@ -105,6 +107,7 @@ class _Work:
     sha: str = ""
     problem: str = ""
     task: str = ""
+    is_problem: bool = False  # `task` tells what was wrong before
     told: Sequence[str] = ()  # the sentences of the solution, of which the first names the commit
     lesson: str = ""
     edited: Sequence[str] = ()
@@ -125,7 +128,7 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
         work = _of_commit(commit, ids.get(commit.sha, ""), before, plans, facts)
         if work is not None:
             if work.task and work.task in aims:  # said of the plan's first commit already
-                work.task = f"Part of: {first_sentence(work.task)}"
+                work.task, work.is_problem = f"Part of: {first_sentence(work.task)}", False
             aims.add(work.task)
             found.append(work)
         planned |= {plan.seq for plan in plans if _carries_out(commit, plan)}
@@ -182,7 +185,7 @@ def _episode(work: _Work, at: str | None) -> Candidate:
         ("Summary", short_summary(work.title)),
         ("Date", (when or "")[:10]),
         ("Problem", clip(work.problem, _LONG)),
-        ("Task", _whole_sentences(sentences(work.task), _LONG) if not work.problem else ""),
+        ("Problem" if work.is_problem else "Task", _whole_sentences(sentences(work.task), _LONG) * (not work.problem)),
         ("Solution", solution),
         ("Lesson", clip(work.lesson, _LONG)),
     ]
@@ -226,6 +229,7 @@ def _of_commit(commit: Commit, lasting: str, before: int, plans: Sequence[_Plan]
     if plan is not None and _related(f"{plan.title} {plan.goal}", text):
         same = same_line(plan.title.lower(), title.lower()) or _same_title(plan.title, title)
         work.task = plan.goal if same else f"{plan.title}. {plan.goal}".strip()
+        work.is_problem = same and plan.is_problem
         work.seqs.append(plan.seq)
     elif not message.explains:
         _add_mended_failure(work, before, commit.seq, facts)
@@ -312,16 +316,21 @@ def _plans(facts: ThreadFacts) -> list[_Plan]:
         if not title or _GENERIC_TITLE.match(title) or words_of(title) < TITLE_WORDS_MIN:
             continue
         goal = _PLAN_GOAL.search(text)
-        aim = _aim(sentences(unwrapped(goal["text"]))) if goal else ""
+        aim, is_problem = _aim(sentences(unwrapped(goal["text"]))) if goal else ("", False)
+        is_problem = is_problem and goal is not None and goal["before"] is not None
         end = min((other for other in (*openers, *(seq for seq, _ in found)) if other > seq), default=2**62)
-        plans.append(_Plan(clip(title, 100), "" if aim.endswith(":") else aim, seq, end))
+        plans.append(_Plan(clip(title, 100), "" if aim.endswith(":") else aim, seq, end, is_problem))
     return plans
 
 
-def _aim(said: Sequence[str]) -> str:
-    """Return the first two sentences of what a plan is for; with the one that names the goal, where it is later."""
-    goal = next((sentence for sentence in said[1:] if _GOAL.match(sentence)), "")
-    return " ".join([*said[:1], goal] if goal else said[:2])
+def _aim(said: Sequence[str]) -> tuple[str, bool]:
+    """Return the first two sentences of what a plan is for, or the first and the one that names the goal.
+
+    True beside them where none of them names the goal.
+    """
+    goal = next((sentence for sentence in said if _GOAL.match(sentence)), "")
+    first = [*said[:1], goal] if goal and goal not in said[:2] else said[:2]
+    return " ".join(first), not goal
 
 
 def _of_plan(plan: _Plan, facts: ThreadFacts) -> _Work | None:
@@ -346,6 +355,7 @@ def _of_plan(plan: _Plan, facts: ThreadFacts) -> _Work | None:
         plan.seq,
         checks[-1].seq,
         task=plan.goal,
+        is_problem=plan.is_problem,
         edited=paths,
         seqs=[plan.seq, checks[-1].seq],
     )
