@@ -81,9 +81,10 @@ class Topic:
     __slots__ = ("_divisor", "_worth")
 
     def __init__(self, topic_words: Sequence[tuple[str, bool]]) -> None:
-        """Begin with the topic words of one query."""
-        self._worth = {word: 1.0 if is_known else SIMILAR_WORD for word, is_known in topic_words}
-        self._divisor = len(topic_words) ** LENGTH_POWER
+        """Begin with the topic words of one query; single digits are none: "TLS 1.3" is not about "3 of 4"."""
+        words = [item for item in topic_words if len(item[0]) > 1 or not item[0].isdigit()]
+        self._worth = {word: 1.0 if is_known else SIMILAR_WORD for word, is_known in words}
+        self._divisor = len(words) ** LENGTH_POWER
 
     def relevance(self, matched: Iterable[tuple[str, float]]) -> float:
         """Return 0 to 1: how much of the topic words a text has that was found by the `matched` words.

@@ -166,11 +166,19 @@ async def delete_document(call: Call) -> Reply:
                 field="folder",
             )
         return Reply(await documents.delete_folder(call.services, call.space, call.params["path"], who=call.who))
-    if query.purge:
-        return Reply(await _purge_document(call, usecase.writable_path(call.params["path"])))
-    return Reply(
-        await documents.delete(call.services, call.space, call.params["path"], who=call.who, if_match=_if_match(call))
-    )
+    try:
+        if query.purge:
+            return Reply(await _purge_document(call, usecase.writable_path(call.params["path"])))
+        return Reply(
+            await documents.delete(
+                call.services, call.space, call.params["path"], who=call.who, if_match=_if_match(call)
+            )
+        )
+    except ValidationError as error:
+        if error.details.get("reason") != "suffix":
+            raise
+        hint = "give a document such as facts/user.md, or add ?folder=true to delete a folder"
+        raise ValidationError(error.message, hint=hint, reason="suffix") from None
 
 
 async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:

@@ -93,6 +93,9 @@ def test_a_folder_is_deleted_in_one_operation(daemon: Daemon, client: Client, ha
     assert (daemon.home / "root" / "default" / harbour / "deep/ships.md").exists()
     with pytest.raises(NotFound):
         client.delete_folder("facts/nowhere")
+    refused = daemon.ask("DELETE", f"/v1/documents/{harbour}").json()
+    assert (refused["error"], refused["details"]["reason"]) == ("validation_error", "suffix")
+    assert "?folder=true" in refused["details"]["hint"]
     answer = daemon.ask("DELETE", f"/v1/documents/{harbour}?folder=true&purge=true")
     assert (answer.status, answer.json()["error"]) == (400, "validation_error")
 

@@ -153,6 +153,8 @@ def test_relevance_is_the_share_of_topic_words() -> None:
     assert four.relevance(matched("berth", "other")) == pytest.approx(1 / 4**0.75)
     assert Topic([("dredger", False)]).relevance(matched("dredger")) == pytest.approx(0.6)
     assert Topic([]).relevance(matched("berth")) == 0
+    assert Topic([("berth", True), ("3", True)]).relevance(matched("berth")) == 1
+    assert Topic([("3", True)]).relevance(matched("3")) == 0
     assert threshold([0.1] * 39 + [1.0]) == THRESHOLD_MIN
     assert threshold([0.1] * 37 + [0.7, 0.8, 1.0]) == THRESHOLD_MIN
     assert threshold([0.1] * 36 + [0.6, 0.7, 0.8, 1.0]) == 0.6
