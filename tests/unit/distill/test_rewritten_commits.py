@@ -173,3 +173,15 @@ def test_a_plan_that_was_carried_out_counts_no_files() -> None:
     thread.edit("/w/harbour/src/ferries.py", "pass", "def count_ferries():\n    return len(ferries())\n")
     content = told(thread.bash("pytest -q", "12 passed in 3 s"))
     assert "Carried out as planned; checks passed" in content
+
+
+def test_an_amended_commit_keeps_the_message_of_the_first() -> None:
+    """Where it gives none of its own; it has the new id."""
+    thread = boats().edit("/w/harbour/src/boats.py", "    return len", "    return 1 + len")
+    thread.bash("git add -A && git commit --amend --no-edit", f"[main 2b3c4d5] {SUBJECT}\n 2 files changed")
+    assert "Adds count_boats() to the harbour module" in told(thread)
+    assert f"{SUBJECT} (2b3c4d5)" in told(thread)
+    thread.bash(
+        "git -C /w/pier commit --amend --no-edit", "[main 3c4d5e6] Paint the pier once a year\n 2 files changed"
+    )
+    assert "count_boats" not in told(thread)

@@ -113,7 +113,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A git commit made in the thread: its short hash and the first line of its message."""
+    """A git commit made in the thread: its short hash and the first line of its message.
+
+    `body` is the command that gave it the message: an amended commit may keep that of its predecessor.
+    """
 
     sha: str
     subject: str
@@ -233,11 +236,14 @@ def commits(calls: Sequence[ToolCall], before: Sequence[Commit] = ()) -> list[Co
     for call in calls:
         if call.tool != "Bash" or "git" not in call.word("command"):
             continue
-        amended = "--amend" in call.word("command")
+        command = call.word("command")
+        amended = "--amend" in command
         for match in _COMMITTED.finditer(call.result):
+            subject, body = match["subject"].strip(), command
             if amended and found:
-                found.pop()
-            found.append(Commit(match["sha"], match["subject"].strip(), call.result_seq, call.at, call.word("command")))
+                replaced = found.pop()
+                body = replaced.body if "--no-edit" in command and replaced.subject == subject else command
+            found.append(Commit(match["sha"], subject, call.result_seq, call.at, body))
     return found
 
 
