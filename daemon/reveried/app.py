@@ -52,7 +52,7 @@ from reveried.http.metrics import Metrics
 from reveried.http.openapi import openapi
 from reveried.http.routing import Application
 from reveried.jobs import Jobs
-from reveried.linux import activated_sockets, limit_memory_arenas, notify
+from reveried.linux import activated_sockets, limit_kept_memory, notify
 from reveried.log import logger
 from reveried.model_transports.transport_choice import chosen_models
 from reveried.precomputed_hook_texts import warm
@@ -77,6 +77,7 @@ EXIT_FAILED = 1
 EXIT_CONFIG = 78  # EX_CONFIG, a damaged store or invalid settings: RestartPreventExitStatus of the unit names it
 SWITCH_INTERVAL_S = 0.0005  # a tenth of the default: the writer thread yields the interpreter to the event loop sooner
 MEMORY_ARENAS = 2  # of the allocator: few threads allocate at one moment, and each arena keeps what was freed in it
+MAPPED_BYTES = 1 << 20  # of one piece of memory; from here on mapping it costs little beside filling it
 FINDINGS_LOGGED = 20
 RUN_BYTES = 8  # of the name of this process among all that count accesses in the store
 _UNUSABLE = frozenset((errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOSPC, errno.EDQUOT))
@@ -101,7 +102,7 @@ def run(env: Mapping[str, str]) -> int:
     import uvloop  # noqa: PLC0415 - the command line imports this module for its exit statuses
 
     sys.setswitchinterval(SWITCH_INTERVAL_S)
-    limit_memory_arenas(MEMORY_ARENAS)
+    limit_kept_memory(arenas=MEMORY_ARENAS, large_bytes=MAPPED_BYTES)
     try:
         layout = Layout.from_env(env, Path.home(), os.getuid())
         config = load(layout, env, home=Path.home())

@@ -12,6 +12,8 @@ import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
+
 from reverie.distill import state_rendering
 from reverie.errors import Conflict, ModelFailed, ReverieError
 from reverie.redact import Redactor
@@ -38,7 +40,8 @@ DEADLINE_S = 1.0  # for a distiller (seed 001, tier 1)
 THREADS_MAX = 256  # served at one time; the state of further threads is computed when it is requested
 CALLS_MAX = 4  # of the distiller at one time
 ENTRIES_MAX = 60  # shown to a distiller: the newest since the state that was stored last
-CACHED_MAX = 500  # states of some tens of kilobytes each
+CACHED_MAX = 500  # states
+CACHED_BYTES_MAX = 8_000_000  # of all of them; most have some kilobytes, that of a thread with long messages many
 
 ThreadKey: TypeAlias = tuple[str, str]
 """Space and thread id."""
@@ -48,10 +51,12 @@ Versions: TypeAlias = tuple[Any, ...]
 
 
 class StateCache:
-    """LRU cache of the newest working state of each thread; thread-safe."""
+    """LRU cache of the newest working state of each thread, bounded by bytes; thread-safe."""
 
     def __init__(self) -> None:
         self._plans: OrderedDict[ThreadKey, tuple[Versions, StatePlan]] = OrderedDict()
+        self._sizes: dict[ThreadKey, int] = {}  # in MessagePack
+        self._bytes = 0
         self._deleted: OrderedDict[ThreadKey, int] = OrderedDict()  # by thread the operation that deleted it
         self._lock = threading.Lock()
 
@@ -64,26 +69,34 @@ class StateCache:
             return cached
 
     def put(self, key: ThreadKey, versions: Versions, plan: StatePlan) -> None:
-        """Cache a state in place of the thread's previous one; the least recently used state is dropped.
+        """Cache a state in place of the thread's previous one; those that were used least recently are dropped.
 
-        One of a thread that was deleted meanwhile is not cached.
+        One of a thread that was deleted meanwhile is not cached; one that alone is larger than all may be, is.
         """
+        size = len(msgspec.msgpack.encode(plan))
         with self._lock:
             if (versions[0] or 0) <= self._deleted.get(key, -1):
                 return
+            self._drop(key)
             self._plans[key] = (versions, plan)
-            self._plans.move_to_end(key)
-            if len(self._plans) > CACHED_MAX:
-                self._plans.popitem(last=False)
+            self._sizes[key] = size
+            self._bytes += size
+            while len(self._plans) > CACHED_MAX or (self._bytes > CACHED_BYTES_MAX and len(self._plans) > 1):
+                self._drop(next(iter(self._plans)))
 
     def remove(self, key: ThreadKey, operation: int) -> None:
         """Remove the state of a thread that this operation deleted; one that is being made will not be cached."""
         with self._lock:
-            self._plans.pop(key, None)
+            self._drop(key)
             self._deleted[key] = operation
             self._deleted.move_to_end(key)
             if len(self._deleted) > CACHED_MAX:
                 self._deleted.popitem(last=False)
+
+    def _drop(self, key: ThreadKey) -> None:
+        """Drop the state of a thread, if it is here."""
+        self._plans.pop(key, None)
+        self._bytes -= self._sizes.pop(key, 0)
 
 
 class BackgroundState:

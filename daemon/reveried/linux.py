@@ -19,7 +19,7 @@ __all__ = [
     "Peer",
     "activated_sockets",
     "die_with_parent",
-    "limit_memory_arenas",
+    "limit_kept_memory",
     "notify",
     "peer_of",
     "release_memory",
@@ -33,6 +33,8 @@ PEER_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid of `struct ucred`
 PR_SET_PDEATHSIG = 1
 MADV_DONTNEED = 4
 M_ARENA_MAX = -8
+M_MMAP_THRESHOLD = -3
+M_TRIM_THRESHOLD = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +133,21 @@ def die_with_parent(signal_number: int, parent: int) -> None:
         os._exit(0)
 
 
-def limit_memory_arenas(count: int) -> None:
-    """Let the threads started from now on share so many of the allocator's arenas (`man 3 mallopt`, M_ARENA_MAX).
+def limit_kept_memory(*, arenas: int, large_bytes: int) -> None:
+    """Let the allocator keep less of what is freed (`man 3 mallopt`); does nothing where the C library cannot.
 
-    By default there is one for each thread, up to eight for each processor, and each keeps free memory of its own.
-    Does nothing where the C library has no such setting.
+    The threads started from now on share so many `arenas`: by default there is one for each thread, up to eight for
+    each processor, and each keeps free memory of its own. What has `large_bytes` or more is mapped, so that it is given
+    back when it is freed: by default the first large piece that is freed raises that limit, and those after it lie
+    between small ones.
     """
     import ctypes  # noqa: PLC0415 - as above
 
     libc = ctypes.CDLL(None, use_errno=True)
     if hasattr(libc, "mallopt"):
-        libc.mallopt(M_ARENA_MAX, count)
+        libc.mallopt(M_ARENA_MAX, arenas)
+        libc.mallopt(M_MMAP_THRESHOLD, large_bytes)
+        libc.mallopt(M_TRIM_THRESHOLD, 2 * large_bytes)  # the ratio that the allocator keeps itself
 
 
 def release_memory() -> None:

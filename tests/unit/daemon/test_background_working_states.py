@@ -18,8 +18,9 @@ from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, Write, seal
 from reverie.usecases import threads, working_state
 from reverie.usecases.stored_entries import entry_record
+from reverie.usecases.working_state import StatePlan
 from reveried.actions import threads as actions
-from reveried.background_working_states import CACHED_MAX, BackgroundState, StateCache
+from reveried.background_working_states import CACHED_BYTES_MAX, CACHED_MAX, BackgroundState, StateCache
 from reveried.commit_worker import Worker
 from reveried.compute_process import Compute
 
@@ -293,10 +294,30 @@ def test_work_of_a_deleted_thread_ends(tmp_path: Path) -> None:
     asyncio.run(run())
 
 
+def a_plan(query: str = "") -> StatePlan:
+    """Return the state of some thread."""
+    return StatePlan(state=WorkingState(), query=query, seq=1, version=None)
+
+
+def test_the_cache_has_so_many_bytes_at_most() -> None:
+    """Large states drop those that were used least recently, but never the newest; none leaves its bytes behind."""
+    held, third = StateCache(), "x" * (CACHED_BYTES_MAX // 3)
+    for number in range(6):
+        held.put((SPACE, str(number)), (number,), a_plan(third))
+    assert [held.get((SPACE, str(number))) is not None for number in range(6)] == [False] * 4 + [True] * 2
+    held.put((SPACE, "huge"), (7,), a_plan(third * 4))
+    assert held.get((SPACE, "huge")) is not None
+    assert held.get((SPACE, "5")) is None
+    held.put((SPACE, "huge"), (8,), a_plan())
+    for name in ("huge", "nobody"):
+        held.remove((SPACE, name), 9)
+    assert (held._bytes, held._sizes) == (0, {})
+
+
 def test_the_cache_drops_the_least_recently_used_state() -> None:
     """The cache drops the least recently used state, and returns each with its versions."""
     held = StateCache()
-    plans: list[Any] = [object() for _ in range(CACHED_MAX + 1)]
+    plans = [a_plan() for _ in range(CACHED_MAX + 1)]
     for number, plan in enumerate(plans[:CACHED_MAX]):
         held.put((SPACE, str(number)), (number,), plan)
     assert held.get((SPACE, "0")) == ((0,), plans[0])
@@ -310,7 +331,7 @@ def test_the_cache_drops_the_least_recently_used_state() -> None:
 def test_the_state_of_a_deleted_thread_is_not_kept() -> None:
     """Neither the one that is cached nor one that was being made; that of a thread created anew under its id is."""
     held, key = StateCache(), (SPACE, "thread")
-    plans: list[Any] = [object(), object(), object()]
+    plans = [a_plan(), a_plan(), a_plan()]
     held.put(key, (7, None), plans[0])
     held.remove(key, 8)
     assert held.get(key) is None

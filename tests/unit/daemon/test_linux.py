@@ -200,9 +200,9 @@ def test_another_system_is_named_at_the_start(name: str, words: tuple[str, ...])
 
 THREADS = """
 import ctypes, sys, threading
-from reveried.linux import limit_memory_arenas
+from reveried.linux import limit_kept_memory
 if sys.argv[1:]:
-    limit_memory_arenas(int(sys.argv[1]))
+    limit_kept_memory(arenas=int(sys.argv[1]), large_bytes=1 << 20)
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
 libc.fopen.restype = ctypes.c_void_p
@@ -228,3 +228,37 @@ def test_threads_share_as_many_arenas_as_they_may() -> None:
 
     assert arenas() > 3
     assert arenas("2") == 2
+
+
+LARGE = """
+import ctypes, sys
+from pathlib import Path
+from reveried.linux import limit_kept_memory
+if sys.argv[1:]:
+    limit_kept_memory(arenas=2, large_bytes=int(sys.argv[1]))
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.malloc.argtypes = libc.free.argtypes = [ctypes.c_void_p]
+def resident():
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return int(next(line for line in lines if line.startswith("RssAnon:")).split()[1]) * 1024
+libc.free(libc.malloc(8 << 20))
+before = resident()
+for _ in range(8):
+    large = libc.malloc(4 << 20)
+    ctypes.memset(large, 1, 4 << 20)
+    small = libc.malloc(1000)  # behind it, and kept
+    libc.free(large)
+print(resident() - before)
+"""
+
+
+def test_a_large_piece_is_given_back_when_it_is_freed() -> None:
+    """By default one that was freed before lets those after it lie below small ones that stay."""
+
+    def kept(*arguments: str) -> int:
+        command = [sys.executable, "-c", LARGE, *arguments]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    assert kept() > 3 << 20
+    assert kept(str(1 << 20)) < 1 << 20
