@@ -26,8 +26,10 @@ from watchdog.events import (
     FileSystemEventHandler,
 )
 from watchdog.observers import Observer
+from watchdog.observers.inotify_c import InotifyConstants
 
 from reverie.path_validation import segment_error
+from reverie.sync.swap_recovery import SWAP_FOLDER
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -51,6 +53,9 @@ _EVENT_TYPES: list[type[FileSystemEvent]] = [
     FileMovedEvent,
 ]
 
+
+# What is watched of the swap folder.
+_MOVES: Final = InotifyConstants.IN_MOVE | InotifyConstants.IN_DONT_FOLLOW
 
 # The kernel's limits per user, by the error of a call that exceeds one (`man 7 inotify`).
 _LIMITS: Final = {errno.ENOSPC: "max_user_watches", errno.EMFILE: "max_user_instances"}
@@ -97,7 +102,7 @@ class Watcher:
         observer: Any = None
         try:
             observer = Observer()
-            self._catch_unwatched(observer)
+            self._adapt_watches(observer, os.fsencode(self._root / SWAP_FOLDER))
             observer.schedule(_Handler(root, self._on_change), root, recursive=True, event_filter=_EVENT_TYPES)
             observer.start()
         except OSError as error:
@@ -108,17 +113,19 @@ class Watcher:
         self._observer = observer
         return self.is_complete
 
-    def _catch_unwatched(self, observer: Any) -> None:
+    def _adapt_watches(self, observer: Any, swap_folder: bytes) -> None:
         """Have every folder noted that the system's limits keep from being watched: watchdog says nothing of it.
 
-        Its events would be missed, for as long as nobody knew, until the next periodic scan.
+        Its events would be missed, for as long as nobody knew, until the next periodic scan. Of the swap folder moves
+        alone are watched: without them watchdog would wait for the other half of each exchange. All other events there
+        are of our own writes, and ignored as those of a hidden folder are.
         """
         descriptor = observer._inotify_fd  # noqa: SLF001 - what adds every watch; watchdog has no other place to ask
         add_callback = descriptor.add_callback
 
-        def noting(*arguments: Any) -> Any:
+        def noting(path: bytes, mask: int, *others: Any) -> Any:
             try:
-                return add_callback(*arguments)
+                return add_callback(path, mask & _MOVES if path == swap_folder else mask, *others)
             except OSError as error:
                 if error.errno in _LIMITS:  # others are folders that have gone, or may not be read
                     self._note_failure(error)

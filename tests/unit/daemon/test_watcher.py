@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import os
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 from watchdog.events import FileModifiedEvent
 from watchdog.observers import inotify_c
 
+from reverie.sync.swap_recovery import SWAP_FOLDER
 from reveried import watcher
 from reveried.watcher import Watcher
 from support.waiting import wait_until
@@ -153,3 +155,27 @@ def inotify_failure(number: int) -> Callable[..., int]:
         return -1
 
     return fail
+
+
+def test_of_the_swap_folder_moves_alone_are_watched(tmp_path: Path) -> None:
+    """Drafts of our own writes wake nobody, and what is exchanged with a visible file is an event of that."""
+    told: list[str | None] = []
+    (tmp_path / ".reverie").mkdir()
+    watched = Watcher(tmp_path, lambda path, _: told.append(path))
+    assert watched.start()
+    try:
+        swap = tmp_path / SWAP_FOLDER
+        swap.mkdir()
+
+        def masks() -> list[int]:
+            watches = list(watched._observer._inotify_fd._watch_for_wd.values())
+            return [watch.mask for watch in watches if watch._initial_creation_path == os.fsencode(swap)]
+
+        wait_until(masks, "the watch of the swap folder")
+        assert masks() == [inotify_c.InotifyConstants.IN_MOVE | inotify_c.InotifyConstants.IN_DONT_FOLLOW]
+        (swap / "draft").write_text("- a\n")
+        (swap / "draft").rename(tmp_path / "a.md")
+        wait_until(lambda: "a.md" in told, "the event of the file")
+    finally:
+        watched.stop()
+    assert set(told) == {"a.md"}
