@@ -51,6 +51,15 @@ def pack_edit(base: bytes, data: bytes) -> bytes | None:
 def apply_edit(base: bytes, edit: bytes, limit: int) -> bytes | None:
     """Return what an edit makes of `base`; None for bytes that are no edit of it, or for more than `limit` bytes."""
 
+def verified_body(key: bytes, record: bytes, limit: int) -> bytes | None:
+    """Return the JSON text in the record under `key`, unpacked.
+
+    None where a checksum does not fit, where the body is of another form or elsewhere, or has more than `limit` bytes.
+    """
+
+def verified_bodies(records: list[tuple[bytes, bytes]], limit: int) -> list[bytes | None]:
+    """Return what `verified_body` returns for each key and record, in order."""
+
 def parse_blocks(
     data: bytes, sections: bool | None = None
 ) -> list[tuple[str, int, int, int, str, tuple[str, ...], tuple[tuple[str, str], ...]]]:

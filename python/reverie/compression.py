@@ -1,10 +1,10 @@
-"""Packed bytes: short JSON texts compressed with the store's dictionary, and edits that make one text of another."""
+"""Packed bytes: JSON texts compressed with a dictionary of the store, edits of texts, and records with either."""
 
 from __future__ import annotations
 
 from reverie import _native
 
-__all__ = ["BYTES_MAX", "apply_edit", "edit", "pack", "unpack"]
+__all__ = ["BYTES_MAX", "apply_edit", "edit", "pack", "unpack", "verified_bodies", "verified_body"]
 
 BYTES_MAX = 1 << 30  # bytes of content: more than any record has, and little enough to be allocated
 
@@ -30,3 +30,16 @@ def apply_edit(base: bytes, edit: bytes) -> bytes | None:
     An edit of another base may make other bytes: compare the result with a checksum.
     """
     return _native.apply_edit(base, edit, BYTES_MAX)
+
+
+def verified_body(key: bytes, record: bytes) -> bytes | None:
+    """Return the JSON text in the record that the store has under `key`, its checksums verified, unpacked.
+
+    None where a checksum does not fit, and where the body is of another form or elsewhere.
+    """
+    return _native.verified_body(key, record, BYTES_MAX)
+
+
+def verified_bodies(records: list[tuple[bytes, bytes]]) -> list[bytes | None]:
+    """Return what `verified_body` returns for each key and record, in order: one call for many is quicker."""
+    return _native.verified_bodies(records, BYTES_MAX)

@@ -76,8 +76,8 @@ def passage(text: str, words: Collection[str], chars: int = PASSAGE_CHARS) -> st
 
 def _found(text: str, begins: set[str]) -> int:
     """Return the characters of all beginnings of words that are in a text."""
-    words = {word.lower() for word in _WORD.findall(text)}
-    return sum(len(begin) for begin in begins if any(word.startswith(begin) for word in words))
+    words = f" {' '.join(_WORD.findall(text))}".lower()
+    return sum(len(begin) for begin in begins if f" {begin}" in words)
 
 
 def clipped(text: str, chars: int) -> str:

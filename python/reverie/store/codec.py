@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import orjson
 
-from reverie.compression import apply_edit, edit, pack, unpack
+from reverie.compression import apply_edit, edit, pack, unpack, verified_bodies, verified_body
 from reverie.errors import Damaged, ValidationError
 from reverie.store.record_keys import record_name
 
@@ -37,6 +37,7 @@ __all__ = [
     "edit_head",
     "edited_text",
     "encode_record",
+    "fast_bodies",
     "fast_body",
     "fast_sealed",
     "from_ms",
@@ -328,15 +329,12 @@ def fast_body(key: bytes, record: bytes) -> bytes | None:
     The fast path of every read, without the objects that the general way makes. On None, `decode_record` and
     `record_body` find out why: a checksum that does not fit, a body in a blob, or an unknown form.
     """
-    if (
-        sha256(key + record[HASH_BYTES:_HEAD]).digest()[:HASH_BYTES] != record[:HASH_BYTES]
-        or sha256(record[_HEAD:]).digest()[:HASH_BYTES] != record[_FIXED:_HEAD]
-    ):
-        return None
-    head = record[_HEAD : _HEAD + 2]
-    if head == _PACKED_HEAD:
-        return unpack(record[_HEAD + 2 :])
-    return record[_HEAD + 2 :] if head == _INLINE_HEAD else None
+    return verified_body(key, record)
+
+
+def fast_bodies(records: list[tuple[bytes, bytes]]) -> list[bytes | None]:
+    """Return what `fast_body` returns for each key and record, in order."""
+    return verified_bodies(records)
 
 
 def fast_sealed(key: bytes, record: bytes) -> bytes | None:

@@ -7,25 +7,27 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import lmdb
+import orjson
 
 from reverie.errors import Damaged, NotFound, ValidationError
 from reverie.store.codec import TOMBSTONE, RawRecord, decode_record, fast_sealed, from_ms
 from reverie.store.collection_checksums import CollectionChecksum
+from reverie.store.key_walks import backward, forward
 from reverie.store.lmdb_env import translated_error
 from reverie.store.record_keys import (
     decode_key,
     encode_key,
     encode_number,
     kind_prefix,
-    prefix_end,
     record_key,
     record_name,
+    versions_prefix,
 )
 from reverie.store.schema import RULES, Key, Kind
 from reverie.store.typed_records import OperationRecord, StoredRecord, decoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from reverie.store.codec import Sealed
     from reverie.store.collection_checksums import VerifiedCollections
@@ -77,6 +79,24 @@ class Reader:
             self._absent(record_type.KIND, key)
             return None
         return self.transaction.load(record_type, raw, data)
+
+    def get_many(self, kind: Kind, keys: Sequence[Key]) -> list[dict[str, Any] | None]:
+        """Return the values under `keys`, in order, None where nothing is there: sooner than by one `get` for each."""
+        return [None if body is None else orjson.loads(body) for _, body in self._bodies(kind, keys)]
+
+    def load_many(self, record_type: type[R], keys: Sequence[Key]) -> list[R | None]:
+        """Return the typed records under `keys`, in order, None where nothing is there."""
+        bodies = self._bodies(record_type.KIND, keys)
+        return [None if body is None else decoded(record_type, raw, body) for raw, body in bodies]
+
+    def _bodies(self, kind: Kind, keys: Sequence[Key]) -> list[tuple[bytes, bytes | None]]:
+        """Return whole keys and verified JSON texts, in order; None for a record that is known not to exist."""
+        raws = [record_key(self.transaction.space, kind, key) for key in keys]
+        bodies = self.transaction.bodies(raws)
+        for key, body in zip(keys, bodies, strict=True):
+            if body is None:
+                self._absent(kind, key)
+        return list(zip(raws, bodies, strict=True))
 
     def version(self, kind: Kind, key: Key) -> int | None:
         """Return the operation that wrote the current record under `key`, or None where nothing is there."""
@@ -368,32 +388,3 @@ def _missing(raw: bytes) -> Damaged:
         hint="run `reverie check`, then `reverie restore` from a backup",
         record=record_name(raw),
     )
-
-
-def versions_prefix(space: bytes, raw: bytes) -> bytes:
-    """Return the bytes that the keys of the superseded versions of the record under `raw` begin with."""
-    return kind_prefix(space, Kind.VERSION) + raw[len(space) :]
-
-
-def forward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -> Iterator[tuple[bytes, bytes]]:
-    """Yield keys under `prefix` that are greater than `beyond`, rising, with their bytes."""
-    end = prefix_end(prefix)
-    cursor = txn.cursor()
-    if not cursor.set_range(prefix if beyond is None else max(prefix, beyond + b"\0")):
-        return
-    for key, record in cursor.iternext(keys=True, values=True):
-        if key >= end:
-            return
-        yield key, record
-
-
-def backward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -> Iterator[tuple[bytes, bytes]]:
-    """Yield keys under `prefix` that are less than `beyond`, falling, with their bytes."""
-    cursor = txn.cursor()
-    at_end = not cursor.set_range(prefix_end(prefix) if beyond is None else min(beyond, prefix_end(prefix)))
-    if not (cursor.last() if at_end else cursor.prev()):
-        return
-    for key, record in cursor.iterprev(keys=True, values=True):
-        if key < prefix:
-            return
-        yield key, record

@@ -18,6 +18,7 @@ __all__ = [
     "record_name",
     "space_prefix",
     "split_key",
+    "versions_prefix",
 ]
 
 # Type tags of the FoundationDB tuple layer. No tag is 0x00 or 0xFF: the end of a text (0x00) sorts before anything
@@ -145,6 +146,11 @@ def split_key(raw: bytes) -> tuple[str, Kind | int, bytes]:
     code = raw[end + 1]
     kind = rule_by_code(code)
     return str(space), code if kind is None else kind, raw[end + 2 :]
+
+
+def versions_prefix(space: bytes, raw: bytes) -> bytes:
+    """Return the bytes that the keys of the superseded versions of the record under `raw` begin with."""
+    return kind_prefix(space, Kind.VERSION) + raw[len(space) :]
 
 
 def prefix_end(prefix: bytes) -> bytes:

@@ -7,7 +7,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from reverie.store.codec import TOMBSTONE, RawRecord, decode_record
-from reverie.store.reader import backward, forward
+from reverie.store.key_walks import backward, forward
 from reverie.store.record_keys import encode_number, kind_prefix
 from reverie.store.schema import RULES, Kind
 from reverie.store.versions import successor

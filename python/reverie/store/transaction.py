@@ -23,6 +23,7 @@ from reverie.store.codec import (
     edit_head,
     edited_text,
     encode_record,
+    fast_bodies,
     fast_body,
     record_body,
     seal_own,
@@ -82,6 +83,18 @@ class ReadTransaction:
             return self.txn.get(raw)
         except lmdb.Error as error:
             raise translated_error(error, f"reading {record_name(raw)}") from error
+
+    def bodies(self, raws: Sequence[bytes]) -> list[bytes | None]:
+        """Return the verified JSON texts under whole keys, in order, None where nothing is there. Raises Damaged."""
+        try:
+            rows = list(self.txn.cursor().getmulti(raws))
+        except lmdb.Error as error:
+            raise translated_error(error, "reading several records") from error
+        texts = {
+            raw: self.body(raw, decode_record(raw, data)) if body is None else body
+            for (raw, data), body in zip(rows, fast_bodies(rows), strict=True)
+        }
+        return [texts.get(raw) for raw in raws]
 
     def value(self, raw: bytes, data: bytes) -> dict[str, Any]:
         """Return the JSON object in the bytes under a whole key. Raises Damaged naming the record."""

@@ -27,8 +27,8 @@ from reverie.store.codec import (
     sealed_edit,
     sealed_text,
 )
-from reverie.store.reader import backward, forward, versions_prefix
-from reverie.store.record_keys import decode_key, encode_number, kind_prefix, record_key
+from reverie.store.key_walks import backward, forward
+from reverie.store.record_keys import decode_key, encode_number, kind_prefix, record_key, versions_prefix
 from reverie.store.schema import BLOB_BYTES_MIN, RULES, Key, Kind
 
 if TYPE_CHECKING:

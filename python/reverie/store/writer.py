@@ -10,8 +10,8 @@ import orjson
 
 from reverie.errors import ValidationError
 from reverie.store.codec import RawRecord, Redactor, Sealed, decode_record, from_ms, seal, tombstone
-from reverie.store.reader import Reader, versions_prefix
-from reverie.store.record_keys import decode_key, encode_key, encode_number, kind_prefix, record_key
+from reverie.store.reader import Reader
+from reverie.store.record_keys import decode_key, encode_key, encode_number, kind_prefix, record_key, versions_prefix
 from reverie.store.schema import EVENTS_MAX, RULES, Key, Kind, Rule
 from reverie.store.typed_records import (
     ChangeRecord,

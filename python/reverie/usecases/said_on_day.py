@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie.models import EntryKind
 from reverie.store import Kind, ThreadRecord
-from reverie.usecases.search_results import hit_of_entry
+from reverie.usecases.search_results import Entries, hit_of_entry
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -40,7 +40,7 @@ def said_on_days(
             place = _first_of(reader, thread, day) if thread.updated_at[:10] >= day else None
             if place is not None:
                 seq, entry = place
-                found.append(hit_of_entry(reader, (), thread, seq, entry, score=0.0, why="said on that day"))
+                found.append(hit_of_entry(Entries(reader), (), thread, seq, entry, score=0.0, why="said on that day"))
     return sorted(found, key=lambda hit: hit.at or "", reverse=True)[:limit]
 
 

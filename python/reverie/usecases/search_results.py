@@ -13,13 +13,13 @@ from reverie.usecases.project_identity import of_thread
 from reverie.usecases.projections import LIST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from reverie.full_text_index import Hit
     from reverie.recall import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
 
-__all__ = ["hit_of_entry", "joined", "memory_hit", "message_hits", "section_hit"]
+__all__ = ["Entries", "hit_of_entry", "joined", "memory_hit", "message_hits", "section_hit"]
 
 NEIGHBOUR_CHARS: Final = 200
 NEIGHBOUR_READ: Final = 2_000  # characters, before spaces are taken together
@@ -30,32 +30,69 @@ _WORD = re.compile(r"\w+")
 
 def message_hits(reader: Reader, query: str, hits: Sequence[Hit]) -> list[wire.SearchHit]:
     """Return found messages, without those that were deleted meanwhile."""
-    threads: dict[str, ThreadRecord | None] = {}
+    places = [search.is_number_of(hit.id) for hit in hits]
+    names = list(dict.fromkeys(thread for thread, _ in places))
+    found = zip(names, reader.load_many(ThreadRecord, [(name,) for name in names]), strict=True)
+    threads = {name: thread for name, thread in found if thread is not None}
+    entries = Entries(reader)
+    entries.read(
+        (name, near)
+        for name, seq in places
+        if name in threads
+        for near in (seq, *_before(seq)[:1], *_after(seq, threads[name])[:1])
+    )
     words = _words(query)
-    found: list[wire.SearchHit] = []
-    for hit in hits:
-        thread_id, seq = search.is_number_of(hit.id)
-        if thread_id not in threads:
-            threads[thread_id] = reader.load(ThreadRecord, (thread_id,))
-        thread = threads[thread_id]
-        answer = _message_hit(reader, words, hit, thread, seq) if thread is not None else None
-        if answer is not None:
-            found.append(answer)
-    return found
+    answers = (
+        _message_hit(entries, words, hit, threads[name], seq)
+        for hit, (name, seq) in zip(hits, places, strict=True)
+        if name in threads
+    )
+    return [answer for answer in answers if answer is not None]
+
+
+class Entries:
+    """Stored entries of threads: many are read at once, and those that are then lacking one by one."""
+
+    def __init__(self, reader: Reader) -> None:
+        """Begin without entries."""
+        self._reader = reader
+        self._known: dict[tuple[str, int], dict[str, Any] | None] = {}
+
+    def read(self, places: Iterable[tuple[str, int]]) -> None:
+        """Read entries that will be asked for."""
+        wanted = list(dict.fromkeys(places))
+        self._known.update(zip(wanted, self._reader.get_many(Kind.ENTRY, wanted), strict=True))
+
+    def get(self, thread_id: str, seq: int) -> dict[str, Any] | None:
+        """Return an entry, None where there is none."""
+        place = thread_id, seq
+        if place not in self._known:
+            self._known[place] = self._reader.get(Kind.ENTRY, place)
+        return self._known[place]
+
+
+def _before(seq: int) -> range:
+    """Return the numbers looked through for the message before one."""
+    return range(seq - 1, max(seq - 1 - GAP, 0), -1)
+
+
+def _after(seq: int, thread: ThreadRecord) -> range:
+    """Return the numbers looked through for the message behind one."""
+    return range(seq + 1, min(seq + 1 + GAP, thread.last_seq + 1))
 
 
 def _message_hit(
-    reader: Reader, words: Sequence[str], hit: Hit, thread: ThreadRecord, seq: int
+    entries: Entries, words: Sequence[str], hit: Hit, thread: ThreadRecord, seq: int
 ) -> wire.SearchHit | None:
     """Return a found message with its neighbours; None where it was deleted."""
-    entry = reader.get(Kind.ENTRY, (thread.id, seq))
+    entry = entries.get(thread.id, seq)
     if entry is None or entry.get("role") is None:
         return None
-    return hit_of_entry(reader, words, thread, seq, entry, score=round(hit.score, 4), why=_why(hit.terms))
+    return hit_of_entry(entries, words, thread, seq, entry, score=round(hit.score, 4), why=_why(hit.terms))
 
 
 def hit_of_entry(
-    reader: Reader,
+    entries: Entries,
     words: Sequence[str],
     thread: ThreadRecord,
     seq: int,
@@ -65,8 +102,8 @@ def hit_of_entry(
     why: str,
 ) -> wire.SearchHit:
     """Return an entry of a thread that says something as a hit, with the part of it that has most of the words."""
-    before = _neighbour(reader, thread.id, range(seq - 1, max(seq - 1 - GAP, 0), -1))
-    after = _neighbour(reader, thread.id, range(seq + 1, min(seq + 1 + GAP, thread.last_seq + 1)))
+    before = _neighbour(entries, thread.id, _before(seq))
+    after = _neighbour(entries, thread.id, _after(seq, thread))
     return wire.SearchHit(
         kind="message",
         passage=search.passage(_text(entry), words),
@@ -137,10 +174,10 @@ def _why(terms: Sequence[tuple[str, float]]) -> str:
     return ", ".join(f"{term} {added:.2f}" for term, added in terms[:WHY_WORDS])
 
 
-def _neighbour(reader: Reader, thread_id: str, places: range) -> wire.Neighbour | None:
+def _neighbour(entries: Entries, thread_id: str, places: range) -> wire.Neighbour | None:
     """Return the first of some entries that says something."""
     for seq in places:
-        entry = reader.get(Kind.ENTRY, (thread_id, seq))
+        entry = entries.get(thread_id, seq)
         role = None if entry is None else entry.get("role")
         text = _text(entry) if entry is not None and role is not None else ""
         if text and role is not None:

@@ -7,6 +7,7 @@
 //! * [`align`]: matching of a document's new blocks to its old ones, so that edited blocks keep their ids
 //! * [`apply`]: changes of blocks as minimal text edits of their document
 //! * [`pack`]: records packed with zstd, and edits that make one text of another
+//! * [`record`]: stored records, verified and unpacked
 //! * [`patch`]: exact-text patches, applied all or none
 //! * [`diff`]: line diff of two texts
 //! * [`merge`]: three-way merge of texts, with conflicts as values
@@ -28,6 +29,7 @@ pub mod pack;
 pub mod patch;
 mod pool;
 pub mod rank;
+pub mod record;
 pub mod redact;
 pub mod tokens;
 

@@ -38,7 +38,7 @@ mod _native {
     #[pymodule_export]
     use crate::merge::merge3;
     #[pymodule_export]
-    use crate::pack::{apply_edit, pack, pack_edit, unpack};
+    use crate::pack::{apply_edit, pack, pack_edit, unpack, verified_bodies, verified_body};
     #[pymodule_export]
     use crate::patch::apply_patches;
     #[pymodule_export]

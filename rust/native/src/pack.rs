@@ -1,8 +1,10 @@
-//! Python bindings of packed records and edits. Bytes that cannot be unpacked are None: the store names the record.
+//! Python bindings of stored records, packed texts and edits. Bytes that cannot be unpacked are None: the store names the record.
 
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use reverie_core::pack as packing;
+use reverie_core::record;
 
 use crate::detach_if_large;
 
@@ -24,4 +26,26 @@ pub(crate) fn pack_edit<'py>(py: Python<'py>, base: &[u8], data: &[u8]) -> Optio
 #[pyfunction]
 pub(crate) fn apply_edit<'py>(py: Python<'py>, base: &[u8], edit: &[u8], limit: usize) -> Option<Bound<'py, PyBytes>> {
     detach_if_large(py, base.len(), || packing::apply(base, edit, limit)).map(|data| PyBytes::new(py, &data))
+}
+
+#[pyfunction]
+pub(crate) fn verified_body<'py>(
+    py: Python<'py>,
+    key: &[u8],
+    record: &[u8],
+    limit: usize,
+) -> Option<Bound<'py, PyBytes>> {
+    detach_if_large(py, record.len(), || record::body(key, record, limit)).map(|body| PyBytes::new(py, &body))
+}
+
+#[pyfunction]
+pub(crate) fn verified_bodies(
+    py: Python<'_>,
+    records: Vec<(PyBackedBytes, PyBackedBytes)>,
+    limit: usize,
+) -> Vec<Option<Bound<'_, PyBytes>>> {
+    let size = records.iter().map(|(_, record)| record.len()).sum();
+    let bodies: Vec<_> =
+        detach_if_large(py, size, || records.iter().map(|(key, record)| record::body(key, record, limit)).collect());
+    bodies.into_iter().map(|body| body.map(|body| PyBytes::new(py, &body))).collect()
 }

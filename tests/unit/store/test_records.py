@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.errors import StorageFailed, ValidationError
-from reverie.store import RULES, Done, Kind, Reader, Store, Write, Writer, open_sealed, seal
+from reverie.store import RULES, Done, Kind, Reader, Store, ThreadRecord, Write, Writer, open_sealed, seal
 from reverie.store.codec import open_sealed as open_bytes
-from support.stores import AT, MASKING, SECRET, SPACE, put, write
+from support.stores import AT, MASKING, SECRET, SPACE, noise, put, write
 
 if TYPE_CHECKING:
     from reverie.store import Key
@@ -89,6 +89,28 @@ def test_a_scan_is_ordered_and_can_start_anywhere(store: Store) -> None:
         assert reader.count(Kind.DISTILLATION, ("t",)) == 5
         assert reader.last(Kind.DISTILLATION, ("t",)) == (("t", 70000), {"n": 70000})
         assert reader.last(Kind.DISTILLATION, ("u",)) is None
+
+
+def test_many_records_are_read_as_one_by_one(store: Store) -> None:
+    """In the order of the keys, twice where a key is given twice: short, packed and in a blob; None where none is."""
+    texts = ["x", "word " * 100, noise(100_000)]
+    write(store, lambda w: [w.append(Kind.ENTRY, (thread,), {"text": text}) for thread in "tu" for text in texts])
+    keys: list[Key] = [("u", 3), ("t", 1), ("t", 4), ("none", 1), ("t", 2), ("t", 3), ("u", 1), ("t", 1)]
+    with store.reader(SPACE) as reader:
+        found = reader.get_many(Kind.ENTRY, keys)
+        assert found == [reader.get(Kind.ENTRY, key) for key in keys]
+        assert [each is None for each in found] == [False, False, True, True, False, False, False, False]
+        assert reader.get_many(Kind.ENTRY, []) == []
+        with pytest.raises(ValidationError, match="keyed by"):
+            reader.get_many(Kind.ENTRY, [("t", 1), ("t",)])
+
+
+def test_many_typed_records_are_read_as_one_by_one(store: Store) -> None:
+    names = ("a", "b", "long")
+    records = [ThreadRecord(id=name, title=name * 5_000, created_at=AT, updated_at=AT) for name in names]
+    write(store, lambda w: [w.save(record, (record.id,)) for record in records])
+    with store.reader(SPACE) as reader:
+        assert reader.load_many(ThreadRecord, [("long",), ("c",), ("a",)]) == [records[2], None, records[0]]
 
 
 def test_sealed_values_can_be_opened_elsewhere(store: Store) -> None:

@@ -51,8 +51,8 @@ impl Query {
         let mut by_spelling: BTreeMap<String, QueryTerm> = BTreeMap::new();
         for (term, word) in &words {
             let (expansions, factor) = expansions(index, term);
-            for spelling in expansions {
-                let weight = factor * idf(index.len(), index.document_frequency(&spelling));
+            for (spelling, frequency) in expansions {
+                let weight = factor * idf(index.len(), frequency);
                 if weight > by_spelling.get(&spelling).map_or(0.0, |previous| previous.weight) {
                     by_spelling.insert(spelling.clone(), QueryTerm { spelling, weight, word: word.clone() });
                 }
@@ -91,15 +91,19 @@ fn searched_terms(index: &Index, query: &str) -> (BTreeMap<String, String>, bool
     (words, has_content_word)
 }
 
-/// Return the terms that a query word stands for, and the factor of their weight.
+/// Return the terms that a query word stands for, with their document frequencies, and the factor of their weight.
 ///
 /// The word itself with factor 1; or, if no document contains it, related terms with factor 0.5.
-fn expansions(index: &Index, term: &str) -> (Vec<String>, f64) {
-    if index.document_frequency(term) > 0 {
-        (vec![term.to_owned()], 1.0)
-    } else {
-        (related(index, term), RELATED_WEIGHT)
+fn expansions(index: &Index, term: &str) -> (Vec<(String, usize)>, f64) {
+    let frequency = index.document_frequency(term);
+    if frequency > 0 {
+        return (vec![(term.to_owned(), frequency)], 1.0);
     }
+    let with_frequency = |term: String| {
+        let frequency = index.document_frequency(&term);
+        (term, frequency)
+    };
+    (related(index, term).into_iter().map(with_frequency).collect(), RELATED_WEIGHT)
 }
 
 /// Return the terms nearest to one that no document contains.
