@@ -60,7 +60,12 @@ A secret is found by
 
 - its **published format**: a prefix, or something inside it, and enough of the right characters after it;
 - its **name**: `password = ...`, `"api_key": ...`, `--token ...`, in text and as a key in JSON;
-- its **surroundings**: a random string near the name of a service that issues keys;
+- its **surroundings**: a random string near the name of a service that issues keys; and, on the line of a word for a
+  password, a key, a token or signing in, a value that is no word, however the sentence, the
+  command or the line of code is built: `try X first, that's the new root password`, `for the vault, unlock with X`. How
+  little a value looks like a word, a name or an identifier, how surely the word names a secret, and whether the text
+  between them points at the value count together. Below a line that ends with a colon, and in the column of a list
+  whose heading is such a word, it counts as well;
 - your **own list**: what you list under `redact.literals` or in the file of `redact.literalsFile`
   (see [configuration.md](configuration.md)) is replaced wherever it occurs;
 - a **second mention**: a value that was found once is found again without its name, in the same text and in every later

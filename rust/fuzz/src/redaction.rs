@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use reverie_core::redact::{Fingerprints, LOOKAROUND_MAX, Redactor, Scope, Stream, kinds};
 
 /// Pieces of secrets and of the text around them, so that a few input bytes make a difficult text.
-const PIECES: [&str; 74] = [
+const PIECES: [&str; 82] = [
     "ghp_A1b2C3d4E5f6G7h8I9j0K1l2",
     "sk-canary-do-not-leak-qrs456",
     "SK0123456789abcdef0123456789abcdef",
@@ -80,6 +80,14 @@ const PIECES: [&str; 74] = [
     "Basic dXNlcjpwYXNz",
     " to ",
     "hunter22",
+    "Sommer2031!",
+    "kX9m!Pq2Lw ",
+    "sudo ",
+    "\"lumo taka resi vuna\"",
+    "user,password\n",
+    "token:\n\n",
+    "\t",
+    "\u{30c8}\u{30fc}\u{30af}\u{30f3}",
 ];
 
 /// Text without secrets, to fill the space between the pieces of a long text.

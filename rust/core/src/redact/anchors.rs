@@ -7,7 +7,7 @@ use aho_corasick::{Anchored, dfa::DFA};
 
 use crate::redact::findings::{Confidence, Findings};
 use crate::redact::rules::{
-    Begins, CLIENTS, Client, INFIXES, Infix, KEYWORDS, Keyword, LABELS, READERS, Token, tokens,
+    Begins, CLIENTS, CUES, Client, INFIXES, Infix, KEYWORDS, Keyword, LABELS, READERS, Token, tokens,
 };
 use crate::redact::{Scope, Span};
 
@@ -17,6 +17,7 @@ enum Anchor {
     Infix(&'static Infix),
     Keyword(&'static Keyword),
     Label(&'static Keyword),
+    Cue(&'static Keyword),
     Client(&'static Client),
     Reader { pairs: bool },
     Cookie,
@@ -51,6 +52,12 @@ fn anchors() -> Vec<(Anchor, String)> {
     }
     for label in LABELS {
         anchors.extend(written_forms(label.word).into_iter().map(|form| (Anchor::Label(label), form)));
+    }
+    for cue in CUES {
+        // In capitals only short ones are written, such as `OTP`.
+        let is_written = |form: &String| cue.word.len() < 5 || *form == cue.word || *form != cue.word.to_uppercase();
+        let forms = written_forms(cue.word).into_iter().filter(is_written);
+        anchors.extend(forms.map(|form| (Anchor::Cue(cue), form)));
     }
     for client in CLIENTS {
         let lines = client.programs.iter().map(|program| (Anchor::Client(client), format!("{program} ")));
@@ -176,8 +183,13 @@ impl Findings<'_> {
             }
             _ if scope == Scope::Identifier => return,
             // The kind in a marker is no name; a text of markers is as quick as any.
-            Anchor::Keyword(_) | Anchor::Label(_) if self.is_in_last_marker(start) => return,
+            Anchor::Keyword(_) | Anchor::Label(_) | Anchor::Cue(_) if self.is_in_last_marker(start) => return,
+            Anchor::Cue(cue) => {
+                self.add_mention(cue, start, end, true);
+                return;
+            }
             Anchor::Keyword(keyword) => {
+                self.add_mention(keyword, start, end, false);
                 self.find_compared_value(keyword, start, end);
                 self.find_in_table(keyword, start, end);
                 self.find_stated_value(keyword, start, end, true);
@@ -185,6 +197,7 @@ impl Findings<'_> {
                 (self.assigned_value(keyword, start, end), Confidence::NamedValue)
             }
             Anchor::Label(label) => {
+                self.add_mention(label, start, end, false);
                 self.find_stated_value(label, start, end, false);
                 self.find_value_before(label, start, end);
                 return;

@@ -2,6 +2,7 @@
 
 use crate::redact::json_keys::{NameHint, SecretName};
 use crate::redact::kinds::{MARKER_MAX, OPENING, kinds};
+use crate::redact::mentions::Mention;
 use crate::redact::plausibility::{Quoting, is_authorization, is_plausible};
 use crate::redact::rules::{ByteSet, Token};
 use crate::redact::{RUN_MAX, Span};
@@ -41,6 +42,8 @@ pub(crate) struct Findings<'t> {
     markers: Vec<(usize, usize)>,
     /// Cache of the last extent of each kind.
     pub(crate) extents: [(usize, usize); 2],
+    /// Words that say that a secret is near.
+    pub(crate) mentions: Vec<Mention>,
     /// Positions of escape sequences.
     pub(crate) escapes: Vec<usize>,
     /// Cache of the last run of each byte set, so that it is measured once.
@@ -58,6 +61,7 @@ impl<'t> Findings<'t> {
             candidates: Vec::new(),
             markers: Vec::new(),
             extents: [(0, 0); 2],
+            mentions: Vec::new(),
             escapes: Vec::new(),
             runs: [(0, 0); ByteSet::ALL],
             classes: [(1, 0); 3],

@@ -99,7 +99,7 @@ fn is_memorable(value: &str) -> bool {
 ///
 /// A name that was taken for a value once (`--- PASS: TestReadsJSONFile`) would be replaced in all code from then on.
 /// What ends with a digit is none: `Harbour77Lantern9` is how people make a password of words.
-fn is_made_of_words(value: &str) -> bool {
+pub(crate) fn is_made_of_words(value: &str) -> bool {
     if !value.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte))
         || value.ends_with(|last: char| last.is_ascii_digit())
     {
@@ -155,7 +155,7 @@ fn is_dated_id(value: &str) -> bool {
 }
 
 /// Whether a value is a common word with a number behind it: `python3`.
-fn is_numbered_name(value: &str) -> bool {
+pub(crate) fn is_numbered_name(value: &str) -> bool {
     let word = value.trim_end_matches(|letter: char| letter.is_ascii_digit() || "._-".contains(letter));
     word.len() < value.len() && NUMBERED_NAMES.contains(&word.to_ascii_lowercase().as_str())
 }
@@ -176,7 +176,7 @@ fn has_symbol_in_mixed_case(value: &str) -> bool {
 }
 
 /// Whether a value is the address of a mail box: `ann@tide.example`.
-fn is_address(value: &str) -> bool {
+pub(crate) fn is_address(value: &str) -> bool {
     let Some((user, host)) = value.split_once('@') else { return false };
     let is_name = |part: &str| {
         !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._+-".contains(&byte))

@@ -18,6 +18,10 @@ mod known_secrets;
 mod layouts;
 mod machine_class;
 mod memorable;
+mod mention_layouts;
+mod mention_scores;
+mod mention_values;
+mod mentions;
 mod ordinary_text;
 mod phrases;
 mod plausibility;
@@ -100,6 +104,7 @@ impl Redactor {
         known.find(&mut findings);
         findings.scan_anchors(scope);
         if scope != Scope::Identifier {
+            findings.find_near_mentions();
             findings.add_private();
             findings.for_each_run(|findings, start, end| {
                 findings.add_by_context(start, end);

@@ -69,10 +69,13 @@ impl Findings<'_> {
     pub(crate) fn find_value_before(&mut self, label: &'static Keyword, start: usize, end: usize) {
         let window = self.text.ceil_char_boundary(start.saturating_sub(BEFORE_MAX));
         let before = &self.text[window..start];
-        let before = &before[before.rfind('\n').map_or(0, |line| line + 1)..];
-        // Most labels have no such word before them: found before anything is taken apart.
+        // Most labels have no such word before them: found before anything else is looked for.
         let mut words = before.split_ascii_whitespace().rev().take(OWNERS_MAX + 1);
         let Some(link) = words.find(|word| BACKWARD_LINKS.contains(word)) else { return };
+        let before = &before[before.rfind('\n').map_or(0, |line| line + 1)..];
+        if link.as_ptr() < before.as_ptr() {
+            return; // on the line before
+        }
         if !self.is_whole_label(label, start, end) || !ends_phrase(&self.text[end..]) {
             return;
         }

@@ -4,6 +4,7 @@
 //! is still covered.
 
 mod cloud_formats;
+mod mentions;
 mod phrases;
 mod service_formats;
 mod service_names;
@@ -11,6 +12,7 @@ mod token_format;
 mod word_lists;
 
 pub(crate) use cloud_formats::CLOUD_FORMATS;
+pub(crate) use mentions::{BACK_POINTERS, CUES, IDENTIFYING_WORDS, POINTERS, UNSURE_LABELS};
 pub(crate) use phrases::{
     ADVERBS, Argument, BACKWARD_LINKS, CHANGES, CLIENTS, COOKIE_ATTRIBUTES, COOKIE_NAMES, COPULAS, Client, LABELS,
     LEADS, PARTICLES, READERS, STATE_WORDS,

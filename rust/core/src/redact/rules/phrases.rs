@@ -12,6 +12,11 @@ const fn key(word: &'static str) -> Keyword {
     Keyword { word, kind: "key", worded: false }
 }
 
+/// Build a label of a token.
+const fn token(word: &'static str) -> Keyword {
+    Keyword { word, kind: "token", worded: false }
+}
+
 /// Names of a secret besides [`super::KEYWORDS`], in lower case: only whole words, as some are parts of ordinary ones.
 #[rustfmt::skip]
 pub(crate) const LABELS: &[Keyword] = &[
@@ -34,7 +39,21 @@ pub(crate) const LABELS: &[Keyword] = &[
     password("口令"), password("パスコード"), password("暗証番号"), password("패스워드"), password("mật khẩu"),
     password("kata sandi"), password("kata laluan"), password("รหัสผ่าน"), password("पासवर्ड"),
     password("كلمة المرور"), password("كلمة السر"), password("סיסמה"),
+    // What people call the pair of a name and a password, and a phrase of several words
+    password("credenciales"), password("credenciais"), password("credenziali"), password("identifiants"),
+    password("zugangsdaten"), password("anmeldedaten"), password("logindaten"), password("inloggegevens"),
+    password("creds"), password("凭证"), password("凭据"), password("憑證"), password("認証情報"),
+    password("recovery phrase"), password("seed phrase"), password("mnemonic"), password("passwortsatz"),
+    password("frase de paso"), password("frase de contraseña"), password("frase secreta"),
+    password("code d'accès"), password("código de acceso"), password("codice di accesso"),
+    password("phrase secrète"), password("mdp"), password("パスフレーズ"), password("合言葉"), password("비번"),
+    // Tokens and secrets
+    token("令牌"), token("權杖"), token("トークン"), token("토큰"), token("токен"), token("jeton"),
+    key("geheimnis"), key("secreto"), key("segredo"), key("segreto"), key("секрет"), key("シークレット"),
+    password("identified by"),
     // Keys
+    key("schlüssel"), key("秘密鍵"), key("钥匙"), key("api鍵"), key("鍵"), key("clé"), key("chave"), key("chiave"),
+    key("llave"), key("キー"),
     key("api-schlüssel"), key("clé api"), key("clé d'api"), key("clave api"), key("clave de api"),
     key("clave de la api"), key("chave de api"), key("chave da api"), key("chave api"), key("chiave api"),
     key("klucz api"), key("api-sleutel"), key("api-nyckel"), key("ключ api"), key("api-ключ"), key("密钥"),
