@@ -20,7 +20,7 @@ import orjson
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie import _native
-from support import phrases, secrets
+from support import mentioned_secrets, phrases, secrets
 from support.generated_sessions import generated_files
 from support.prose import generated_pages
 from support.shared import real_sessions, shared_files
@@ -140,6 +140,8 @@ def phrased() -> None:
         print(f"{'of 100 values: ' + name:<{COLUMN}} {phrases.covered(name, REDACTOR.spans, 100):7}")
     for name in phrases.HELD_OUT:
         print(f"{'of 100 values, held out: ' + name:<{COLUMN}} {phrases.covered(name, REDACTOR.spans, 100):7}")
+    found = [mentioned_secrets.covered(phrase, REDACTOR.spans, 100) >= 95 for phrase in mentioned_secrets.PHRASES]
+    print(f"{f'phrases of any build, of {len(found)}, 95 of 100 values':<{COLUMN}} {sum(found):7}")
 
 
 def best(function: Callable[[Any], object], items: Sequence[object]) -> float:
