@@ -78,3 +78,9 @@ def test_texts_of_mentions_in_many_scripts_are_redacted_once() -> None:
     for _ in range(count(4_000, 1_000_000)):
         once = REDACTOR.text("".join(pick.choices(bits, k=pick.randrange(1, 14))))
         assert REDACTOR.text(once) == once
+
+
+@pytest.mark.parametrize("quote", ['"', "'"])
+def test_a_passphrase_may_begin_with_a_short_word(quote: str) -> None:
+    """Four words of three letters or more in quotes are one, however short the first is."""
+    assert "lumo" not in Redactor().text(f"for the vault, unlock with {quote}lumo taka resi vuna{quote}")

@@ -105,7 +105,9 @@ impl Findings<'_> {
                 return at.min(self.bytes.len());
             }
             let (end, meanings) = self.word(at);
-            if meanings & (MARKED | QUOTE | HYPHEN) != 0 && (VALUE_MIN..=PIECES_MAX).contains(&(end - at)) {
+            // The first word of a passphrase in quotes may be short.
+            let shortest = if meanings & QUOTE == 0 { VALUE_MIN } else { 2 };
+            if meanings & (MARKED | QUOTE | HYPHEN) != 0 && (shortest..=PIECES_MAX).contains(&(end - at)) {
                 while next < mentions.len() && mentions[next].end <= at {
                     next += 1;
                 }
