@@ -27,41 +27,41 @@ from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reverie.usecases.access_counts import AccessCounts
-from reverie.usecases.message_indexes import MessageSearch
-from reverie.usecases.recall import Recall
+from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.message_indexes_of_all_spaces import MessageSearch
 from reverie.usecases.redaction_fingerprints import FingerprintKeeper
 from reveried import __version__, log
 from reveried.actions import purge
-from reveried.actions.access_counts import write_accesses, write_accesses_regularly
-from reveried.actions.history import prune_daily
+from reveried.actions.begin_and_complete_runs import complete_due
 from reveried.actions.learn import learn_from_spool
-from reveried.actions.runs import complete_due
-from reveried.actions.scheduled_jobs import register_scheduled_jobs
-from reveried.actions.search_index import keep_index, keep_messages, keep_vectors, save_indexes, save_messages
-from reveried.actions.sessions import resume_following
+from reveried.actions.scheduled_dreams_and_learning import register_scheduled_jobs
+from reveried.actions.sessions_and_privacy_settings import resume_following
 from reveried.actions.store_compaction import compact_when_quiet
+from reveried.actions.undo_rollback_and_retention import prune_daily
+from reveried.actions.update_search_indexes import keep_index, keep_messages, keep_vectors, save_indexes, save_messages
+from reveried.actions.write_counted_accesses import write_accesses, write_accesses_regularly
 from reveried.background_working_states import BackgroundState
 from reveried.clock import clock_of, text_of
 from reveried.commit_worker import Worker
 from reveried.compute_process import SMALL_JOBS, Compute
 from reveried.config import Config, load
-from reveried.daemon_records import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.event_wakeups import Events
 from reveried.http.connection_limits import Admission, Limits
-from reveried.http.metrics import Metrics
 from reveried.http.openapi import openapi
-from reveried.http.routing import Application
+from reveried.http.request_duration_histogram import Metrics
+from reveried.http.route_table_and_dispatch import Application
 from reveried.jobs import Jobs
 from reveried.linux import activated_sockets, limit_kept_memory, notify
 from reveried.log import logger
 from reveried.model_transports.transport_choice import chosen_models
 from reveried.precomputed_hook_texts import warm
 from reveried.process_lock import ProcessLock
+from reveried.restart_failed_loops import start_supervised
 from reveried.routes import routes
 from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import ID_RANDOM_BYTES, Services
-from reveried.supervision import start_supervised
+from reveried.stored_tokens_spaces_and_schedules import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.sync_service import SyncService
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from reverie.errors import Conflict, ModelFailed, ReverieError
 from reverie.redact import Redactor
 from reverie.usecases import threads, working_state
 from reverie.usecases.stored_entries import sealed_after, spoken_messages
-from reveried.actions.message_pages import extend_outline
-from reveried.actions.threads import state as current_state
+from reveried.actions.message_pages_and_outline import extend_outline
+from reveried.actions.threads_and_states import state as current_state
 from reveried.log import logger
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ class BackgroundState:
         self, services: Services, models: Models, messages: list[Message], state: WorkingState
     ) -> object:
         """Return the model's working state; None where it failed or missed its deadline."""
-        from reverie.language_model.thread_state import answered_state, state_request  # noqa: PLC0415 - with a model only
+        from reverie.language_model.working_state_and_summary import answered_state, state_request  # noqa: PLC0415 - with a model only
         from reverie.usecases.learning_by_model import source_of  # noqa: PLC0415 - as above
 
         def build() -> ModelRequest:

@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 import orjson
 
-from reverie.decoding import from_json
+from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import Busy, ReverieError, from_code
-from reveried.keyed_lock import finish_before_cancel
+from reveried.keyed_locks_and_shared_waits import finish_before_cancel
 from reveried.linux import die_with_parent, release_memory
 from reveried.ram_release import LARGE_BYTES, QUIET_S, after_work
 

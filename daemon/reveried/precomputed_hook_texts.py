@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ReverieError
 from reverie.store import ThreadRecord
-from reverie.usecases import project_identity, projections, sessions
-from reveried.actions import threads
+from reverie.usecases import generated_files, project_identity, sessions
+from reveried.actions import threads_and_states
 from reveried.actions.project_lookup import index_entries
 from reveried.log import logger
-from reveried.use_case_runner import read
+from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from reverie.store import Reader
@@ -110,7 +110,7 @@ class SessionTexts:
         parts: dict[str, str] = {}
         for part in PARTS:
             try:
-                parts[part] = await threads.context_text(
+                parts[part] = await threads_and_states.context_text(
                     services, *key, tiers=_TIERS[part], max_chars=CHARS_MAX - _HEAD_CHARS[part]
                 )
             except ReverieError as error:
@@ -147,7 +147,7 @@ class SessionTexts:
 
 async def project_index(services: Services, space: str, project: str | None) -> str:
     """Return the list of memory files that an agent in a project may read; empty without any."""
-    return projections.index_text(await index_entries(services, space, project)) or ""
+    return generated_files.index_text(await index_entries(services, space, project)) or ""
 
 
 def fitted(text: str, *, in_bytes: bool) -> str:

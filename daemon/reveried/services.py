@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.ids import new_id
+from reverie.usecases.generated_files import ProjectListings
 from reverie.usecases.lost_update import ReadVersions
-from reverie.usecases.projections import ProjectListings
 from reverie.usecases.waiting_candidate_counts import WaitingCandidates
 from reveried.actions.hooks import SessionMemory
 from reveried.background_working_states import BackgroundState, StateCache
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.usecases.access_counts import AccessCounts
-    from reverie.usecases.message_indexes import MessageSearch
-    from reverie.usecases.recall import Recall
+    from reverie.usecases.memory_indexes_and_recall import Recall
+    from reverie.usecases.message_indexes_of_all_spaces import MessageSearch
     from reveried.commit_worker import Submit, Worker
     from reveried.compute_process import Compute
     from reveried.config import Config
     from reveried.event_wakeups import Events
     from reveried.http.authentication import Caller
     from reveried.http.connection_limits import Admission
-    from reveried.http.metrics import Metrics
+    from reveried.http.request_duration_histogram import Metrics
     from reveried.jobs import Jobs
     from reveried.model_transports.ask_model import Models
     from reveried.scheduler import Scheduler

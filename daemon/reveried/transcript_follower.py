@@ -22,7 +22,7 @@ from reverie.wire import CHUNK_MAX_BYTES
 from reveried.actions import imports
 from reveried.actions.learn import learn
 from reveried.log import logger
-from reveried.supervision import start_supervised
+from reveried.restart_failed_loops import start_supervised
 
 if TYPE_CHECKING:
     from collections.abc import Callable

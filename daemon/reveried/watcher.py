@@ -29,7 +29,7 @@ from watchdog.observers import Observer
 from watchdog.observers.inotify_c import InotifyConstants
 
 from reverie.path_validation import segment_error
-from reverie.sync.swap_recovery import SWAP_FOLDER
+from reverie.sync.check_and_recover_displaced_files import SWAP_FOLDER
 from reveried.log import logger
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from reverie.client import Client
 from reverie.context import tail_start
 from reverie.distill.extractive import Extractive
 from reverie.evals.distillation_frequency import one_thread
-from reverie.importers.messages import main_line
+from reverie.importers.join_entries_into_messages import main_line
 from reverie.importers.transcript_files import read_entries
 from reverie.models import Memory, MemoryType
 from reverie.redact import Redactor
@@ -37,7 +37,7 @@ from reverie.store.lmdb_env import lmdb_options
 from reverie.usecases import threads, working_state
 from reverie.usecases.memory_changes import record_of
 from reverie.usecases.stored_entries import entry_record
-from reveried.cli.import_files import import_file
+from reveried.cli.send_session_files import import_file
 from support.daemon import running_daemon, scratch_home
 from support.session import generated_session, session_file
 from support.transcripts import thread_entries

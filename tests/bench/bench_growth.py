@@ -22,7 +22,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.store.backup import backup
+from reverie.store.backup_and_restore import backup
 from reveried.actions.store_compaction import QUIET_S
 from support.daemon import running_daemon
 

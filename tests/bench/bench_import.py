@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, TypeVar
 import orjson
 
 from reverie.importers import plan_chunk
-from reverie.importers.messages import main_line
+from reverie.importers.join_entries_into_messages import main_line
 from reverie.importers.token_count import with_token_counts
 from reverie.importers.transcript_files import CHUNK_BYTES, find_transcripts, read_chunks
 from reverie.redact import Redactor
-from reverie.store.codec import seal
+from reverie.store.encode_and_seal_records import seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

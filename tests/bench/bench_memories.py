@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie.client import Client
 from reverie.distill.extractive import Extractive, trace
 from reverie.models import MemoryType, Message
-from reveried.cli.import_files import import_file
+from reveried.cli.send_session_files import import_file
 from support.daemon import running_daemon
 from support.shared import SHARED, real_sessions, shared_files
 

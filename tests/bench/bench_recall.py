@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from reverie.git_repositories import Checkout
 from reverie.models import MemoryType
 from reverie.redact import Redactor
-from reverie.repositories import Checkout
 from reverie.store import Store, Write
 from reverie.usecases import project_identity
-from reverie.usecases.document_writes import NewText, put_texts
+from reverie.usecases.write_documents_and_memories import NewText, put_texts
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
 from support.http_checks import cpu_seconds
 from support.made_memories import FREQUENT, memories, queries

@@ -28,7 +28,7 @@ from reverie import search
 from reverie.client import Client
 from reverie.models import Entry, EntryKind
 from reverie.search import question_weights
-from reverie.usecases.message_index import new_index
+from reverie.usecases.message_index_of_one_space import new_index
 from support.daemon import running_daemon
 from support.shared import SHARED, real_sessions
 

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie import files
 from reverie.sync.atomic_exchange import Written, write_file
-from reverie.sync.scan import FileContent, read_file, scan
+from reverie.sync.scan_and_read_files import FileContent, read_file, scan
 from support.spaces import open_root
 
 if TYPE_CHECKING:

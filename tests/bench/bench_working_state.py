@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from reverie import token_counter
 from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive, trace
-from reverie.distill.extractive.prose import clip
-from reverie.importers.messages import main_line
+from reverie.distill.extractive.sentences_and_specific_names import clip
+from reverie.importers.join_entries_into_messages import main_line
 from reverie.importers.transcript_files import read_entries
 
 if TYPE_CHECKING:

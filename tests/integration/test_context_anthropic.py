@@ -14,10 +14,10 @@ from reverie.distill.extractive import Extractive
 from reverie.distill.state_rendering import render as state_text
 from reverie.distill.summary import render as summary_text
 from reverie.errors import TokenBudgetExceeded
-from reverie.importers.messages import main_line
+from reverie.importers.join_entries_into_messages import main_line
 from reverie.importers.transcript_files import read_entries
 from reverie.models import Message, Note
-from reveried.cli.import_files import import_file
+from reveried.cli.send_session_files import import_file
 from support.daemon import running_daemon
 from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
 from support.shared import all_sessions

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.client import Client
-from reverie.store.backup import restore
-from reveried.cli.import_files import import_file
+from reverie.store.backup_and_restore import restore
+from reveried.cli.send_session_files import import_file
 from support.daemon import Daemon, environment, scratch_home
 from support.session import session_file
 

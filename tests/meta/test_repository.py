@@ -80,7 +80,7 @@ def test_functions_stay_short() -> None:
 def test_only_the_wrappers_import_the_native_module() -> None:
     """The extension module is private: only its wrappers import it."""
     names = (
-        "redact token_counter canonical_json markdown_blocks three_way_merge compression "
+        "redact token_counter canonical_json markdown_blocks three_way_merge compression_and_text_deltas "
         "text_patch full_text_index ids files path_validation hook_binary"
     )
     faces = {f"{name}.py" for name in names.split()}
@@ -103,7 +103,7 @@ def test_only_one_module_decodes_types_with_msgspec() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {match.group()}"
         for path in modules()
-        if path.relative_to(ROOT).as_posix() != "python/reverie/decoding.py"
+        if path.relative_to(ROOT).as_posix() != "python/reverie/decode_json_and_msgpack.py"
         for match in unsafe.finditer(path.read_text())
     ]
 

@@ -11,9 +11,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from reverie.importers import chunks, formats, jsonline, plan_chunk
-from reverie.importers.formats import json_object_of
-from reverie.importers.messages import NO_RESULT, main_line
+from reverie.importers import (
+    detect_and_read_line_format,
+    parse_and_repair_json_line,
+    plan_chunk,
+    split_chunks_into_entries,
+)
+from reverie.importers.detect_and_read_line_format import json_object_of
+from reverie.importers.join_entries_into_messages import NO_RESULT, main_line
 from reverie.models import Entry, EntryKind, Message
 from support.soak import count
 from support.transcripts import (
@@ -98,9 +103,9 @@ def transcripts(draw: st.DrawFn) -> bytes:
 def _small_limits() -> Iterator[None]:
     """Set line limits that generated lines can reach."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (chunks, formats, jsonline):
+        for module in (split_chunks_into_entries, detect_and_read_line_format, parse_and_repair_json_line):
             patch.setattr(module, "LINE_BYTES_MAX", SMALL_LIMIT)
-        patch.setattr(jsonline, "HEAD_BYTES", 10)
+        patch.setattr(parse_and_repair_json_line, "HEAD_BYTES", 10)
         yield
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from msgspec.structs import replace
 
-from reverie.importers import outline as outlines
-from reverie.importers.branches import is_mark, rewind_mark, undo_mark
-from reverie.importers.messages import main_line
+from reverie.importers import outline_for_message_paging as outlines
+from reverie.importers.detect_rewound_branches import is_mark, rewind_mark, undo_mark
+from reverie.importers.join_entries_into_messages import main_line
 from reverie.models import Entry, EntryKind
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, seal

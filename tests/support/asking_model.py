@@ -13,11 +13,11 @@ from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ModelAnswer, ModelMessage, new_request
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.usecases.usage_ledger import Ceilings, model_spend
+from reverie.usecases.token_usage_ledger import Ceilings, model_spend
 from reveried.commit_worker import Worker
-from reveried.config_sections import Distiller
+from reveried.config_bounds_and_model_sections import Distiller
 from reveried.model_transports.anthropic_transport import Anthropic
-from reveried.model_transports.metered_transport import Metered
+from reveried.model_transports.metered_retrying_transport import Metered
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import lmdb
 
-from reverie.store.codec import TOMBSTONE, decode_record
+from reverie.store.encode_and_seal_records import TOMBSTONE, decode_record
 from reverie.store.record_keys import record_name, space_prefix, split_key
 from reverie.store.transaction import ReadTransaction
 

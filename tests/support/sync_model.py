@@ -15,7 +15,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie.sync.path_state import Rules, is_own_write, sha256
+from reverie.sync.sync_input_types import Rules, is_own_write, sha256
 from support.sync_sides import MINUTE, REDACTOR, Sides, changes_nothing
 from support.sync_texts import SECRET_START, Texts, fewer, is_secret, words
 

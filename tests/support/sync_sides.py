@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from reverie.markdown_blocks import align
 from reverie.redact import Redactor
-from reverie.sync.path_state import Baseline, PathState, Rules, StoredDocument, Version, sha256
-from reverie.sync.plan import Plan, Remove, SaveNotice, Write
 from reverie.sync.reconcile import reconcile
 from reverie.sync.redaction_view import RedactionView
+from reverie.sync.sync_input_types import Baseline, PathState, Rules, StoredDocument, Version, sha256
+from reverie.sync.sync_plan_types import Plan, Remove, SaveNotice, Write
 from support.sync_texts import words
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Kind, Store, Write
 from reveried.config import load
-from reveried.sync_service.service import SyncService
+from reveried.sync_service.sync_calls_and_loops import SyncService
 from support.stores import AT
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from reverie import syscalls
+from reverie import linux_syscalls
 from reverie.sync.atomic_exchange import DisplacedFile, Mismatch, Removed, Written, remove_file, write_file
 from support.spaces import digest, open_root
 
@@ -96,18 +96,18 @@ def saves(path: Path) -> None:
 @contextmanager
 def just_before_exchange(act: Callable[[], None]) -> Iterator[None]:
     """Run an act once, between our check of the file and the exchange."""
-    real, waiting = syscalls.exchange, [act]
+    real, waiting = linux_syscalls.exchange, [act]
 
     def exchange(first: str, first_folder: int, second: str, second_folder: int) -> None:
         while waiting:
             waiting.pop()()
         real(first, first_folder, second, second_folder)
 
-    syscalls.exchange = exchange
+    linux_syscalls.exchange = exchange
     try:
         yield
     finally:
-        syscalls.exchange = real
+        linux_syscalls.exchange = real
 
 
 if __name__ == "__main__":

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import sentence_words
+from reverie import sentence_word_analysis
 from reverie.consolidate import opposite_wishes, statement_comparison
 from reverie.context import token_cost
 from reverie.documents import parser
 from reverie.sync import merge_base_search
 from reverie.text_caches import clear_text_caches, text_cache
-from reverie.usecases import document_part_index
+from reverie.usecases import index_of_long_document_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -84,11 +84,11 @@ def test_one_text_beyond_the_bound_is_the_only_one() -> None:
 CACHES: dict[str, tuple[Callable[[str], object], int, int]] = {
     "statements": (statement_comparison.parse_statement, 700, 12),
     "wishes": (lambda text: opposite_wishes.parse_wish(f"always use {text}, never use tabs"), 1700, 6),
-    "words": (lambda text: sentence_words._classify(text.replace(" ", "")), 200, 4),
+    "words": (lambda text: sentence_word_analysis._classify(text.replace(" ", "")), 200, 4),
     "pairs of words": (merge_base_search._pairs_of, 200, 18),
     "lines": (merge_base_search._has_word, 150, 2),
     "contents": (parser._content, 150, 2),
-    "lines of parts": (document_part_index._hash, 150, 2),
+    "lines of parts": (index_of_long_document_parts._hash, 150, 2),
     "token counts": (token_cost._counted, 150, 2),
 }
 
@@ -101,7 +101,7 @@ def test_an_entry_is_as_large_as_it_is_said_to_be(name: str, words: int) -> None
     pick = random.Random(words)
     texts = [text_of(pick, words) for _ in range(60)]
     for text in texts:  # of the words, which have a cache of their own
-        sentence_words.analyze(text)
+        sentence_word_analysis.analyze(text)
     make(text_of(pick, words))
     counted = sum(entry_bytes + char_bytes * len(text) for text in texts)
 

@@ -15,17 +15,17 @@ import msgspec
 import orjson
 
 from reverie import wire
-from reverie.decoding import from_json
-from reverie.documents.project_folder import PERSON
+from reverie.decode_json_and_msgpack import from_json
+from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ReverieError, ValidationError
 from reverie.usecases import imported_threads, privacy_settings, sessions
 from reveried.actions import project_lookup
-from reveried.actions.sessions import begin, end, real_folder
-from reveried.compaction_hint import COMPACTION_HINT
+from reveried.actions.sessions_and_privacy_settings import begin, end, real_folder
+from reveried.client_summary_instruction import COMPACTION_HINT
 from reveried.log import logger
 from reveried.precomputed_hook_texts import PARTS, fitted, project_index
-from reveried.supervision import failures_logged
-from reveried.use_case_runner import read
+from reveried.restart_failed_loops import failures_logged
+from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

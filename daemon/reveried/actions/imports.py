@@ -10,10 +10,10 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.usecases import imports, project_identity, threads
-from reveried.actions import file_attribution
+from reveried.actions import attribute_saves_to_agents
 from reveried.actions.project_lookup import has_no_remote, registered
-from reveried.actions.threads import opened_with
-from reveried.use_case_runner import answer_once, execute, read
+from reveried.actions.threads_and_states import opened_with
+from reveried.snapshot_decide_and_commit import answer_once, execute, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader, ThreadRecord, Write
@@ -73,7 +73,7 @@ async def take_chunk(
         answer = await _take(services, space, import_id, offset=offset, first_line=first_line, data=piece, final=last)
         offset, first_line = answer.offset, answer.lines + 1
         total = answer if total is None else _sum(total, answer)
-    await file_attribution.attribute_lines(services, space, data, who=f"thread:{here.thread}")
+    await attribute_saves_to_agents.attribute_lines(services, space, data, who=f"thread:{here.thread}")
     return total
 
 

@@ -8,10 +8,10 @@ from reverie import wire
 from reverie.errors import ValidationError
 from reverie.usecases import learn as learn_case
 from reverie.usecases.consolidation_commit import changes_answer
-from reveried.actions.access_counts import write_accesses
+from reveried.actions.write_counted_accesses import write_accesses
 from reveried.model_transports.ask_model import answered, one_at_a_time, reflection_bounds
 from reveried.model_transports.spool_transport import LEARNT_FROM, learn_from_answers
-from reveried.use_case_runner import execute
+from reveried.snapshot_decide_and_commit import execute
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds

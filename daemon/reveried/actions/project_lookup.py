@@ -8,16 +8,16 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from reverie import wire
-from reverie.documents.project_folder import PERSON
+from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ValidationError
-from reverie.repositories import locate
+from reverie.git_repositories import locate
 from reverie.store import ThreadRecord
 from reverie.usecases import project_identity, sort_projects
-from reveried.use_case_runner import execute, read
+from reveried.snapshot_decide_and_commit import execute, read
 
 if TYPE_CHECKING:
     from reverie.documents import DocumentEntry
-    from reverie.repositories import Checkout
+    from reverie.git_repositories import Checkout
     from reverie.store import Reader
     from reveried.services import Services
 

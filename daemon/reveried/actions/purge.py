@@ -18,13 +18,13 @@ from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
 from reverie.usecases import backup_list, purge_steps, threads
 from reverie.usecases import purge_targets as purging
 from reverie.usecases.conflicts import open_conflicts
-from reveried.actions import documents, memories
+from reveried.actions import documents, recall_and_change_memories
 from reveried.actions.store_compaction import compact
-from reveried.daemon_records import spaces_of
-from reveried.keyed_lock import keyed_lock
+from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
 from reveried.model_transports import spool_transport
-from reveried.use_case_runner import read
+from reveried.snapshot_decide_and_commit import read
+from reveried.stored_tokens_spaces_and_schedules import spaces_of
 
 if TYPE_CHECKING:
     from reverie.store import PendingPurge, Reader, Write
@@ -84,7 +84,7 @@ async def _delete_first(services: Services, space: str, target: PendingPurge, wh
         is_memory = target.kind == "memory" and reader.exists(Kind.MEMORY, (target.key,))
         is_document = target.kind == "document" and reader.exists(Kind.DOCUMENT, (target.key,))
     if is_memory:
-        await memories.forget(services, space, target.key, who=who, author="agent")
+        await recall_and_change_memories.forget(services, space, target.key, who=who, author="agent")
     if is_document and not _is_copy(services, space, target.key):
         await documents.delete(services, space, target.key, who=who, if_match=None)
 

@@ -12,8 +12,8 @@ import typer
 from reverie import wire
 from reverie.errors import Conflict, DaemonNotRunning, NotFound
 from reveried.cli import local_daemon
-from reveried.cli.options import Json
 from reveried.cli.output import counted, print_json, say, size, spinner
+from reveried.cli.shared_options import Json
 
 if TYPE_CHECKING:
     from reverie.installation_paths import Layout
@@ -50,7 +50,7 @@ def restore(
 
     Example: reverie restore reverie.backup
     """
-    from reverie.store.backup import restore as restore_store  # noqa: PLC0415 - only here is the store loaded
+    from reverie.store.backup_and_restore import restore as restore_store  # noqa: PLC0415 - only here is the store loaded
 
     store = local_daemon.layout().store_dir
     _refuse_running_daemon()
@@ -140,7 +140,7 @@ def _backup_by_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     The daemon writes below its backup folder only. The copy is moved from there to `target` by this process, with the
     rights of the person who runs it.
     """
-    from reverie.store.backup import move_backup, refuse_target  # noqa: PLC0415 - only here is the store loaded
+    from reverie.store.backup_and_restore import move_backup, refuse_target  # noqa: PLC0415 - only here is the store loaded
 
     suffix = secrets.token_hex(16)
     with local_daemon.client() as client:
@@ -155,7 +155,7 @@ def _backup_by_daemon(target: Path) -> tuple[int, dict[str, Any]]:
 def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     """Back up the store directly; return the size of the copy in bytes and its records by kind."""
     from reverie.store import BackupEntry  # noqa: PLC0415 - only without a daemon is the store opened here
-    from reverie.store.backup import backup as backup_store  # noqa: PLC0415 - as above
+    from reverie.store.backup_and_restore import backup as backup_store  # noqa: PLC0415 - as above
     from reverie.usecases import backup_list  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
 
@@ -197,23 +197,23 @@ def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: boo
     from reverie.redact import Redactor  # noqa: PLC0415 - only a restored store is opened here
     from reverie.store import Store  # noqa: PLC0415 - as above
     from reverie.sync.root_folder import SPACE_FILE  # noqa: PLC0415 - as above
-    from reverie.usecases import sync  # noqa: PLC0415 - as above
+    from reverie.usecases import sync_snapshot_and_commit  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
-    from reveried.daemon_records import spaces_of  # noqa: PLC0415 - as above
+    from reveried.stored_tokens_spaces_and_schedules import spaces_of  # noqa: PLC0415 - as above
 
     with Store.open(store, redactor=Redactor(forgets=True)) as opened:
         synced = [space for space in spaces_of(opened) if _has_baselines(opened, space)]
         missing = {space: data_dir / space for space in synced if not (data_dir / space / SPACE_FILE).exists()}
         if first and data_dir == layout.root and not os.path.lexists(data_dir):
             at = text_of(datetime.now(UTC))
-            opened.commit([sync.reset_baselines(space, at=at) for space in missing], at=at)
+            opened.commit([sync_snapshot_and_commit.reset_baselines(space, at=at) for space in missing], at=at)
             return []
     return list(missing.values())
 
 
 def _has_baselines(store: "Store", space: str) -> bool:
     """Return True if the store has the baseline of a file that exists in a space."""
-    from reverie.usecases import sync  # noqa: PLC0415 - only a restored store is opened here
+    from reverie.usecases import sync_snapshot_and_commit  # noqa: PLC0415 - only a restored store is opened here
 
     with store.reader(space) as reader:
-        return any(baseline.sha256 for baseline in sync.baselines(reader).values())
+        return any(baseline.sha256 for baseline in sync_snapshot_and_commit.baselines(reader).values())

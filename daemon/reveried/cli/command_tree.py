@@ -20,27 +20,27 @@ from reveried.cli import (
     dreams_and_archives,
     eval_memories,
     evals,
-    forget,
+    forget_memory_file_or_thread,
     import_claude_memory,
     imports,
     install_plugin,
+    list_and_resolve_project,
     local_daemon,
     log_and_diff,
-    projects,
-    proxy,
+    proxy_and_run,
     recall_search_and_remember,
     review,
     runs,
     service,
     show,
+    show_thread_messages,
     spaces_tokens_and_privacy,
     sync,
-    thread,
     threads,
-    undo,
+    undo_and_rollback,
 )
-from reveried.cli.options import Json
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error, say
+from reveried.cli.shared_options import Json
 
 __all__ = ["Suggesting", "call_with_exit_code", "edit_distance", "nearest", "run", "tree"]
 
@@ -102,12 +102,12 @@ _FIRST: Commands = {
     "doctor": doctor.doctor,
     "mcp": mcp,
     "install": install_plugin.install,
-    "run": proxy.run,
+    "run": proxy_and_run.run,
 }
 _WORK: Commands = {
     "threads": threads.threads,
-    "thread": thread.thread,
-    "projects": projects.projects,
+    "thread": show_thread_messages.thread,
+    "projects": list_and_resolve_project.projects,
     "context": threads.context,
     "distill": threads.distill,
     "reflect": threads.reflect,
@@ -116,13 +116,13 @@ _WORK: Commands = {
     "recall": recall_search_and_remember.recall,
     "memories": recall_search_and_remember.memories,
     "remember": recall_search_and_remember.remember,
-    "forget": forget.forget,
+    "forget": forget_memory_file_or_thread.forget,
     "note": threads.note,
     "log": log_and_diff.log,
     "show": show.show,
     "diff": log_and_diff.diff,
-    "undo": undo.undo,
-    "rollback": undo.rollback,
+    "undo": undo_and_rollback.undo,
+    "rollback": undo_and_rollback.rollback,
     "backup": backup_check_and_compact.backup,
     "restore": backup_check_and_compact.restore,
     "check": backup_check_and_compact.check,
@@ -150,7 +150,7 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     ),
     "proxy": (
         "Run a proxy that answers a client's compactions without a model.\n\nExample: reverie proxy claude",
-        {"claude": proxy.proxy_claude},
+        {"claude": proxy_and_run.proxy_claude},
     ),
     "review": (
         "Decide what waits for you: changes that Reverie does not make by itself.\n\nExample: reverie review",
@@ -269,7 +269,7 @@ def _command_name(arguments: Sequence[str]) -> str:
     return " ".join(words)
 
 
-_PASSING_ON = (proxy.run,)  # commands whose words behind the first one are another program's
+_PASSING_ON = (proxy_and_run.run,)  # commands whose words behind the first one are another program's
 _CALLED_ALONE: Commands = {"review": review.review, "runs": runs.runs}  # groups that do something without a command
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from reverie.errors import ValidationError
-from reveried.cli.options import Json
 from reveried.cli.output import clip
+from reveried.cli.shared_options import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

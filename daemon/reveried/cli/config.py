@@ -17,8 +17,8 @@ import typer
 from reverie import files
 from reverie.errors import ValidationError
 from reveried.cli import local_daemon
-from reveried.cli.options import Json
 from reveried.cli.output import clean, counted, print_json, print_table, say
+from reveried.cli.shared_options import Json
 from reveried.config import KEYS, load, load_valid, parse, parse_valid, read_file
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ import typer
 from reverie.errors import Busy, DaemonNotRunning, NotFound, ReverieError, Starting, StorageFailed
 from reveried import PROTOCOL, __version__
 from reveried.cli import local_daemon
-from reveried.cli.options import Json
 from reveried.cli.output import print_json, say, spinner
 from reveried.cli.print_answers import print_status
+from reveried.cli.shared_options import Json
 
 if TYPE_CHECKING:
     from pathlib import Path

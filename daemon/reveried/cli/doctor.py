@@ -14,8 +14,8 @@ import typer
 from reverie.errors import DaemonNotRunning, ModelFailed, ReverieError
 from reveried import PROTOCOL, __version__, plugin
 from reveried.cli import local_daemon
-from reveried.cli.options import Json
 from reveried.cli.output import print_json, say, size
+from reveried.cli.shared_options import Json
 from reveried.plugin import hook_script, installation
 
 __all__ = ["Finding", "doctor", "findings"]

@@ -8,9 +8,9 @@ import typer
 from reverie.errors import NotFound, ValidationError
 from reveried.cli import local_daemon
 from reveried.cli.local_daemon import all_items
-from reveried.cli.options import Budget, Json, Limit
 from reveried.cli.output import counted, print_fields, print_json, print_table, say, size, when
 from reveried.cli.recall_search_and_remember import change_row, print_proposals
+from reveried.cli.shared_options import Budget, Json, Limit
 
 if TYPE_CHECKING:
     from reverie import wire

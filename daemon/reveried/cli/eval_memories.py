@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reveried.cli.evals import print_unread, session_files, unread_json
-from reveried.cli.options import Json, Paths
 from reveried.cli.output import counted, print_json, print_table, say, step_progress
+from reveried.cli.shared_options import Json, Paths
 
 if TYPE_CHECKING:
-    from reverie.evals.future_use import FutureUse, Row
+    from reverie.evals.memory_use_in_later_sessions import FutureUse, Row
 
 __all__ = ["eval_memories"]
 
@@ -29,11 +29,11 @@ def eval_memories(paths: Paths, split: Split = SPLIT, json: Json = False) -> Non
     command for the same purpose. A memory counts for what more of the sessions of its project did. The score is
     used - 2 x contradicted - 0.2 x written.
     """
-    from reverie.evals import future_use  # noqa: PLC0415 - loads the engine
+    from reverie.evals import memory_use_in_later_sessions  # noqa: PLC0415 - loads the engine
 
     files = session_files(paths)
     with step_progress("Reading", len(files), quiet=json) as step:
-        result = future_use.future_use(files, share=split / 100, on_file=step)
+        result = memory_use_in_later_sessions.future_use(files, share=split / 100, on_file=step)
     print_unread(result.unread)
     if json:
         print_json(_as_json(result, split))
@@ -63,7 +63,7 @@ def _cells(row: "Row") -> tuple[str, ...]:
 
 def _as_json(result: "FutureUse", split: int) -> dict[str, Any]:
     """Return the result as JSON values; the project of what is the person's is null."""
-    from reverie.evals.future_use import CONTRADICTED_COST, WRITTEN_COST  # noqa: PLC0415 - loads the engine
+    from reverie.evals.memory_use_in_later_sessions import CONTRADICTED_COST, WRITTEN_COST  # noqa: PLC0415 - loads the engine
 
     return {
         "before": result.before,

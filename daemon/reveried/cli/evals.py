@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reverie.errors import NotFound, ReverieError, ValidationError
-from reveried.cli.eval_text import DEFAULT_TOKENS, print_text
-from reveried.cli.options import Json, Paths
+from reveried.cli.fast_eval_context_and_knowledge import DEFAULT_TOKENS, print_text
 from reveried.cli.output import clean, counted, print_fields, print_json, print_table, say, step_progress
+from reveried.cli.shared_options import Json, Paths
 
 if TYPE_CHECKING:
     from reverie.evals.continuity import Mean, Report, Row
@@ -121,7 +121,7 @@ def eval_frequency(
     """
     from reverie.context import Limits  # noqa: PLC0415 - loads the engine
     from reverie.evals import distillation_frequency  # noqa: PLC0415 - as above
-    from reverie.importers import messages, transcript_files  # noqa: PLC0415 - as above
+    from reverie.importers import join_entries_into_messages, transcript_files  # noqa: PLC0415 - as above
 
     found = session_files(paths)
     sessions, unread = [], []
@@ -129,7 +129,9 @@ def eval_frequency(
         for path in found:
             try:
                 transcript_files.read_identity(path)  # refuses what is no session
-                sessions.append(messages.main_line(list(transcript_files.read_entries(path, tokens=False))))
+                sessions.append(
+                    join_entries_into_messages.main_line(list(transcript_files.read_entries(path, tokens=False)))
+                )
             except ReverieError as error:
                 unread.append((str(path), error.message))
             step()

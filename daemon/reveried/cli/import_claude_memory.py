@@ -12,8 +12,8 @@ import typer
 
 from reverie.errors import NotFound, ReverieError
 from reveried.cli import local_daemon
-from reveried.cli.options import Json
 from reveried.cli.output import counted, print_json, print_table, say
+from reveried.cli.shared_options import Json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,9 +13,9 @@ import typer
 from reverie.errors import DaemonNotRunning, NotFound, ReverieError
 from reverie.importers import transcript_files
 from reveried.cli import local_daemon
-from reveried.cli.import_files import FileReport, import_files
-from reveried.cli.options import Interval, Json, Paths
 from reveried.cli.output import counted, print_json, print_table, say, size, spinner, step_progress
+from reveried.cli.send_session_files import FileReport, import_files
+from reveried.cli.shared_options import Interval, Json, Paths
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,10 +12,10 @@ import typer
 from reverie.errors import NotFound, ValidationError
 from reveried import plugin
 from reveried.cli import local_daemon
-from reveried.cli.options import Json
 from reveried.cli.output import print_json, say
-from reveried.plugin import claude_auto_memory as auto_memory_setting
+from reveried.cli.shared_options import Json
 from reveried.plugin import installation
+from reveried.plugin import set_claude_memory_folder as auto_memory_setting
 
 __all__ = ["install", "notes_file"]
 

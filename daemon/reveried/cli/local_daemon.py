@@ -91,7 +91,7 @@ def client(*, start_patience_s: float = 0.0, with_token: bool = True, timeout_s:
     `with_token=False` is for commands about the process, which work whatever the token is.
     """
     from reverie.client import Client  # noqa: PLC0415 - `reverie --help` does not need it
-    from reveried.cli.patient_client import PatientClient  # noqa: PLC0415 - as above
+    from reveried.cli.client_with_waiting_notice import PatientClient  # noqa: PLC0415 - as above
 
     token = access_token() if with_token else None
     kind = PatientClient if timeout_s > HEALTH_S else Client  # the others are told by `hanging`

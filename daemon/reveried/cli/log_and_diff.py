@@ -12,8 +12,8 @@ from reverie import wire
 from reverie.errors import NotFound
 from reveried.cli import local_daemon
 from reveried.cli.local_daemon import all_items
-from reveried.cli.options import Json, Limit
 from reveried.cli.output import clip, counted, print_json, print_table, say, when
+from reveried.cli.shared_options import Json, Limit
 
 if TYPE_CHECKING:
     from reverie.client import Client

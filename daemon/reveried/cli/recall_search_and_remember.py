@@ -10,8 +10,8 @@ import typer
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reveried.cli import local_daemon
+from reveried.cli.list_and_resolve_project import AllProjects, ProjectOption, check_is_known, given_project
 from reveried.cli.local_daemon import all_items
-from reveried.cli.options import Json, Limit, joined_text
 from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when, wrapped
 from reveried.cli.print_answers import (
     ID_END,
@@ -22,7 +22,7 @@ from reveried.cli.print_answers import (
     print_recall,
     print_remembered,
 )
-from reveried.cli.projects import AllProjects, ProjectOption, check_is_known, given_project
+from reveried.cli.shared_options import Json, Limit, joined_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

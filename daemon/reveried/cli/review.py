@@ -9,7 +9,6 @@ from reverie import wire
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reveried.cli import local_daemon
 from reveried.cli.local_daemon import all_items
-from reveried.cli.options import Json, Limit
 from reveried.cli.output import (
     clip,
     counted,
@@ -21,6 +20,7 @@ from reveried.cli.output import (
     say,
     when,
 )
+from reveried.cli.shared_options import Json, Limit
 from reveried.cli.sync import print_side_by_side
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reveried.cli import local_daemon
 from reveried.cli.local_daemon import all_items
-from reveried.cli.options import Json, Limit
 from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, size, when
 from reveried.cli.recall_search_and_remember import change_row, print_proposals
+from reveried.cli.shared_options import Json, Limit
 
 if TYPE_CHECKING:
     from reverie.client import Client

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from reverie import files
 from reverie.errors import NotFound, ReverieError, StorageFailed
-from reveried.cli.options import Json
 from reveried.cli.output import print_fields, print_json, say
+from reveried.cli.shared_options import Json
 
 __all__ = [
     "UNITS",

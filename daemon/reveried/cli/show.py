@@ -9,10 +9,10 @@ from reverie.errors import NotFound
 from reveried.cli import local_daemon
 from reveried.cli.local_daemon import all_items
 from reveried.cli.log_and_diff import effects
-from reveried.cli.options import Json
 from reveried.cli.output import clip, counted, is_terminal, print_fields, print_json, say, when
 from reveried.cli.print_answers import one_line
 from reveried.cli.recall_search_and_remember import find_memory
+from reveried.cli.shared_options import Json
 from reveried.cli.sync import print_conflict
 from reveried.cli.threads import with_thread
 

@@ -8,8 +8,8 @@ import typer
 from reverie import wire
 from reveried.cli import local_daemon
 from reveried.cli.local_daemon import all_items
-from reveried.cli.options import Json
 from reveried.cli.output import print_json, print_table, say, when
+from reveried.cli.shared_options import Json
 
 __all__ = ["ignore", "pause", "resume", "space_create", "space_list", "token_create", "token_list", "token_revoke"]
 

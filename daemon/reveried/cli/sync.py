@@ -13,9 +13,9 @@ from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reveried.cli import local_daemon
 from reveried.cli.local_daemon import all_items
-from reveried.cli.options import Json, Limit
 from reveried.cli.output import clean, console, counted, print_fields, print_json, print_table, say, when
 from reveried.cli.print_answers import UNSYNCED, print_sync_status
+from reveried.cli.shared_options import Json, Limit
 
 if TYPE_CHECKING:
     from reverie.client import Client

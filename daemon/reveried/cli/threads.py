@@ -11,12 +11,12 @@ from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reverie.models import NoteCategory
 from reveried.cli import local_daemon
+from reveried.cli.list_and_resolve_project import ProjectOption, given_project
 from reveried.cli.local_daemon import all_items
-from reveried.cli.options import Budget, Json, Limit, joined_text
 from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, terminal_width, when
 from reveried.cli.print_answers import print_noted
-from reveried.cli.projects import ProjectOption, given_project
 from reveried.cli.recall_search_and_remember import print_proposals
+from reveried.cli.shared_options import Budget, Json, Limit, joined_text
 
 if TYPE_CHECKING:
     from reverie.client import Client

@@ -16,17 +16,17 @@ from reverie.evals.continuity import continuity
 from reverie.importers import transcript_files as transcripts
 from reverie.installation_paths import Layout
 from reveried.cli.daemon import Started, start_daemon, stop_daemon
-from reveried.cli.import_files import import_files
 from reveried.cli.local_daemon import LOG_NAME, all_items
 from reveried.cli.output import spinner
-from reveried.demo.sample import SESSION, sample
+from reveried.cli.send_session_files import import_files
+from reveried.demo.sample_session import SESSION, sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reverie import wire
     from reverie.evals.continuity import Report
-    from reveried.cli.import_files import FileReport
+    from reveried.cli.send_session_files import FileReport
 
 __all__ = [
     "DemoResult",

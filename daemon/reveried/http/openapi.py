@@ -9,10 +9,10 @@ import msgspec
 
 from reverie import wire
 from reveried import __version__
-from reveried.http.handler_call import KEY_BYTES_MAX
+from reveried.http.handler_arguments_and_results import KEY_BYTES_MAX
 
 if TYPE_CHECKING:
-    from reveried.http.routing import Route, Table
+    from reveried.http.route_table_and_dispatch import Route, Table
 
 __all__ = ["openapi"]
 

@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie import wire
-from reverie.decoding import from_json
-from reverie.documents.project_folder import PERSON
+from reverie.decode_json_and_msgpack import from_json
+from reverie.documents.project_document_paths import PERSON
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions
-from reveried.actions import project_lookup, threads
+from reveried.actions import project_lookup, threads_and_states
 from reveried.mcp import protocol
-from reveried.use_case_runner import read
+from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     import asyncio
 
     from reverie.store import Reader
-    from reveried.http.handler_call import Call
+    from reveried.http.handler_arguments_and_results import Call
     from reveried.mcp.protocol import Request
 
 __all__ = [
@@ -169,7 +169,7 @@ async def thread_of(call: Call, client: Client, request: Request, *, create: boo
         return thread if exists else ""
     body = wire.CreateThread(id=thread, agent=agent, project=client.folder)
     with suppress(Conflict):  # another call of the client created it meanwhile
-        await threads.create(call.services, call.space, body, agent=agent, who=call.who, idempotency=None)
+        await threads_and_states.create(call.services, call.space, body, agent=agent, who=call.who, idempotency=None)
     return thread
 
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 from reverie import tools
 from reverie.errors import NotFound, ValidationError
 from reverie.usecases import threads as usecase
-from reveried.actions import threads
+from reveried.actions import threads_and_states
 from reveried.mcp import resources
 from reveried.mcp.client_identity import project_of
-from reveried.use_case_runner import read
+from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reverie import wire
     from reverie.store import Reader
-    from reveried.http.handler_call import Call
+    from reveried.http.handler_arguments_and_results import Call
     from reveried.mcp.client_identity import Client
 
 __all__ = ["PROMPTS", "prompt", "thread_ids"]
@@ -95,7 +95,7 @@ async def _continue(call: Call, client: Client, thread: str, asked: str | None) 
         asked = next((one.id for one in newest if one.id != thread and one.message_count), None)
         if asked is None:
             raise NotFound("there is no earlier thread of this project", hint="begin the work, or name a thread")
-    text = await threads.context_text(call.services, call.space, asked, max_chars=CHARS_MAX)
+    text = await threads_and_states.context_text(call.services, call.space, asked, max_chars=CHARS_MAX)
     return f"{_CONTINUE}\n\nThread: {asked}\n\n{text}"
 
 

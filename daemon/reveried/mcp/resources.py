@@ -11,20 +11,20 @@ from urllib.parse import quote, unquote
 from reverie.distill import state_rendering
 from reverie.errors import NotFound, ValidationError
 from reverie.store import DocumentRecord, EventRecord, Kind, NoteRecord
-from reverie.usecases import projections, working_state
+from reverie.usecases import generated_files, working_state
 from reverie.usecases.documents import readable_path
-from reverie.usecases.projections import holds_only
-from reveried.actions import project_lookup, threads
+from reverie.usecases.generated_files import holds_only
+from reveried.actions import project_lookup, threads_and_states
 from reveried.mcp.client_identity import project_of
-from reveried.use_case_runner import read
+from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 
     from reverie.store import Reader
-    from reverie.usecases.projections import ListedDocument
+    from reverie.usecases.generated_files import ListedDocument
     from reveried.event_wakeups import Subscription
-    from reveried.http.handler_call import Call
+    from reveried.http.handler_arguments_and_results import Call
     from reveried.mcp.client_identity import Client
 
 __all__ = [
@@ -150,13 +150,13 @@ async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[st
         return {"uri": uri, "mimeType": _mime(path), "text": await _document_text(call, path)}
     if uri == INDEX:
         project = await project_of(call, client, thread)
-        text = projections.index_text(await project_lookup.index_entries(call.services, call.space, project)) or ""
+        text = generated_files.index_text(await project_lookup.index_entries(call.services, call.space, project)) or ""
         return {"uri": uri, "mimeType": "text/plain", "text": text}
     if uri not in (STATE, NOTES):
         raise NotFound(f"there is no resource {uri[:200]!r}", hint="resources/list shows them")
     text = ""
     if thread and uri == STATE:
-        text = state_rendering.render((await threads.state(call.services, call.space, thread)).state)
+        text = state_rendering.render((await threads_and_states.state(call.services, call.space, thread)).state)
     elif thread:
         text = await read(call.services, call.space, lambda reader: _notes_text(reader, thread))
     return {"uri": uri, "mimeType": "text/markdown", "text": text}

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from reverie import token_counter
-from reverie.decoding import from_json
+from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX, ModelAnswer, StopReason, ToolUse
 from reveried.model_transports.anthropic_client import AnswerError

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING
 import anthropic
 import msgspec
 
-from reverie.decoding import from_msgpack
+from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 from reveried.model_transports.anthropic_answers import connection_failure, read_message, status_failure, unusable
-from reveried.model_transports.anthropic_batches import BATCH_JOBS
+from reveried.model_transports.anthropic_batch_process_jobs import BATCH_JOBS
 from reveried.model_transports.anthropic_client import client_of, message_params
 from reveried.model_transports.transport import request_tokens
 

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from reverie.decoding import from_msgpack
+from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.errors import Busy, ModelFailed, ReverieError
 from reverie.language_model.requests_and_answers import ModelAnswer
 from reveried.compute_process import Compute
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from reverie.errors import FailureReason
     from reverie.language_model.requests_and_answers import ModelRequest, Role
-    from reveried.config_sections import Distiller
+    from reveried.config_bounds_and_model_sections import Distiller
 
 __all__ = ["DEFAULT_MODELS", "KEY_VARIABLE", "Anthropic"]
 
@@ -75,7 +75,7 @@ class Anthropic:
         return from_msgpack(await self._run("send", request.role, job, deadline_s), ModelAnswer)
 
     async def batch(self, job: str, batch: str, items: Sequence[dict[str, Any]], deadline_s: float) -> bytes:
-        """Return the encoded result of a job about a batch (`anthropic_batches`), one try. Raises ModelFailed."""
+        """Return the encoded result of a job of `anthropic_batch_process_jobs`, one try. Raises ModelFailed."""
         given = {"batch": batch, "items": list(items), "model": self.model("strong")}
         return await self._run(job, "strong", given, deadline_s)
 

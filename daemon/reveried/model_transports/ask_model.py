@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-from reverie.decoding import convert
+from reverie.decode_json_and_msgpack import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
-from reveried.keyed_lock import keyed_lock
+from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
 from reveried.model_transports.transport import COMES_LATER
-from reveried.use_case_runner import decide
+from reveried.snapshot_decide_and_commit import decide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractAsyncContextManager
 
     from reverie.redact import Redactor
-    from reveried.config_sections import Distiller
+    from reveried.config_bounds_and_model_sections import Distiller
     from reveried.model_transports.request_batches import Batches
     from reveried.model_transports.transport import ModelTransport
     from reveried.services import Services

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from reverie.decoding import from_msgpack
+from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import Outcome
 from reverie.store import SYSTEM_SPACE, BatchedCall, BatchEntry, BatchesCursor, Write
-from reverie.usecases.usage_ledger import DATE_CHARS, ReservedCall, UsedTokens, reserve, settle
+from reverie.usecases.token_usage_ledger import DATE_CHARS, ReservedCall, UsedTokens, reserve, settle
 from reveried.log import logger
-from reveried.model_transports.metered_transport import MARGIN_TOKENS, MODEL_TOKENS, WHO
+from reveried.model_transports.metered_retrying_transport import MARGIN_TOKENS, MODEL_TOKENS, WHO
 from reveried.model_transports.transport import NOT_SENT, request_tokens
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests_and_answers import ModelRequest
     from reverie.store import Store, Writer
-    from reverie.usecases.usage_ledger import Ceilings
+    from reverie.usecases.token_usage_ledger import Ceilings
     from reveried.commit_worker import Submit
     from reveried.model_transports.anthropic_transport import Anthropic
 
@@ -53,7 +53,7 @@ class _State(msgspec.Struct, frozen=True):
 
 
 class _Result(msgspec.Struct, frozen=True):
-    """The outcome of a request (`anthropic_batches.BatchResult`)."""
+    """The outcome of a request (`anthropic_batch_process_jobs.BatchResult`)."""
 
     id: str
     outcome: Outcome

@@ -24,7 +24,7 @@ from reverie.language_model.tool_turns import FACTS_HEADING
 from reveried.log import logger
 from reveried.model_transports.command_transport import prompt_text, read_output
 from reveried.model_transports.transport import COMES_LATER, NOT_SENT
-from reveried.supervision import failures_logged
+from reveried.restart_failed_loops import failures_logged
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping

@@ -1,7 +1,7 @@
 """The interface of a transport, which sends one request to a language model and returns the words of its answer.
 
 A transport is one module here: `command`, `spool`, `anthropic`. The daily ceiling and the ledger are the same for all
-of them and wrap the chosen one: `metered_transport`.
+of them and wrap the chosen one: `metered_retrying_transport`.
 """
 
 from __future__ import annotations

@@ -5,11 +5,11 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
-from reverie.usecases.usage_ledger import Ceilings
+from reverie.usecases.token_usage_ledger import Ceilings
 from reveried.model_transports.anthropic_transport import Anthropic
 from reveried.model_transports.ask_model import Models
 from reveried.model_transports.command_transport import CommandTransport
-from reveried.model_transports.metered_transport import TRIES, Metered
+from reveried.model_transports.metered_retrying_transport import TRIES, Metered
 from reveried.model_transports.request_batches import Batches
 from reveried.model_transports.spool_transport import SpoolTransport
 

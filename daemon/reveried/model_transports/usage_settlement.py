@@ -12,13 +12,13 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from reverie.usecases.usage_ledger import settle
+from reverie.usecases.token_usage_ledger import settle
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
     from reverie.store import Write, Writer
-    from reverie.usecases.usage_ledger import ReservedCall, UsedTokens
+    from reverie.usecases.token_usage_ledger import ReservedCall, UsedTokens
 
 __all__ = ["SETTLEMENTS", "Settlement", "Settlements", "settlements", "write_settlements"]
 

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from reveried.http.routing import Table, table
+from reveried.http.route_table_and_dispatch import Table, table
 from reveried.routes import (
     conflicts_and_sync,
     contexts_states_and_notes,
-    daemon,
-    distillation,
-    documents,
-    dreams,
-    history_and_events,
+    distill_learn_and_reflect,
+    documents_and_index,
+    dreams_and_schedules,
+    health_metrics_and_backups,
+    history_undo_and_events,
     jobs,
     mcp,
-    memories_and_candidates,
+    memories_recall_and_candidates,
     runs,
     search,
-    sessions,
-    spaces_and_projects,
-    threads,
-    tools,
+    sessions_hooks_and_privacy,
+    spaces_tokens_and_projects,
+    threads_and_imports,
+    tools_and_memory_tool,
 )
 
 __all__ = ["routes"]
@@ -28,26 +28,26 @@ __all__ = ["routes"]
 def routes() -> Table:
     """Return all routes by (method, path); each module of this package has its own in tuples, listed here."""
     return table(
-        daemon.ROUTES,
-        distillation.CHECK_ROUTES,
-        spaces_and_projects.ROUTES,
-        threads.ROUTES,
-        spaces_and_projects.PROJECT_ROUTES,
+        health_metrics_and_backups.ROUTES,
+        distill_learn_and_reflect.CHECK_ROUTES,
+        spaces_tokens_and_projects.ROUTES,
+        threads_and_imports.ROUTES,
+        spaces_tokens_and_projects.PROJECT_ROUTES,
         contexts_states_and_notes.ROUTES,
-        distillation.ROUTES,
-        memories_and_candidates.ROUTES,
-        memories_and_candidates.CANDIDATE_ROUTES,
+        distill_learn_and_reflect.ROUTES,
+        memories_recall_and_candidates.ROUTES,
+        memories_recall_and_candidates.CANDIDATE_ROUTES,
         runs.ROUTES,
         search.ROUTES,
-        tools.ROUTES,
+        tools_and_memory_tool.ROUTES,
         mcp.ROUTES,
-        documents.ROUTES,
+        documents_and_index.ROUTES,
         conflicts_and_sync.ROUTES,
-        history_and_events.ROUTES,
-        dreams.ROUTES,
-        threads.IMPORT_ROUTES,
-        sessions.ROUTES,
-        sessions.HOOK_ROUTES,
-        history_and_events.EVENT_ROUTES,
+        history_undo_and_events.ROUTES,
+        dreams_and_schedules.ROUTES,
+        threads_and_imports.IMPORT_ROUTES,
+        sessions_hooks_and_privacy.ROUTES,
+        sessions_hooks_and_privacy.HOOK_ROUTES,
+        history_undo_and_events.EVENT_ROUTES,
         jobs.ROUTES,
     )

@@ -10,15 +10,15 @@ from reverie import wire
 from reverie.errors import ValidationError
 from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
-from reveried.http.handler_call import Reply
-from reveried.http.routing import Route
-from reveried.use_case_runner import answer_once
+from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.route_table_and_dispatch import Route
+from reveried.snapshot_decide_and_commit import answer_once
 
 if TYPE_CHECKING:
-    from reverie.sync.path_state import Answer
+    from reverie.sync.sync_input_types import Answer
     from reverie.usecases.conflicts import Keep
-    from reverie.usecases.document_writes import Author
-    from reveried.http.handler_call import Call
+    from reverie.usecases.write_documents_and_memories import Author
+    from reveried.http.handler_arguments_and_results import Call
     from reveried.services import Services
 
 __all__ = ["ROUTES"]

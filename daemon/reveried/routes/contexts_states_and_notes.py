@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 from reverie import token_counter, wire
 from reverie.store import DigestRecord, NoteRecord
 from reverie.usecases import threads, working_state
-from reveried.actions import threads as actions
-from reveried.http.handler_call import Reply
+from reveried.actions import threads_and_states as actions
+from reveried.http.handler_arguments_and_results import Reply
 from reveried.http.openapi import TEXT
-from reveried.http.routing import Route
-from reveried.routes.distillation import require_thread
+from reveried.http.route_table_and_dispatch import Route
+from reveried.routes.distill_learn_and_reflect import require_thread
 from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
-    from reveried.http.handler_call import Call
+    from reveried.http.handler_arguments_and_results import Call
 
 __all__ = ["ROUTES"]
 

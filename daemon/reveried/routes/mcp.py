@@ -14,18 +14,18 @@ import msgspec
 
 from reverie.canonical_json import check_json
 from reverie.errors import ReverieError, ValidationError
-from reveried.http.handler_call import Reply, Stream
-from reveried.http.routing import Route
+from reveried.http.handler_arguments_and_results import Reply, Stream
+from reveried.http.route_table_and_dispatch import Route
 from reveried.log import logger
-from reveried.mcp import client_identity, protocol, server, server_description
+from reveried.mcp import client_identity, protocol, server_description, server_methods
 from reveried.mcp.protocol import RpcError
 from reveried.mcp.resources import Watch, changes
-from reveried.mcp.server import Question
+from reveried.mcp.server_methods import Question
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from reveried.http.handler_call import Call
+    from reveried.http.handler_arguments_and_results import Call
     from reveried.mcp.client_identity import Client
     from reveried.mcp.protocol import Request
     from reveried.mcp.resources import Change
@@ -68,7 +68,7 @@ def _parsed(body: bytes) -> Any:
     try:
         check_json(body)
     except ValidationError as error:
-        raise RpcError(protocol.PARSE_ERROR, server.sentence(error)) from None
+        raise RpcError(protocol.PARSE_ERROR, server_methods.sentence(error)) from None
     return protocol.parsed(body)
 
 
@@ -123,16 +123,16 @@ async def _message(call: Call, known: Client | None, value: Any) -> Reply | Stre
         client = client_identity.client_of(call, None if stateless else known, request)
         if client.stateless and request.method == _LISTEN:
             return _listen(call, client, request)
-        found = await server.result(call, client, request)
+        found = await server_methods.result(call, client, request)
         if isinstance(found, Question):
             if not client.stateless:
                 return _ask(call, client, request, found)
-            found = server.question_result(found)
+            found = server_methods.question_result(found)
         return _success(request, found, client)
     except RpcError as error:
         return _failure(number, error, stateless=stateless)
     except ReverieError as error:
-        wrapped = RpcError(protocol.INTERNAL_ERROR, server.sentence(error), error=error.code)
+        wrapped = RpcError(protocol.INTERNAL_ERROR, server_methods.sentence(error), error=error.code)
         return _failure(number, wrapped, stateless=stateless)
 
 
@@ -276,8 +276,8 @@ def _ask(call: Call, client: Client, request: Request, question: Question) -> St
             answer = await asyncio.wait_for(future, QUESTION_S)
         except TimeoutError:
             answer = {}
-        yes = server.agreed(answer)
-        found = await server.call_tool(call, client, request) if yes else server.declined()
+        yes = server_methods.agreed(answer)
+        found = await server_methods.call_tool(call, client, request) if yes else server_methods.declined()
         yield _event(protocol.success(request, found, server_description.SERVER, stateless=False))
 
     def ended() -> None:

@@ -11,14 +11,14 @@ from reverie import wire
 from reverie.errors import Forbidden, ValidationError
 from reverie.store import RunRecord
 from reverie.usecases import runs as usecase
-from reveried.actions import runs
-from reveried.http.handler_call import Reply
-from reveried.http.routing import Route
-from reveried.use_case_runner import answer_once, read
+from reveried.actions import begin_and_complete_runs
+from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.route_table_and_dispatch import Route
+from reveried.snapshot_decide_and_commit import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader
-    from reveried.http.handler_call import Call
+    from reveried.http.handler_arguments_and_results import Call
 
 __all__ = ["ROUTES"]
 
@@ -28,7 +28,7 @@ async def begin(call: Call) -> Reply:
     request = call.into(wire.CreateRun)
     if call.agent is not None and request.agent not in (None, call.agent):
         raise Forbidden("the token belongs to another agent", hint="leave `agent` out: the token names the agent")
-    record = await runs.begin(
+    record = await begin_and_complete_runs.begin(
         call.services,
         call.space,
         request,
@@ -109,14 +109,16 @@ async def complete(call: Call) -> Reply:
     """Complete a run: extract, consolidate, apply. A repeated call returns the same result."""
 
     async def work() -> wire.RunResult:
-        return await runs.complete(call.services, call.space, call.params["id"], who=call.who, ended_by="call")
+        return await begin_and_complete_runs.complete(
+            call.services, call.space, call.params["id"], who=call.who, ended_by="call"
+        )
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, work, wire.RunResult))
 
 
 async def context(call: Call) -> Reply:
     """Return the text that knowledge is extracted from."""
-    return Reply(await runs.context(call.services, call.space, call.params["id"]))
+    return Reply(await begin_and_complete_runs.context(call.services, call.space, call.params["id"]))
 
 
 async def _answer(call: Call, run: str) -> wire.Run:

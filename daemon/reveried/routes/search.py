@@ -9,20 +9,20 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import wire
 from reverie.errors import ValidationError
-from reverie.importers.line_entry import rfc3339_utc
+from reverie.importers.transcript_line_to_entry import rfc3339_utc
 from reverie.search import days_asked_about
 from reverie.store import to_ms
 from reverie.usecases import search_results as usecase
-from reverie.usecases.message_indexes import within
-from reverie.usecases.projections import holds_only
+from reverie.usecases.generated_files import holds_only
+from reverie.usecases.message_indexes_of_all_spaces import within
 from reverie.usecases.said_on_day import said_on_days
 from reveried.actions.project_lookup import known_project, visible
-from reveried.http.handler_call import Reply
-from reveried.http.routing import Route
-from reveried.use_case_runner import answer_once
+from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.route_table_and_dispatch import Route
+from reveried.snapshot_decide_and_commit import answer_once
 
 if TYPE_CHECKING:
-    from reveried.http.handler_call import Call
+    from reveried.http.handler_arguments_and_results import Call
     from reveried.services import Services
 
 __all__ = ["ROUTES"]

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 from reverie import wire
 from reverie.errors import DiskFull, ReverieError, StorageFailed
 from reverie.store import Write
-from reverie.store.codec import from_ms
+from reverie.store.encode_and_seal_records import from_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from reverie.store import Writer
-    from reverie.sync.file_status import Refusal
-    from reveried.sync_service.folder_state import Guard
+    from reverie.sync.file_stamp_or_refusal import Refusal
+    from reveried.sync_service.in_memory_folder_state import Guard
 
 __all__ = ["Condition", "announcement", "folder_condition", "sync_status"]
 

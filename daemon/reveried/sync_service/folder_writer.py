@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from reverie.errors import DiskFull, ReverieError
 from reverie.sync.atomic_exchange import Mismatch, current_sha256, probe, remove_file, write_file
-from reverie.sync.plan import Remove, Write
-from reveried.sync_service.folder_state import WriteResult
+from reverie.sync.sync_plan_types import Remove, Write
+from reveried.sync_service.in_memory_folder_state import WriteResult
 from reveried.sync_service.retry_backoff import Backoff
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.sync.root_folder import Root
-    from reveried.sync_service.folder_state import Baselines, CommitResult, DirtySet, ScanResult
+    from reveried.sync_service.in_memory_folder_state import Baselines, CommitResult, DirtySet, ScanResult
     from reveried.sync_service.late_writes import LateWrites
 
 __all__ = ["FolderWriter"]

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 
 from reverie.documents.document_kind import conflict_copy
 from reverie.sync.atomic_exchange import Written, write_file
-from reverie.sync.path_state import sha256
-from reverie.sync.scan import text_refusal
+from reverie.sync.scan_and_read_files import text_refusal
+from reverie.sync.sync_input_types import sha256
 
 if TYPE_CHECKING:
     from reverie.sync.atomic_exchange import Mismatch
+    from reverie.sync.check_and_recover_displaced_files import DisplacedFile, OrphanedSave
     from reverie.sync.root_folder import Root
-    from reverie.sync.swap_recovery import DisplacedFile, OrphanedSave
 
 __all__ = ["LateWrite", "LateWrites"]
 

@@ -16,21 +16,21 @@ import msgspec
 import orjson
 
 from reverie import files
-from reverie.decoding import from_json
+from reverie.decode_json_and_msgpack import from_json
 from reverie.documents.document_kind import conflict_copy
 from reverie.errors import Conflict, ReverieError
 from reverie.sync.atomic_exchange import Removed, Written, remove_file, write_file
-from reverie.sync.scan import FileContent, Refusal, read_file
-from reverie.usecases import projections
+from reverie.sync.scan_and_read_files import FileContent, Refusal, read_file
+from reverie.usecases import generated_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from reverie.store import Reader
+    from reverie.sync.check_and_recover_displaced_files import DisplacedFile
     from reverie.sync.root_folder import Root
-    from reverie.sync.swap_recovery import DisplacedFile
-    from reverie.usecases.projections import Listing
+    from reverie.usecases.generated_files import Listing
 
 __all__ = ["ProjectionWriter"]
 
@@ -72,13 +72,13 @@ class ProjectionWriter:
         if operation == self._written_at and self._is_unchanged():
             return 0
         entries = listing.entries()
-        written = any((self._path / path).exists() for path in (projections.INDEX, projections.MEMORIES))
-        texts = projections.texts(reader, entries, at=listing.updated_at, written=written)
+        written = any((self._path / path).exists() for path in (generated_files.INDEX, generated_files.MEMORIES))
+        texts = generated_files.texts(reader, entries, at=listing.updated_at, written=written)
         self._set_aside_paths = _conflict_copies(self._path, texts) if self._set_aside_paths is None else self.set_aside
         count = self._write_all(root, texts.items(), self._journal(root, texts), now_ms)
         self._archives = _archives_in(self._path / "archives")
-        missing = [path for path in projections.archive_paths(reader) if path not in self._archives]
-        count += self._write_all(root, projections.archives(reader, missing), {}, now_ms)
+        missing = [path for path in generated_files.archive_paths(reader) if path not in self._archives]
+        count += self._write_all(root, generated_files.archives(reader, missing), {}, now_ms)
         self._archives |= set(missing)
         self.removed |= self._remove_purged(reader, root, now_ms)
         self._written_at = None if self.blocked or self.failed else operation
@@ -88,7 +88,7 @@ class ProjectionWriter:
     def _remove_purged(self, reader: Reader, root: Root, now_ms: int) -> set[str]:
         """Remove the files of purged archives; return the addresses whose file is gone or was changed by a person."""
         gone = set()
-        for address in projections.purged_archives(reader):
+        for address in generated_files.purged_archives(reader):
             path = f"archives/{address}.json"
             try:
                 result = remove_file(root, path, expected=address)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from reverie.errors import ReverieError
-from reveried.keyed_lock import finish_before_cancel
+from reveried.keyed_locks_and_shared_waits import finish_before_cancel
 from reveried.log import logger
 from reveried.sync_service.retry_backoff import Backoff
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reveried.config import Sync
-    from reveried.sync_service.space_folder import SpaceFolder
+    from reveried.sync_service.scan_plan_and_apply import SpaceFolder
     from reveried.watcher import Watcher
 
 __all__ = ["MOST_S", "RECORD_S", "REST_TIMES", "SETTLED_S", "SyncLoop", "UpkeepTimers"]

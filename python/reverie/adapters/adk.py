@@ -25,7 +25,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie.adapters.thread_values import RecentlyUsed, ThreadValues, thread_id, value_message
-from reverie.client.extras import load
+from reverie.client.import_optional_packages import load
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -25,7 +25,7 @@ import orjson
 
 from reverie import ids, wire
 from reverie.adapters.thread_values import RecentlyUsed
-from reverie.client.extras import load
+from reverie.client.import_optional_packages import load
 from reverie.errors import NotFound, ValidationError
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from reverie.adapters.thread_values import ThreadValues, require_finite, thread_id, value_message
-from reverie.client.core import run_to_end
-from reverie.client.extras import load
+from reverie.client.import_optional_packages import load
+from reverie.client.sans_io_client import run_to_end
 from reverie.errors import ValidationError
 from reverie.full_text_index import Filter, Index
 

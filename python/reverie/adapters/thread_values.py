@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 from reverie import ids, wire
 from reverie.client import calls
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.importers.branches import is_mark, marked_ranges
+from reverie.importers.detect_rewound_branches import is_mark, marked_ranges
 from reverie.models import Entry, EntryKind
 
 if TYPE_CHECKING:

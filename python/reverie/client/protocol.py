@@ -14,7 +14,7 @@ import msgspec
 import orjson
 
 from reverie import wire
-from reverie.decoding import from_json
+from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import ProtocolMismatch, ReverieError, ValidationError, from_code
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from reverie.models import Tier
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from reverie.consolidate.memories_under_consolidation import Item, WorkingSet
     from reverie.consolidate.statement_comparison import Statement
-    from reverie.consolidate.working_set import Item, WorkingSet
 
 __all__ = ["REDUCTION_MAX", "WINDOW_TOKENS", "shrink", "tier"]
 

@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from reverie.consolidate import capacity_tiers
-from reverie.consolidate.decide_episodes import decide_episodes
+from reverie.consolidate.add_or_skip_episodes import decide_episodes
+from reverie.consolidate.memories_under_consolidation import WISHES, Item, WorkingSet, neighbours, scope_of, scopes_of
 from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
 from reverie.consolidate.statement_comparison import (
     Relation,
@@ -34,7 +35,6 @@ from reverie.consolidate.statement_comparison import (
     resolves,
     says_resolved,
 )
-from reverie.consolidate.working_set import WISHES, Item, WorkingSet, neighbours, scope_of, scopes_of
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from enum import Enum
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from reverie.sentence_words import normalize, singular
+from reverie.sentence_word_analysis import normalize, singular
 from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:

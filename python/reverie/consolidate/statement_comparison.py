@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from reverie.models import MemoryType
-from reverie.sentence_words import analyze, count_negations, normalize, subject_of
+from reverie.sentence_word_analysis import analyze, count_negations, normalize, subject_of
 from reverie.text_caches import text_cache
 
 __all__ = [

@@ -1,9 +1,9 @@
 """Assembly of a thread's tiers into one request fragment under a token budget."""
 
 from reverie.context.assemble import assemble, placement
-from reverie.context.assembly_values import Context, Limits, Parts, Placement, RecallLine, ceilings
+from reverie.context.assembly_inputs_and_token_ceilings import Context, Limits, Parts, Placement, RecallLine, ceilings
 from reverie.context.conversation_units import is_turn_finished, open_turn_start, tail_start
-from reverie.context.render import render
+from reverie.context.request_as_plain_text import render
 
 __all__ = [
     "Context",

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie import token_counter
 from reverie.context import excerpt_packing, tiers
-from reverie.context.assembly_values import Ceilings, Context, ceilings, hard_limit, target
-from reverie.context.content_blocks import text_block
+from reverie.context.assembly_inputs_and_token_ceilings import Ceilings, Context, ceilings, hard_limit, target
 from reverie.context.context_editing import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.conversation_units import is_user_speech, make_unit, split_units, without_thinking
-from reverie.context.render import render
+from reverie.context.convert_content_blocks import text_block
+from reverie.context.request_as_plain_text import render
 from reverie.context.token_cost import BLOCK, MESSAGE
 from reverie.errors import TokenBudgetExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.context.assembly_values import Limits, Parts, Placement
+    from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts, Placement
     from reverie.context.conversation_units import Unit
     from reverie.context.tiers import Tier
 

@@ -11,7 +11,7 @@ from reverie.context.token_cost import content_cost
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.context.assembly_values import Limits
+    from reverie.context.assembly_inputs_and_token_ceilings import Limits
 
 __all__ = [
     "PLACEHOLDER",

@@ -13,7 +13,7 @@ from reverie.context.truncate import fits_in, shorten, truncate_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.context.assembly_values import RecallLine
+    from reverie.context.assembly_inputs_and_token_ceilings import RecallLine
     from reverie.models import Note
 
 __all__ = ["DISTILLED", "FRAME", "Tier", "bootstrap", "digest", "index", "notes", "recall", "state", "summary"]

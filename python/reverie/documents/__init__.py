@@ -1,10 +1,19 @@
 """Memory documents: parse a markdown text into items, and turn changes of items into the smallest edits of it."""
 
-from reverie.documents.changes import apply_changes, new_document
+from reverie.documents.create_edit_and_append import apply_changes, new_document
 from reverie.documents.document_kind import DocumentKind, is_conflict_copy, kind_of
 from reverie.documents.front_matter import session_of
 from reverie.documents.header_lines import refresh_header
-from reverie.documents.items import Add, Change, ChangedDocument, Delete, Item, ParsedDocument, Update, Wording
+from reverie.documents.item_and_change_types import (
+    Add,
+    Change,
+    ChangedDocument,
+    Delete,
+    Item,
+    ParsedDocument,
+    Update,
+    Wording,
+)
 from reverie.documents.memory_md import DocumentEntry, update_memory_list
 from reverie.documents.parser import ITEMS_MAX, has_too_many_items, parse_document
 from reverie.documents.revert import revert_change

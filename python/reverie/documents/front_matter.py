@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.escaping import clean, ending_of, escaped_tag, tag, untagged
-from reverie.documents.items import Add, Change, ChangedDocument, Delete
+from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete
 from reverie.errors import ValidationError
 from reverie.markdown_blocks import BlockKind, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.documents.items import Wording
+    from reverie.documents.item_and_change_types import Wording
 
 __all__ = ["FrontMatter", "change_whole_file", "front_matter_of", "session_of"]
 

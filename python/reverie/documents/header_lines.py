@@ -7,8 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.document_kind import DocumentKind
-from reverie.documents.edit import inserted, start_of_body
 from reverie.documents.escaping import ending_of
+from reverie.documents.minimal_checked_edits import inserted, start_of_body
 from reverie.documents.parser import is_updated_line, parse_document, parse_source, summary_of
 from reverie.documents.summary_line import at_most
 from reverie.markdown_blocks import BlockKind

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
-from reverie.documents.document_parts import numbered
 from reverie.documents.escaping import ending_of
 from reverie.documents.front_matter import front_matter_of
+from reverie.documents.numbered_parts_of_long_documents import numbered
 from reverie.markdown_blocks import BlockKind, parse
-from reverie.sentence_words import strip_markers
+from reverie.sentence_word_analysis import strip_markers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.documents.document_kind import stem_of
 from reverie.documents.escaping import clean, escaped_heading, escaped_tag, one_line, tag, untagged
-from reverie.documents.items import Wording
+from reverie.documents.item_and_change_types import Wording
 from reverie.documents.summary_line import WORDS_MAX, shortened
 from reverie.markdown_blocks import BlockKind, parse
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from reverie.documents.changes import apply_changes
+from reverie.documents.create_edit_and_append import apply_changes
 from reverie.documents.header_lines import copy_header, update_header
-from reverie.documents.items import Add, Change, ChangedDocument, Delete, Update, Wording
+from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete, Update, Wording
 from reverie.documents.parser import is_updated_line, parse_source
 from reverie.documents.render import heading_of
 from reverie.errors import ValidationError
@@ -16,7 +16,7 @@ from reverie.three_way_merge import merge3
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.documents.items import Item
+    from reverie.documents.item_and_change_types import Item
     from reverie.documents.parser import ParsedSource
 
 __all__ = ["DocumentVersion", "revert_change"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from reverie.documents.escaping import one_line
 from reverie.models import MemoryType
-from reverie.sentence_words import is_stop_word, label_of, opening_phrase, strip_markers
+from reverie.sentence_word_analysis import is_stop_word, label_of, opening_phrase, strip_markers
 from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from reverie.evals.texts import context_text, knowledge_text
+from reverie.evals.context_and_knowledge_texts import context_text, knowledge_text
 
 __all__ = ["context_text", "knowledge_text"]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from reverie.context import Limits, tail_start
-from reverie.context.assembly_values import target
+from reverie.context.assembly_inputs_and_token_ceilings import target
 from reverie.context.context_editing import cleared_cost
 from reverie.context.conversation_fit import fit_conversation, floor_cost
 from reverie.context.conversation_units import is_user_speech, split_units, without_thinking

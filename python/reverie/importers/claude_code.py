@@ -17,12 +17,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from reverie.importers.jsonline import Unreadable
-from reverie.importers.line_entry import abbreviated, new_entry
+from reverie.importers.parse_and_repair_json_line import Unreadable
+from reverie.importers.transcript_line_to_entry import abbreviated, new_entry
 from reverie.models import Entry, EntryKind, Json, Role
 
 if TYPE_CHECKING:
-    from reverie.importers.jsonline import Problem
+    from reverie.importers.parse_and_repair_json_line import Problem
 
 __all__ = ["entry_of", "is_command", "json_object_of"]
 

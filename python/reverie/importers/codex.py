@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import orjson
 
-from reverie.importers.jsonline import Unreadable
-from reverie.importers.line_entry import abbreviated, new_entry, with_time
+from reverie.importers.parse_and_repair_json_line import Unreadable
+from reverie.importers.transcript_line_to_entry import abbreviated, new_entry, with_time
 from reverie.models import EntryKind
 
 if TYPE_CHECKING:
-    from reverie.importers.jsonline import Problem
+    from reverie.importers.parse_and_repair_json_line import Problem
     from reverie.models import Entry, Json, Role
 
 __all__ = ["entry_of", "is_line", "json_object_of"]

@@ -11,9 +11,9 @@ import re
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from reverie.importers.branches import rewound_positions
 from reverie.importers.claude_code import is_command
-from reverie.importers.messages import without_repeats
+from reverie.importers.detect_rewound_branches import rewound_positions
+from reverie.importers.join_entries_into_messages import without_repeats
 from reverie.importers.token_count import message_tokens
 from reverie.models import Entry, EntryKind, Json, Message
 

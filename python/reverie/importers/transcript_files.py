@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 from msgspec import structs
 
 from reverie.errors import Forbidden, NotFound, StorageFailed, TooLarge, ValidationError
-from reverie.importers.chunks import ChunkPlan, PartialLine, plan_chunk
-from reverie.importers.formats import program_of
-from reverie.importers.jsonline import Problem
+from reverie.importers.detect_and_read_line_format import program_of
+from reverie.importers.parse_and_repair_json_line import Problem
+from reverie.importers.split_chunks_into_entries import ChunkPlan, PartialLine, plan_chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, NoRetur
 
 import msgspec
 
-from reverie.documents.project_folder import memory_project
+from reverie.documents.project_document_paths import memory_project
 from reverie.errors import ModelFailed
-from reverie.language_model.answers import answer_schema, read_outcome
 from reverie.language_model.extraction import CONTENT_CHARS_MAX, UNSAFE, clean_tags
 from reverie.language_model.prompts import CONSOLIDATE, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
+from reverie.language_model.strict_answer_reader import answer_schema, read_outcome
 from reverie.models import Add, Candidate, Delete, MemoryType, Skip, Update
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reverie.language_model.extraction import WrongMemory
-    from reverie.language_model.memory_pages import ConsolidationPage
+    from reverie.language_model.similar_memories_in_pages import ConsolidationPage
     from reverie.models import Memory, Tier
 
 __all__ = ["DELETED_SHARE_MAX", "PageChanges", "consolidate_request", "consolidated"]

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
-from reverie.language_model.answers import answer_schema, read_outcome
 from reverie.language_model.prompts import EXTRACT, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
-from reverie.language_model.source_pages import Quotable, clip, plain
+from reverie.language_model.strict_answer_reader import answer_schema, read_outcome
+from reverie.language_model.thread_text_in_pages import Quotable, clip, plain
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.language_model.source_pages import Page, SourceEntry
+    from reverie.language_model.thread_text_in_pages import Page, SourceEntry
     from reverie.models import Memory
     from reverie.redact import Redactor
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
-from reverie.decoding import convert
+from reverie.decode_json_and_msgpack import convert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.store.codec import Redactor, Sealed, open_sealed, seal, to_ms
+from reverie.store.encode_and_seal_records import Redactor, Sealed, open_sealed, seal, to_ms
 from reverie.store.group_commit import Done, Failed, Write
 from reverie.store.lock_and_rollback_guard import StoreLock, needs_check, truncated_at
 from reverie.store.maintenance_and_usage_records import (
@@ -42,7 +42,7 @@ from reverie.store.memory_and_review_records import (
 )
 from reverie.store.reader import Reader, Version
 from reverie.store.record_cache import RecordCache
-from reverie.store.schema import RULES, SYSTEM_SPACE, Key, Kind
+from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Key, Kind
 from reverie.store.space_records import (
     PrivacyCursor,
     ProjectRecord,

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import lmdb
 
 from reverie.errors import Damaged
-from reverie.store.codec import (
+from reverie.store.collection_checksums import CollectionChecksum, collection_kind, collection_prefix
+from reverie.store.encode_and_seal_records import (
     EDIT,
     HASH_BYTES,
     IN_BLOB,
@@ -25,7 +26,6 @@ from reverie.store.codec import (
     record_json,
     verified_sealed,
 )
-from reverie.store.collection_checksums import CollectionChecksum, collection_kind, collection_prefix
 from reverie.store.record_keys import (
     decode_key,
     encode_number,
@@ -37,8 +37,8 @@ from reverie.store.record_keys import (
     space_prefix,
     split_key,
 )
-from reverie.store.schema import RULES, SYSTEM_SPACE, Kind
-from reverie.store.store_header import Header
+from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Kind
+from reverie.store.store_header_and_migrations import Header
 from reverie.store.transaction import ReadTransaction
 
 if TYPE_CHECKING:

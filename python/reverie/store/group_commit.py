@@ -15,9 +15,8 @@ import lmdb
 import msgspec
 import orjson
 
-from reverie.decoding import convert
+from reverie.decode_json_and_msgpack import convert
 from reverie.errors import Conflict, TooLarge, ValidationError, unexpected
-from reverie.store.codec import HASH_BYTES, Redactor, encode_record, seal_own
 from reverie.store.collection_checksums import (
     CollectionChecksum,
     checksum_key,
@@ -25,9 +24,10 @@ from reverie.store.collection_checksums import (
     root_key,
     stored_checksum,
 )
+from reverie.store.encode_and_seal_records import HASH_BYTES, Redactor, encode_record, seal_own
 from reverie.store.lmdb_env import translated_error
 from reverie.store.record_keys import record_key, space_prefix
-from reverie.store.schema import RULES, SYSTEM_SPACE, Kind
+from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Kind
 from reverie.store.transaction import WriteTransaction
 from reverie.store.typed_records import IdempotencyRecord, seal_record
 from reverie.store.writer import Writer
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from reverie.store.collection_checksums import VerifiedCollections
     from reverie.store.lmdb_env import Environment
-    from reverie.store.store_header import Header
+    from reverie.store.store_header_and_migrations import Header
 
 __all__ = ["Done", "Failed", "GroupCommit", "Write"]
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 import msgspec
 from msgspec import field
 
-from reverie.store.schema import Key, Kind
+from reverie.store.record_kinds_and_rules import Key, Kind
 from reverie.store.typed_records import StoredRecord
 
 __all__ = [

@@ -8,7 +8,7 @@ import msgspec
 from msgspec import field
 
 from reverie.models import MemoryType
-from reverie.store.schema import Key, Kind
+from reverie.store.record_kinds_and_rules import Key, Kind
 from reverie.store.typed_records import FailureRecord, StoredRecord
 
 __all__ = [
@@ -275,7 +275,7 @@ class ForgottenRecord(StoredRecord, frozen=True, kw_only=True):
     """The statement of a deleted memory, so that the next session that says the same does not bring it back.
 
     `content` is empty after a purge: then only the same words are recognized. Key: (`sha256`,), that of its statement
-    (`consolidate.review_rules.statement_key`).
+    (`consolidate.forgotten_statements_and_mass_deletions.statement_key`).
     """
 
     KIND: ClassVar[Kind] = Kind.FORGOTTEN

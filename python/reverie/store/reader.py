@@ -10,8 +10,8 @@ import lmdb
 import orjson
 
 from reverie.errors import Damaged, NotFound, ValidationError
-from reverie.store.codec import TOMBSTONE, RawRecord, decode_record, fast_sealed, from_ms
 from reverie.store.collection_checksums import CollectionChecksum
+from reverie.store.encode_and_seal_records import TOMBSTONE, RawRecord, decode_record, fast_sealed, from_ms
 from reverie.store.key_walks import backward, forward
 from reverie.store.lmdb_env import translated_error
 from reverie.store.record_keys import (
@@ -23,14 +23,14 @@ from reverie.store.record_keys import (
     record_name,
     versions_prefix,
 )
-from reverie.store.schema import RULES, Key, Kind
+from reverie.store.record_kinds_and_rules import RULES, Key, Kind
 from reverie.store.typed_records import OperationRecord, StoredRecord, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.store.codec import Sealed
     from reverie.store.collection_checksums import VerifiedCollections
+    from reverie.store.encode_and_seal_records import Sealed
     from reverie.store.transaction import ReadTransaction
 
 __all__ = ["Reader", "Version"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
-from reverie.store.codec import HASH_BYTES
+from reverie.store.encode_and_seal_records import HASH_BYTES
 from reverie.store.record_keys import record_key
 from reverie.store.typed_records import StoredRecord
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.store.reader import Reader
-    from reverie.store.schema import Key
+    from reverie.store.record_kinds_and_rules import Key
     from reverie.store.transaction import Snapshot
 
 __all__ = ["RecordCache"]

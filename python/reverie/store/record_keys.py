@@ -5,7 +5,7 @@ from __future__ import annotations
 from hashlib import sha256
 
 from reverie.errors import Damaged, ValidationError
-from reverie.store.schema import KEY_BYTES_MAX, RULES, SPACE_BYTES_MAX, Key, Kind, rule_by_code
+from reverie.store.record_kinds_and_rules import KEY_BYTES_MAX, RULES, SPACE_BYTES_MAX, Key, Kind, rule_by_code
 
 __all__ = [
     "decode_key",

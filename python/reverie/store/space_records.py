@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import field
 
-from reverie.store.schema import Key, Kind
+from reverie.store.record_kinds_and_rules import Key, Kind
 from reverie.store.typed_records import FailureRecord, StoredRecord
 
 __all__ = [

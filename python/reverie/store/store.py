@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Any, Self
 import lmdb
 
 from reverie.errors import DiskFull, ReverieError, StorageFailed
-from reverie.store.codec import to_ms
 from reverie.store.collection_checksums import VerifiedCollections
+from reverie.store.encode_and_seal_records import to_ms
 from reverie.store.group_commit import Done, Failed, GroupCommit, Write
 from reverie.store.lmdb_env import MAP_BYTES, NO_ROOM, Environment, commit_error, translated_error
 from reverie.store.lock_and_rollback_guard import RollbackGuard, RollbackGuardFile, StoreLock
 from reverie.store.reader import Reader
 from reverie.store.record_keys import space_prefix
-from reverie.store.store_header import MIGRATIONS, Header, Migration, opened_header
+from reverie.store.store_header_and_migrations import MIGRATIONS, Header, Migration, opened_header
 from reverie.store.transaction import ReadTransaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from reverie.store.codec import Redactor
+    from reverie.store.encode_and_seal_records import Redactor
 
 __all__ = ["Store"]
 

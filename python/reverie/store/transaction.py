@@ -12,7 +12,14 @@ import lmdb
 import orjson
 
 from reverie.errors import Damaged
-from reverie.store.codec import (
+from reverie.store.collection_checksums import (
+    CollectionChecksum,
+    checksum_key,
+    collection_prefix,
+    records,
+    stored_checksum,
+)
+from reverie.store.encode_and_seal_records import (
     EDIT,
     HASH_BYTES,
     IN_BLOB,
@@ -30,16 +37,9 @@ from reverie.store.codec import (
     sealed_text,
     verified_sealed,
 )
-from reverie.store.collection_checksums import (
-    CollectionChecksum,
-    checksum_key,
-    collection_prefix,
-    records,
-    stored_checksum,
-)
 from reverie.store.lmdb_env import translated_error
 from reverie.store.record_keys import encode_number, record_key, record_name
-from reverie.store.schema import BLOB_BYTES_MIN, Kind
+from reverie.store.record_kinds_and_rules import BLOB_BYTES_MIN, Kind
 from reverie.store.typed_records import StoredRecord, decoded
 
 if TYPE_CHECKING:

@@ -31,15 +31,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
 
-from reverie.decoding import from_json
+from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import Damaged, ValidationError
 from reverie.models import Json
-from reverie.store.codec import seal, sealed_body
+from reverie.store.encode_and_seal_records import seal, sealed_body
 from reverie.store.record_keys import record_name
-from reverie.store.schema import Kind
+from reverie.store.record_kinds_and_rules import Kind
 
 if TYPE_CHECKING:
-    from reverie.store.codec import Redactor, Sealed
+    from reverie.store.encode_and_seal_records import Redactor, Sealed
 
 __all__ = [
     "ChangeRecord",

@@ -9,10 +9,11 @@ import msgspec
 import orjson
 
 from reverie.errors import ValidationError
-from reverie.store.codec import RawRecord, Redactor, Sealed, decode_record, from_ms, seal, tombstone
+from reverie.store.encode_and_seal_records import RawRecord, Redactor, Sealed, decode_record, from_ms, seal, tombstone
 from reverie.store.reader import Reader
 from reverie.store.record_keys import decode_key, encode_key, encode_number, kind_prefix, record_key, versions_prefix
-from reverie.store.schema import EVENTS_MAX, RULES, Key, Kind, Rule
+from reverie.store.record_kinds_and_rules import EVENTS_MAX, RULES, Key, Kind, Rule
+from reverie.store.superseded_versions_as_edits import keep_version, rebase_version, rewrite_record, shorten_versions
 from reverie.store.typed_records import (
     ChangeRecord,
     EventRecord,
@@ -24,7 +25,6 @@ from reverie.store.typed_records import (
     seal_record,
     unknown_fields,
 )
-from reverie.store.versions import keep_version, rebase_version, rewrite_record, shorten_versions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

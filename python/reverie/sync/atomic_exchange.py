@@ -24,19 +24,9 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from reverie import files, syscalls
+from reverie import files, linux_syscalls
 from reverie.errors import ReverieError
-from reverie.sync.file_slot import (
-    FileSlot,
-    copy_metadata,
-    link,
-    mapped_errors,
-    open_regular_file,
-    open_slot,
-    rename_new,
-)
-from reverie.sync.file_status import Stamp
-from reverie.sync.swap_recovery import (
+from reverie.sync.check_and_recover_displaced_files import (
     READ_FLAGS,
     SWAP_FOLDER,
     DisplacedFile,
@@ -48,6 +38,16 @@ from reverie.sync.swap_recovery import (
     read_all,
     recover,
 )
+from reverie.sync.file_and_swap_folder_handles import (
+    FileSlot,
+    copy_metadata,
+    link,
+    mapped_errors,
+    open_regular_file,
+    open_slot,
+    rename_new,
+)
+from reverie.sync.file_stamp_or_refusal import Stamp
 
 if TYPE_CHECKING:
     from reverie.sync.root_folder import Root
@@ -186,10 +186,10 @@ def _replace(slot: FileSlot, data: bytes, old: int | None, expected: str | None,
         if expected is None:
             return _add_new(slot, handle, name, data)
         try:
-            syscalls.exchange(name, slot.swap, slot.name, slot.folder)
+            linux_syscalls.exchange(name, slot.swap, slot.name, slot.folder)
         except FileNotFoundError:
             return Mismatch(None)
-        except syscalls.Unsupported:
+        except linux_syscalls.Unsupported:
             return _replace_by_link(slot, handle, name, data, expected)
         # From here on `name` is the file that was at the path. It may be a person's save: no longer a scratch file.
         slot.scratch_names.clear()
@@ -278,7 +278,7 @@ def _exchange_back(slot: FileSlot, handle: int, name: str, data: bytes, expected
             if came_out.data is not None:
                 saves[came_out.inode] = came_out.data
             try:
-                syscalls.exchange(name, slot.swap, slot.name, slot.folder)
+                linux_syscalls.exchange(name, slot.swap, slot.name, slot.folder)
             except FileNotFoundError:
                 if _restored(slot, name):
                     slot.flush()
@@ -301,7 +301,7 @@ def _swapped_out(slot: FileSlot, name: str, open_files: ExitStack) -> _SwappedOu
         return _SwappedOut(slot.swap_inode(name), None)
     open_files.callback(files.close_quietly, handle)
     inode = os.fstat(handle).st_ino
-    if syscalls.is_open_for_writing(handle):
+    if linux_syscalls.is_open_for_writing(handle):
         return _SwappedOut(inode, None, writing=True)
     return _SwappedOut(inode, read_all(handle))
 

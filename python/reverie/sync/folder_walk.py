@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import files
 from reverie.documents import is_conflict_copy
 from reverie.path_validation import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fold_name, segment_error
-from reverie.sync.file_status import Limits, Refusal, Stamp, classify, refusal, refusal_of_error
+from reverie.sync.file_stamp_or_refusal import Limits, Refusal, Stamp, classify, refusal, refusal_of_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.sync.merge_base_search import Candidate, find_base, have_common_lines
-from reverie.sync.path_state import Save, Version, sha256
+from reverie.sync.sync_input_types import Save, Version, sha256
 
 if TYPE_CHECKING:
-    from reverie.sync.path_state import Baseline, PathState, Rules
+    from reverie.sync.sync_input_types import Baseline, PathState, Rules
 
 __all__ = ["MergeBase", "is_earlier_version", "is_unrecorded_write", "merge_base"]
 

@@ -8,15 +8,15 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.document_kind import conflict_copy
-from reverie.sync.path_state import Baseline, DiskWrite, LeftOut, Save, is_own_write, sha256
-from reverie.sync.plan import ConflictCopy, ConflictRegion, Plan, Put, SaveNotice, Write
+from reverie.sync.sync_input_types import Baseline, DiskWrite, LeftOut, Save, is_own_write, sha256
+from reverie.sync.sync_plan_types import ConflictCopy, ConflictRegion, Plan, Put, SaveNotice, Write
 from reverie.three_way_merge import merge3
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from reverie.sync.path_state import PathState, ScanContext, StoredDocument
     from reverie.sync.redaction_view import RedactionView
+    from reverie.sync.sync_input_types import PathState, ScanContext, StoredDocument
 
 __all__ = [
     "MergedText",

@@ -18,8 +18,6 @@ from reverie.sync.decide import decide, written_again
 from reverie.sync.merge_base import is_earlier_version
 from reverie.sync.merge_base_search import lines_beyond
 from reverie.sync.merge_plan import converge, three_way_merge
-from reverie.sync.path_state import Rules, ScanContext, sha256
-from reverie.sync.plan import Plan, Stop
 from reverie.sync.rename_detection import (
     copy_plan,
     copy_renames,
@@ -31,13 +29,15 @@ from reverie.sync.rename_detection import (
     move_plan,
     rename_plan,
 )
+from reverie.sync.sync_input_types import Rules, ScanContext, sha256
+from reverie.sync.sync_plan_types import Plan, Stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from reverie.sync.path_state import PathState
     from reverie.sync.redaction_view import RedactionView
     from reverie.sync.rename_detection import Rename
+    from reverie.sync.sync_input_types import PathState
 
 __all__ = ["OlderFiles", "reconcile"]
 

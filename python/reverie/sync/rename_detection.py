@@ -15,14 +15,14 @@ from reverie.documents.document_kind import copy_name, is_conflict_copy
 from reverie.sync.decide import is_unchanged_in_store
 from reverie.sync.merge_base import merge_base
 from reverie.sync.merge_plan import applied, conflict_plan, relocated, three_way_merge
-from reverie.sync.path_state import Baseline, PathState, Save, is_own_write, sha256
-from reverie.sync.plan import Delete, Move, Plan, Put, Write
+from reverie.sync.sync_input_types import Baseline, PathState, Save, is_own_write, sha256
+from reverie.sync.sync_plan_types import Delete, Move, Plan, Put, Write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reverie.sync.path_state import ScanContext
     from reverie.sync.redaction_view import RedactionView
+    from reverie.sync.sync_input_types import ScanContext
 
 __all__ = [
     "Rename",

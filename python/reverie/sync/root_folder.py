@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 
 import orjson
 
-from reverie import files, syscalls
+from reverie import files, linux_syscalls
 from reverie.errors import Conflict, Forbidden, ValidationError
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ class Root:
             files.close_quietly(handle)
 
     def open_below(self, path: str, flags: int) -> int:
-        """Return a handle of `path`, which the caller closes. Raises OSError as `syscalls.open_beneath`."""
-        return syscalls.open_beneath(self.handle, _safe_path(path), flags | os.O_NOCTTY)
+        """Return a handle of `path`, which the caller closes. Raises OSError as `linux_syscalls.open_beneath`."""
+        return linux_syscalls.open_beneath(self.handle, _safe_path(path), flags | os.O_NOCTTY)
 
     @contextmanager
     def folder_of(self, path: str, *, create: bool = False) -> Iterator[tuple[int, str]]:
@@ -170,7 +170,7 @@ class Root:
 
     def _open_folder_below(self, folder: str) -> int:
         """Return a handle of a folder below the root, "" for the root itself."""
-        return syscalls.open_beneath(self.handle, folder, _FOLDER_FLAGS) if folder else os.dup(self.handle)
+        return linux_syscalls.open_beneath(self.handle, folder, _FOLDER_FLAGS) if folder else os.dup(self.handle)
 
     def _make_folder(self, folder: str) -> int:
         """Return a handle of a folder below the root; it and the folders above it are made if missing."""

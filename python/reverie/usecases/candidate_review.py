@@ -13,10 +13,10 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.canonical_json import canonical
-from reverie.consolidate.apply import document_of
-from reverie.consolidate.review_rules import Forgotten, Nearness
-from reverie.documents.items import Update, Wording
-from reverie.documents.project_folder import memory_project
+from reverie.consolidate.apply_changes_to_memories import document_of
+from reverie.consolidate.forgotten_statements_and_mass_deletions import Forgotten, Nearness
+from reverie.documents.item_and_change_types import Update, Wording
+from reverie.documents.project_document_paths import memory_project
 from reverie.errors import Conflict, NotFound
 from reverie.models import Candidate, MemoryType
 from reverie.models import Delete as DeleteMemory
@@ -30,7 +30,7 @@ from reverie.store import (
     Write,
 )
 from reverie.usecases import memory_changes
-from reverie.usecases.word_origins import WHY
+from reverie.usecases.candidate_word_origins import WHY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from reverie.consolidate.decide import Proposal
     from reverie.models import Memory
     from reverie.store import Reader, Writer
-    from reverie.usecases.word_origins import Origins
+    from reverie.usecases.candidate_word_origins import Origins
 
 __all__ = [
     "Screened",

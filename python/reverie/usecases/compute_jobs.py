@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from reverie.decoding import from_msgpack
+from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.usecases import (
     contexts,
     conversation_compaction,
+    decide_run_completion,
     distill_plan,
     dream,
     imports,
     learn,
     message_pages,
-    run_plan,
     runs,
     sort_projects,
     thread_outline,
@@ -52,8 +52,8 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "distill-requests": _job(DistillJob, distill_plan.requests),
     "learn": _job(learn.LearnJob, learn.decide),
     "learn-requests": _job(learn.LearnJob, learn.requests),
-    "run": _job(runs.RunJob, run_plan.decide),
-    "run-requests": _job(runs.RunJob, run_plan.requests),
+    "run": _job(runs.RunJob, decide_run_completion.decide),
+    "run-requests": _job(runs.RunJob, decide_run_completion.requests),
     "dream": _job(dream.DreamJob, dream.decide),
     "dream-requests": _job(dream.DreamJob, dream.requests),
     "sort": _job(sort_projects.SortJob, sort_projects.decide),

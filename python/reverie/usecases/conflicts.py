@@ -15,13 +15,13 @@ from reverie.documents import is_conflict_copy
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store import ConflictRecord, DocumentRecord, Kind, RegionRecord, Write
 from reverie.three_way_merge import merge3
-from reverie.usecases.document_writes import Author, NewText, put_texts
+from reverie.usecases.write_documents_and_memories import Author, NewText, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from reverie.store import OperationRecord, Reader, Writer
-    from reverie.sync.plan import ConflictCopy
+    from reverie.sync.sync_plan_types import ConflictCopy
 
 __all__ = [
     "Keep",

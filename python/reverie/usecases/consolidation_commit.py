@@ -27,7 +27,7 @@ from reverie.store import (
     PurgesCursor,
 )
 from reverie.usecases import candidate_review, project_identity
-from reverie.usecases.document_writes import NewText, no_new_ids, put_texts
+from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,24 +11,24 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from reverie import consolidate, ids, projections, token_counter, wire
+from reverie import consolidate, ids, index_and_memory_files, token_counter, wire
 from reverie.consolidate import Decision
-from reverie.decoding import convert
+from reverie.decode_json_and_msgpack import convert
 from reverie.documents import Add as AddItem
 from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
 from reverie.documents import Delete as DeleteItem
 from reverie.documents import Update as UpdateItem
-from reverie.documents.document_parts import is_full, next_part, open_part, room
 from reverie.documents.escaping import clean
-from reverie.documents.project_folder import PERSON
+from reverie.documents.numbered_parts_of_long_documents import is_full, next_part, open_part, room
+from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ValidationError
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
-from reverie.sentence_words import normalize
-from reverie.store.codec import to_ms
+from reverie.sentence_word_analysis import normalize
+from reverie.store.encode_and_seal_records import to_ms
 from reverie.usecases import candidate_review
+from reverie.usecases.candidate_word_origins import Origins
 from reverie.usecases.consolidation_commit import DocumentText, MemoryPlan, MemorySnapshot
 from reverie.usecases.memory_changes import memory_of, record_of
-from reverie.usecases.word_origins import Origins
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -104,9 +104,9 @@ def screened(
 def tier_of(existing: Sequence[Memory], window: int) -> Tier:
     """Return the capacity tier of a space's memories; `window` is `consolidation.window` in tokens."""
     # A token has a byte or more: what is small in bytes need not be counted, nor even be written as JSON.
-    if consolidate.tier(projections.long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
+    if consolidate.tier(index_and_memory_files.long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
         return Tier.GENEROUS
-    json = projections.long_term_memory(existing)
+    json = index_and_memory_files.long_term_memory(existing)
     known = consolidate.tier(len(json), window) is Tier.GENEROUS
     return consolidate.tier(0 if known else token_counter.count(json.decode()), window)
 

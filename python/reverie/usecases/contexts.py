@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from reverie import token_counter, wire
-from reverie.consolidate.review_rules import lines_without
+from reverie.consolidate.forgotten_statements_and_mass_deletions import lines_without
 from reverie.context import Limits, Parts, RecallLine, assemble
-from reverie.context.as_text import text_of, text_of_tokens
+from reverie.context.context_as_one_text import text_of, text_of_tokens
 from reverie.context.excerpt_packing import ExcerptCache
-from reverie.decoding import convert
+from reverie.decode_json_and_msgpack import convert
 from reverie.distill import state_rendering as state_text
 from reverie.errors import TokenBudgetExceeded
-from reverie.importers.messages import main_line
+from reverie.importers.join_entries_into_messages import main_line
 from reverie.models import Message, Note, WorkingState
 from reverie.store import (
     DigestRecord,

@@ -13,15 +13,15 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie import token_counter, wire
-from reverie.context.as_text import text_of_tokens
-from reverie.context.assembly_values import Limits, Parts
+from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts
+from reverie.context.context_as_one_text import text_of_tokens
 from reverie.context.truncate import shorten
 from reverie.distill import state_rendering as state_text
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.trace import read_trace
 from reverie.importers import claude_code, codex
-from reverie.importers.jsonline import Unreadable
-from reverie.importers.messages import blocks_of, main_line
+from reverie.importers.join_entries_into_messages import blocks_of, main_line
+from reverie.importers.parse_and_repair_json_line import Unreadable
 from reverie.importers.token_count import with_token_counts
 from reverie.models import EntryKind
 from reverie.usecases import contexts

@@ -16,11 +16,11 @@ from reverie.errors import Conflict
 from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, PassageRecord, WorkingStateRecord, Write
-from reverie.usecases import consolidation_commit, passed_commands, project_identity, threads, working_state
+from reverie.usecases import consolidation_commit, passed_command_counts, project_identity, threads, working_state
 from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
-from reverie.usecases.passed_commands import CommandCounts
+from reverie.usecases.passed_command_counts import CommandCounts
 from reverie.usecases.stored_entries import SealedEntry, sealed_after
-from reverie.usecases.usage_ledger import record_use
+from reverie.usecases.token_usage_ledger import record_use
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,7 +149,7 @@ def snapshot(
         bounds=bounds,
         window=thread.context_window or window,
         memories=consolidation_commit.snapshot(reader, window=memory_window),
-        counts=passed_commands.snapshot(reader, thread),
+        counts=passed_command_counts.snapshot(reader, thread),
         at=at,
         random=random,
         literals=list(literals),

@@ -13,16 +13,16 @@ from reverie.distill import summary as summary_text
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.commands_and_interjections import with_asides
-from reverie.importers.messages import main_line
-from reverie.language_model.thread_state import answered_summary, summary_request
+from reverie.importers.join_entries_into_messages import main_line
+from reverie.language_model.working_state_and_summary import answered_summary, summary_request
 from reverie.models import Section
 from reverie.redact import Redactor
-from reverie.usecases import consolidation_commit, consolidation_plan, passed_commands
+from reverie.usecases import consolidation_commit, consolidation_plan, passed_command_counts
+from reverie.usecases.candidate_word_origins import without_recalled
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.learning_by_model import MemoryWork, source_of, work_on
 from reverie.usecases.sized_context import open_turn
 from reverie.usecases.stored_entries import entry_record, opened_entry
-from reverie.usecases.word_origins import without_recalled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelRequest
     from reverie.models import Distillation, Entry, Message, WorkingState
     from reverie.usecases.consolidation_commit import MemoryPlan
-    from reverie.usecases.passed_commands import CommandCounts
+    from reverie.usecases.passed_command_counts import CommandCounts
 
 __all__ = ["decide", "requests"]
 
@@ -190,11 +190,11 @@ def _plan(
     """Return the plan that writes a distillation of `messages[:cut]`, and the memories of those not yet learnt from."""
     redactor = Redactor(job.literals)
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
-    counts = passed_commands.counted(job.counts, Extractive().facts(unlearnt), redactor)
+    counts = passed_command_counts.counted(job.counts, Extractive().facts(unlearnt), redactor)
     memories, learnt_seq = _memories(job, entries, messages, counts, redactor)
     if learnt_seq != entries[-1].seq:
         read = [message for message in unlearnt if message.last_seq <= learnt_seq]
-        counts = passed_commands.counted(job.counts, Extractive().facts(read), redactor)
+        counts = passed_command_counts.counted(job.counts, Extractive().facts(read), redactor)
     covered = [entry for entry in entries if entry.seq <= distillation.through_seq]
     archive = _archive(job, covered, text, memories, redactor)
     return DistillPlan(

@@ -9,17 +9,17 @@ from msgspec.structs import asdict
 
 from reverie import text_patch, wire
 from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
-from reverie.documents.changes import append_entry
+from reverie.documents.create_edit_and_append import append_entry
 from reverie.documents.header_lines import refresh_header
 from reverie.documents.parser import parse_source
-from reverie.documents.project_folder import PERSON
+from reverie.documents.project_document_paths import PERSON
 from reverie.documents.summary_line import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.markdown_blocks import BlockKind
 from reverie.path_validation import is_reserved, safe_relative
 from reverie.store import DocumentRecord, Write
 from reverie.usecases.conflicts import open_conflicts
-from reverie.usecases.document_writes import Author, NewText, no_new_ids, put_texts
+from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 
 from reverie import token_counter, wire
-from reverie.decoding import convert
+from reverie.decode_json_and_msgpack import convert
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome
 from reverie.models import Delete, Update
@@ -21,14 +21,14 @@ from reverie.store import DreamRecord, FailureRecord, Kind, Write
 from reverie.usecases import consolidation_commit
 from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.memory_changes import memory_of
-from reverie.usecases.usage_ledger import record_use
+from reverie.usecases.token_usage_ledger import record_use
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.consolidate import DreamBatch
     from reverie.errors import ReverieError
-    from reverie.language_model.memory_pages import ConsolidationPage
+    from reverie.language_model.similar_memories_in_pages import ConsolidationPage
     from reverie.store import Reader, Writer
     from reverie.usecases.dreaming_by_model import ModelChanges
 
@@ -158,7 +158,7 @@ def requests(job: DreamJob) -> list[ModelRequest]:
 
 def _batch(job: DreamJob) -> DreamBatch:
     """Return the memories that the dream reads, with the plan of their archive. Raises TokenBudgetExceeded."""
-    from reverie.consolidate.dream_batch import plan_oldest
+    from reverie.consolidate.select_oldest_memories_for_dream import plan_oldest
 
     records = {record.id: record for record in job.memories.memories}
     return plan_oldest(

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from reverie import token_counter
 from reverie.canonical_json import canonical, sha256
 from reverie.consolidate import Proposal
-from reverie.documents.project_folder import memory_project
+from reverie.documents.project_document_paths import memory_project
 from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_request, consolidated
-from reverie.language_model.memory_pages import ConsolidationPage, Nearby, memory_pages
+from reverie.language_model.similar_memories_in_pages import ConsolidationPage, Nearby, memory_pages
 from reverie.models import Delete, Update
 
 if TYPE_CHECKING:

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.errors import Conflict, NotFound
+from reverie.git_repositories import remote_in
 from reverie.importers import PartialLine, plan_chunk
-from reverie.importers.formats import folder_of, model_named_in
+from reverie.importers.detect_and_read_line_format import folder_of, model_named_in
 from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
-from reverie.repositories import remote_in
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
-from reverie.store.codec import verified_sealed
+from reverie.store.encode_and_seal_records import verified_sealed
 from reverie.usecases import context_window_usage, imported_threads, inherited_notes, privacy_settings, threads
 from reverie.usecases.imported_threads import title_of
 from reverie.usecases.inherited_notes import Seed

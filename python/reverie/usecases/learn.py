@@ -11,9 +11,9 @@ from reverie.errors import Conflict
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
 from reverie.redact import Redactor
 from reverie.store import Write
-from reverie.usecases import consolidation_commit, passed_commands, project_identity, threads
+from reverie.usecases import consolidation_commit, passed_command_counts, project_identity, threads
 from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
-from reverie.usecases.passed_commands import CommandCounts
+from reverie.usecases.passed_command_counts import CommandCounts
 from reverie.usecases.stored_entries import SealedEntry, active_messages, sealed_after, spoken_messages
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def snapshot(
         learnt_through=thread.extracted_seq,
         entries=[entry for entry in entries if through is None or entry[0] <= through],
         memories=consolidation_commit.snapshot(reader, window=window),
-        counts=passed_commands.snapshot(reader, thread),
+        counts=passed_command_counts.snapshot(reader, thread),
         at=at,
         random=random,
         literals=list(literals),
@@ -101,9 +101,9 @@ def requests(job: LearnJob) -> list[ModelRequest]:
 def decide(job: LearnJob) -> LearnPlan:
     """Return the candidates of the job's messages, consolidated with the existing memories; pure."""
     from reverie.distill.extractive import Extractive
-    from reverie.distill.extractive.memory_candidates import candidates, quoted_wishes
+    from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
     from reverie.usecases import consolidation_plan
-    from reverie.usecases.word_origins import without_recalled
+    from reverie.usecases.candidate_word_origins import without_recalled
 
     messages = without_recalled(active_messages(job.thread, job.entries))
     redactor = Redactor(job.literals)
@@ -119,10 +119,10 @@ def decide(job: LearnJob) -> LearnPlan:
             since=job.learnt_through,
             last_seq=last_seq,
             memories=worked.plan,
-            counts=passed_commands.counted(job.counts, Extractive().facts(read), redactor),
+            counts=passed_command_counts.counted(job.counts, Extractive().facts(read), redactor),
         )
     facts = Extractive().facts(messages)
-    counts = passed_commands.counted(job.counts, facts, redactor)
+    counts = passed_command_counts.counted(job.counts, facts, redactor)
     return LearnPlan(
         thread=job.thread,
         at=job.at,
@@ -143,9 +143,9 @@ def decide(job: LearnJob) -> LearnPlan:
 
 def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
     """Return what the model's answers so far give."""
+    from reverie.usecases.candidate_word_origins import without_recalled
     from reverie.usecases.consolidation_plan import Origin
     from reverie.usecases.learning_by_model import MemoryWork, work_on
-    from reverie.usecases.word_origins import without_recalled
 
     return work_on(
         MemoryWork(

@@ -23,12 +23,12 @@ import msgspec
 
 from reverie.consolidate import Decision, Proposal, add_or_skip, candidates_to_add
 from reverie.distill.extractive.trace import Interrupted, ToolCall, Utterance, read_trace
-from reverie.documents.project_folder import PERSON
+from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ModelFailed
 from reverie.language_model import consolidation as consolidating
 from reverie.language_model import extraction
-from reverie.language_model.memory_pages import Nearby, neighbourhood
-from reverie.language_model.source_pages import PAGES_MAX, SourceEntry, pages_of
+from reverie.language_model.similar_memories_in_pages import Nearby, neighbourhood
+from reverie.language_model.thread_text_in_pages import PAGES_MAX, SourceEntry, pages_of
 from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.usecases import candidate_review, consolidation_plan
 from reverie.usecases.consolidation_commit import empty_plan
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from reverie.language_model.consolidation import PageChanges
     from reverie.language_model.extraction import WrongMemory
     from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
-    from reverie.language_model.source_pages import Page
+    from reverie.language_model.thread_text_in_pages import Page
     from reverie.models import Candidate, Change, Memory, Message, Tier
     from reverie.redact import Redactor
     from reverie.store import CandidateRecord

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from reverie.errors import Conflict
 from reverie.store import DocumentRecord, Kind, MemoryRecord, OperationRecord
 from reverie.three_way_merge import merge3
-from reverie.usecases.sync import WHO
+from reverie.usecases.sync_snapshot_and_commit import WHO
 
 if TYPE_CHECKING:
     from reverie.store import Reader

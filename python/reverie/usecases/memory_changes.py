@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reverie import token_counter, wire
-from reverie.consolidate.apply import document_of
-from reverie.decoding import convert
+from reverie.consolidate.apply_changes_to_memories import document_of
+from reverie.decode_json_and_msgpack import convert
 from reverie.documents import parse_document
-from reverie.documents.changes import apply_changes, new_document
+from reverie.documents.create_edit_and_append import apply_changes, new_document
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
-from reverie.documents.items import Add, Change, Delete, Update, Wording
-from reverie.documents.project_folder import PERSON, memory_project
+from reverie.documents.item_and_change_types import Add, Change, Delete, Update, Wording
+from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
 from reverie.usecases import documents
-from reverie.usecases.document_part_index import part_index
-from reverie.usecases.document_writes import Author, NewText, no_new_ids, put_texts, recall_to_mind
+from reverie.usecases.index_of_long_document_parts import part_index
+from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts, recall_to_mind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reverie.recall import Hit
+    from reverie.memory_search_index import Hit
     from reverie.store import Reader, Writer
 
 __all__ = [

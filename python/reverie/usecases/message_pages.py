@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from reverie import wire
-from reverie.importers.formats import json_object_of
-from reverie.importers.outline import OutlinePart, is_continued, messages_of_part, outline
+from reverie.importers.detect_and_read_line_format import json_object_of
+from reverie.importers.outline_for_message_paging import OutlinePart, is_continued, messages_of_part, outline
 from reverie.models import EntryKind
 from reverie.usecases import threads
 from reverie.usecases.stored_entries import SealedEntry, opened_entry

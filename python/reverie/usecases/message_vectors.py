@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import search
 from reverie.embedding import Vectors
-from reverie.embedding.embedder import numpy
+from reverie.embedding.embedder_interface_and_loading import numpy
 from reverie.errors import EmbedderFailed, ReverieError
 from reverie.files import write_atomic
 from reverie.store import Kind, OperationRecord, ThreadRecord
-from reverie.usecases.message_index import are_kept, ms_of
-from reverie.usecases.recall import operation_checksum
+from reverie.usecases.memory_indexes_and_recall import operation_checksum
+from reverie.usecases.message_index_of_one_space import are_kept, ms_of
 from reverie.usecases.stored_entries import speech_entry
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.importers.formats import folder_of
+from reverie.importers.detect_and_read_line_format import folder_of
 from reverie.store import PrivacyCursor, Write
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from reverie.documents.project_folder import folder_of, memory_project
+from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.errors import NotFound, ValidationError
-from reverie.repositories import Checkout, is_shared_folder, readable_names, slug
+from reverie.git_repositories import Checkout, is_shared_folder, readable_names, slug
 from reverie.store import (
     DocumentRecord,
     MemoriesCursor,

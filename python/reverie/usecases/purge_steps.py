@@ -32,11 +32,11 @@ from reverie.store import (
     ThreadRecord,
     Write,
 )
-from reverie.store.retention import purge_thread
-from reverie.sync.path_state import Baseline, Save
+from reverie.store.retention_and_thread_purge import purge_thread
+from reverie.sync.sync_input_types import Baseline, Save
 from reverie.usecases import consolidation_commit, imported_threads, runs
-from reverie.usecases.document_writes import NewText, no_new_ids, put_texts
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, lines_without
+from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

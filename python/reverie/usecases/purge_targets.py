@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.documents import is_conflict_copy
 from reverie.errors import NotFound
-from reverie.sentence_words import is_stop_word
+from reverie.sentence_word_analysis import is_stop_word
 from reverie.store import (
     ArchiveRecord,
     ConflictRecord,

@@ -23,7 +23,7 @@ import msgspec
 from msgspec import Meta, UnsetType
 
 from reverie import documents, token_counter, tools, wire
-from reverie.documents.project_folder import PERSON
+from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ModelFailed, ValidationError
 from reverie.language_model.prompts import REFLECT, prompt
 from reverie.language_model.requests_and_answers import (
@@ -33,18 +33,18 @@ from reverie.language_model.requests_and_answers import (
     ToolResult,
     message_text,
 )
-from reverie.language_model.source_pages import Quotable, pages_of
+from reverie.language_model.thread_text_in_pages import Quotable, pages_of
 from reverie.language_model.tool_turns import FACTS_HEADING, read_turn, turn_request
 from reverie.usecases.consolidation_commit import empty_plan
 from reverie.usecases.memory_changes import memory_of
-from reverie.usecases.reflection_folder import Folder, Refused
-from reverie.usecases.reflection_plan import Reflected, plan_of
+from reverie.usecases.memory_files_copy_for_reflection import Folder, Refused
+from reverie.usecases.reflection_edits_as_memory_changes import Reflected, plan_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from reverie.language_model.requests_and_answers import ModelRequest, ReflectionBounds, ToolUse
-    from reverie.language_model.source_pages import Page, SourceEntry
+    from reverie.language_model.thread_text_in_pages import Page, SourceEntry
     from reverie.usecases.consolidation_commit import MemoryPlan
     from reverie.usecases.learning_by_model import MemoryWork
 

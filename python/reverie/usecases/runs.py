@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from reverie import wire
-from reverie.decoding import convert
+from reverie.decode_json_and_msgpack import convert
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
 from reverie.path_validation import safe_relative

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from reverie import recall
-from reverie.decoding import from_json
+from reverie import memory_search_index
+from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import StorageFailed
 from reverie.files import write_atomic
 from reverie.full_text_index import Index, Segment
@@ -57,7 +57,7 @@ class SavedIndex:
     def __init__(
         self,
         folder: Path,
-        version: int = recall.VERSION,
+        version: int = memory_search_index.VERSION,
         index_of: Callable[[list[tuple[Path, bytes]]], Index] = Index,
     ) -> None:
         """Use a folder, which is created when the index is saved for the first time.

@@ -6,17 +6,17 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import search, wire
+from reverie.memory_search_index import memory_text
 from reverie.models import EntryKind
-from reverie.recall import memory_text
 from reverie.store import DocumentRecord, Kind, ThreadRecord
+from reverie.usecases.generated_files import LIST
 from reverie.usecases.project_identity import of_thread
-from reverie.usecases.projections import LIST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from reverie.full_text_index import Hit
-    from reverie.recall import Hit as MemoryHit
+    from reverie.memory_search_index import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
 
 __all__ = ["Entries", "hit_of_entry", "joined", "memory_hit", "message_hits", "section_hit"]

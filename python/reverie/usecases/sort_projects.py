@@ -14,9 +14,9 @@ import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.documents.project_folder import PERSON, folder_of, in_project, memory_project
+from reverie.documents.project_document_paths import PERSON, folder_of, in_project, memory_project
 from reverie.errors import Conflict
-from reverie.importers import formats
+from reverie.importers import detect_and_read_line_format
 from reverie.store import EntryRecord, MemoryRecord, ThreadRecord, Write
 from reverie.usecases import consolidation_commit, project_identity
 from reverie.usecases.consolidation_commit import MemorySnapshot
@@ -57,7 +57,7 @@ def folders(reader: Reader) -> dict[str, str]:
         if thread.source is None:
             continue
         for _, entry in islice(reader.records(EntryRecord, (thread.id,)), _ENTRIES_READ):
-            folder = formats.folder_of(entry.extra)
+            folder = detect_and_read_line_format.folder_of(entry.extra)
             if folder is not None and folder.startswith("/"):
                 found[thread.id] = folder
                 break

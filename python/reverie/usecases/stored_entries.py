@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 import msgspec
 import orjson
 
-from reverie.decoding import json_decoder
+from reverie.decode_json_and_msgpack import json_decoder
 from reverie.errors import Damaged
 from reverie.importers.commands_and_interjections import with_asides
-from reverie.importers.messages import main_line
+from reverie.importers.join_entries_into_messages import main_line
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, open_sealed
-from reverie.store.codec import sealed_body
+from reverie.store.encode_and_seal_records import sealed_body
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from reverie.errors import Damaged
-from reverie.importers.outline import OutlinePart, is_continued, outline
+from reverie.importers.outline_for_message_paging import OutlinePart, is_continued, outline
 from reverie.store import Kind, OutlineRecord, ThreadRecord, Write
 from reverie.usecases import threads
 from reverie.usecases.stored_entries import SealedEntry, opened_entry

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.errors import Conflict, ValidationError
-from reverie.importers.branches import is_mark, marked_ranges, rewind_mark, undo_mark
+from reverie.importers.detect_rewound_branches import is_mark, marked_ranges, rewind_mark, undo_mark
 from reverie.models import EntryKind
 from reverie.store import Kind, ThreadRecord, Write, seal
 from reverie.usecases import context_window_usage, threads

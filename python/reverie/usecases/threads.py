@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from reverie import token_counter, wire
 from reverie.context import is_turn_finished
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.importers.line_entry import rfc3339_utc
-from reverie.importers.messages import main_line
+from reverie.importers.join_entries_into_messages import main_line
 from reverie.importers.token_count import message_tokens
+from reverie.importers.transcript_line_to_entry import rfc3339_utc
 from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord, Write
-from reverie.store.retention import purge_thread
+from reverie.store.retention_and_thread_purge import purge_thread
 from reverie.usecases import (
     consolidation_commit,
     context_window_usage,

@@ -27,19 +27,19 @@ from reverie.store import (
     WorkingStateRecord,
     Write,
 )
-from reverie.store.undo import undo_operation
-from reverie.usecases import conflicts, documents, history
-from reverie.usecases.document_writes import NewText, put_texts
+from reverie.store.restore_replaced_versions import undo_operation
+from reverie.usecases import conflicts, documents, history_and_retention
+from reverie.usecases.generated_files import LIST, WHY_LISTED
 from reverie.usecases.memory_changes import edit_block, wording
-from reverie.usecases.projections import LIST, WHY_LISTED
 from reverie.usecases.thread_rewind import undo_rewind
+from reverie.usecases.write_documents_and_memories import NewText, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
     from reverie.redact import Redactor
     from reverie.store import Key, Reader, Writer
-    from reverie.usecases.document_writes import Author
+    from reverie.usecases.write_documents_and_memories import Author
 
 __all__ = ["rollback", "undo"]
 
@@ -74,7 +74,7 @@ def undo(
     """
 
     def body(writer: Writer) -> Json:
-        operation = history.get(writer, seq)
+        operation = history_and_retention.get(writer, seq)
         if operation.why == WHY_LISTED:
             raise Conflict(
                 f"operation {seq} brought the list in {LIST} up to date, which nothing else would make different",
@@ -119,7 +119,7 @@ def _undo_answer(writer: Writer, operation: OperationRecord) -> Json:
     answer = wire.UndoAnswer(
         operation=_new_operation(writer),
         undone=str(operation.seq),
-        changes=history.change_answers(operation) if writer.changed else [],
+        changes=history_and_retention.change_answers(operation) if writer.changed else [],
     )
     json: Json = msgspec.to_builtins(answer)
     return json
@@ -302,7 +302,7 @@ def rollback(
         raise ValidationError("say a path or a memory, not both", hint="leave one of them out")
 
     def body(writer: Writer) -> wire.RollbackAnswer:
-        history.require(writer, seq)
+        history_and_retention.require(writer, seq)
         if path is not None:
             documents.versions(writer, path)
         records = 0
@@ -337,7 +337,7 @@ def _roll_back_documents(
 
     Raises NotFound if a version of that time is no longer stored.
     """
-    texts = history.texts_at(writer, operation, paths=paths)
+    texts = history_and_retention.texts_at(writer, operation, paths=paths)
     return put_texts(
         writer,
         texts,

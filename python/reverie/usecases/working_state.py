@@ -15,13 +15,13 @@ import msgspec
 
 from reverie import token_counter, wire
 from reverie.context import open_turn_start
-from reverie.decoding import from_msgpack
+from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.distill import state_rendering as state_text
 from reverie.errors import Conflict, ValidationError
-from reverie.importers.branches import belongs_to_tree
-from reverie.importers.messages import main_line, tool_ids
+from reverie.importers.detect_rewound_branches import belongs_to_tree
+from reverie.importers.join_entries_into_messages import main_line, tool_ids
+from reverie.memory_search_index import query_for
 from reverie.models import StateSources, WorkingState
-from reverie.recall import query_for
 from reverie.store import Kind, WorkingStateRecord, Write
 from reverie.usecases import project_identity, threads
 from reverie.usecases.stored_entries import SealedEntry, opened_entry, sealed_after

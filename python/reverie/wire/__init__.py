@@ -1,6 +1,6 @@
 """The requests and responses of the HTTP API as typed structs; no I/O."""
 
-from reverie.wire.base import (
+from reverie.wire.base_structs_pages_and_errors import (
     ABSENT,
     LIMIT_DEFAULT,
     LIMIT_MAX,
@@ -18,20 +18,21 @@ from reverie.wire.base import (
     SequenceQuery,
     WaitQuery,
 )
-from reverie.wire.daemon import (
-    BackupMade,
-    Compacted,
-    CreateBackup,
-    DistillationSupport,
-    DistillerChecked,
-    Health,
-    Job,
-    JobAccepted,
-    ModelChecked,
-    ModelInUse,
-    ModelSpend,
-    Status,
-    TokenSpend,
+from reverie.wire.contexts_states_and_notes import (
+    CompactConversation,
+    Compaction,
+    ContextAnswer,
+    ContextQuery,
+    ContextText,
+    ContextTokens,
+    CreateNote,
+    Note,
+    Placement,
+    RequestFragment,
+    SetWorkingState,
+    StateSources,
+    ThreadDigest,
+    WorkingState,
 )
 from reverie.wire.distillation import (
     DistillAnswer,
@@ -44,7 +45,7 @@ from reverie.wire.distillation import (
     SummaryText,
     TailSize,
 )
-from reverie.wire.documents import (
+from reverie.wire.documents_conflicts_and_sync import (
     AppendEntry,
     Conflict,
     ConflictRegion,
@@ -73,7 +74,22 @@ from reverie.wire.documents import (
     SyncStatus,
 )
 from reverie.wire.dreams import CreateSchedule, DreamAnswer, DreamOptions, DreamRecord, Failure, Schedule, StartDream
-from reverie.wire.history import (
+from reverie.wire.health_status_and_jobs import (
+    BackupMade,
+    Compacted,
+    CreateBackup,
+    DistillationSupport,
+    DistillerChecked,
+    Health,
+    Job,
+    JobAccepted,
+    ModelChecked,
+    ModelInUse,
+    ModelSpend,
+    Status,
+    TokenSpend,
+)
+from reverie.wire.history_undo_and_events import (
     Archive,
     Difference,
     DifferenceAnswer,
@@ -87,7 +103,7 @@ from reverie.wire.history import (
     RollbackAnswer,
     UndoAnswer,
 )
-from reverie.wire.memories_and_candidates import (
+from reverie.wire.memories_recall_and_candidates import (
     RECALL_LIMIT_DEFAULT,
     AddChange,
     Candidate,
@@ -141,7 +157,7 @@ from reverie.wire.search import (
     SearchRequest,
     SearchThread,
 )
-from reverie.wire.sessions import (
+from reverie.wire.sessions_and_hooks import (
     HOOK_MAX_BYTES,
     AgentClient,
     HookQuery,
@@ -149,7 +165,7 @@ from reverie.wire.sessions import (
     SessionsQuery,
     StartSession,
 )
-from reverie.wire.spaces_and_projects import (
+from reverie.wire.spaces_tokens_projects_and_privacy import (
     ChangePrivacy,
     CreateSpace,
     CreateToken,
@@ -160,23 +176,7 @@ from reverie.wire.spaces_and_projects import (
     Space,
     Token,
 )
-from reverie.wire.thread_memory import (
-    CompactConversation,
-    Compaction,
-    ContextAnswer,
-    ContextQuery,
-    ContextText,
-    ContextTokens,
-    CreateNote,
-    Note,
-    Placement,
-    RequestFragment,
-    SetWorkingState,
-    StateSources,
-    ThreadDigest,
-    WorkingState,
-)
-from reverie.wire.threads import (
+from reverie.wire.threads_messages_and_imports import (
     CHUNK_MAX_BYTES,
     MESSAGES_MAX,
     Appended,

@@ -5,8 +5,8 @@ from typing import Annotated
 from msgspec import Meta, UnsetType
 
 from reverie.models import Json
-from reverie.wire.base import ABSENT, Reply, Request, TokenBudget
-from reverie.wire.memories_and_candidates import MemoryChanges
+from reverie.wire.base_structs_pages_and_errors import ABSENT, Reply, Request, TokenBudget
+from reverie.wire.memories_recall_and_candidates import MemoryChanges
 
 __all__ = [
     "DistillAnswer",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from reverie.decoding import convert, from_json
+from reverie.decode_json_and_msgpack import convert, from_json
 from reverie.errors import ReverieError, ValidationError
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from typing import Annotated, Literal, TypeAlias
 from msgspec import Meta, field
 
 from reverie.models import Json
-from reverie.wire.base import Count, Id, ListQuery, Reply, Request
-from reverie.wire.memories_and_candidates import Change, Proposal, ProposedMemory
-from reverie.wire.spaces_and_projects import ProjectText
+from reverie.wire.base_structs_pages_and_errors import Count, Id, ListQuery, Reply, Request
+from reverie.wire.memories_recall_and_candidates import Change, Proposal, ProposedMemory
+from reverie.wire.spaces_tokens_projects_and_privacy import ProjectText
 
 __all__ = [
     "CreateRun",

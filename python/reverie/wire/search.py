@@ -4,8 +4,8 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from reverie.wire.base import Id, Reply, Request
-from reverie.wire.spaces_and_projects import ProjectText
+from reverie.wire.base_structs_pages_and_errors import Id, Reply, Request
+from reverie.wire.spaces_tokens_projects_and_privacy import ProjectText
 
 __all__ = [
     "SEARCH_LIMIT_DEFAULT",

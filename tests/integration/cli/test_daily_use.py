@@ -19,7 +19,7 @@ from reverie.client import Client
 from reverie.errors import Starting, StorageFailed
 from reverie.installation_paths import Layout
 from reveried.cli import daemon, local_daemon, main
-from reveried.demo.sample import SESSION, sample
+from reveried.demo.sample_session import SESSION, sample
 from support.cli import Outcome
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ import pytest
 from structlog.testing import capture_logs
 
 from reverie.errors import ValidationError
-from reveried.proxy import connection
+from reveried.proxy import client_and_provider_connection
+from reveried.proxy.connect_to_provider import upstream
 from reveried.proxy.http_heads import RequestHead
-from reveried.proxy.upstream import upstream
 from support.upstream import WAIT_S, body_of, chunked, connected, ok, provider, proxied, read_message, split_url
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from reveried.proxy.guarded_listener import ProxyServer
+    from reveried.proxy.loopback_listener_with_secret_url import ProxyServer
 
 MESSAGES = "/v1/messages?beta=true"
 
@@ -156,7 +156,7 @@ def test_an_idle_connection_ends_with_the_provider_s() -> None:
 
 def test_a_provider_that_does_not_read_is_not_sent_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a large body no more is read from the client than the provider takes."""
-    monkeypatch.setattr(connection, "BODY_BYTES_MAX", 16_000_000)
+    monkeypatch.setattr(client_and_provider_connection, "BODY_BYTES_MAX", 16_000_000)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         with proxied(url) as server, connected(server) as send:
@@ -178,7 +178,7 @@ def test_a_provider_that_does_not_read_is_not_sent_more(monkeypatch: pytest.Monk
 
 def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a length and in chunks, and another path too: nothing is lost."""
-    monkeypatch.setattr(connection, "BODY_BYTES_MAX", 500_000)
+    monkeypatch.setattr(client_and_provider_connection, "BODY_BYTES_MAX", 500_000)
     body = os.urandom(3_000_000)
 
     def answer(peer: socket.socket, request: bytes) -> None:
@@ -201,8 +201,8 @@ def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.Mo
 
 def test_idle_connections_do_not_keep_the_client_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of too many the oldest without a request ends, and the log says so; connections of the client all stay."""
-    monkeypatch.setattr("reveried.proxy.guarded_listener.CONNECTIONS_MAX", 4)
-    monkeypatch.setattr(connection.ClientConnection, "_warned_at", float("-inf"))
+    monkeypatch.setattr("reveried.proxy.loopback_listener_with_secret_url.CONNECTIONS_MAX", 4)
+    monkeypatch.setattr(client_and_provider_connection.ClientConnection, "_warned_at", float("-inf"))
     with (
         capture_logs() as logs,
         provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,

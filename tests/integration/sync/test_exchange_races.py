@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import syscalls
+from reverie import linux_syscalls
 from reverie.errors import Forbidden
 from reverie.sync.atomic_exchange import DisplacedFile, Mismatch, Written, write_file
-from reverie.sync.scan import FileContent, read_file
+from reverie.sync.scan_and_read_files import FileContent, read_file
 from reverie.three_way_merge import merge3
 from support import racing_editor
 from support.soak import count
@@ -147,7 +147,7 @@ def test_nothing_is_written_outside_while_a_folder_is_a_link(
 
     def swap() -> None:
         while not stop.is_set():
-            syscalls.exchange(first, root.handle, second, root.handle)
+            linux_syscalls.exchange(first, root.handle, second, root.handle)
 
     racer = threading.Thread(target=swap)
     racer.start()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie import syscalls
+from reverie import linux_syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed
 from reverie.sync.atomic_exchange import Written, recover, write_file
 from support.soak import count
@@ -93,7 +93,7 @@ class Faults:
     @contextmanager
     def around(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         with monkeypatch.context() as patch:
-            for module, names in ((os, OF_OS), (syscalls, OF_KERNEL)):
+            for module, names in ((os, OF_OS), (linux_syscalls, OF_KERNEL)):
                 for name in names.split():
                     patch.setattr(module, name, self.wrapped(name, getattr(module, name)))
             self.asleep = False

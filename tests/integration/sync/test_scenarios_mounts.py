@@ -12,7 +12,7 @@ import pytest
 
 from reverie.errors import Conflict, Forbidden, StorageFailed
 from reverie.sync.atomic_exchange import remove_file, write_file
-from reverie.sync.scan import read_file, scan_path
+from reverie.sync.scan_and_read_files import read_file, scan_path
 from support.spaces import (
     digest,
     file_content,

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import syscalls
+from reverie import linux_syscalls
 from reverie.errors import Forbidden
 from reverie.sync.atomic_exchange import remove_file, write_file
-from reverie.sync.scan import Stamp, read_file, scan_path
+from reverie.sync.scan_and_read_files import Stamp, read_file, scan_path
 from support.shared import shared_rows
 from support.spaces import (
     digest,
@@ -170,7 +170,7 @@ def test_swap_race(root: Root, tmp_path: Path) -> None:
 
     def swap() -> None:
         while not stop.is_set():
-            syscalls.exchange("facts", root.handle, "link", root.handle)
+            linux_syscalls.exchange("facts", root.handle, "link", root.handle)
 
     racer = threading.Thread(target=swap)
     racer.start()

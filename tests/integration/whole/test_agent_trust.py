@@ -9,7 +9,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reveried.cli.import_files import import_file
+from reveried.cli.send_session_files import import_file
 from support.waiting import wait_until
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.context.as_text import TEXT_TIERS
+from reverie.context.context_as_one_text import TEXT_TIERS
 from reverie.context.tiers import FRAME
 from reverie.errors import NotFound, ValidationError
-from reverie.wire.thread_memory import TIERS
-from reveried.cli import import_files as importing
+from reverie.wire.contexts_states_and_notes import TIERS
+from reveried.cli import send_session_files as importing
 from support.http_checks import check_refused
 from support.session_writer import SessionWriter, text_block
 

@@ -9,7 +9,7 @@ import pytest
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli.import_files import import_file
+from reveried.cli.send_session_files import import_file
 from support.projects import repository, session
 
 if TYPE_CHECKING:

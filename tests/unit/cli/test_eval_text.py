@@ -8,7 +8,7 @@ import pytest
 
 from reverie import evals, token_counter
 from reveried.cli.command_tree import run
-from reveried.demo.sample import sample
+from reveried.demo.sample_session import sample
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ import pytest
 from reverie.errors import Conflict, Forbidden, ReverieError, ValidationError
 from reveried.cli import command_tree, local_daemon, main
 from reveried.cli.command_tree import edit_distance, nearest, tree
-from reveried.cli.reference import commands_page
+from reveried.cli.generate_docs_pages import commands_page
 from support.fake_daemon import envelope
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_a_group_without_a_command_lists_its_commands(cli: Cli) -> None:
 
 
 def test_docs_page_is_generated() -> None:
-    """docs/cli.md equals the output of `python -m reveried.cli.reference cli`."""
+    """docs/cli.md equals the output of `python -m reveried.cli.generate_docs_pages cli`."""
     assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == commands_page()
 
 

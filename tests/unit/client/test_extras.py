@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.client.extras import load
+from reverie.client.import_optional_packages import load
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,12 @@ from itertools import permutations
 import pytest
 
 from reverie.consolidate import Decision, hold_large_deletion
-from reverie.consolidate.review_rules import Forgotten, Nearness, lines_without, statement_key
+from reverie.consolidate.forgotten_statements_and_mass_deletions import (
+    Forgotten,
+    Nearness,
+    lines_without,
+    statement_key,
+)
 from reverie.models import Add, Candidate, Change, Delete, Keep, MemoryType, Update
 from support.said_again import SAID_AGAIN
 

@@ -6,7 +6,7 @@ import pytest
 
 from reverie import token_counter
 from reverie.context import Limits, RecallLine, ceilings, tiers
-from reverie.context.assembly_values import SHARES, hard_limit, target
+from reverie.context.assembly_inputs_and_token_ceilings import SHARES, hard_limit, target
 from reverie.context.context_editing import edits_on_server, takes_late_system
 from reverie.context.excerpt_packing import HEADING, pack_excerpts, total_tokens
 from reverie.models import Note, Passage

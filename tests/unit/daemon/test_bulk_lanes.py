@@ -14,9 +14,9 @@ from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.access_counts import AccessCounts
-from reverie.usecases.projections import ProjectListings
+from reverie.usecases.generated_files import ProjectListings
 from reveried import config
-from reveried.actions import distill, history, imports, learn
+from reveried.actions import distill, imports, learn, undo_rollback_and_retention
 from reveried.commit_worker import Worker
 from reveried.compute_process import Compute
 from support.generated_sessions import generate
@@ -105,7 +105,7 @@ def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> No
             await distill.distill(services, SPACE, thread, who="test")
             assert lanes == [("decide distill", False), ("commit thread.distill", False)]
             lanes.clear()
-            await history.prune(services)
+            await undo_rollback_and_retention.prune(services)
             assert lanes
             assert all(bulk for _, bulk in lanes)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from reverie.ids import new_id
 from reverie.store import Done
 from reverie.usecases import documents
-from reverie.usecases.projections import Listing
-from reveried.sync_service.folder_state import DirtySet
+from reverie.usecases.generated_files import Listing
+from reveried.sync_service.in_memory_folder_state import DirtySet
 from support.stores import AT, opened
 
 if TYPE_CHECKING:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, cast
 
-from reverie.sync.file_status import Limits, Refusal, Stamp, refusal
+from reverie.sync.file_stamp_or_refusal import Limits, Refusal, Stamp, refusal
 from reverie.sync.root_folder import Root
-from reveried.sync_service.folder_state import FileIndex
+from reveried.sync_service.in_memory_folder_state import FileIndex
 
 if TYPE_CHECKING:
     from pathlib import Path

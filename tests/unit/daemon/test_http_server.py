@@ -17,11 +17,11 @@ from reverie import wire
 from reverie.errors import Busy, NotFound
 from reveried import log
 from reveried.http.connection_limits import Admission, Limits
-from reveried.http.handler_call import Call, Reply, Stream
-from reveried.http.metrics import Metrics
+from reveried.http.handler_arguments_and_results import Call, Reply, Stream
 from reveried.http.openapi import openapi
-from reveried.http.response import envelope_body, raw_response
-from reveried.http.routing import Application, Route, Table, table
+from reveried.http.request_and_response import envelope_body, raw_response
+from reveried.http.request_duration_histogram import Metrics
+from reveried.http.route_table_and_dispatch import Application, Route, Table, table
 from reveried.routes import routes
 from reveried.server import Server, bind_unix
 from support.daemon import Answer, Wire, request, scratch_home

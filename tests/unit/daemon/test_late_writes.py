@@ -9,7 +9,7 @@ import pytest
 from reveried.sync_service.late_writes import LateWrites
 
 if TYPE_CHECKING:
-    from reverie.sync.swap_recovery import DisplacedFile
+    from reverie.sync.check_and_recover_displaced_files import DisplacedFile
 
 
 def test_a_late_write_during_a_pass_waits() -> None:

@@ -11,7 +11,7 @@ import pytest
 from reverie.errors import StorageFailed
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write
-from reveried.actions.history import prune, prune_daily
+from reveried.actions.undo_rollback_and_retention import prune, prune_daily
 from reveried.commit_worker import Worker
 
 if TYPE_CHECKING:

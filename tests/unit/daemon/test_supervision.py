@@ -11,7 +11,7 @@ import pytest
 
 from reverie.store import SessionRecord
 from reveried import log
-from reveried.supervision import failures_logged, start_supervised, supervise
+from reveried.restart_failed_loops import failures_logged, start_supervised, supervise
 from reveried.transcript_follower import Follower
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reverie.errors import ReverieError
     from reveried.config import Sync
-    from reveried.sync_service.space_folder import SpaceFolder
+    from reveried.sync_service.scan_plan_and_apply import SpaceFolder
 
 
 @dataclass

@@ -20,8 +20,8 @@ from reverie.sync.atomic_exchange import write_file
 from reverie.sync.root_folder import SPACE_FILE, Root
 from reverie.usecases import documents
 from reveried.sync_service import projection_writer
-from reveried.sync_service.folder_state import CommitResult, ScanResult, WriteResult
-from reveried.sync_service.space_folder import SpaceFolder
+from reveried.sync_service.in_memory_folder_state import CommitResult, ScanResult, WriteResult
+from reveried.sync_service.scan_plan_and_apply import SpaceFolder
 from support.stores import AT
 from support.sync_without_daemon import failing_submit, sync_service
 
@@ -255,7 +255,7 @@ def test_a_cancelled_caller_keeps_its_lock_until_its_scan_has_ended(
 ) -> None:
     """A cancelled caller keeps its lock until its scan has ended."""
     slow = Slow()
-    monkeypatch.setattr("reveried.sync_service.service._scan_and_apply", slow)
+    monkeypatch.setattr("reveried.sync_service.sync_calls_and_loops._scan_and_apply", slow)
 
     async def run() -> None:
         kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
@@ -282,13 +282,13 @@ def test_close_waits_a_limited_time_for_a_scan(
 ) -> None:
     """`close` waits a limited time for a scan, and closes only folders without one."""
     slow, closed = Slow(), []
-    monkeypatch.setattr("reveried.sync_service.service.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
+    monkeypatch.setattr("reveried.sync_service.sync_calls_and_loops.SHUTDOWN_MAX_S", 60.0 if ends else 0.05)
     monkeypatch.setattr(SpaceFolder, "close", lambda folder: closed.append((folder.space, slow.inside)))
 
     async def run() -> None:
         kept = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
         await kept.sync("other", None, whole=True)
-        monkeypatch.setattr("reveried.sync_service.service._scan_and_apply", slow)
+        monkeypatch.setattr("reveried.sync_service.sync_calls_and_loops._scan_and_apply", slow)
         kept.start(["default"])
         await asyncio.to_thread(slow.began.wait, 60)
         closing = asyncio.create_task(kept.close())

@@ -13,7 +13,7 @@ import pytest
 from watchdog.events import FileModifiedEvent
 from watchdog.observers import inotify_c
 
-from reverie.sync.swap_recovery import SWAP_FOLDER
+from reverie.sync.check_and_recover_displaced_files import SWAP_FOLDER
 from reveried import watcher
 from reveried.watcher import Watcher
 from support.waiting import wait_until

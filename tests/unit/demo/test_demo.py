@@ -17,12 +17,12 @@ from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reverie.evals.continuity import continuity
 from reverie.importers import transcript_files
-from reverie.importers.messages import main_line
+from reverie.importers.join_entries_into_messages import main_line
 from reverie.models import EntryKind
-from reveried.cli.import_files import FileReport
+from reveried.cli.send_session_files import FileReport
 from reveried.demo import steps
 from reveried.demo.report import Report
-from reveried.demo.sample import SESSION, sample
+from reveried.demo.sample_session import SESSION, sample
 from reveried.demo.steps import Selection, select_sessions
 
 if TYPE_CHECKING:

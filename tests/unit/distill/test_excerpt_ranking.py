@@ -9,7 +9,7 @@ from reverie import token_counter
 from reverie.context.excerpt_packing import pack_excerpts
 from reverie.distill.extractive import Extractive, excerpt_names
 from reverie.distill.extractive.excerpt_lines import Line, Source
-from reverie.distill.extractive.prose import specific_names
+from reverie.distill.extractive.sentences_and_specific_names import specific_names
 from support.thread import Thread, logger_fix
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import pytest
 
 from reverie.consolidate import decide
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.episodes import short_summary
+from reverie.distill.extractive.episodes_of_finished_work import short_summary
 from reverie.models import Candidate, Keep, Memory, MemoryType, Skip, Tier
 from support.thread import Thread, logger_fix
 

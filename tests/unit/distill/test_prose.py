@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.distill.extractive.prose import sentences
+from reverie.distill.extractive.sentences_and_specific_names import sentences
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reverie.documents.document_kind import type_of_blocks
-from reverie.documents.project_folder import PERSON, folder_of, in_project, memory_project
+from reverie.documents.project_document_paths import PERSON, folder_of, in_project, memory_project
 from reverie.documents.render import heading_of
 from reverie.models import Memory, MemoryType
 

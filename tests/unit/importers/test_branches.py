@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from reverie.importers.branches import is_prompt, rewound_positions
-from reverie.importers.messages import main_line
+from reverie.importers.detect_rewound_branches import is_prompt, rewound_positions
+from reverie.importers.join_entries_into_messages import main_line
 from reverie.models import Entry, EntryKind
 from support.transcripts import Transcript, call, result, text
 

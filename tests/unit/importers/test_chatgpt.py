@@ -10,8 +10,8 @@ import pytest
 
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.importers.chatgpt import conversations
-from reverie.importers.formats import read_line
-from reverie.importers.messages import main_line
+from reverie.importers.detect_and_read_line_format import read_line
+from reverie.importers.join_entries_into_messages import main_line
 
 if TYPE_CHECKING:
     from pathlib import Path

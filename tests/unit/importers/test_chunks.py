@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.importers import ChunkPlan, PartialLine, Problem, chunks, formats, jsonline, plan_chunk
+from reverie.importers import (
+    ChunkPlan,
+    PartialLine,
+    Problem,
+    detect_and_read_line_format,
+    parse_and_repair_json_line,
+    plan_chunk,
+    split_chunks_into_entries,
+)
 from reverie.models import EntryKind
 
 ONE, TWO = b'{"role":"user","content":"one"}', b'{"role":"assistant","content":"two"}'
@@ -78,9 +86,9 @@ def test_a_bad_line_is_reported_and_later_lines_are_read() -> None:
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> int:
     """Set a line limit small enough to try every cut."""
-    for module in (chunks, formats, jsonline):
+    for module in (split_chunks_into_entries, detect_and_read_line_format, parse_and_repair_json_line):
         monkeypatch.setattr(module, "LINE_BYTES_MAX", 100)
-    monkeypatch.setattr(jsonline, "HEAD_BYTES", 9)
+    monkeypatch.setattr(parse_and_repair_json_line, "HEAD_BYTES", 9)
     return 100
 
 

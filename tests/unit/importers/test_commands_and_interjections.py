@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.importers.commands_and_interjections import typed_asides, with_asides
-from reverie.importers.messages import main_line
+from reverie.importers.join_entries_into_messages import main_line
 from support.transcripts import Transcript, call, result, text
 
 

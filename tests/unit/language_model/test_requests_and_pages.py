@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from reverie import token_counter
-from reverie.language_model import consolidation, extraction, thread_state
-from reverie.language_model.answers import answer_schema, visible
+from reverie.language_model import consolidation, extraction, working_state_and_summary
 from reverie.language_model.consolidation import consolidate_request
 from reverie.language_model.extraction import extract_request
-from reverie.language_model.memory_pages import Nearby, neighbourhood
 from reverie.language_model.prompts import CONSOLIDATE, EXTRACT, STATE, SUMMARY, prompt
 from reverie.language_model.requests_and_answers import REQUEST_TOKENS_MAX, ModelRequest
-from reverie.language_model.source_pages import Page, SourceEntry, Speaker, clip, newest_page, pages_of, plain
+from reverie.language_model.similar_memories_in_pages import Nearby, neighbourhood
+from reverie.language_model.strict_answer_reader import answer_schema, visible
+from reverie.language_model.thread_text_in_pages import Page, SourceEntry, Speaker, clip, newest_page, pages_of, plain
 from reverie.models import Candidate, Memory, MemoryType, Tier
 
 AT = "2026-11-21T09:30:00.000Z"
@@ -118,14 +118,14 @@ def test_a_summary_is_asked_of_the_whole_thread() -> None:
         for entry in (SourceEntry(n, "person", f"request {n}"), SourceEntry(n + 1, "result", "output " * 300))
     ]
 
-    request = thread_state.summary_request(entries, previous="", extracted="Lines by rules.")
+    request = working_state_and_summary.summary_request(entries, previous="", extracted="Lines by rules.")
 
     assert "request 1\n" in request.messages[0].content
     assert "request 1199\n" in request.messages[0].content
     assert "Lines by rules." not in request.messages[0].content
 
 
-@pytest.mark.parametrize("kind", [extraction.Answer, consolidation.Answer, thread_state.StateAnswer])
+@pytest.mark.parametrize("kind", [extraction.Answer, consolidation.Answer, working_state_and_summary.StateAnswer])
 def test_a_schema_is_what_providers_take(kind: Any) -> None:
     """No references and no bounds; every object is closed and requires all of its fields."""
     schema = answer_schema(kind)

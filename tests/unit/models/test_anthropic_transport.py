@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.language_model.requests_and_answers import ModelAnswer
-from reverie.usecases.usage_ledger import model_spend
+from reverie.usecases.token_usage_ledger import model_spend
 from support import fault_model_server as faults
 from support.asking_model import AT, KEY, SCHEMA, Asking, question
 from support.fault_model_server import FaultModelServer, answer, status

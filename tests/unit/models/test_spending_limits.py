@@ -14,9 +14,9 @@ from reverie.errors import DiskFull, ModelFailed
 from reverie.language_model.requests_and_answers import ModelAnswer
 from reverie.redact import Redactor
 from reverie.store import Store
-from reverie.usecases.usage_ledger import Ceilings, model_spend
+from reverie.usecases.token_usage_ledger import Ceilings, model_spend
 from reveried.commit_worker import Worker
-from reveried.model_transports.metered_transport import Metered, retry_pause
+from reveried.model_transports.metered_retrying_transport import Metered, retry_pause
 from reveried.model_transports.transport import NOT_SENT
 from support.asking_model import question
 

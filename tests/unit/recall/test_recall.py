@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from reverie import token_counter
+from reverie.memory_search_index import query_for, recall_line
 from reverie.models import Memory, MemoryType, WorkingState
-from reverie.recall import query_for, recall_line
 from support.corpus import Corpus, build_index
 
 AT = "2026-01-01T00:00:00.000Z"

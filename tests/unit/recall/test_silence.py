@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from reverie.memory_search_index import SearchIndex, memory_text
 from reverie.models import Memory, MemoryType
-from reverie.recall import SearchIndex, memory_text
-from reverie.relevance import PROBES, THRESHOLD_MIN, Topic, threshold
+from reverie.query_relevance import PROBES, THRESHOLD_MIN, Topic, threshold
 from support.corpus import by_id
 from support.unrelated import UNRELATED
 

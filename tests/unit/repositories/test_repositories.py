@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.repositories import (
+from reverie.git_repositories import (
     Checkout,
     is_shared_folder,
     locate,

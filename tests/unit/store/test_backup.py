@@ -12,7 +12,7 @@ import pytest
 
 from reverie.errors import Busy, Conflict, Damaged, DiskFull, NotFound, StorageFailed, ValidationError
 from reverie.store import Kind, Store, StoreLock, Writer, lmdb_env, needs_check, seal
-from reverie.store.backup import backup, restore
+from reverie.store.backup_and_restore import backup, restore
 from reverie.store.check import run_check
 from support.stores import MASKING, SECRET, SPACE, noise, opened, put, raw, raw_key, write
 

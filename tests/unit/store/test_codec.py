@@ -9,7 +9,7 @@ import pytest
 
 from reverie.errors import Damaged, ValidationError
 from reverie.store import Kind, Sealed, open_sealed, seal
-from reverie.store.codec import (
+from reverie.store.encode_and_seal_records import (
     blob_reference,
     decode_record,
     encode_record,

@@ -14,7 +14,7 @@ import pytest
 
 from reverie.store import Kind, lmdb_env
 from reverie.store.check import run_check
-from reverie.store.schema import BLOB_BYTES_MIN
+from reverie.store.record_kinds_and_rules import BLOB_BYTES_MIN
 from support.stores import opened, put, write
 
 if TYPE_CHECKING:

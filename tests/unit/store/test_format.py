@@ -7,10 +7,16 @@ from pathlib import Path
 
 import reverie.store
 from reverie.store import RULES, Kind, seal
-from reverie.store.codec import encode_record, to_ms
+from reverie.store.encode_and_seal_records import encode_record, to_ms
 from reverie.store.lmdb_env import MAP_BYTES, READERS_MAX
-from reverie.store.retention import Rules
-from reverie.store.schema import BLOB_BYTES_MIN, EVENTS_MAX, KEY_BYTES_MAX, RESERVED_CODES, SPACE_BYTES_MAX
+from reverie.store.record_kinds_and_rules import (
+    BLOB_BYTES_MIN,
+    EVENTS_MAX,
+    KEY_BYTES_MAX,
+    RESERVED_CODES,
+    SPACE_BYTES_MAX,
+)
+from reverie.store.retention_and_thread_purge import Rules
 from support.stores import MASKING, raw_key
 
 FORMAT = (Path(reverie.store.__file__).parent / "FORMAT.md").read_text()

@@ -19,7 +19,7 @@ from reverie.store import Kind, Store, StoreLock, needs_check
 from reverie.store.collection_checksums import header_key
 from reverie.store.lmdb_env import READERS_MAX, Environment, lmdb_options
 from reverie.store.lock_and_rollback_guard import RollbackGuard, RollbackGuardFile
-from reverie.store.store_header import MIGRATIONS, m001_first_form
+from reverie.store.store_header_and_migrations import MIGRATIONS, m001_first_form
 from support.damage import last_page_bits
 from support.stores import AT, MASKING, SPACE, opened, put, raw, write
 
@@ -356,7 +356,7 @@ def test_records_without_a_header_are_refused(path: Path) -> None:
 
 
 def test_another_format_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reverie.store.store_header.FORMAT", 2)
+    monkeypatch.setattr("reverie.store.store_header_and_migrations.FORMAT", 2)
     opened(path).close()
     monkeypatch.undo()
     with pytest.raises(Damaged, match="form 2"):

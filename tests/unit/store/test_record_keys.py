@@ -19,7 +19,7 @@ from reverie.store.record_keys import (
     space_prefix,
     split_key,
 )
-from reverie.store.schema import Kind
+from reverie.store.record_kinds_and_rules import Kind
 
 texts = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=40)
 numbers = st.integers(0, 2**64 - 1)

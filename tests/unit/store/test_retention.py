@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.errors import ValidationError
-from reverie.store import Kind, Store, Version, Writer, retention, seal
+from reverie.store import Kind, Store, Version, Writer, retention_and_thread_purge, seal
 from reverie.store.check import run_check
-from reverie.store.codec import RawRecord, from_ms, to_ms, tombstone
-from reverie.store.retention import THREAD_KINDS, Rules, Step, expired, prune, purge_thread, superseded
+from reverie.store.encode_and_seal_records import RawRecord, from_ms, to_ms, tombstone
+from reverie.store.retention_and_thread_purge import THREAD_KINDS, Rules, Step, expired, prune, purge_thread, superseded
 from support.stores import AT, DAY_MS, MASKING, SPACE, after, noise, put, write
 
 
@@ -89,7 +89,7 @@ def test_a_tombstone_is_kept_as_long_as_a_version(store: Store) -> None:
 
 
 def test_steps_are_bounded_and_a_round_is_complete(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "STEP_RECORDS", 7)
+    monkeypatch.setattr(retention_and_thread_purge, "STEP_RECORDS", 7)
     for number in range(30):
         write(
             store,

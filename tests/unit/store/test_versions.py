@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import Damaged
-from reverie.store import Kind, Store, Writer, codec, seal
+from reverie.store import Kind, Store, Writer, encode_and_seal_records, seal
 from reverie.store.check import run_check
-from reverie.store.codec import EDIT, PACKED, decode_record, encode_record, seal_own
+from reverie.store.encode_and_seal_records import EDIT, PACKED, decode_record, encode_record, seal_own
 from reverie.store.record_keys import encode_number
-from reverie.store.retention import Rules, prune
-from reverie.store.undo import undo_operation
-from reverie.store.versions import EDITS_MAX
+from reverie.store.restore_replaced_versions import undo_operation
+from reverie.store.retention_and_thread_purge import Rules, prune
+from reverie.store.superseded_versions_as_edits import EDITS_MAX
 from support.soak import count
 from support.stores import AT, MASKING, SPACE, after, opened, raw_key, write
 
@@ -227,7 +227,9 @@ def test_versions_of_an_older_store_become_edits(path: Path) -> None:
 
 def _as_first_written(writer: Writer, texts: dict[bytes, bytes]) -> None:
     for key, version in _versions(writer):
-        writer.transaction.rewrite(Kind.VERSION, key, version, codec._sealed(codec.INLINE, texts[key]))
+        writer.transaction.rewrite(
+            Kind.VERSION, key, version, encode_and_seal_records._sealed(encode_and_seal_records.INLINE, texts[key])
+        )
 
 
 def _versions(reader: Any) -> list[tuple[bytes, Any]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import files, syscalls
+from reverie import files, linux_syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, NotFound, ReverieError, ValidationError
 from reverie.sync.atomic_exchange import (
     DisplacedFile,
@@ -23,7 +23,7 @@ from reverie.sync.atomic_exchange import (
     write_file,
 )
 from reverie.sync.root_folder import Root
-from reverie.sync.scan import Stamp, scan_path
+from reverie.sync.scan_and_read_files import Stamp, scan_path
 from support.descriptors import no_leaked_descriptors
 
 if TYPE_CHECKING:
@@ -239,9 +239,9 @@ def test_a_file_system_without_exchange(root: Root, monkeypatch: pytest.MonkeyPa
     """Without atomic exchange files are replaced by links, and nothing is left behind."""
 
     def unsupported(*_: object) -> None:
-        raise syscalls.Unsupported(38, "Function not implemented")
+        raise linux_syscalls.Unsupported(38, "Function not implemented")
 
-    monkeypatch.setattr(syscalls, call, unsupported)
+    monkeypatch.setattr(linux_syscalls, call, unsupported)
     placed(root, b"one\n")
     assert isinstance(write_file(root, NOTE, b"x", expected=None), Mismatch)
     done = placed(root, b"two\n", b"one\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.sync.merge_plan import relocated
-from reverie.sync.plan import ConflictRegion
+from reverie.sync.sync_plan_types import ConflictRegion
 
 TEXT = "# T\n\n- one\n- two\n\n- three\n"
 

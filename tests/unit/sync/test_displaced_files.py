@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import files, syscalls
+from reverie import files, linux_syscalls
 from reverie.errors import Forbidden, ReverieError, StorageFailed
-from reverie.sync import swap_recovery as displacing
+from reverie.sync import check_and_recover_displaced_files as displacing
 from reverie.sync.atomic_exchange import Mismatch, Written, recover, remove_file, write_file
-from reverie.sync.file_slot import copy_metadata
+from reverie.sync.file_and_swap_folder_handles import copy_metadata
 from reverie.sync.root_folder import Root
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_a_save_whose_folder_is_gone_is_handed_over(root: Root) -> None:
 
 def test_settle_without_lease_information(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without lease information a file must have the same stamp twice; a missing one counts as settled."""
-    monkeypatch.setattr(syscalls, "is_open_for_writing", lambda _: None)
+    monkeypatch.setattr(linux_syscalls, "is_open_for_writing", lambda _: None)
     done = write_file(root, NOTE, OURS, expected=digest(OLD))
     assert isinstance(done, Written)
     assert done.displaced

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie import syscalls
+from reverie import linux_syscalls
 from reverie.errors import StorageFailed
-from reverie.sync import swap_recovery as displacing
+from reverie.sync import check_and_recover_displaced_files as displacing
 from reverie.sync.atomic_exchange import Mismatch, Written, remove_file, write_file
-from reverie.sync.file_slot import FileSlot
+from reverie.sync.file_and_swap_folder_handles import FileSlot
 from reverie.sync.root_folder import Root
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def save(root: Root, data: bytes) -> Callable[[], None]:
 @contextmanager
 def before(monkeypatch: pytest.MonkeyPatch, call: str, *acts: Callable[[], object] | None) -> Iterator[None]:
     """Run these acts before the first, second, … call of a system call; None skips one call."""
-    real, waiting = getattr(syscalls, call), list(acts)
+    real, waiting = getattr(linux_syscalls, call), list(acts)
 
     def raced(*args: Any) -> None:
         act = waiting.pop(0) if waiting else None
@@ -62,7 +62,7 @@ def before(monkeypatch: pytest.MonkeyPatch, call: str, *acts: Callable[[], objec
         real(*args)
 
     with monkeypatch.context() as patch:
-        patch.setattr(syscalls, call, raced)
+        patch.setattr(linux_syscalls, call, raced)
         yield
     assert waiting == []
 
@@ -233,7 +233,7 @@ def test_a_file_removed_before_our_removal(root: Root, monkeypatch: pytest.Monke
 
 
 def _unsupported(*_: object) -> None:
-    raise syscalls.Unsupported(errno.ENOSYS, "none")
+    raise linux_syscalls.Unsupported(errno.ENOSYS, "none")
 
 
 @pytest.mark.parametrize("act", ["save", "remove"])
@@ -245,7 +245,7 @@ def test_races_without_an_exchange_are_noticed(root: Root, monkeypatch: pytest.M
         save(root, THEIRS)() if act == "save" else (root.real / NOTE).unlink()
         real(*args, **how)
 
-    monkeypatch.setattr(syscalls, "exchange", _unsupported)
+    monkeypatch.setattr(linux_syscalls, "exchange", _unsupported)
     monkeypatch.setattr(os, "link", raced)
     assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
     assert swapped(root) == []
@@ -261,7 +261,7 @@ def test_the_last_check_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPa
             save(root, THEIRS)() if act == "save" else (root.real / NOTE).unlink()
         return found
 
-    monkeypatch.setattr(syscalls, "exchange", _unsupported)
+    monkeypatch.setattr(linux_syscalls, "exchange", _unsupported)
     monkeypatch.setattr("reverie.sync.atomic_exchange.digest_at", raced)
     assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
     assert swapped(root) == []
@@ -273,7 +273,7 @@ def test_a_file_system_without_links_either(root: Root, monkeypatch: pytest.Monk
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(errno.EPERM, "none")
 
-    monkeypatch.setattr(syscalls, "exchange", _unsupported)
+    monkeypatch.setattr(linux_syscalls, "exchange", _unsupported)
     monkeypatch.setattr(os, "link", refuse)
     with pytest.raises(StorageFailed) as failed:
         write_file(root, NOTE, OURS, expected=digest(OLD))

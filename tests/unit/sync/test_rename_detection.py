@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, SupportsIndex
 
-from reverie.sync.path_state import Baseline, PathState, StoredDocument, Version
 from reverie.sync.rename_detection import similar_pairs
+from reverie.sync.sync_input_types import Baseline, PathState, StoredDocument, Version
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import pytest
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import conflicts
-from reverie.usecases.document_writes import NewText, put_texts
+from reverie.usecases.write_documents_and_memories import NewText, put_texts
 from support.stores import AT, opened, write
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from reverie.redact import Redactor
 from reverie.store import Kind
 from reverie.usecases import consolidation_commit
 from reverie.usecases.consolidation_plan import decide, plan_changes
-from reverie.usecases.document_writes import NewText, put_texts
+from reverie.usecases.write_documents_and_memories import NewText, put_texts
 from support.stores import AT, after, opened, put, write
 
 if TYPE_CHECKING:

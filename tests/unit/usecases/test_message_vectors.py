@@ -11,7 +11,7 @@ from reverie.errors import EmbedderFailed
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, ThreadRecord, seal
 from reverie.usecases import message_vectors, threads
-from reverie.usecases.message_indexes import MessageSearch, within
+from reverie.usecases.message_indexes_of_all_spaces import MessageSearch, within
 from reverie.usecases.stored_entries import entry_record
 from support.small_models import static_folder
 from support.stores import AT, MASKING, SECRET, SPACE, opened, write

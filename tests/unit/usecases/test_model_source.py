@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.evals.texts import knowledge_text
-from reverie.importers.messages import main_line
+from reverie.evals.context_and_knowledge_texts import knowledge_text
+from reverie.importers.join_entries_into_messages import main_line
 from reverie.redact import Redactor
 from reverie.usecases.learning_by_model import source_of
 from support.transcripts import Transcript, call, result, text

@@ -15,8 +15,8 @@ import pytest
 from reverie.full_text_index import Segment
 from reverie.models import MemoryType
 from reverie.store import Kind, MemoryRecord
-from reverie.usecases import recall as recall_case
-from reverie.usecases.recall import MemoryIndex, Recall
+from reverie.usecases import memory_indexes_and_recall as recall_case
+from reverie.usecases.memory_indexes_and_recall import MemoryIndex, Recall
 from reverie.usecases.saved_search_index import SavedIndex, segments_to_merge
 from support.soak import count
 from support.stores import AT, SPACE, opened, write

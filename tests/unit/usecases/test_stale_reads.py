@@ -9,9 +9,9 @@ import pytest
 
 from reverie.errors import Conflict
 from reverie.store import DocumentRecord
-from reverie.sync.plan import ConflictCopy, ConflictRegion
+from reverie.sync.sync_plan_types import ConflictCopy, ConflictRegion
 from reverie.usecases import conflicts, memory_changes
-from reverie.usecases.document_writes import NewText, blocks_of, put_texts
+from reverie.usecases.write_documents_and_memories import NewText, blocks_of, put_texts
 from support.stores import AT, opened, write
 
 if TYPE_CHECKING:

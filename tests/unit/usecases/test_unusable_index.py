@@ -9,8 +9,8 @@ import pytest
 
 from reverie.models import MemoryType
 from reverie.store import DocumentRecord, Kind, MemoryRecord
-from reverie.usecases.message_indexes import MessageSearch, within
-from reverie.usecases.recall import Recall
+from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.message_indexes_of_all_spaces import MessageSearch, within
 from support.stores import AT, SPACE, opened, write
 
 if TYPE_CHECKING:

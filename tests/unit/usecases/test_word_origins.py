@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from reverie.context.tiers import FRAME
 from reverie.distill.extractive import Extractive
 from reverie.models import Candidate, MemoryType
-from reverie.usecases.word_origins import Origins, typed_and_pasted, without_recalled
+from reverie.usecases.candidate_word_origins import Origins, typed_and_pasted, without_recalled
 from support.talk import Talk
 
 WISH = "Always run `make lint` before you commit."

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from reverie import token_counter
 from reverie.distill import summary
 from reverie.distill.extractive import cue_phrases, excerpt_lines, excerpt_ranking, trace
+from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
 from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.memory_candidates import candidates, quoted_wishes
 from reverie.distill.extractive.procedures_and_skills import command_uses
-from reverie.distill.extractive.prose import clip, first_sentence
-from reverie.distill.extractive.sections import summary_sections, tone_lines
+from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
+from reverie.distill.extractive.structured_summary_sections import summary_sections, tone_lines
 from reverie.distill.extractive.thread_facts import gather_facts
 from reverie.distill.extractive.working_state import working_state
 from reverie.models import Distillation

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from reverie.distill.extractive.prose import clip
+from reverie.distill.extractive.sentences_and_specific_names import clip
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

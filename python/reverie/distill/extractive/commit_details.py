@@ -13,7 +13,7 @@ from reverie.distill.extractive.commands import (
     without_signatures,
 )
 from reverie.distill.extractive.language_cues import words_of
-from reverie.distill.extractive.prose import clip, one_line, sentences, unwrapped
+from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive.prose import clip
+from reverie.distill.extractive.sentences_and_specific_names import clip
 from reverie.distill.extractive.trace import Interrupted, ToolCall, Trace, Utterance
 
 if TYPE_CHECKING:

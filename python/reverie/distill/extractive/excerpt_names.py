@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reverie import token_counter
 from reverie.distill.extractive.excerpt_lines import Line, Source
-from reverie.distill.extractive.prose import specific_names
+from reverie.distill.extractive.sentences_and_specific_names import specific_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -11,7 +11,7 @@ from reverie import token_counter
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.excerpt_lines import Line, Source
 from reverie.distill.extractive.excerpt_names import list_names, name_weights
-from reverie.distill.extractive.prose import specific_names
+from reverie.distill.extractive.sentences_and_specific_names import specific_names
 from reverie.distill.summary import content_words, line_weight
 from reverie.models import Passage
 

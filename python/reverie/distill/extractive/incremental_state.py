@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import commands, state_cues, trace
 from reverie.distill.extractive.commands import Commit, Purpose, Run
-from reverie.distill.extractive.prose import clip, first_sentence
+from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
 from reverie.distill.extractive.thread_facts import (
     AnsweredQuestion,
     KeySentence,

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive.prose import sentences
+from reverie.distill.extractive.sentences_and_specific_names import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
 from reverie.distill.extractive.own_words import own_sentences
-from reverie.distill.extractive.prose import clip, one_line
+from reverie.distill.extractive.sentences_and_specific_names import clip, one_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

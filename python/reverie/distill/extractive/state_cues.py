@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.prose import clip, one_line, sentences
+from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences
 
 __all__ = [
     "enumerated_steps",

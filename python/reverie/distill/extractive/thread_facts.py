@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import commands, cue_phrases, state_cues, todo_list
 from reverie.distill.extractive.fixed_failures import match_failures
-from reverie.distill.extractive.prose import clip, one_line, sentences, unwrapped
+from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
 from reverie.distill.extractive.trace import EDITS, READS, Interrupted, Step, ToolCall, Trace, Utterance
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from reverie.distill.extractive.prose import clip
+from reverie.distill.extractive.sentences_and_specific_names import clip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from reverie.distill.extractive.tool_kinds import EDITS, READS, canonical_calls, canonical_result
+from reverie.distill.extractive.classify_and_translate_tools import EDITS, READS, canonical_calls, canonical_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

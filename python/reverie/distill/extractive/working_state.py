@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import commands, state_cues
-from reverie.distill.extractive.next_steps import (
+from reverie.distill.extractive.next_steps_and_current_request import (
     ASKS,
     CHECKS,
     ITEM_CHARS,
@@ -19,7 +19,7 @@ from reverie.distill.extractive.next_steps import (
     steps_ahead,
     task_opened,
 )
-from reverie.distill.extractive.prose import clip, first_sentence
+from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
 from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.state_rendering import state_items, trim_to_tokens, with_items
 from reverie.models import StateSources, WorkingState

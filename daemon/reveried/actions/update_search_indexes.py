@@ -1,0 +1,132 @@
+"""Update the search indexes of memories and messages behind the requests, and save them for the next start."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from reverie.errors import EmbedderFailed, ReverieError
+from reveried.log import logger
+from reveried.stored_tokens_spaces_and_schedules import spaces_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reveried.services import Services
+
+__all__ = ["keep_index", "keep_messages", "keep_vectors", "save_indexes", "save_messages"]
+
+FIRST_AFTER_S = 2.0  # after the start, when requests that waited for it have been answered
+EVERY_S = 5.0
+SAVE_AFTER_S = 60.0  # a few changes are saved together; each save writes one small file and flushes another
+CHANGES_MAX = 5_000  # as many changes are saved sooner
+MESSAGES_MAX = 20_000  # of the index over messages
+SLICE_S = 0.5  # of work behind the requests, after which a stop of the daemon is noticed
+
+
+async def keep_index(
+    services: Services,
+    *,
+    first_after_s: float = FIRST_AFTER_S,
+    every_s: float = EVERY_S,
+    save_after_s: float = SAVE_AFTER_S,
+) -> None:
+    """Open the index of every space, follow the store's commits and save now and then, until cancelled."""
+    loop = asyncio.get_running_loop()
+    commits, saved_at = -1, loop.time()
+    await asyncio.sleep(first_after_s)
+    while True:
+        if commits != services.store.commits or loop.time() >= saved_at + save_after_s:
+            commits = services.store.commits
+            is_due = loop.time() >= saved_at + save_after_s
+            spaces = await asyncio.to_thread(spaces_of, services.store)
+            await asyncio.to_thread(_save_memories, services, spaces, 0 if is_due else CHANGES_MAX)
+            if is_due:
+                saved_at = loop.time()
+        await asyncio.sleep(every_s)
+
+
+def save_indexes(services: Services) -> None:
+    """Save the indexes that this process has opened: for the stop, which waits for a save that is running too."""
+    _save_memories(services, services.recall.opened(), 0)
+
+
+def _save_memories(services: Services, spaces: Sequence[str], changes_min: int) -> None:
+    """Bring the memory indexes of spaces up to date, save those with at least so many changes; errors are logged."""
+    for space in spaces:
+        try:
+            if services.recall.catch_up(space) >= changes_min:
+                services.recall.save(space)
+        except (OSError, ReverieError) as error:
+            logger("reveried.search_index").warning("a search index is not saved", space=space, problem=str(error))
+
+
+async def keep_messages(
+    services: Services,
+    *,
+    first_after_s: float = FIRST_AFTER_S,
+    every_s: float = EVERY_S,
+    save_after_s: float = SAVE_AFTER_S,
+) -> None:
+    """Open the message index of every space, follow the store's commits and save now and then, until cancelled."""
+    loop = asyncio.get_running_loop()
+    commits, saved_at = -1, loop.time()
+    await asyncio.sleep(first_after_s)
+    while True:
+        is_due = loop.time() >= saved_at + save_after_s
+        if commits != services.store.commits or is_due:
+            commits = services.store.commits
+            for space in await asyncio.to_thread(spaces_of, services.store):
+                is_current = False
+                while not is_current:
+                    is_current = await asyncio.to_thread(services.messages.catch_up, space, SLICE_S)
+                await asyncio.to_thread(_save_messages, services, space, 1 if is_due else MESSAGES_MAX)
+            saved_at = loop.time() if is_due else saved_at
+        await asyncio.sleep(every_s)
+
+
+async def keep_vectors(services: Services, *, first_after_s: float = FIRST_AFTER_S, every_s: float = EVERY_S) -> None:
+    """Embed messages behind the requests where an embedder is configured, until cancelled.
+
+    An embedder that cannot be used is named in the log; then words alone are searched, until the next start.
+    """
+    if not services.config.memory.embedder:
+        return
+    commits = -1
+    await asyncio.sleep(first_after_s)
+    try:
+        while True:
+            if commits != services.store.commits:
+                commits = services.store.commits
+                for space in await asyncio.to_thread(spaces_of, services.store):
+                    while not await asyncio.to_thread(services.messages.embed, space, SLICE_S):
+                        await asyncio.to_thread(_save_vectors, services, space)
+                    await asyncio.to_thread(_save_vectors, services, space)
+            await asyncio.sleep(every_s)
+    except EmbedderFailed as error:
+        logger("reveried.search").warning("words alone are searched", problem=error.message, hint=error.hint)
+
+
+def _save_vectors(services: Services, space: str, *, at_once: bool = False) -> None:
+    """Save the vectors of a space; an error is logged, and they are saved the next time."""
+    try:
+        services.messages.save_vectors(space, at_once=at_once)
+    except (OSError, ReverieError) as error:
+        logger("reveried.search").warning("vectors are not saved", space=space, problem=str(error))
+
+
+def save_messages(services: Services) -> None:
+    """Save the message indexes and vectors that this process has opened: for the stop."""
+    for space in services.messages.opened():
+        _save_messages(services, space, 1, merge=False)
+        _save_vectors(services, space, at_once=True)
+
+
+def _save_messages(services: Services, space: str, changes_min: int, *, merge: bool = True) -> None:
+    """Save the index of a space with at least so many changes; an error is logged, and it is saved the next time."""
+    try:
+        messages = services.messages
+        if messages.unsaved(space) >= changes_min or (merge and messages.has_many_segments(space)):
+            messages.save(space, merge=merge)
+    except (OSError, ReverieError) as error:
+        logger("reveried.search").warning("a message index is not saved", space=space, problem=str(error))

@@ -1,0 +1,106 @@
+"""The command projects, and the project that a command takes: the one given, or that of the current folder."""
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reverie import wire
+from reverie.errors import ValidationError
+from reveried.cli import local_daemon
+from reveried.cli.output import clip, counted, print_json, print_table, say
+from reveried.cli.shared_options import Json
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+__all__ = ["AllProjects", "ProjectOption", "check_is_known", "given_project", "projects"]
+
+ProjectOption = Annotated[
+    str | None, typer.Option("--project", metavar="NAME|PATH", help="Only this project's, by its name or a folder.")
+]
+AllProjects = Annotated[bool, typer.Option("--all-projects", help="Of all projects, wherever you are.")]
+
+
+def projects(
+    sort: Annotated[
+        bool, typer.Option("--sort", help="First move what older versions learnt to its projects; undo moves it back.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """List the projects: the repositories and folders that threads work in.
+
+    Example: reverie projects
+    """
+    with local_daemon.client() as client:
+        if sort:
+            _print_sorted(client.sort_projects(), json=json)
+            return
+        items = list(local_daemon.all_items(lambda after: client.projects(after=after)))
+    if json:
+        print_json({"items": items})
+        return
+    if not items:
+        say("No projects yet. A thread has one if its sessions name a folder.")
+        say("Next: reverie import claude-code ~/.claude/projects")
+        return
+    empty = [item.name for item in items if not item.threads and not item.memories]
+    items = [item for item in items if item.threads or item.memories]
+    if items:
+        _print_table(items)
+    if empty:
+        say(f"Without threads and memories: {', '.join(empty)}.")
+
+
+def _print_table(items: Sequence[wire.Project]) -> None:
+    """Print a row for each project."""
+    print_table(
+        ["Project", "Repository or folder", "Threads", "Memories"],
+        [
+            (
+                item.name,
+                item.remotes[0] if item.remotes else item.folders[-1] if item.folders else "-",
+                f"{item.threads:,}",
+                f"{item.memories:,}",
+            )
+            for item in items
+        ],
+        right=(2, 3),
+        wraps=(1,),
+    )
+
+
+def _print_sorted(answer: wire.ProjectsSorted, *, json: bool) -> None:
+    """Print what was sorted, and how to move it back."""
+    if json:
+        print_json(answer)
+        return
+    threads, memories = counted(answer.threads, "thread"), counted(answer.memories, "memory", "memories")
+    say(f"Sorted into projects: {threads}, {memories}.")
+    if answer.operation is not None:
+        say(f"To move the memories back: reverie undo {answer.operation}")
+
+
+def given_project(text: str | None) -> str | None:
+    """Return a project as the API takes it: a path made absolute, a name as it is."""
+    if text is None or not (text.startswith((".", "~")) or "/" in text):
+        return text
+    return str(Path(text).expanduser().absolute())
+
+
+def check_is_known(client: "Client", project: str | None) -> None:
+    """Refuse the name of a project that is none yet, which is a slip of the fingers; a folder may be a new one.
+
+    Raises:
+        ValidationError: names the project that is meant, where one has nearly the name.
+    """
+    if project is None or project.startswith("/"):
+        return
+    names = [item.name for item in local_daemon.all_items(lambda after: client.projects(after=after))]
+    if project.casefold() in (name.casefold() for name in names):
+        return
+    near = difflib.get_close_matches(project, names, n=1)
+    ask = f"did you mean {near[0]}?" if near else "reverie projects lists them;"
+    raise ValidationError(f"there is no project {clip(project, 40)}", hint=f"{ask} --project . is the folder here")

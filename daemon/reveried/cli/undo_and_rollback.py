@@ -1,0 +1,124 @@
+"""`reverie undo` takes back one operation, `reverie rollback` all that came after one."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from reverie import wire
+from reverie.errors import NotFound
+from reveried.cli import local_daemon
+from reveried.cli.local_daemon import all_items
+from reveried.cli.log_and_diff import effects
+from reveried.cli.output import counted, print_json, say, when
+from reveried.cli.shared_options import Json, Yes, confirm
+
+if TYPE_CHECKING:
+    from reverie.client import Client
+
+__all__ = ["rollback", "undo"]
+
+_PATHS_SHOWN = 10  # of documents that a rollback would change
+
+
+def undo(
+    operation: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[OP]", help="An operation's id; default: the last that can be undone, after a question."
+        ),
+    ] = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Undo one operation by a new one.
+
+    Example: reverie undo
+    """
+    newer = None
+    with local_daemon.client() as client:
+        if operation is not None:
+            target = client.operation(operation)
+        else:
+            target, newer = _last_undoable(client)
+            if not yes:
+                _confirm(client, target, newer, json=json)
+        answer = client.undo(target.id)
+    if json:
+        print_json(answer)
+        return
+    if yes and newer is not None:
+        say(_for_good(newer))
+    if answer.operation is None:
+        say(f"Nothing to undo: no change of operation {target.id} is in effect any more.")
+        return
+    say(f"Undone: {target.why} ({when(target.at)}, {target.who}). To redo it: reverie undo {answer.operation}")
+
+
+def _confirm(client: "Client", target: wire.Operation, newer: wire.Operation | None, *, json: bool) -> None:
+    """Print what the operation did, and a newer one that cannot be undone, and ask whether to undo it."""
+    lines = [] if newer is None else [_for_good(newer)]
+    lines.append(f"Operation {target.id}: {target.why} ({when(target.at)}, {target.who})")
+    confirm("\n".join([*lines, *effects(client, target)]), "Undo it?", json=json)
+
+
+def _for_good(operation: wire.Operation) -> str:
+    """Return the line that names a newer operation, which cannot be undone."""
+    return f"Not undone: operation {operation.id} is newer ({operation.why}); what it removed is gone for good."
+
+
+def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | None]:
+    """Return the newest operation that can be undone and has not been; and a newer one that removed for good."""
+    newer: wire.Operation | None = None
+    # Newest first: an undo comes before the operation that it undoes. An undo that was itself undone does not count.
+    undone: set[str] = set()
+    for item in all_items(lambda after: client.operations(after=after)):
+        if item.undoes is not None:
+            if item.id not in undone:
+                undone.add(item.undoes)
+        elif item.undoable and item.id not in undone:
+            return item, newer
+        elif newer is None and any(change.purged for change in item.changes):
+            newer = item
+    raise NotFound("there is nothing to undo", hint="reverie log lists the operations")
+
+
+def rollback(
+    operation: Annotated[
+        str, typer.Argument(metavar="OP", help="The last operation that stays in effect, as `reverie log` shows it.")
+    ],
+    path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="Only this document.")] = None,
+    memory: Annotated[str | None, typer.Option("--memory", metavar="ID", help="Only this memory.")] = None,
+    yes: Yes = False,
+    json: Json = False,
+) -> None:
+    """Restore documents, memories and notes to an earlier operation; undo reverts that.
+
+    Example: reverie rollback OP --yes
+    """
+    with local_daemon.client() as client:
+        if not yes:
+            _confirm_rollback(client, operation, path=path, memory=memory, json=json)
+        answer = client.rollback(operation, path=path, memory=memory)
+    if json:
+        print_json(answer)
+        return
+    if answer.operation is None:
+        say(f"Nothing to roll back: {path or memory or 'everything'} is as it was after operation {answer.to}.")
+        return
+    say(
+        f"Rolled back to operation {answer.to}: {counted(len(answer.documents), 'document')} changed. "
+        f"To revert that: reverie undo {answer.operation}"
+    )
+
+
+def _confirm_rollback(client: "Client", operation: str, *, path: str | None, memory: str | None, json: bool) -> None:
+    """Print what a rollback would change and ask."""
+    if operation != "0":
+        client.operation(operation)  # raises NotFound before anything is asked
+    if memory is not None:
+        preview = f"Memory {memory} would be restored to operation {operation}."
+    else:
+        changed = client.difference(operation, path=path).items
+        paths = ", ".join(item.path for item in changed[:_PATHS_SHOWN])
+        preview = f"{counted(len(changed), 'document')} would be restored: {paths}"
+    confirm(preview, "Roll back?", json=json)

@@ -1,0 +1,109 @@
+"""`/v1/dreams` and `/v1/schedules`: dreams, started by a call or by a schedule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie import wire
+from reverie.store import DreamRecord
+from reverie.usecases import dream
+from reveried.actions import dreams
+from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.route_table_and_dispatch import Route
+from reveried.routes import jobs
+from reveried.routes.pagination import record_page
+from reveried.snapshot_decide_and_commit import answer_once
+
+if TYPE_CHECKING:
+    from reveried.http.handler_arguments_and_results import Call
+    from reveried.jobs import Progress
+
+__all__ = ["ROUTES"]
+
+
+async def start(call: Call) -> Reply:
+    """Dream about what changed since the last dream; a dry run decides and writes nothing."""
+    request, idempotency = call.into(wire.StartDream), call.idempotency
+
+    async def work(_: Progress) -> wire.DreamAnswer:
+        return await dreams.dream(
+            call.services,
+            call.space,
+            who=call.who,
+            trigger="manual",
+            token_budget=request.token_budget,
+            dry_run=request.dry_run,
+            idempotency=idempotency,
+        )
+
+    return await jobs.start_job(call, "dream", work)
+
+
+async def list_dreams(call: Call) -> Reply:
+    """List past dreams, newest first."""
+    return await record_page(call, DreamRecord, lambda _, record: dream.dream_answer(record), newest_first=True)
+
+
+async def get_dream(call: Call) -> Reply:
+    """Return one past dream."""
+    with call.services.store.reader(call.space) as reader:
+        return Reply(dream.get(reader, call.params["id"]))
+
+
+async def list_schedules(call: Call) -> Reply:
+    """List the schedules of the space, each with its next run."""
+    return Reply(wire.Page(items=call.services.scheduler.list(call.space)))
+
+
+async def add_schedule(call: Call) -> Reply:
+    """Add a schedule, or replace the one of the same id."""
+    request = call.into(wire.CreateSchedule)
+    services = call.services
+    schedule_id = request.id or services.new_id("sch")
+    options = {} if request.options.token_budget is None else {"tokenBudget": request.options.token_budget}
+
+    async def add() -> wire.Schedule:
+        return await services.scheduler.add(
+            call.space,
+            schedule_id,
+            cron=request.cron,
+            timezone=request.timezone,
+            job=request.job,
+            options=options,
+        )
+
+    schedule = await answer_once(services, call.space, call.idempotency, add, wire.Schedule)
+    return Reply(schedule, status=201, headers={"location": f"/v1/schedules/{schedule.id}"})
+
+
+async def remove_schedule(call: Call) -> Reply:
+    """Delete a schedule."""
+    await call.services.scheduler.remove(call.space, call.params["id"])
+    return Reply(status=204)
+
+
+ROUTES = (
+    Route(
+        "POST",
+        "/v1/dreams",
+        start,
+        "Dreams about what changed since the last dream.",
+        body=wire.StartDream,
+        answer=wire.DreamAnswer,
+        query=wire.WaitQuery,
+        is_job=True,
+    ),
+    Route("GET", "/v1/dreams", list_dreams, "Past dreams.", answer=wire.Page[wire.DreamRecord], query=wire.ListQuery),
+    Route("GET", "/v1/dreams/{id}", get_dream, "One past dream.", answer=wire.DreamRecord),
+    Route("GET", "/v1/schedules", list_schedules, "The schedules of the space.", answer=wire.Page[wire.Schedule]),
+    Route(
+        "POST",
+        "/v1/schedules",
+        add_schedule,
+        "Adds a schedule.",
+        body=wire.CreateSchedule,
+        answer=wire.Schedule,
+        status=201,
+    ),
+    Route("DELETE", "/v1/schedules/{id}", remove_schedule, "Deletes a schedule.", status=204),
+)

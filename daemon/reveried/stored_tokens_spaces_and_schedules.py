@@ -1,0 +1,86 @@
+"""The daemon's own records: the caller of a token, the spaces, the id of the store, the schedules."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie.store import IdentityRecord, Kind, ScheduleRecord, TokenRecord, Write
+from reverie.store.record_kinds_and_rules import SYSTEM_SPACE
+from reverie.usecases.spaces_and_tokens import DEFAULT_SPACE
+from reveried.http.authentication import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from reverie.store import Store, Writer
+    from reveried.commit_worker import Submit
+
+__all__ = ["StoredCallers", "StoredSchedules", "spaces_of", "store_id"]
+
+WHO = "reveried"  # the author of these writes in the history
+IDENTITY_BYTES = 16
+
+
+class StoredCallers:
+    """Lookup of a token's caller; only the hash of a token is stored."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __call__(self, digest: str) -> Caller | None:
+        """Return the caller whose token has this SHA-256, or None."""
+        with self._store.reader(SYSTEM_SPACE) as reader:
+            token = reader.load(TokenRecord, (digest,))
+        return Caller(token.space, token.agent, digest) if token is not None else None
+
+
+def spaces_of(store: Store) -> list[str]:
+    """Return every space: the default one, then those with a record in the system space."""
+    with store.reader(SYSTEM_SPACE) as reader:
+        created = [str(key[0]) for key in reader.keys(Kind.SPACE)]
+    return list(dict.fromkeys((DEFAULT_SPACE, *created)))
+
+
+async def store_id(store: Store, submit: Submit, random: Callable[[int], bytes]) -> str:
+    """Return the random id of this store, drawn at its first start; a restored backup has the same id."""
+    with store.reader(SYSTEM_SPACE) as reader:
+        identity = reader.load(IdentityRecord, IdentityRecord.KEY)
+    if identity is not None:
+        return identity.id
+    drawn = IdentityRecord(id=random(IDENTITY_BYTES).hex())
+
+    def body(writer: Writer) -> None:
+        writer.save(drawn, IdentityRecord.KEY)
+
+    await submit(Write(SYSTEM_SPACE, WHO, "store.identity", body))
+    return drawn.id
+
+
+class StoredSchedules:
+    """The schedules of every space, in the store."""
+
+    def __init__(self, store: Store, submit: Submit) -> None:
+        self._store = store
+        self._submit = submit
+
+    def all(self) -> Iterator[tuple[str, ScheduleRecord]]:
+        """Yield every schedule with its space."""
+        for space in spaces_of(self._store):
+            with self._store.reader(space) as reader:
+                yield from ((space, schedule) for _, schedule in reader.records(ScheduleRecord))
+
+    async def put(self, space: str, schedule: ScheduleRecord) -> None:
+        """Insert or replace a schedule."""
+
+        def body(writer: Writer) -> None:
+            writer.save(schedule, (schedule.id,))
+
+        await self._submit(Write(space, WHO, "schedule", body))
+
+    async def delete(self, space: str, schedule_id: str) -> None:
+        """Delete a schedule."""
+
+        def body(writer: Writer) -> None:
+            writer.delete(Kind.SCHEDULE, (schedule_id,))
+
+        await self._submit(Write(space, WHO, "schedule removed", body))

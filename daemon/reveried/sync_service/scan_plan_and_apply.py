@@ -1,0 +1,398 @@
+"""One space's folder: scan it, plan, and apply plans to it. Everything here blocks: one call at a time, in a thread.
+
+A pass has three steps: `scan_and_plan`, then the commit of the plan's store side (by the service, through the writer),
+then `apply`. Nothing is locked between them. Each step checks what it relies on, and what changed meanwhile is scanned
+again by the next pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from reverie.errors import ReverieError, unexpected
+from reverie.ids import new_id
+from reverie.store import Kind
+from reverie.sync.file_stamp_or_refusal import Refusal, Stamp
+from reverie.sync.reconcile import reconcile
+from reverie.sync.redaction_view import RedactionView
+from reverie.sync.rename_detection import is_saved_over
+from reverie.sync.scan_and_read_files import FileContent, Limits
+from reverie.sync.sync_input_types import PathState, Rules, sha256
+from reverie.usecases import generated_files, sync_snapshot_and_commit
+from reverie.usecases.generated_files import Listing
+from reveried.sync_service.folder_status import folder_condition, sync_status
+from reveried.sync_service.folder_writer import FolderWriter
+from reveried.sync_service.in_memory_folder_state import (
+    Baselines,
+    CommitResult,
+    DirtySet,
+    FileIndex,
+    Guard,
+    ScanResult,
+    WriteResult,
+)
+from reveried.sync_service.late_writes import LateWrites
+from reveried.sync_service.open_and_recover_root_folder import RootBinding
+from reveried.sync_service.projection_writer import ProjectionWriter
+from reveried.sync_service.report_lines_missing_from_saves import left_out_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from reverie import wire
+    from reverie.documents import DocumentEntry
+    from reverie.redact import Redactor
+    from reverie.store import DocumentRecord, Reader, Store
+    from reverie.sync.root_folder import Root
+    from reverie.sync.sync_input_types import Answer, Baseline
+    from reverie.usecases.generated_files import ListedDocument
+    from reveried.config import Sync
+    from reveried.sync_service.folder_status import Condition
+
+__all__ = ["SpaceFolder"]
+
+ID_RANDOM_BYTES = 10
+RECHECK_MS = 500  # delay of the full scan that checks a suspected mass deletion: short, since a person waits for it
+
+
+class SpaceFolder:
+    """The folder of one space and its sync state."""
+
+    def __init__(
+        self,
+        space: str,
+        path: Path,
+        store: Store,
+        redactor: Redactor,
+        config: Sync,
+        *,
+        store_id: str,
+        now_ms: Callable[[], int],
+        random: Callable[[int], bytes],
+    ) -> None:
+        self.space = space
+        self.path = path
+        self.listing = Listing()
+        self._dirty = DirtySet(self.listing, self._shown_operation)
+        self.late = LateWrites(int(config.grace_seconds * 1000))
+        self.scanned_at: int | None = None  # ms: the last full scan
+        self.problem: ReverieError | None = None
+        self._baselines: Baselines | None = None
+        self._store = store
+        self._redactor = redactor
+        self._config = config
+        self._now_ms = now_ms
+        self._random = random
+        self._binding = RootBinding(path, self.late, space=space, store_id=store_id, stamp=self._stamp, now_ms=now_ms)
+        self._projection = ProjectionWriter(path)
+        self._index = FileIndex(Limits(file_bytes=config.file_bytes, files=config.files))
+        self.announced: str | None = None  # the code of the condition that was announced last, None: all is well
+        self.unsaved: dict[str, ReverieError] = {}  # why baselines or projections cannot be saved
+        self._writer = FolderWriter(self.late, self._dirty, now_ms)
+        self._guard = Guard()
+        self._listed_at: int | None = None  # the operation as of which MEMORY.md lists every document
+
+    @property
+    def baselines(self) -> Baselines:
+        """The folder's baselines; read from the store on first use."""
+        if self._baselines is None:
+            with self._store.reader(self.space) as reader:
+                self._baselines = Baselines(sync_snapshot_and_commit.baselines(reader))
+        return self._baselines
+
+    @property
+    def rescan_due(self) -> int | None:
+        """Deadline of the next full scan caused by missing files or failed writes (ms), or None."""
+        quiet_ms = int(self._config.delete_quiet_seconds * 1000)
+        missing = {} if self._guard.stopped else self.baselines.missing()
+        quiet_ends = [since + quiet_ms for path, since in missing.items() if self._index.covering(path) is None]
+        recheck = [(self.scanned_at or 0) + RECHECK_MS] if self._guard.recheck else []
+        retry = [] if self._writer.retry_at is None else [self._writer.retry_at]
+        return min([*quiet_ends, *recheck, *retry], default=None)
+
+    @property
+    def growing(self) -> set[str]:
+        """The files that were being written when they were scanned, to be scanned again without an event."""
+        return self._index.growing
+
+    def scan_and_plan(self, paths: set[str] | None, *, deep: bool = False, answer: Answer | None = None) -> ScanResult:
+        """Scan `paths` (None: all), and the dirty set, and return the plan that brings folder and store together.
+
+        `deep` reads every file, whatever its stamp. `answer` is a person's decision about missing and older files.
+
+        Raises:
+            Conflict: the folder is not there, or not the one that it was; nothing may be done.
+        """
+        try:
+            result = self._scan_and_plan(paths, deep=deep, answer=answer)
+        except Exception as error:
+            self.problem = error if isinstance(error, ReverieError) else unexpected(error)
+            raise
+        self.problem = None
+        return result
+
+    def _scan_and_plan(self, paths: set[str] | None, *, deep: bool, answer: Answer | None) -> ScanResult:
+        """As `scan_and_plan`, in one read transaction of the store."""
+        baselines = self.baselines
+        with self._store.reader(self.space) as reader:
+            operation = self._dirty.catch_up(reader)
+            root = self._open_root()
+            if root is None:  # nothing was ever written, and no person has made the folder
+                self.scanned_at = self._now_ms()
+                return ScanResult()
+            root.verify()
+            if paths is None:  # a full scan includes late writes
+                self.late.settle(self._now_ms())
+            dirty = self._dirty.paths
+            wanted = None if paths is None else {*paths, *dirty, *self.late.paths}
+            stamps = self._scan(root, wanted)
+            changed = {path for path, stamp in stamps.items() if deep or baselines.stamps.get(path) != stamp}
+            missing = {path for path in baselines.expected_files(wanted) if path not in stamps}
+            if wanted is not None and answer is None and (self._guard.stopped or self.scanned_at is None):
+                # A partial scan cannot tell how many files are missing in all, and while the guard stops the folder it
+                # must not let any go one by one. So missing files wait: a full scan counts them, a person decides.
+                self._guard.recheck |= not missing <= self._guard.stopped
+                missing.clear()
+            candidates = changed | missing | dirty | self.late.paths
+            # A path that is neither there nor refused is really gone; a refused one may still be there.
+            suspects = {path for path in candidates if path in stamps or self._index.covering(path) is None}
+            result = self._plan(reader, root, suspects, stamps, self._rules(answer), is_full=wanted is None)
+            result.operation = operation
+            return result
+
+    def _shown_operation(self, path: str) -> int | None:
+        """Return the operation whose text the disk last showed at `path`, or None."""
+        baseline = None if self._baselines is None else self._baselines.by_path.get(path)
+        return None if baseline is None else baseline.operation
+
+    def _open_root(self) -> Root | None:
+        """Return the root, made if there is something to write and it never existed; None if there is nothing."""
+        fresh = not self.baselines.file_count
+        if self._binding.root is None and fresh and not self.path.is_dir() and not self.listing.documents:
+            return None
+        documents = {*self.baselines.by_path, *self.listing.documents}
+        return self._binding.open(documents, fresh=fresh, operation=self.listing.operation or 0)
+
+    def needs_acceptance(self) -> bool:
+        """Return True if another folder is at the path and may be taken over: as `RootBinding.needs_acceptance`."""
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+        documents = {*self.baselines.by_path, *self.listing.documents}
+        return self._binding.needs_acceptance(
+            documents, fresh=not self.baselines.file_count, operation=self.listing.operation or 0
+        )
+
+    def _scan(self, root: Root, paths: set[str] | None) -> dict[str, Stamp]:
+        """Return the stamps of the files at `paths`, or of all files."""
+        known = self.baselines.by_path
+        if paths is not None:
+            return self._index.scan_paths(root, paths, known)
+        stamps = self._index.scan(root, known)
+        self.scanned_at = self._now_ms()
+        return stamps
+
+    def _plan(
+        self, reader: Reader, root: Root, paths: set[str], stamps: dict[str, Stamp], rules: Rules, *, is_full: bool
+    ) -> ScanResult:
+        """Return the plan for the paths that differ from their baseline."""
+        result = ScanResult()
+        read = [self._state(reader, root, path, stamps, result) for path in sorted(paths)]
+        states = [state for state in read if state is not None]
+        if not is_full:
+            sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
+            states += [state for state in sources if state is not None]
+        result.paths = {state.path for state in states}
+        # One file that is put back is an ordinary save: only for several is it worth reading days of versions.
+        is_one = len(states) == 1 and not is_full
+        most = rules.versions_max if is_one else sync_snapshot_and_commit.SEARCHED_MAX
+        redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
+        result.plan = reconcile(
+            [self._compared(reader, state, redact, most) for state in states],
+            redact=redact,
+            now_ms=self._now_ms(),
+            stamp=self._stamp(),
+            new_id=lambda: new_id("cp", self._now_ms(), self._random(ID_RANDOM_BYTES))[-6:],
+            rules=rules,
+            files=self.baselines.file_count,
+            held=self._guard.older,
+            is_full=is_full,
+        )
+        self._guard.note(result.plan, stamps, is_full=is_full)
+        return result
+
+    @staticmethod
+    def _compared(reader: Reader, state: PathState, redact: Callable[[str], RedactionView], most: int) -> PathState:
+        """Return the state of a saved file with the earlier version that it may have exactly."""
+        if not state.data or not is_saved_over(state, state.data):
+            return state
+        older = sync_snapshot_and_commit.older_version(reader, state, redact(state.data.decode()).text, most=most)
+        return state if older is None else replace(state, older=older)
+
+    def _move_sources(self, root: Root, states: list[PathState]) -> list[str]:
+        """Return the paths outside of a partial scan whose files are missing and may have been moved to scanned ones.
+
+        Without them a move would look like a new file now, and like a deletion in the next scan.
+        """
+        known = self.baselines.by_path
+        digests = {state.path: sha256(state.data) for state in states if state.data and state.disk_sha256 is None}
+        new = {path: digest for path, digest in digests.items() if path not in known or known[path].sha256 != digest}
+        sources = self.baselines.sources(new) - {state.path for state in states} if new else set()
+        there = self._scan(root, sources)
+        return sorted(path for path in sources if path not in there and self._index.covering(path) is None)
+
+    def _rules(self, answer: Answer | None) -> Rules:
+        """Return the limits of sync from the configuration, with a person's decision."""
+        config = self._config
+        quiet_ms = int(config.delete_quiet_seconds * 1000)
+        return Rules(delete_quiet_ms=quiet_ms, mass_fraction=config.mass_fraction, answer=answer)
+
+    def _state(
+        self, reader: Reader, root: Root, path: str, stamps: dict[str, Stamp], result: ScanResult
+    ) -> PathState | None:
+        """Return the state of one path, with its oldest late write if it has one; None if it cannot be read now."""
+        baseline = self.baselines.by_path.get(path)
+        content = self._index.read(root, path) if path in stamps else None
+        if isinstance(content, Refusal):
+            return None
+        data, disk_sha256 = (None, None) if content is None else (content.data, content.sha256)
+        if content is not None:
+            result.files_read += 1
+            result.stamps[path] = content.stamp
+        try:
+            late = self.late.to_merge(root, path, data, stamp=self._stamp())
+        except ReverieError as error:  # the late write waits, and the status names it; all other paths are handled
+            self._writer.failed[path] = error
+            return None
+        state_of = partial(
+            sync_snapshot_and_commit.path_state, reader, path, baseline, versions_max=Rules().versions_max
+        )
+        if late is not None:
+            result.late[path] = late
+            result.stamps.pop(path, None)  # the file at the path is handled by the next pass
+            return state_of(late.data, disk_sha256=disk_sha256 or "", replaced_by=late.replaced_by)
+        return state_of(
+            data,
+            saved_at=None if content is None else _saved_at(content.stamp, baseline),
+            file_id=None if content is None else content.stamp.file_id,
+            baseline_file_id=self.baselines.file_ids.get(path),
+        )
+
+    def apply(self, scanned: ScanResult, committed: CommitResult) -> WriteResult:
+        """Apply the folder's side of a plan whose store side is committed; as `FolderWriter.apply`."""
+        root = self._binding.root
+        return WriteResult() if root is None else self._writer.apply(root, self.baselines, scanned, committed)
+
+    def update_projections(self) -> ReverieError | None:
+        """Bring the files that only Reverie writes up to date; return why one could not be written, or None."""
+        if self._binding.root is None:
+            return None
+        self._binding.root.verify()
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+            self._projection.update(reader, self._binding.root, self.listing, now_ms=self._now_ms())
+        return next(iter(self._projection.failed.values()), None)
+
+    def take_removed_archives(self) -> set[str]:
+        """Return, once, the addresses of purged archives whose files are gone."""
+        removed, self._projection.removed = self._projection.removed, set()
+        return removed
+
+    def flush(self) -> None:
+        """Make all writes to the folder durable, so that saved baselines may rely on them."""
+        if self._binding.root is not None:
+            self._binding.root.flush()
+
+    def entries_to_list(self) -> list[DocumentEntry] | None:
+        """Return the documents that MEMORY.md should list, or None if it lists them already."""
+        with self._store.reader(self.space) as reader:
+            operation = self._dirty.catch_up(reader)
+            if operation == self._listed_at:
+                return None
+            entries = self.listing.entries()
+            if generated_files.needs_relisting(reader, entries):
+                return entries
+            self._listed_at = operation
+            return None
+
+    def documents(self) -> list[ListedDocument]:
+        """Return every document of the store."""
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+            return list(self.listing.documents.values())
+
+    def projected_record(self, path: str) -> DocumentRecord | None:
+        """Return a projection as a document's record, or None if `path` is none."""
+        with self._store.reader(self.space) as reader:
+            self._dirty.catch_up(reader)
+            return generated_files.document_of(reader, path, self.listing)
+
+    def refusal(self, path: str) -> Refusal | None:
+        """Return why no file can be at a path, as of its last scan; `growing` and `too_many` are no such reasons."""
+        refusal = self._index.covering(path)
+        return None if refusal is None or refusal.reason in {"growing", "too_many"} else refusal
+
+    def secret_markers(self, path: str) -> frozenset[str]:
+        """Return the markers that the store's text has for the secrets in the file that is at a path now."""
+        content = None if self._binding.root is None else self._index.read(self._binding.root, path)
+        if not isinstance(content, FileContent):
+            return frozenset()
+        return RedactionView.of(content.data.decode(), self._redactor).markers
+
+    def status(self) -> wire.SyncStatus:
+        """Return the sync status, with `watching` at its default: how changes are noticed is known to the service."""
+        with self._store.reader(self.space) as reader:
+            documents, conflicts = reader.count(Kind.DOCUMENT), reader.count(Kind.CONFLICT)
+            left_out = left_out_lines(reader, list(self.baselines.by_path.values()), now_ms=self._now_ms())
+        return sync_status(
+            self.path,
+            condition=self.condition(self.problem or self._binding.trouble()),
+            guard=self._guard,
+            pending=len(self._pending),
+            missing=self.baselines.missing(),
+            refused=[
+                refusal
+                for refusals in (self._binding.unreadable, self._projection.blocked, self._index.refused)
+                for refusal in list(refusals.values())
+            ],
+            failed=self._writer.failed | self._projection.failed,
+            unsaved=self.unsaved,
+            set_aside=self._projection.set_aside,
+            scanned_at=self.scanned_at,
+            documents=documents,
+            conflicts=conflicts,
+            left_out=left_out,
+        )
+
+    def condition(self, problem: ReverieError | None) -> Condition | None:
+        """Return why the folder is not synced or written, None if all is well; `problem` is the error of a scan."""
+        return folder_condition(
+            self.path, problem=problem, guard=self._guard, trouble=self._writer.trouble, pending=len(self._pending)
+        )
+
+    @property
+    def _pending(self) -> set[str]:
+        """The documents of which the file has another text."""
+        return self._dirty.paths | self.late.paths | self._guard.held
+
+    def close(self) -> None:
+        """Close the root folder."""
+        self._binding.close()
+
+    def _stamp(self) -> str:
+        """Return the time that names conflict copies, UTC: `20261121-093000`."""
+        return datetime.fromtimestamp(self._now_ms() / 1000, UTC).strftime("%Y%m%d-%H%M%S")
+
+
+def _saved_at(stamp: Stamp, baseline: Baseline | None) -> int:
+    """Return the time (ms) at which a file was saved: that of its content, or at which it got to its path, if later.
+
+    A changed mode or owner is no save. But a file that was copied with its old time, or moved here, was written before
+    it came, which may be before the text that was at the path.
+    """
+    modified = stamp.mtime_ns // 1_000_000
+    newest = baseline.shown[0].at if baseline is not None and baseline.shown else 0
+    return modified if modified >= newest else stamp.ctime_ns // 1_000_000

@@ -1,0 +1,224 @@
+"""The next steps of a thread and the request behind them: orders, announcements, plan and open questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie.distill.extractive import cue_phrases, state_cues
+from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
+from reverie.distill.extractive.thread_facts import substantial_requests
+from reverie.distill.extractive.trace import Utterance
+
+if TYPE_CHECKING:
+    from reverie.distill.extractive.thread_facts import AnsweredQuestion, ThreadFacts
+    from reverie.distill.extractive.todo_list import TodoItem
+    from reverie.distill.state_rendering import StateItem
+
+__all__ = [
+    "ASKS",
+    "CHECKS",
+    "ITEM_CHARS",
+    "OF_NOW",
+    "REMARK_CHARS",
+    "TASK_CHARS",
+    "THEN",
+    "current_plan",
+    "current_request",
+    "last_question",
+    "latest_remark",
+    "leading_sentences",
+    "steps_ahead",
+    "task_opened",
+]
+
+ITEM_CHARS = 110  # of one item
+TASK_CHARS = 320  # of the current task
+REMARK_CHARS = 210  # of it, for what was said last
+THEN = " → "
+"""Separates the task from the person's latest remark: "Add a cache → use Redis"."""
+
+ASKS = "waiting for an answer: "
+_ORDERED = "do what the user asked: "
+_AGREED = "do what was agreed: "
+_ANSWER = "answer the user: "
+_GO_ON = "go on: "
+OF_NOW = (_ORDERED, _AGREED, _ANSWER, _GO_ON)
+"""How next steps begin that are computed anew after each message."""
+
+CHECKS = ("tests", "build", "lint")
+# Between a person's yes and what it agrees to, as `thread_facts` writes it.
+_TO = "” to: "
+# Entries after which an announced step counts as done or given up, and an older plan as left for another task.
+_STILL_DOING = 60
+_TELLING_WORDS = 5  # of an answer; a shorter one says nothing without its question
+
+
+def current_request(facts: ThreadFacts) -> str:
+    """Return what the person last asked for, followed by a later remark, correction or question."""
+    asked = substantial_requests(facts.requests)
+    if not asked:
+        return leading_sentences(facts.answers[-1].answer, TASK_CHARS) if facts.answers else ""
+    opener = next((said for said in reversed(asked) if state_cues.is_new_task(said.text)), asked[0])
+    if opener is asked[-1]:
+        return leading_sentences(opener.text, TASK_CHARS)
+    last = latest_remark(asked[-1], facts)
+    return f"{leading_sentences(opener.text, TASK_CHARS - len(last))}{THEN}{last}"
+
+
+def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
+    """Return what comes next, nearest first; empty if the agent reported that it has finished.
+
+    In this order: what the person asked last and nobody answered, the announced step, the plan, the agent's own
+    question. In the middle of a turn without any of these, the request is still being worked on.
+    """
+    if not facts.trace.steps:
+        return []
+    last = facts.trace.steps[-1]
+    order = _order(facts)
+    if order:
+        return [(order, last.seq), *_planned(facts)]
+    ahead = _planned(facts)
+    doing = _announced_step(facts)
+    if doing and not any(item.status == "in_progress" for item in current_plan(facts)):
+        ahead.insert(0, (f"{_GO_ON}{doing}", last.seq))
+    question = last_question(facts)
+    if question:
+        ahead.append((f"{ASKS}{clip(question, 2 * ITEM_CHARS)}", last.seq))
+    if ahead:
+        return ahead
+    if isinstance(last, Utterance):
+        told = [mark for mark in facts.nexts if mark.seq == last.seq]
+        return [(clip(state_cues.without_label(mark.text), ITEM_CHARS), mark.seq) for mark in told[-2:]]
+    return _unfinished(facts)
+
+
+def last_question(facts: ThreadFacts) -> str:
+    """Return the question that ends the agent's last message if the person has not answered it."""
+    last = facts.trace.steps[-1] if facts.trace.steps else None
+    if not isinstance(last, Utterance) or last.role != "assistant":
+        return ""
+    return state_cues.open_questions(last.text)
+
+
+def current_plan(facts: ThreadFacts) -> list[TodoItem]:
+    """Return the to-do list; without unfinished items if it is older than the task and was not updated since.
+
+    Also without a last item that was never ticked off, where the agent has answered the person's next request since.
+    """
+    opened = task_opened(facts)
+    end = facts.trace.steps[-1].seq if facts.trace.steps else 0
+    is_of_task = end - opened < _STILL_DOING or any(item.seq >= opened for item in facts.plan)
+    if is_of_task and not _is_left_open(facts):
+        return list(facts.plan)
+    return [item for item in facts.plan if item.status == "completed"]
+
+
+def _is_left_open(facts: ThreadFacts) -> bool:
+    """Return True where only items in progress are left that were begun before a request which the agent answered."""
+    unfinished = [item for item in facts.plan if item.status != "completed"]
+    last = facts.trace.steps[-1] if facts.trace.steps else None
+    said = facts.requests[-1].seq if facts.requests else 0
+    return (
+        isinstance(last, Utterance)
+        and last.role == "assistant"
+        and not state_cues.open_questions(last.text)
+        and all(item.status == "in_progress" and item.seq < said for item in unfinished)
+    )
+
+
+def task_opened(facts: ThreadFacts) -> int:
+    """Return the entry of the person's request for the task in hand, or 0."""
+    return next((said.seq for said in reversed(facts.requests) if state_cues.is_new_task(said.text)), 0)
+
+
+def latest_remark(said: Utterance, facts: ThreadFacts) -> str:
+    """Return a person's last message; with what it agrees to, if it only points at it ("do both please")."""
+    agreed = _agreement(said.seq, facts)
+    if agreed and len(said.text) < ITEM_CHARS:
+        return f"{leading_sentences(said.text, ITEM_CHARS)} (agreed: {clip(agreed, REMARK_CHARS - ITEM_CHARS)})"
+    return leading_sentences(said.text, REMARK_CHARS)
+
+
+def leading_sentences(text: str, length: int) -> str:
+    """Return the beginning of a request: as many whole sentences as fit in `length`, at least one."""
+    found = sentences(text) or [text]
+    kept = found[0]
+    for sentence in found[1:]:
+        if len(kept) + len(sentence) + 1 > length:
+            break
+        kept = f"{kept} {sentence}"
+    return clip(kept, max(length, 40))
+
+
+def _order(facts: ThreadFacts) -> str:
+    """Return the person's last message as a step, if nothing was said or done since and it asks for something."""
+    said = facts.requests[-1] if facts.requests else None
+    if said is None or said.seq != facts.trace.steps[-1].seq:
+        return ""
+    agreed = said.answers or _agreement(said.seq, facts)
+    if agreed:
+        return "" if cue_phrases.is_correction(said.text) else f"{_AGREED}{clip(agreed, 2 * ITEM_CHARS)}"
+    if cue_phrases.is_acknowledgement(said.text):
+        return ""
+    asked = leading_sentences(said.text, 2 * ITEM_CHARS)
+    return f"{_ANSWER if cue_phrases.is_question(asked) else _ORDERED}{asked}"
+
+
+def _agreement(seq: int, facts: ThreadFacts) -> str:
+    """Return the proposal that the person's message at `seq` accepts, or the empty string."""
+    texts = (mark.text for mark in reversed(facts.decisions) if mark.seq == seq and mark.by_user)
+    return next((text.partition(_TO)[2] for text in texts if text.startswith("“")), "")
+
+
+def _planned(facts: ThreadFacts) -> list[StateItem]:
+    """Return the steps of the to-do list that are being done, then those to be done."""
+    plan = current_plan(facts)
+    return [
+        (item.label(ITEM_CHARS), item.seq)
+        for status in ("in_progress", "pending")
+        for item in plan
+        if item.status == status
+    ]
+
+
+def _unfinished(facts: ThreadFacts) -> list[StateItem]:
+    """Return what is being worked on in the middle of a turn: a failing check, else the person's request."""
+    asked = substantial_requests(facts.requests)
+    since = facts.requests[-1].seq if facts.requests else 0
+    failing = [run for run in facts.failing if run.purpose.value in CHECKS and run.seq > since]
+    if failing:
+        name = failing[-1].purpose.value
+        return [(clip(f"{_GO_ON}make the {name} pass again ({failing[-1].error})", 2 * ITEM_CHARS), failing[-1].seq)]
+    if facts.answers and facts.answers[-1].seq > (asked[-1].seq if asked else 0):
+        return [_after_answer(facts.answers[-1])]
+    if not asked:
+        return []
+    return [(f"{_GO_ON}{latest_remark(asked[-1], facts)}", asked[-1].seq)]
+
+
+def _after_answer(answer: AnsweredQuestion) -> StateItem:
+    """Return the step after the person's answer to a question: a question of theirs, or what they chose."""
+    said = leading_sentences(answer.answer, 2 * ITEM_CHARS)
+    if cue_phrases.is_question(sentences(answer.answer)[-1] if sentences(answer.answer) else ""):
+        return f"{_ANSWER}{said}", answer.seq
+    asked = f"{clip(answer.question, ITEM_CHARS)} → " if len(said.split()) < _TELLING_WORDS else ""
+    return f"{_GO_ON}{asked}{said}", answer.seq
+
+
+def _announced_step(facts: ThreadFacts) -> str:
+    """Return what the agent last announced to do, if it may still be doing it."""
+    last = next((step for step in reversed(facts.trace.steps) if isinstance(step, Utterance)), None)
+    if last is None or last.role != "assistant" or last.seq < facts.trace.steps[-1].seq - _STILL_DOING:
+        return ""
+    said = sentences(last.text)
+    doing = cue_phrases.stated_intent(said[-1]) if said else ""
+    if not doing and last is not facts.trace.steps[-1]:
+        # "Let me trace how it breaks. The key is the base commit.": what it is doing stands before what it thinks.
+        doing = next((intent for one in said[-2:-4:-1] if (intent := cue_phrases.stated_intent(one))), "")
+    if cue_phrases.is_only_pointer(doing) and len(said) > 1:
+        doing = f"{doing}: {said[-2]}"  # "let me fix this": what it is stands in the sentence before
+    if state_cues.is_inspection(doing):
+        # "I need to update the docs. Let me read the plan.": the first says what for.
+        purpose = next((intent for one in said[-4:-1] if (intent := cue_phrases.stated_intent(one))), "")
+        doing = f"{purpose} ({doing})" if purpose not in {"", doing} and len(purpose) < ITEM_CHARS else doing
+    return clip(doing, 2 * ITEM_CHARS)

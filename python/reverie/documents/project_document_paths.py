@@ -1,0 +1,62 @@
+"""The documents of a project: `facts/<project>/…` and `episodes/<project>-YYYY-MM.md`, and the project of a memory."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from reverie.git_repositories import slug
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["PERSON", "folder_of", "in_project", "memory_project"]
+
+PERSON: Final = ""
+"""The project of a memory that is of no project but of the person: it is recalled everywhere."""
+
+_EPISODES: Final = re.compile(r"episodes/(?P<project>.+)-\d{4}-\d{2}(?:-\d+)?\.md")
+
+
+class OfProject(Protocol):
+    """The fields of a memory that determine its project."""
+
+    @property
+    def project(self) -> str | None: ...
+    @property
+    def provenance(self) -> Mapping[str, Any]: ...
+
+
+def memory_project(memory: OfProject) -> str:
+    """Return the name of the project that a memory belongs to, `PERSON` for none.
+
+    Older releases recorded it with the provenance alone, as the folder's name: `My App` counts as `my-app`.
+    """
+    if memory.project is not None:
+        return memory.project
+    recorded = memory.provenance.get("project")
+    return slug(recorded) if isinstance(recorded, str) else PERSON
+
+
+def folder_of(path: str) -> str | None:
+    """Return the name whose documents this path is among, by its form alone; None for the documents of all.
+
+    Examples: `facts/harbour/mistakes.md` and `episodes/harbour-2026-11.md` are of `harbour`, if that is a project;
+    `facts/user.md` and `episodes/2026-11.md` are of nobody.
+    """
+    if path.startswith("facts/"):
+        return path.split("/")[1] if path.count("/") > 1 else None
+    match = _EPISODES.fullmatch(path)
+    return None if match is None else match["project"]
+
+
+def in_project(path: str, project: str) -> str:
+    """Return where a project has what others have at `path`; the path itself for the person.
+
+    Examples: of `facts/mistakes.md` and `episodes/2026-11.md` it is `facts/harbour/mistakes.md` and
+    `episodes/harbour-2026-11.md`.
+    """
+    if project == PERSON:
+        return path
+    folder, name = path.split("/", 1)
+    return f"{folder}/{project}/{name}" if folder == "facts" else f"{folder}/{project}-{name}"

@@ -1,0 +1,96 @@
+"""Transcript lines of every client: a line of JSON to an entry, by the format that the line itself shows, and back.
+
+Nothing is thrown away: a line that cannot be read becomes a `bad` entry with its text in `raw` and the reason in
+`extra["problem"]`. No format needs what stood on other lines, so a file can be read from any line on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+from reverie.errors import ValidationError
+from reverie.importers import claude_code, codex, pi
+from reverie.importers.parse_and_repair_json_line import LINE_BYTES_MAX, Problem, Unreadable, load, text_of
+from reverie.models import Entry, EntryKind
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
+
+__all__ = ["bad_entry", "folder_of", "json_object_of", "model_named_in", "program_of", "read_line"]
+
+
+def read_line(line: bytes, number: int) -> tuple[Entry, Problem | None]:
+    """Return the entry of one line (without its line end), and a problem to report or None; never raises.
+
+    `number` is the line's number, from 1.
+    """
+    if len(line) > LINE_BYTES_MAX:
+        return bad_entry(line, number, f"longer than {LINE_BYTES_MAX} bytes")
+    try:
+        value, mended = load(line)
+        entry, problem = _format_of(value).entry_of(value, number)
+    except Unreadable as why:
+        return bad_entry(line, number, str(why))
+    return entry, Problem(number, mended) if mended else problem
+
+
+def bad_entry(line: bytes, number: int, why: str) -> tuple[Entry, Problem]:
+    """Return an entry for an unreadable line: its text in `raw`, the reason in `extra`."""
+    raw, encoding = text_of(line)
+    extra = {"problem": why} if encoding is None else {"problem": why, "encoding": encoding}
+    return Entry(kind=EntryKind.BAD, extra=extra, raw=raw, line=number), Problem(number, why)
+
+
+def json_object_of(entry: Entry) -> dict[str, Any]:
+    """Return the JSON object an entry was read from; ValidationError for a `bad` entry."""
+    if entry.kind is EntryKind.BAD:
+        raise ValidationError(
+            f"line {entry.line} could not be read and has no JSON", hint="use its raw text", line=entry.line
+        )
+    line: dict[str, Any] = _format_of(entry.extra).json_object_of(entry)
+    return line
+
+
+def folder_of(extra: dict[str, Any]) -> str | None:
+    """Return the folder in which the client was when it wrote a line, from the `extra` of its entry; or None.
+
+    Claude Code names it on every line, pi on the first one, Codex in the payload of a session and of each turn.
+    """
+    payload = extra.get("payload")
+    for holder in (extra, payload if isinstance(payload, dict) else {}):
+        if isinstance(folder := holder.get("cwd"), str):
+            return folder
+    return None
+
+
+def model_named_in(entry: Entry) -> str | None:
+    """Return the model that a line names: a reply, and of Codex the beginning of a turn."""
+    holder = entry.extra.get("message") if entry.kind is EntryKind.SPEECH else None
+    if entry.extra.get("type") == "turn_context" and codex.is_line(entry.extra):
+        holder = entry.extra["payload"]
+    model = holder.get("model") if isinstance(holder, dict) else None
+    return model if isinstance(model, str) else None
+
+
+def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] | None:
+    """Return the program that wrote a session, as the first of its lines that tells says; None where none does."""
+    for line in lines:
+        try:
+            value, _ = load(line)
+        except Unreadable:
+            continue
+        if codex.is_line(value):
+            return "codex"
+        if pi.is_line(value):
+            return "pi"
+        if isinstance(value.get("sessionId"), str) or isinstance(value.get("uuid"), str):
+            return "claude-code"
+    return None
+
+
+def _format_of(line: dict[str, Any]) -> ModuleType:
+    """Return the module that reads a line; also for what is left of a line when its entry was made."""
+    if codex.is_line(line):
+        return codex
+    return pi if pi.is_line(line) else claude_code

@@ -1,0 +1,158 @@
+"""Splitting of a transcript chunk into entries: whole lines only, the rest is carried to the next chunk."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from reverie.errors import ValidationError
+from reverie.importers.detect_and_read_line_format import bad_entry, read_line
+from reverie.importers.parse_and_repair_json_line import LINE_BYTES_MAX, Unreadable, load
+from reverie.importers.token_count import with_token_counts
+
+if TYPE_CHECKING:
+    from reverie.importers.parse_and_repair_json_line import Problem
+    from reverie.models import Entry, EntryKind
+
+__all__ = ["ChunkPlan", "PartialLine", "plan_chunk"]
+
+_BOM: Final = b"\xef\xbb\xbf"
+# The mark of UTF-32LE begins with that of UTF-16LE, so it is looked for first.
+_MARKS: Final = (
+    (b"\xff\xfe\0\0", "UTF-32LE"),
+    (b"\0\0\xfe\xff", "UTF-32BE"),
+    (b"\xff\xfe", "UTF-16LE"),
+    (b"\xfe\xff", "UTF-16BE"),
+)
+
+
+class PartialLine(StrEnum):
+    """State carried from one chunk to the next: how the bytes after `consumed` continue a line."""
+
+    NOTHING = "nothing"  # the next byte begins a line
+    TAKEN = "taken"  # the end of a line that is already an entry: only its line end is still to come
+    OVERLONG = "overlong"  # the middle of a line beyond the limit, already reported: skipped to its end
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPlan:
+    """Entries and problems of one chunk, with the bytes consumed.
+
+    `consumed` bytes of the piece are dealt with; `lines` were begun in them, blank ones included, so the next piece is
+    planned with `first_line + lines` and `inside`. `counts` are entries per kind.
+    """
+
+    entries: tuple[Entry, ...]
+    consumed: int
+    lines: int
+    problems: tuple[Problem, ...] = ()
+    counts: dict[EntryKind, int] = field(default_factory=dict)
+    inside: PartialLine = PartialLine.NOTHING
+
+
+def plan_chunk(
+    data: bytes, *, first_line: int, final: bool, inside: PartialLine = PartialLine.NOTHING, tokens: bool = True
+) -> ChunkPlan:
+    """Return the entries of the whole lines in `data`.
+
+    A last line without its end is left for next time; with `final` (nothing follows for now) it is taken if it already
+    is a complete JSON object. A line beyond LINE_BYTES_MAX is reported once and skipped. Any cut between two calls
+    gives the entries of one call over the whole. `tokens=False` leaves every count at 0. Raises ValidationError for a
+    file in another encoding than UTF-8.
+    """
+    start, inside = _skip_rest(data, inside)
+    if first_line == 1 and start == 0:
+        start = _check_beginning(data)
+    # What stands behind an object that was already taken is on the same line as that object.
+    reading = _Reading(line=first_line - 2 if inside is PartialLine.TAKEN else first_line - 1)
+    end = data.rfind(b"\n") + 1
+    if end > start:
+        for line in data[start : end - 1].split(b"\n"):
+            reading.take(line)
+        start, inside = end, PartialLine.NOTHING
+    if inside is not PartialLine.OVERLONG:
+        start, inside = _handle_partial_line(reading, data, start, inside, final=final)
+    entries = with_token_counts(reading.entries) if tokens else reading.entries
+    counts = Counter(entry.kind for entry in entries)
+    return ChunkPlan(
+        tuple(entries), start, max(0, reading.line + 1 - first_line), tuple(reading.problems), dict(counts), inside
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Entries and problems read so far; `line` is the last line's number."""
+
+    line: int
+    entries: list[Entry] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+    def take(self, line: bytes) -> None:
+        self.line += 1
+        if line.endswith(b"\r"):
+            line = line[:-1]
+        if line and not line.isspace():
+            self.keep(read_line(line, self.line))
+
+    def keep(self, read: tuple[Entry, Problem | None]) -> None:
+        entry, problem = read
+        self.entries.append(entry)
+        if problem is not None:
+            self.problems.append(problem)
+
+
+def _skip_rest(data: bytes, inside: PartialLine) -> tuple[int, PartialLine]:
+    """Return how many bytes of `data` are the rest of a handled line, and the PartialLine after them."""
+    if inside is PartialLine.NOTHING:
+        return 0, inside
+    end = data.find(b"\n")
+    rest = data if end < 0 else data[:end]
+    if inside is PartialLine.TAKEN and rest.strip():
+        # Something was written behind the object after all. It is read by itself, so that it is reported.
+        return 0, inside
+    return (len(data), inside) if end < 0 else (end + 1, PartialLine.NOTHING)
+
+
+def _handle_partial_line(
+    reading: _Reading, data: bytes, start: int, inside: PartialLine, *, final: bool
+) -> tuple[int, PartialLine]:
+    """Handle the last, incomplete line: return how many bytes are consumed and the state to carry."""
+    last = data[start:]
+    # One byte more may still be the first half of a line end.
+    if len(last) > LINE_BYTES_MAX + 1:
+        reading.line += 1
+        reading.keep(bad_entry(last, reading.line, f"longer than {LINE_BYTES_MAX} bytes"))
+        return len(data), PartialLine.OVERLONG
+    if not final or len(last) > LINE_BYTES_MAX or not last.strip():
+        return start, inside
+    try:
+        load(last)
+    except Unreadable:
+        return start, inside
+    reading.take(last)
+    return len(data), PartialLine.TAKEN
+
+
+def _check_beginning(data: bytes) -> int:
+    """Return the offset of the first line; refuse files that are not UTF-8 by their first bytes."""
+    encoding = _other_encoding(data[:4])
+    if encoding is not None:
+        raise ValidationError(
+            f"the transcript is {encoding}, not UTF-8",
+            hint=f"convert it first: iconv -f {encoding} -t UTF-8 FILE",
+            encoding=encoding,
+        )
+    return len(_BOM) if data.startswith(_BOM) else 0
+
+
+def _other_encoding(head: bytes) -> str | None:
+    """Return the name of a UTF-16 or UTF-32 encoding detected by its mark or zero bytes, or None."""
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return encoding
+    zeros = [byte == 0 for byte in head]
+    if zeros == [False, True, False, True]:
+        return "UTF-16LE"
+    return "UTF-16BE" if zeros == [True, False, True, False] else None

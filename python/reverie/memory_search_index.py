@@ -1,0 +1,257 @@
+"""Recall: a search index over memories, the line that shows a found memory, and the query that a context makes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
+
+from reverie import query_relevance, token_counter
+from reverie.documents.project_document_paths import memory_project
+from reverie.full_text_index import Filter, Index, IndexEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+    from reverie.models import MemoryType, WorkingState
+
+__all__ = ["VERSION", "Counted", "Found", "Hit", "SearchIndex", "counted", "memory_text", "query_for", "recall_line"]
+
+
+_MESSAGE_CHARS_MAX: Final = 2_000
+"""Characters of the person's message in a query; more, such as a pasted log, would outweigh the words of the task."""
+
+
+_GATE_HITS: Final = 10
+"""Hits that are looked at for an answer, however few are wanted: the best by BM25 may not share most topic words."""
+
+_GROWTH: Final = 1.25
+"""Growth or shrinking of an index after which its threshold is learned again; each time costs 40 searches."""
+
+VERSION: Final = 3
+"""Raise it when a memory gives other terms, tags or groups than before, here or in the core: saved indexes are then
+built again."""
+
+
+class Recalled(Protocol):
+    """The fields of a memory that recall uses; `reverie.models.Memory` explains them."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def type(self) -> MemoryType: ...
+    @property
+    def content(self) -> str: ...
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+    @property
+    def document(self) -> str: ...
+    @property
+    def title(self) -> str | None: ...
+    @property
+    def fields(self) -> tuple[tuple[str, str], ...]: ...
+    @property
+    def project(self) -> str | None: ...
+    @property
+    def provenance(self) -> Mapping[str, Any]: ...
+
+
+M = TypeVar("M", bound=Recalled)
+
+
+class Counted(NamedTuple, Generic[M]):
+    """A memory, and the tokens of its recalled line with the newline."""
+
+    memory: M
+    tokens: int
+
+
+class Hit(NamedTuple, Generic[M]):
+    """A memory that was found: `why` lists the words that matched and what each added to `score`, the greatest first.
+
+    `tokens` is the cost of its recalled line. `relevance` is 0 to 1, as `reverie.query_relevance` says.
+    """
+
+    memory: M
+    score: float
+    why: tuple[tuple[str, float], ...]
+    tokens: int
+    relevance: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[M]):
+    """The result of a recall: the hits that are shown, and how many `weaker` ones are not.
+
+    `min_score` is the relevance that decided it: of each hit where the caller gave one, else of the best hit.
+    """
+
+    hits: list[Hit[M]]
+    weaker: int
+    min_score: float
+
+
+class SearchIndex:
+    """A full-text index over memories by id; changes are visible to the next search. It keeps no memory itself."""
+
+    def __init__(self, index: Index | None = None) -> None:
+        """Begin with a saved index, or with an empty one."""
+        self.index = index or Index()
+        self._learned = (0, 0.0)  # the number of memories at that time, and the threshold
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def add(self, memory: Recalled) -> None:
+        """Add a memory, or replace the one with the same id."""
+        self.index.add(*_index_record(memory))
+
+    def add_many(self, memories: Iterable[Recalled]) -> None:
+        """Add memories in one step, which is faster than one by one."""
+        self.index.add_many(map(_index_record, memories))
+
+    def remove(self, memory_id: str) -> None:
+        """Remove a memory; one that is not in the index is no error."""
+        self.index.remove(memory_id)
+
+    def search(
+        self,
+        query: str,
+        load: Callable[[str], Counted[M] | None],
+        *,
+        limit: int = 10,
+        token_budget: int = 1_500,
+        types: Collection[MemoryType] | None = None,
+        tags: Collection[str] | None = None,
+        projects: Collection[str] | None = None,
+    ) -> list[Hit[M]]:
+        """Return the best memories for `query`, best first, ties by id: at most `limit` hits and `token_budget` tokens.
+
+        `load` returns a memory by its id, as `counted` does. With `types`, memories of one of these types only; with
+        `tags`, those that have all of the tags; with `projects`, those of one of them, "" being the person. A memory
+        whose line is larger than the tokens left is skipped, and smaller ones after it may still fit.
+        """
+        if limit < 1 or not query.strip():
+            return []
+        hits: list[Hit[M]] = []
+        room = token_budget
+        topic = query_relevance.Topic(self.index.topic_words(query))
+        for match in self.index.search(query, limit, Filter(any_of=_groups(types, tags, projects))):
+            found = load(match.id)
+            if found is not None and found.tokens <= room:
+                hits.append(Hit(found.memory, match.score, match.terms, found.tokens, topic.relevance(match.terms)))
+                room -= found.tokens
+        return hits
+
+    def recall(
+        self,
+        query: str,
+        load: Callable[[str], Counted[M] | None],
+        *,
+        limit: int,
+        min_score: float | None = None,
+        **options: Any,
+    ) -> Found[M]:
+        """Return the best memories for `query` if it is related to them; `options` are those of `search`.
+
+        With `min_score` the hits of at least that relevance, all of them for 0. Without, either all or none: where the
+        best of the first hits is above the store's threshold, its neighbours help too.
+        """
+        if min_score is not None:
+            hits = self.search(query, load, limit=limit, **options)
+            shown = [hit for hit in hits if hit.relevance >= min_score]
+            return Found(shown, len(hits) - len(shown), min_score)
+        hits = self.search(query, load, limit=max(limit, _GATE_HITS), **options)
+        least = self.threshold()
+        is_related = any(hit.relevance > least for hit in hits)
+        return Found(hits[:limit], 0, least) if is_related else Found([], min(len(hits), limit), least)
+
+    @property
+    def has_threshold(self) -> bool:
+        """True if the threshold of silence was learned, and from about as many memories as there are now."""
+        size = self._learned[0]
+        return size > 0 and size / _GROWTH <= len(self) <= size * _GROWTH
+
+    def threshold(self) -> float:
+        """Return the relevance that this store exceeds by chance for few queries only, as learned from the probes."""
+        if not self.has_threshold:
+            self._learned = len(self), query_relevance.threshold(map(self._best_relevance, query_relevance.PROBES))
+        return self._learned[1]
+
+    def _best_relevance(self, query: str) -> float:
+        """Return the greatest relevance among the first hits for a query."""
+        topic = query_relevance.Topic(self.index.topic_words(query))
+        return max((topic.relevance(hit.terms) for hit in self.index.search(query, _GATE_HITS)), default=0.0)
+
+    def ids(
+        self,
+        types: Collection[MemoryType] | None,
+        tags: Collection[str] | None,
+        projects: Collection[str] | None = None,
+        *,
+        after: str,
+        limit: int,
+    ) -> list[str]:
+        """Return the ids behind `after` of memories of one of the types and projects, with all tags, in order."""
+        return self.index.ids(_groups(types, tags, projects), after, limit)
+
+
+def _index_record(memory: Recalled) -> IndexEntry:
+    """Return a memory as the index takes it: its text and tags, and type, project and tags as groups to filter by."""
+    groups = [_type_group(memory.type), _project_group(memory_project(memory)), *map(_tag_group, memory.tags)]
+    return IndexEntry(memory.id, memory_text(memory), memory.tags, groups)
+
+
+def _groups(
+    types: Collection[MemoryType] | None, tags: Collection[str] | None, projects: Collection[str] | None
+) -> list[list[str]]:
+    """Return sets of groups that a memory of any of the types and projects and with every one of the tags is in."""
+    any_of = [] if types is None else [[_type_group(kind) for kind in types]]
+    any_of += [] if projects is None else [[_project_group(project) for project in projects]]
+    return [*any_of, *([_tag_group(tag)] for tag in tags or ())]
+
+
+def _type_group(kind: MemoryType) -> str:
+    return f"type:{kind}"
+
+
+def _project_group(project: str) -> str:
+    return f"project:{project}"
+
+
+def _tag_group(tag: str) -> str:
+    return f"tag:{tag}"
+
+
+def counted(memory: M) -> Counted[M]:
+    """Return a memory with the tokens of its line."""
+    return Counted(memory, token_counter.count(recall_line(memory)) + 1)
+
+
+def recall_line(memory: Recalled) -> str:
+    """Return a memory as one markdown item: `- [fact · facts/project.md] text`, further lines indented below it."""
+    body = "\n  ".join(part.strip() for part in memory_text(memory).split("\n") if part.strip())
+    return f"- [{memory.type.value} · {memory.document}] {body}"
+
+
+def memory_text(memory: Recalled) -> str:
+    """Return the text of a memory: its title, its content, and for an episode its fields, each of them once.
+
+    The content of an episode mostly is its fields as lines, `- Summary: …` among them, which repeats the title.
+    """
+    fields = [text for key, value in memory.fields if (text := f"{key}: {value}") not in memory.content]
+    title = memory.title or ""
+    has_title = title in {value for _, value in memory.fields} or title in memory.content
+    return "\n".join(part for part in ("" if has_title else title, memory.content, *fields) if part.strip())
+
+
+def query_for(state: WorkingState, last_user_text: str) -> str:
+    """Return the current task, the next step and the last user message as one query; empty where none is known.
+
+    Used for a context, where no agent has asked. Of a long message both ends count: people put the question first or
+    last and the log between.
+    """
+    message = last_user_text.strip()
+    if len(message) > _MESSAGE_CHARS_MAX:
+        half = _MESSAGE_CHARS_MAX // 2
+        message = f"{message[:half]}\n{message[-half:]}"
+    return "\n".join(part for part in (state.current_task, *state.next_steps[:1], message) if part.strip())

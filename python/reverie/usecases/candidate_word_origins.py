@@ -1,0 +1,287 @@
+"""The origin of a candidate's words: typed by the person, written by the agent, or taken from outside.
+
+Words from outside (a tool's result, a web page, pasted or quoted text) may have been written to be believed, so a
+candidate that rests on them alone waits for a person. Text that Reverie itself has shown to an agent is left out before
+anything is read: a memory must not confirm itself.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
+
+from msgspec.structs import replace
+
+from reverie.context.tiers import DISTILLED, FRAME
+from reverie.distill.extractive.trace import text_of, user_speech
+from reverie.models import MemoryType
+from reverie.sentence_word_analysis import analyze
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from reverie.models import Candidate, Message
+
+__all__ = ["Origins", "typed_and_pasted", "without_recalled"]
+
+Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
+
+WHY: Final[dict[Origin, str]] = {
+    "paste": "its words are from pasted or quoted text",
+    "tool": "its words are from a tool's result",
+    "web": "its words are from a web page",
+}
+_COVERED: Final = 0.6  # share of a candidate's words that one line must have to be where they are from
+_COPIED_CHARS: Final = 40  # of a sentence that an agent repeats; a shorter one is found in many texts by chance
+_LONG_CHARS: Final = 6_000  # of a message: so much is not typed, and only its first and last paragraph count as typed
+_QUOTE_WORDS: Final = 6  # of a quotation inside a line
+_DOCUMENT_LINES: Final = 12  # of a message with headings, from which on it is a document and not a request
+_SPEAKERS: Final = 3  # lines such as "Bob: …" that make a chat
+
+# Text that was served to an agent begins with one of these; each is followed by memories to the end of its block.
+_SERVED: Final = (
+    FRAME,
+    DISTILLED,
+    "Remembered by Reverie (data from earlier work",
+    "Remembered from earlier work: data with an origin",
+)
+_INDEX: Final = re.compile(
+    r"^Available memory:.*?(?:Use memory_read to load relevant files before responding\.|\Z)", re.DOTALL | re.MULTILINE
+)
+# Tools of Reverie, also behind the prefix of a client: `mcp__reverie__recall`.
+_MEMORY_TOOL: Final = re.compile(
+    r"(?:^|__)(?:recall|memory_(?:list|read|write|patch|append)|working_state_(?:get|set)|note)$|reverie"
+)
+_WEB_TOOL: Final = re.compile(r"web|fetch|brows|http|url|search_engine|navigate", re.IGNORECASE)
+# The person runs the memory's own commands in the agent's shell: `reverie recall "…"`.
+_MEMORY_COMMAND: Final = re.compile(r"\breverie\s+(?:recall|context|memories|search|show|thread|review)\b")
+
+_FENCE: Final = re.compile(r"^\s*(?:```|~~~)")
+_TAG_OPENS: Final = re.compile(r"^\s*<(\w[\w-]*)(?:\s[^>]*)?>")
+# A line that announces text of somebody else: "here is the mail from Bob:", "the readme says:".
+_ANNOUNCES: Final = re.compile(
+    r"\b(?:from|says?|said|sent|wrote|writes|reads|received|copied|pasted?|e?-?mails?|messages?|reviews?|tickets?|issues?"
+    r"|articles?|pages?|posts?|logs?|outputs?|docs?|documents?|readme|transcripts?|quotes?|chat|slack|snippets?)\b.*:\s*$",
+    re.IGNORECASE,
+)
+# A line that may announce either, and one of these that announces the person's own: "Here are my preferences:".
+_MAY_ANNOUNCE: Final = re.compile(
+    r"\b(?:here(?:'s| is| are)|this is|got|comments?|notes?|specs?|text|answers?)\b.*:\s*$", re.IGNORECASE
+)
+_OWN: Final = re.compile(
+    r"\b(?:my|our) (?:\w+ )?(?:rules?|preferences?|wish(?:es)?|conventions?|requirements?|guidelines?|requests?|plan"
+    r"|list|instructions?|thoughts?|feedback|comments?|answers?|notes?|tasks?|todos?|habits?|setup|decisions?)\b(?!')"
+    r"|\b(?:i|we) (?:want|need|would|expect|prefer|like|ask|decided|always|never)\b|\bfor you\b"
+    r"|^(?:please )?remember\b",
+    re.IGNORECASE,
+)
+_HEADER: Final = re.compile(r"^(?:from|to|subject|date|sent|cc|reply-to):\s+\S|^on .{5,80} wrote:\s*$", re.IGNORECASE)
+_PASTED: Final = re.compile(r"\[Pasted (?:text|content)", re.IGNORECASE)
+_HEADING: Final = re.compile(r"^#{1,4}\s+\S")
+_SPEAKER: Final = re.compile(
+    r"^(?:\[[^\]]{3,30}\]\s*)?(?P<who>[A-Z@][\w .@-]{0,30}?)(?:\s*[\[(][^\])]{3,30}[\])])?:\s+\S"
+)
+_QUOTE: Final = re.compile(r"[\"“«„]([^\"“”«»„]{20,})[\"”»“]")
+_DAY: Final = re.compile(r"\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
+_FRAMED: Final = re.compile(
+    r"^wants agents (?:to always|never to|to)\s|: the user had to correct this$|^the user said:", re.IGNORECASE
+)
+# Where the person refuses an edit, its result is what they say instead. Only of tools whose results no file, program or
+# page can write: the output of a shell could say the same.
+_EDIT_TOOL: Final = re.compile(r"(?:Multi|Notebook)?Edit|Write")
+_REFUSAL: Final = re.compile(
+    r"The user doesn't want to proceed with this tool use\..{0,400}?\bthe user said:", re.DOTALL
+)
+# Tools by which the agent asks the person: their results are the person's answers.
+_ASKING_TOOL: Final = re.compile(r"ask_?(?:user|followup|human)|user_?input|ExitPlanMode", re.IGNORECASE)
+
+
+class _Line(NamedTuple):
+    """One line, the words that carry its meaning, its origin, and the entries of its message."""
+
+    words: frozenset[str]
+    origin: Origin
+    first_seq: int
+    last_seq: int
+
+
+class Origins:
+    """The lines of some messages by origin. Built once for all candidates of a thread; linear in its size."""
+
+    def __init__(self, messages: Sequence[Message]) -> None:
+        self._messages = [message for message in messages if not message.rewound]
+        self._tools = _tools(self._messages)
+        self._outside: list[str] | None = None  # case-folded
+
+    def outside(self, candidate: Candidate) -> str | None:
+        """Return why a candidate's words are not the person's or the agent's own; None where they are.
+
+        A candidate without entries (from a file, or from working memory) was written by the agent itself.
+        """
+        seqs = candidate.provenance.get("seqs") or []
+        if not seqs or candidate.type is MemoryType.EPISODE:
+            return None
+        text = _DAY.sub("", _FRAMED.sub("", _DAY.sub("", candidate.content)).rstrip("."))
+        words = frozenset(analyze(text).content)
+        best: dict[Origin, float] = {}
+        for line in self._lines(seqs):
+            share = len(words & line.words) / len(words) if words else 0.0
+            best[line.origin] = max(best.get(line.origin, 0.0), share)
+        typed = best.pop("person", 0.0)
+        own = max(typed, best.pop("agent", 0.0))
+        outside = max(best, key=lambda origin: best[origin], default=None)
+        if outside is not None and best[outside] >= _COVERED and best[outside] > own:
+            return WHY[outside]
+        return None if typed >= _COVERED else self._copied(candidate, text)
+
+    def _copied(self, candidate: Candidate, text: str) -> str | None:
+        """Return why an agent's sentence is not its own: it is word for word in a tool's result or in a paste."""
+        needle = _plain(text)
+        if candidate.type is MemoryType.MISTAKE or len(needle) < _COPIED_CHARS:
+            return None
+        if self._outside is None:
+            self._outside = [text.casefold() for text in self._texts_from_outside()]
+        # Few texts have its longest word: the others need not be split, which takes ten times as long.
+        word = max(needle.split(" "), key=len)
+        is_copied = any(word in text and needle in " ".join(text.split()) for text in self._outside)
+        return WHY["tool"] if is_copied else None
+
+    def _texts_from_outside(self) -> Iterator[str]:
+        for message in self._messages:
+            for origin, text in _segments(message, self._tools):
+                if origin in WHY:
+                    yield text
+
+    def _lines(self, seqs: Sequence[int]) -> Iterator[_Line]:
+        """Yield the lines of the messages that have one of these entries."""
+        for message in self._messages:
+            if not any(message.first_seq <= seq <= message.last_seq for seq in seqs):
+                continue
+            for origin, text in _segments(message, self._tools):
+                for line in text.splitlines():
+                    words = frozenset(analyze(line).content) if line.strip() else frozenset()
+                    if words:
+                        yield _Line(words, origin, message.first_seq, message.last_seq)
+
+
+def without_recalled(messages: Sequence[Message]) -> list[Message]:
+    """Return the messages without text that Reverie served: contexts, recalled memories, answers of its tools."""
+    tools = _tools(messages)
+    return [replace(message, content=_unserved(message.content, tools)) for message in messages]
+
+
+def _unserved(content: Any, tools: dict[str, str]) -> Any:
+    if isinstance(content, str):
+        return _without_frames(content)
+    if not isinstance(content, list):
+        return content
+    return [_unserved_block(block, tools) if isinstance(block, dict) else block for block in content]
+
+
+def _unserved_block(block: dict[str, Any], tools: dict[str, str]) -> dict[str, Any]:
+    if block.get("type") == "text" and isinstance(block.get("text"), str):
+        text = _without_frames(block["text"])
+        return block if text == block["text"] else {**block, "text": text}
+    if block.get("type") == "tool_result":
+        result = text_of(block.get("content"))
+        if _MEMORY_TOOL.search(tools.get(str(block.get("tool_use_id")), "")) or _without_frames(result) != result:
+            return {**block, "content": ""}
+    return block
+
+
+def _without_frames(text: str) -> str:
+    """Return a text up to the first frame, and without a listing of memory files."""
+    begins = [at for frame in _SERVED if (at := text.find(frame)) >= 0]
+    kept = text[: min(begins)] if begins else text
+    return _INDEX.sub("", kept) if "Available memory:" in kept else kept
+
+
+def _tools(messages: Sequence[Message]) -> dict[str, str]:
+    """Return the name of the tool of every call by its id; of a shell that runs a memory command, `recall`."""
+    names = {}
+    for message in messages:
+        for block in message.content if isinstance(message.content, list) else ():
+            if isinstance(block, dict) and block.get("type") == "tool_use":
+                given = block.get("input")
+                command = given.get("command") if isinstance(given, dict) else None
+                asks_memory = isinstance(command, str) and _MEMORY_COMMAND.search(command)
+                names[str(block.get("id"))] = "recall" if asks_memory else str(block.get("name", ""))
+    return names
+
+
+def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin, str]]:
+    """Yield the texts of a message with the origin of each."""
+    blocks = message.content if isinstance(message.content, list) else [{"type": "text", "text": message.content}]
+    for block in blocks:
+        if not isinstance(block, dict):
+            continue
+        match block.get("type"):
+            case "text" if isinstance(block.get("text"), str):
+                if message.role == "assistant":
+                    yield "agent", block["text"]
+                else:
+                    typed, pasted = typed_and_pasted(user_speech(block["text"]))
+                    yield "person", typed
+                    yield "paste", pasted
+            case "tool_use" if isinstance(block.get("input"), dict):
+                yield "agent", "\n".join(value for value in block["input"].values() if isinstance(value, str))
+            case "tool_result":
+                name = tools.get(str(block.get("tool_use_id")), "")
+                result = text_of(block.get("content"))
+                if _ASKING_TOOL.search(name):
+                    yield "person", result
+                elif block.get("is_error") and _EDIT_TOOL.fullmatch(name) and (refused := _REFUSAL.match(result)):
+                    typed, pasted = typed_and_pasted(result[refused.end() :])
+                    yield "person", typed
+                    yield "paste", pasted
+                else:
+                    yield "web" if _WEB_TOOL.search(name) else "tool", result
+
+
+def typed_and_pasted(text: str) -> tuple[str, str]:
+    """Return the lines of a person's message that they typed, and those that they pasted or quoted.
+
+    In doubt a line counts as pasted: what rests on it waits for the person and is not lost.
+    """
+    lines = text.splitlines()
+    speakers = [found["who"] for line in lines if (found := _SPEAKER.match(line))]
+    is_chat = len(speakers) >= _SPEAKERS and len(set(speakers)) > 1
+    is_document = len(lines) >= _DOCUMENT_LINES and sum(bool(_HEADING.match(line)) for line in lines) > 1
+    typed: list[str] = []
+    pasted: list[str] = []
+    fenced = rest = False
+    tag = ""
+    for number, line in enumerate(lines):
+        if not fenced and not tag and (found := _TAG_OPENS.match(line)) and f"</{found[1]}>" in text:
+            tag = found[1]
+        fence = _FENCE.match(line) is not None
+        rest = rest or bool(_HEADER.match(line) or _PASTED.search(line)) or (is_document and bool(_HEADING.match(line)))
+        quoted = line.lstrip().startswith(">") or (is_chat and bool(_SPEAKER.match(line)))
+        if fence or fenced or tag or rest or quoted:
+            pasted.append(line)
+        else:
+            typed.append(_QUOTE.sub(lambda found: _aside(found, pasted), line))
+        fenced ^= fence
+        if tag and f"</{tag}>" in line:
+            tag = ""
+        # What follows an announcement on lines of its own is somebody else's.
+        may = _MAY_ANNOUNCE.search(line) is not None and _OWN.search(line) is None
+        announces = may or _ANNOUNCES.search(line) is not None
+        rest = rest or (announces and number + 1 < len(lines))
+    if len(text) > _LONG_CHARS:
+        paragraphs = "\n".join(typed).split("\n\n")
+        pasted += paragraphs[1:-1]
+        typed = paragraphs[:1] + paragraphs[1:][-1:]
+    return "\n".join(typed), "\n".join(pasted)
+
+
+def _aside(found: re.Match[str], pasted: list[str]) -> str:
+    """Move a longer quotation of a typed line to the pasted lines."""
+    if len(found[1].split()) < _QUOTE_WORDS:
+        return found[0]
+    pasted.append(found[1])
+    return " "
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split()).casefold()

@@ -1,0 +1,342 @@
+"""Projections of the store: the listing of documents, MEMORY.md's list, the machine index, memories as JSON, archives.
+
+All of it can be made again from the store at any time. The files among it are written by Reverie alone, except for
+MEMORY.md, in which people and other programs have lines of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from reverie import documents, index_and_memory_files, token_counter, wire
+from reverie.documents import DocumentEntry
+from reverie.documents.create_edit_and_append import is_listed
+from reverie.documents.memory_md import update_memory_list
+from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
+from reverie.documents.summary_line import summary_line
+from reverie.index_and_memory_files import ArchiveEntry
+from reverie.store import (
+    ArchiveRecord,
+    ArchivesCursor,
+    DocumentRecord,
+    Kind,
+    ListedCursor,
+    MemoryRecord,
+    PurgesCursor,
+    Write,
+)
+from reverie.usecases import project_identity
+from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts, sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from reverie.store import Reader, Writer
+
+__all__ = [
+    "INDEX",
+    "LIST",
+    "MEMORIES",
+    "WHY_LISTED",
+    "ListedDocument",
+    "Listing",
+    "ProjectListings",
+    "archive_paths",
+    "archives",
+    "document_of",
+    "holds_only",
+    "index_answer",
+    "index_text",
+    "needs_relisting",
+    "purged_archives",
+    "relist",
+    "texts",
+]
+
+LIST = "MEMORY.md"
+INDEX = "MEMORY-INDEX.json"
+MEMORIES = "memory/long-term-memory.json"
+WHY_LISTED = "memory.list"  # the reason of an operation that updates the list in MEMORY.md
+INDEX_TOKENS = 1_000  # maximum of the index in a context (seed 001)
+BEHIND_MAX = 2_000  # operations; further behind, reading all documents again is faster
+
+# The listing of documents
+
+_CACHED_MAX: Final = 4_096  # entries of documents in all projects; some 300 bytes each
+
+
+@dataclass(frozen=True, slots=True)
+class ListedDocument:
+    """One document without its text. `operation` wrote this version."""
+
+    path: str
+    size: int
+    sha256: str
+    version: int
+    updated_at: str
+    summary: str
+    operation: int
+
+    def answer(self) -> wire.Document:
+        """Return the document as the API lists it."""
+        return wire.Document(
+            path=self.path,
+            size=self.size,
+            etag=self.sha256,
+            version=self.version,
+            updated_at=self.updated_at,
+            summary=self.summary,
+        )
+
+
+class Listing:
+    """The documents of one space by path, updated by the operations since the last call instead of read again.
+
+    Any thread may read it; one at a time may call `catch_up`.
+    """
+
+    def __init__(self) -> None:
+        self.documents: dict[str, ListedDocument] = {}
+        self.operation: int | None = None
+
+    def catch_up(self, reader: Reader) -> set[str]:
+        """Update the listing to the reader's snapshot; return the paths of the documents that changed.
+
+        A reader with an older snapshot than the listing changes nothing.
+        """
+        now = reader.operation()
+        if self.operation is not None and now <= self.operation:
+            return set()
+        if self.operation is None or now - self.operation > BEHIND_MAX:
+            before = self.documents
+            self.documents = {record.path: _listed(reader, record) for _, record in reader.records(DocumentRecord)}
+            changed = {path for path in {*before, *self.documents} if before.get(path) != self.documents.get(path)}
+        else:
+            changed = self._update(reader, self.operation)
+        self.operation = now
+        return changed
+
+    def entries(self) -> list[DocumentEntry]:
+        """Return the documents that agents are shown, by path: those that people and agents write."""
+        return [
+            DocumentEntry(document.path, document.size, document.summary)
+            for _, document in sorted(self.documents.items())
+            if is_listed(document.path)
+        ]
+
+    @property
+    def updated_at(self) -> str | None:
+        """The time of the last change of a document, or None without documents."""
+        return max((document.updated_at for document in list(self.documents.values())), default=None)
+
+    def _update(self, reader: Reader, since: int) -> set[str]:
+        changed = set(reader.touched(Kind.DOCUMENT, since))
+        for path in changed:
+            record = reader.load(DocumentRecord, (path,))
+            if record is None:
+                self.documents.pop(path, None)
+            else:
+                self.documents[path] = _listed(reader, record)
+        return changed
+
+
+def _listed(reader: Reader, record: DocumentRecord) -> ListedDocument:
+    return ListedDocument(
+        path=record.path,
+        size=record.size,
+        sha256=record.sha256,
+        version=record.version,
+        updated_at=record.updated_at,
+        summary=record.summary,
+        operation=reader.version(Kind.DOCUMENT, (record.path,)) or 0,
+    )
+
+
+def index_text(entries: Iterable[DocumentEntry]) -> str | None:
+    """Return the memory index for an agent's first turn (seed 004, section 5), or None without documents."""
+    entries = list(entries)
+    return (
+        index_and_memory_files.index_text(entries, lambda text: token_counter.count(text) <= INDEX_TOKENS)
+        if entries
+        else None
+    )
+
+
+def index_answer(
+    entries: Sequence[DocumentEntry], documents: Iterable[ListedDocument], project: str | None = None
+) -> wire.IndexAnswer:
+    """Return the memory index as the API shows it: the text, and the listed documents in the same order."""
+    by_path = {document.path: document for document in documents}
+    items = [replace(by_path[entry.path], summary=entry.summary).answer() for entry in entries if entry.path in by_path]
+    return wire.IndexAnswer(text=index_text(entries) or "", items=items, project=project or wire.ABSENT)
+
+
+# The list in MEMORY.md
+
+
+def needs_relisting(reader: Reader, entries: Sequence[DocumentEntry]) -> bool:
+    """Return True if MEMORY.md does not list exactly `entries`."""
+    document = reader.load(DocumentRecord, (LIST,))
+    return _list_text(reader, document, entries) != (None if document is None else document.content)
+
+
+def relist(space: str, entries: Sequence[DocumentEntry]) -> Write[None]:
+    """Update the lines of MEMORY.md that Reverie wrote; the lines of people and other programs stay."""
+
+    def body(writer: Writer) -> None:
+        text = _list_text(writer, writer.load(DocumentRecord, (LIST,)), entries)
+        if text is not None:
+            put_texts(writer, {LIST: NewText(text)}, author="engine", at=writer.at, new_id=no_new_ids)
+        writer.save(ListedCursor(paths=[entry.path for entry in entries]), ListedCursor.KEY)
+
+    return Write(space=space, who="index", why=WHY_LISTED, body=body)
+
+
+def _list_text(reader: Reader, document: DocumentRecord | None, entries: Sequence[DocumentEntry]) -> str | None:
+    """Return MEMORY.md with these entries, or None if there is no file and nothing to list.
+
+    Lines for the paths of the cursor are Reverie's own, so they may be changed and removed; another line that links to
+    a document is a person's.
+    """
+    own = (reader.load(ListedCursor, ListedCursor.KEY) or ListedCursor()).paths
+    if document is None and not entries:
+        return None
+    return update_memory_list("" if document is None else document.content, entries, own)
+
+
+# Files that Reverie alone writes
+
+
+def texts(
+    reader: Reader, entries: Sequence[DocumentEntry], *, at: str | None, written: bool = False
+) -> dict[str, bytes]:
+    """Return the machine index and the memories as JSON, by path; nothing for a space that is empty.
+
+    If they were `written` before, they are empty lists then: the files must not keep what was deleted last. `at` is
+    when a document last changed. The same store always gives the same bytes.
+    """
+    stored = _archives_cursor(reader).archives
+    memories = [record for _, record in reader.records(MemoryRecord)]
+    if not (stored or memories or entries or written):
+        return {}
+    listed = [ArchiveEntry(archive.sha256, archive.at, archive.entries) for archive in stored]
+    updated_at = max([at or "", *(archive.at for archive in listed)]) or None
+    return {
+        INDEX: index_and_memory_files.memory_index(entries, listed, updated_at=updated_at),
+        MEMORIES: index_and_memory_files.long_term_memory(memories),
+    }
+
+
+def document_of(reader: Reader, path: str, listing: Listing) -> DocumentRecord | None:
+    """Return a file that only Reverie writes in the form of a document, or None if there is no such file."""
+    at = listing.updated_at
+    data: bytes | None = None
+    if path in {INDEX, MEMORIES}:
+        data = texts(reader, listing.entries(), at=at).get(path)
+    elif path.startswith("archives/"):
+        data = next((body for _, body in archives(reader, [path])), None)
+    if data is None:
+        return None
+    text = data.decode()
+    return DocumentRecord(
+        path=path,
+        content=text,
+        sha256=sha256(text),
+        size=len(data),
+        version=reader.operation(),
+        summary="",
+        updated_at=at or "",
+    )
+
+
+def archive_paths(reader: Reader) -> list[str]:
+    """Return the paths of all archives of the space, oldest first."""
+    return [f"archives/{archive.sha256}.json" for archive in _archives_cursor(reader).archives]
+
+
+def purged_archives(reader: Reader) -> list[str]:
+    """Return the addresses of archives that are gone from the store, and whose files have to go."""
+    return (reader.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()).archives
+
+
+def archives(reader: Reader, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield path and bytes of archives."""
+    for path in paths:
+        archive = reader.load(ArchiveRecord, (path.removeprefix("archives/").removesuffix(".json"),))
+        if archive is not None:
+            yield path, archive.body.encode()
+
+
+def _archives_cursor(reader: Reader) -> ArchivesCursor:
+    return reader.load(ArchivesCursor, ArchivesCursor.KEY) or ArchivesCursor()
+
+
+class ProjectListings:
+    """Filters lists of documents by project, and remembers the entries of documents that several projects share.
+
+    Thread-safe: an entry that two threads make at once is the same.
+    """
+
+    def __init__(self) -> None:
+        self._shared: dict[tuple[str, str, str, int], DocumentEntry | None] = {}
+
+    def entries(self, reader: Reader, entries: Iterable[DocumentEntry], project: str | None) -> list[DocumentEntry]:
+        """Return the entries of documents of `project` and of the person, in their order; all of them for None.
+
+        A document that holds memories of other projects too, as those of older releases do, is listed with a summary
+        of the others, and left out where it has no others.
+        """
+        if project is None:
+            return list(entries)
+        names = {stored.name for stored in project_identity.known(reader)}
+        shown: list[DocumentEntry] = []
+        for entry in entries:
+            folder = folder_of(entry.path)
+            if folder in names:
+                shown += [entry] if folder == project else []
+                continue
+            version = reader.version(DocumentRecord.KIND, (entry.path,)) or 0
+            key = (reader.space, project, entry.path, version)
+            if key not in self._shared:
+                if len(self._shared) >= _CACHED_MAX:
+                    self._shared.clear()
+                self._shared[key] = _shared_entry(reader, entry, project)
+            found = self._shared.get(key, entry)
+            shown += [] if found is None else [found]
+        return shown
+
+
+def holds_only(reader: Reader, paths: Iterable[str], project: str) -> set[str]:
+    """Return those of these documents in which nothing is of another project than `project`."""
+    names = {stored.name for stored in project_identity.known(reader)}
+    return {path for path in set(paths) if _holds_only(reader, path, project, names)}
+
+
+def _holds_only(reader: Reader, path: str, project: str, names: set[str]) -> bool:
+    """Return True if a document is of `project`, or of no project and has no memory of another one."""
+    folder = folder_of(path)
+    if folder in names:
+        return folder == project
+    if path == LIST:  # it names the files of all projects, with their summaries
+        return names <= {project}
+    document = reader.load(DocumentRecord, (path,))
+    records = (reader.load(MemoryRecord, (name,)) for name in (document.ids if document is not None else ()))
+    return all(record is None or memory_project(record) in {project, PERSON} for record in records)
+
+
+def _shared_entry(reader: Reader, entry: DocumentEntry, project: str) -> DocumentEntry | None:
+    """Return the entry of a document as a project sees it; None where every memory in it is another project's."""
+    document = reader.load(DocumentRecord, (entry.path,))
+    if document is None or not document.ids:
+        return entry
+    items = documents.parse_document(document.path, document.content).items
+    records = (reader.load(MemoryRecord, (memory_id,)) for memory_id in document.ids)
+    visible = [
+        item
+        for item, record in zip(items, records, strict=True)
+        if record is None or memory_project(record) in {project, PERSON}
+    ]
+    if not visible:
+        return None
+    return entry if len(visible) == len(items) else replace(entry, summary=summary_line(visible))

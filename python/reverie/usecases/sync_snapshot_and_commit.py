@@ -1,0 +1,360 @@
+"""The store's side of two-way sync: what a scan of a folder is decided from, and the commits of its plan."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import dropwhile, islice
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from reverie.errors import Conflict
+from reverie.path_validation import is_reserved as is_projected
+from reverie.store import BaselineRecord, DocumentRecord, Kind, OperationRecord, Write
+from reverie.sync.sync_input_types import Baseline, PathState, StoredDocument, Version, is_own_write, sha256
+from reverie.sync.sync_plan_types import Plan, Put
+from reverie.usecases import conflicts
+from reverie.usecases.generated_files import WHY_LISTED
+from reverie.usecases.write_documents_and_memories import NewText, put_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from reverie.store import Reader, Writer
+    from reverie.sync.sync_plan_types import ConflictCopy, Delete, Move, SaveNotice
+
+__all__ = [
+    "WHO",
+    "WHY",
+    "baselines",
+    "commit",
+    "first_puts",
+    "older_version",
+    "path_state",
+    "reset_baselines",
+    "save_baselines",
+    "split_plan",
+    "with_bases",
+]
+
+WHO = "person"  # the author of every operation that commits saved files
+WHY = "files.edited"
+PART_BYTES = 128 * 1024  # of text in one commit, unless one group of paths has more
+PART_PATHS = 32  # in one commit
+SMALL_CHARS = 1_000_000  # of all versions that a save may derive from: more are compared only while they have fewer
+SMALL_TIMES = 5  # so many times more versions of small documents
+SEARCHED_MAX = 500  # versions among which a file's exact text is looked for: an older folder may be days old
+REPLACED_TIMES = 5  # late writes need so many times more versions: many may have been written since
+
+
+# What a scan is decided from
+
+
+def baselines(reader: Reader) -> dict[str, Baseline]:
+    """Return the baseline of every path: its last agreed state between folder and store."""
+    return {record.path: record.baseline for _, record in reader.records(BaselineRecord[Baseline])}
+
+
+def path_state(
+    reader: Reader,
+    path: str,
+    baseline: Baseline | None,
+    data: bytes | None,
+    *,
+    versions_max: int,
+    disk_sha256: str | None = None,
+    saved_at: int | None = None,
+    replaced_by: int | None = None,
+    file_id: tuple[int, int] | None = None,
+    baseline_file_id: tuple[int, int] | None = None,
+) -> PathState:
+    """Return all that is known of one path; arguments as the fields of PathState.
+
+    The earlier versions of the document are read only if the file may have to be merged: they cost a read each.
+    """
+    record = reader.load(DocumentRecord, (path,))
+    document = None
+    if record is not None:
+        operation = reader.version(Kind.DOCUMENT, (path,)) or 0
+        document = StoredDocument(path, record.content, operation, tuple(record.ids))
+    versions: tuple[Version, ...] = ()
+    if (baseline is not None or document is not None) and not _is_unmodified(document, baseline, data, disk_sha256):
+        versions = _versions(reader, path, baseline, versions_max, replaced_by)
+    return PathState(
+        path,
+        document,
+        baseline,
+        data,
+        versions,
+        disk_sha256=disk_sha256,
+        saved_at=saved_at,
+        replaced_by=replaced_by,
+        file_id=file_id,
+        baseline_file_id=baseline_file_id,
+    )
+
+
+def older_version(reader: Reader, state: PathState, text: str, *, most: int = SEARCHED_MAX) -> Version | None:
+    """Return the earlier version whose exact redacted `text` a saved file has, if agents or engines wrote since.
+
+    At most `most` versions are compared. None too for what an open editor may just have saved itself. What the store
+    got after the text that the disk showed last does not count: such a save would not revert it.
+    """
+    baseline = state.baseline
+    if baseline is None or not baseline.operation or state.document is None or text == state.document.text:
+        return None
+    if baseline.saved is not None and text == baseline.saved.text:
+        return None
+    shown = dropwhile(partial(_is_after, baseline.operation), _texts(reader, state.path))
+    is_others = False
+    for version in islice(shown, most):
+        if version.text == text:
+            return version if is_others else None
+        is_others = is_others or not _is_of_people(reader, version.operation)
+    return None
+
+
+def _is_of_people(reader: Reader, operation: int) -> bool:
+    """Return True if an operation stored a person's save, or only listed files in MEMORY.md."""
+    record = reader.load(OperationRecord, (operation,))
+    return record is not None and record.why in {WHY, WHY_LISTED}
+
+
+def _is_unmodified(
+    document: StoredDocument | None, baseline: Baseline | None, data: bytes | None, disk_sha256: str | None
+) -> bool:
+    """Return True if the file has the bytes that sync itself wrote, so that nothing can need a merge."""
+    if document is None or baseline is None or data is None:
+        return False
+    digest = sha256(data)
+    return disk_sha256 in {None, digest} and is_own_write(baseline, digest)
+
+
+def _versions(
+    reader: Reader, path: str, baseline: Baseline | None, most: int, replaced_by: int | None
+) -> tuple[Version, ...]:
+    """Return the candidates for a merge base, newest first: the last `most` versions, or more of a small document.
+
+    For a late write, more of those from before `replaced_by`: the replaced file showed one of them. Else, if all of
+    these are newer than the baseline, also the baseline's version, however old, and those before it: while the folder
+    could not be written, the newer ones were never on disk, and every save derives from an older one.
+    """
+    past = _texts(reader, path)
+    wanted = list(islice(past, most))
+    if baseline is not None and replaced_by is None:
+        # An agent that works for an hour writes more versions while an editor is open. Short texts are cheap.
+        room = SMALL_CHARS - sum(len(version.text) for version in wanted)
+        for version in islice(past, (SMALL_TIMES - 1) * most):
+            room -= len(version.text)
+            wanted.append(version)
+            if room < 0:
+                break
+    if replaced_by is not None:
+        wanted += islice((version for version in past if version.operation < replaced_by), REPLACED_TIMES * most)
+    elif (
+        baseline is not None
+        and baseline.operation
+        and all(version.operation > baseline.operation for version in wanted)
+    ):
+        shown = list(islice(dropwhile(partial(_is_after, baseline.operation), past), most))
+        wanted += shown if shown and shown[0].operation == baseline.operation else []
+    return tuple(wanted)
+
+
+def _is_after(operation: int, version: Version) -> bool:
+    """Return True if a version was written by a later operation."""
+    return version.operation > operation
+
+
+def _texts(reader: Reader, path: str) -> Iterator[Version]:
+    """Yield every version of a document, newest first.
+
+    Versions from before the document was deleted and created again are marked `former`.
+    """
+    exists = former = False
+    for version in reader.record_versions(DocumentRecord, (path,)):
+        if version.value is None:
+            former = exists
+        else:
+            exists = True
+            yield Version(version.operation, version.value.content, former)
+
+
+# Commits
+
+
+def split_plan(plan: Plan, *, most: int = PART_PATHS) -> Iterator[Plan]:
+    """Yield the store's side of a plan as smaller plans, committed one by one; also those with baselines only.
+
+    Both paths of a move stay together, and a conflict copy with its document. Otherwise a part has at most `most`
+    paths, so that a large first scan leaves room for other writes between its commits. A save that left lines out is a
+    part of its own, so that an undo of its operation concerns no other file.
+    """
+    part_of = {path: number for number, group in enumerate(_groups(plan, plan.paths, most)) for path in group}
+    parts: dict[int, _Part] = defaultdict(_Part)
+    for put in plan.puts:
+        parts[part_of[put.path]].puts.append(put)
+    for delete in plan.deletes:
+        parts[part_of[delete.path]].deletes.append(delete)
+    for baseline in plan.baselines:
+        parts[part_of[baseline.path]].baselines.append(baseline)
+    for path in plan.removed_baselines:
+        parts[part_of[path]].removed_baselines.append(path)
+    for copy in plan.copies:
+        parts[part_of[copy.path]].copies.append(copy)
+    for move in plan.moves:
+        parts[part_of[move.new]].moves.append(move)
+    for notice in plan.notices:
+        parts[part_of[notice.path]].notices.append(notice)
+    return (parts[number].plan() for number in sorted(parts))
+
+
+@dataclass(slots=True)
+class _Part:
+    """A plan that is being filled."""
+
+    puts: list[Put] = field(default_factory=list)
+    deletes: list[Delete] = field(default_factory=list)
+    baselines: list[Baseline] = field(default_factory=list)
+    removed_baselines: list[str] = field(default_factory=list)
+    copies: list[ConflictCopy] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
+    notices: list[SaveNotice] = field(default_factory=list)
+
+    def plan(self) -> Plan:
+        return Plan(
+            puts=tuple(self.puts),
+            deletes=tuple(self.deletes),
+            baselines=tuple(self.baselines),
+            removed_baselines=tuple(self.removed_baselines),
+            copies=tuple(self.copies),
+            moves=tuple(self.moves),
+            notices=tuple(self.notices),
+        )
+
+
+def _groups(plan: Plan, paths: set[str], most: int) -> Iterator[set[str]]:
+    """Yield the paths in sets that are committed together; those whose document changes come first."""
+    linked = _linked_paths(plan)
+    sizes = {put.path: len(put.text) for put in plan.puts}
+    writes = {*sizes, *(delete.path for delete in plan.deletes)}
+    alone = {notice.path for notice in plan.notices if notice.left_out}
+    part: set[str] = set()
+    size = 0
+    for path in (*sorted(writes), *sorted(paths - writes)):
+        group = linked.get(path, {path})
+        if path != min(group) and min(group) in paths:
+            continue  # the whole group is added with its first path
+        if alone & group:
+            yield group
+            continue
+        weight = sum(sizes.get(member, 0) for member in group)
+        if part and (size + weight > PART_BYTES or len(part) + len(group) > most):
+            yield part
+            part, size = set(), 0
+        part |= group
+        size += weight
+    if part:
+        yield part
+
+
+def _linked_paths(plan: Plan) -> dict[str, set[str]]:
+    """Return, for each path of a move or a conflict, or of `together`, the paths that must be in the same commit."""
+    together = set(plan.together & plan.paths)
+    linked: dict[str, set[str]] = dict.fromkeys(together, together)
+    pairs = [(move.old, move.new) for move in plan.moves] + [(copy.path, copy.copy_path) for copy in plan.copies]
+    for one, other in pairs:
+        group = linked.get(one, {one}) | linked.get(other, {other})
+        linked.update(dict.fromkeys(group, group))
+    return linked
+
+
+def first_puts(plan: Plan) -> Plan | None:
+    """Return the puts of the texts that have to be stored before a plan's own ones, or None if there are none."""
+    puts = tuple(Put(put.path, put.before, put.basis) for put in plan.puts if put.before is not None)
+    return Plan(puts=puts) if puts else None
+
+
+def with_bases(plan: Plan, operations: Mapping[str, int]) -> Plan:
+    """Return a plan whose first puts have been committed by these operations, so that its own ones follow them."""
+    puts = (put if put.before is None else Put(put.path, put.text, operations[put.path]) for put in plan.puts)
+    return replace(plan, puts=tuple(puts))
+
+
+def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> Write[dict[str, int]]:
+    """Commit a part of a plan: documents, their memories, conflicts, baselines, and events of lines that a save lacks.
+
+    The body returns the operation of each document that was put. It raises Conflict with `details["stale"]` if a
+    document has changed since the plan was made; then the paths are scanned again.
+    """
+
+    def body(writer: Writer) -> dict[str, int]:
+        changes: list[Put | Delete] = [*plan.puts, *plan.deletes]
+        for change in changes:
+            if writer.version(Kind.DOCUMENT, (change.path,)) != change.basis:
+                raise Conflict(f"{change.path} changed meanwhile", hint="try again", stale=True)
+        deleted = [delete.path for delete in plan.deletes]
+        put_texts(
+            writer,
+            {**{put.path: NewText(put.text) for put in plan.puts}, **dict.fromkeys(deleted)},
+            author="person",
+            at=at,
+            new_id=lambda: new_id("mem"),
+            provenance={"by": WHO},
+            forgotten_by=WHO,
+        )
+        # Moves before deletions: a moved copy is a deletion of its old path, which must not close its conflict.
+        moves = {move.old: move.new for move in plan.moves}
+        conflicts.follow_moves(writer, moves, [put.path for put in plan.puts])
+        for copy in plan.copies:
+            conflicts.open_(writer, copy, new_id("cnf"), at)
+        conflicts.close_deleted(writer, deleted)
+        for notice in plan.notices:
+            for name, lines in (("lines.kept", notice.kept), ("lines.left_out", notice.left_out)):
+                if lines:
+                    writer.event(name, {"path": notice.path, "lines": lines})
+        operations = {put.path: writer.version(Kind.DOCUMENT, (put.path,)) or 0 for put in plan.puts}
+        saved = [baseline.with_operation(operations.get(baseline.path, 0)) for baseline in plan.baselines]
+        _save(writer, saved, plan.removed_baselines, at)
+        return operations
+
+    return Write(space=space, who=WHO, why=WHY, body=body)
+
+
+def save_baselines(space: str, saved: Iterable[Baseline], removed: Iterable[str], *, at: str) -> Write[None]:
+    """Save and remove baselines; bookkeeping, so it becomes no operation."""
+    saved, removed = list(saved), list(removed)
+
+    def body(writer: Writer) -> None:
+        _save(writer, saved, removed, at)
+
+    return Write(space=space, who="sync", why="files.recorded", body=body)
+
+
+def reset_baselines(space: str, *, at: str) -> Write[None]:
+    """Replace all baselines for another folder: each document is about to be written, and no file is known there.
+
+    So a file that is missing there is written instead of its document deleted, and a file that exists is compared with
+    the document and its versions.
+    """
+
+    def body(writer: Writer) -> None:
+        documents = (document for _, document in writer.records(DocumentRecord))
+        intended = [
+            Baseline(document.path, "", 0, intended=frozenset({sha256(document.content.encode())}))
+            for document in documents
+            if not is_projected(PurePosixPath(document.path))
+        ]
+        for key in [key for key, _ in writer.records(BaselineRecord[Baseline])]:
+            writer.delete(Kind.BASELINE, key)
+        _save(writer, intended, (), at)
+
+    return Write(space=space, who="sync", why="files.begun_anew", body=body)
+
+
+def _save(writer: Writer, saved: Iterable[Baseline], removed: Iterable[str], at: str) -> None:
+    for baseline in saved:
+        writer.save(BaselineRecord(path=baseline.path, baseline=baseline, at=at), (baseline.path,))
+    for path in removed:
+        writer.delete(Kind.BASELINE, (path,))

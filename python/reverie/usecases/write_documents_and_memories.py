@@ -1,0 +1,361 @@
+"""The write path of documents: store new texts, and update the memories that are the blocks of these texts.
+
+Every change of a document ends here: a call of an agent, a saved file, a decision of consolidation. The text is
+authoritative for the words; a memory keeps its id for as long as its block can be matched with the block before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
+
+from msgspec.structs import replace
+
+from reverie import documents
+from reverie.consolidate.forgotten_statements_and_mass_deletions import episode_text, statement_key
+from reverie.documents.id_matching import match_ids
+from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
+from reverie.models import MemoryType
+from reverie.store import (
+    DocumentRecord,
+    ForgottenRecord,
+    Kind,
+    MemoriesCursor,
+    MemoryRecord,
+    ProjectsCursor,
+    RetiredRecord,
+)
+from reverie.store.encode_and_seal_records import to_ms
+from reverie.usecases.index_of_long_document_parts import part_index
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from reverie.documents import Item, ParsedDocument
+    from reverie.store import Reader, Writer
+
+__all__ = ["Author", "NewText", "blocks_of", "no_new_ids", "put_texts", "recall_to_mind", "sha256"]
+
+RETURN_MS = 30 * 24 * 3600 * 1000  # a block that comes back unchanged within 30 days gets its old id
+_RETIRED_KEPT = 8  # ids stored for one text; the newest are reused first
+_WORDS = ("type", "content", "tags", "title", "fields")  # fields of a memory that its block's text determines
+
+Author: TypeAlias = Literal["person", "agent", "engine"]
+
+
+@dataclass(frozen=True, slots=True)
+class NewText:
+    """The new text of a document. `ids` are those of its blocks, in order, where the caller knows them."""
+
+    text: str
+    ids: Sequence[str] | None = None
+
+
+def put_texts(
+    writer: Writer,
+    texts: Mapping[str, NewText | None],
+    *,
+    author: Author,
+    at: str,
+    new_id: Callable[[], str],
+    records: Mapping[str, MemoryRecord] | None = None,
+    provenance: dict[str, Any] | None = None,
+    project: str = PERSON,
+    forgotten_by: str | None = None,
+    before: Mapping[str, DocumentRecord | None] | None = None,
+) -> list[str]:
+    """Write the texts, delete the documents given as None, and update their memories; return the paths that changed.
+
+    A block with unchanged words keeps its author, a new or changed one gets `author`; in a file that names the session
+    of an agent it gets the agent. `records` are memory records that the caller has made (consolidation, with their
+    provenance); `provenance` and `project` are those of all other new ones, which belong to a project also where they
+    are in its folder. With `forgotten_by`, what is deleted is forgotten: sessions that say it again do not bring it
+    back. What a person writes is no longer forgotten. `before` are the records of all paths as the writer sees them,
+    where the caller has read them. Emits `workspace.updated` for each document and `memory.written`
+    for each memory with new words.
+    """
+    if before is None:
+        before = {path: writer.load(DocumentRecord, (path,)) for path in texts}
+    changed = {path: new for path, new in texts.items() if _differs(before[path], new)}
+    pages = {path: documents.parse_document(path, new.text) for path, new in changed.items() if new is not None}
+    ids = _block_ids(writer, before, changed, pages, at=at, new_id=new_id)
+    kept = {name for names in ids.values() for name in names}
+    memories = _MemoryWriter(writer, author, at, records or {}, provenance=provenance or {}, project=project)
+    memories.forgotten_by = forgotten_by
+    index = part_index(writer)
+    for path, record in before.items():
+        if path in changed and record is not None and not kept.issuperset(record.ids):
+            for name, text in blocks_of(record):
+                if name not in kept:
+                    memories.retire(name, text)
+    for path, new in changed.items():
+        if new is None:
+            _delete_document(writer, path, before[path])
+            index.note_deletion(path)
+            continue
+        old = before[path]
+        unchanged = {} if old is None else items_of(old)
+        memories.session = documents.session_of(new.text) if author == "person" else None
+        edited: list[Item] = []
+        for order, (name, item) in enumerate(zip(ids[path], pages[path].items, strict=True)):
+            if name in (records or {}) or not _same_block(unchanged.get(name), item):
+                memories.put(name, item, path, order)
+                edited.append(item)
+        record = DocumentRecord(
+            path=path,
+            content=new.text,
+            sha256=sha256(new.text),
+            size=len(new.text.encode()),
+            version=1 if old is None else old.version + 1,
+            summary=pages[path].summary,
+            ids=ids[path],
+            updated_at=at,
+        )
+        if writer.save(record, (path,)):
+            writer.event("workspace.updated", {"path": path, "version": record.version})
+        index.note_change(path, pages[path].kind, record, edited)
+    index.keep(writer)
+    if memories.changed:
+        writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
+    return sorted(changed)
+
+
+def no_new_ids() -> NoReturn:
+    """Fail: pass as `new_id` to a write that must not create memories.
+
+    Raises:
+        AssertionError: always.
+    """
+    raise AssertionError("every block of this write has its id")
+
+
+def blocks_of(record: DocumentRecord) -> list[tuple[str, str]]:
+    """Return id and text of each memory block of a stored document."""
+    return [(name, item.text) for name, item in items_of(record).items()]
+
+
+def items_of(record: DocumentRecord) -> dict[str, Item]:
+    """Return the memory blocks of a stored document by their ids, in their order."""
+    return dict(zip(record.ids, documents.parse_document(record.path, record.content).items, strict=True))
+
+
+def _same_block(before: Item | None, after: Item) -> bool:
+    """Return True if a block of a document is as it was, so that its memory is too: one write changes few of many."""
+    return before is after or (
+        before is not None
+        and before.text == after.text
+        and before.content == after.content
+        and before.type is after.type
+        and (before.tags, before.title, before.fields) == (after.tags, after.title, after.fields)
+    )
+
+
+def sha256(text: str) -> str:
+    """Return the SHA-256 of a document's text in hex: its ETag, and its version for the folder."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _differs(before: DocumentRecord | None, new: NewText | None) -> bool:
+    if before is None or new is None:
+        return (before is None) != (new is None)
+    return before.content != new.text or (new.ids is not None and list(new.ids) != before.ids)
+
+
+def _block_ids(
+    writer: Reader,
+    before: Mapping[str, DocumentRecord | None],
+    changed: Mapping[str, NewText | None],
+    pages: Mapping[str, ParsedDocument],
+    *,
+    at: str,
+    new_id: Callable[[], str],
+) -> dict[str, list[str]]:
+    """Return the ids of the blocks of every changed text.
+
+    In this order: the id that the caller gave; the id of the matching block of the old texts, where a block may have
+    moved from one changed document to another; the id of a block deleted a short while ago; a new one.
+    """
+    unnamed = {path for path in pages if (new := changed[path]) is not None and new.ids is None}
+    old_blocks = {
+        path: blocks_of(record)
+        for path, record in before.items()
+        if record is not None and path in changed and (path in unnamed or path not in pages)
+    }
+    matched = match_ids(old_blocks, {path: [item.text for item in pages[path].items] for path in sorted(unnamed)})
+    used = {name for names in matched.values() for name in names if name is not None}
+    ids: dict[str, list[str]] = {}
+    for path, page in pages.items():
+        new = changed[path]
+        if path not in unnamed and new is not None and new.ids is not None:
+            ids[path] = list(new.ids)
+            continue
+        names: list[str] = []
+        for item, name in zip(page.items, matched[path], strict=True):
+            block_id = name or _retired_id(writer, item.text, used, at) or new_id()
+            used.add(block_id)
+            names.append(block_id)
+        ids[path] = names
+    return ids
+
+
+def _retired_id(reader: Reader, text: str, used: set[str], at: str) -> str | None:
+    """Return the newest unused id of a block with this text that was deleted within RETURN_MS, or None."""
+    retired = reader.load(RetiredRecord, (sha256(text.strip()),))
+    for name, since in reversed(retired.ids if retired is not None else []):
+        recent = to_ms(at) - to_ms(since) <= RETURN_MS
+        if recent and name not in used and reader.load(MemoryRecord, (name,)) is None:
+            return name
+    return None
+
+
+class _MemoryWriter:
+    """Writes the memories of one write of documents. `changed` becomes True with the first record that changes."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        author: Author,
+        at: str,
+        records: Mapping[str, MemoryRecord],
+        *,
+        provenance: dict[str, Any],
+        project: str,
+    ) -> None:
+        self._writer = writer
+        self._author = author
+        self._at = at
+        self._records = records
+        self._provenance = provenance
+        self._project = project
+        self._projects: set[str] | None = None  # the names of all, read where a folder may be one of theirs
+        self._anything_forgotten = writer.count(Kind.FORGOTTEN) > 0
+        self.forgotten_by: str | None = None
+        self.session: str | None = None  # of the agent that wrote the file, whoever's process saved it
+        self.changed = False
+
+    def put(self, name: str, item: Item, path: str, order: int) -> None:
+        """Write the memory of one block; no change if it has the same words in the same document."""
+        words: dict[str, Any] = {
+            "type": item.type,
+            "content": item.content,
+            "tags": tuple(item.tags),
+            "title": item.title,
+            "fields": tuple(item.fields),
+        }
+        trust: Author = self._author if self.session is None else "agent"
+        stored = self._writer.load(MemoryRecord, (name,))
+        made_by_caller = self._records.get(name)
+        base = made_by_caller or stored or self._last_version(name)
+        if base is None:
+            record = MemoryRecord(
+                id=name,
+                document=path,
+                created_at=self._at,
+                updated_at=self._at,
+                trust=trust,
+                provenance=self._provenance if self.session is None else {"by": "agent", "session": self.session},
+                order=order,
+                project=self._project_of(None, path),
+                **words,
+            )
+        elif made_by_caller is not None:
+            record = replace(made_by_caller, document=path, order=order, **words)
+        elif _words_equal(base, words):
+            record = replace(base, document=path, project=self._project_of(base, path))
+        else:
+            project = self._project_of(base, path)
+            record = replace(base, document=path, updated_at=self._at, trust=trust, project=project, **words)
+        # An equal record needs no comparison by the store: of a document with 1,000 blocks, one edit changes one.
+        if record != stored and self._writer.save(record, (name,)):
+            self.changed = True
+            if trust == "person" and self._anything_forgotten:
+                recall_to_mind(self._writer, record)
+            if stored is None or not _words_equal(stored, words):
+                self._writer.event(
+                    "memory.written",
+                    {"memoryRef": f"space:{self._writer.space}", "memoryId": name, "tags": list(item.tags)},
+                )
+
+    def _project_of(self, memory: MemoryRecord | None, path: str) -> str | None:
+        """Return the project of a memory (None: a new one) whose block is at `path` now.
+
+        In a project's folder it belongs to that. Taken out of such a folder it is the person's: of a line that somebody
+        moves from `facts/harbour/mistakes.md` to `facts/mistakes.md` every project is to know. Where it was before, as
+        after an undo, it is what it was there. Else it is as before.
+        """
+        folder = self._project_folder(path)
+        if folder is not None:
+            return folder
+        if memory is None:
+            return self._project
+        if memory.document == path or self._project_folder(memory.document) is None:
+            return memory.project
+        versions = (version.value for version in self._writer.record_versions(MemoryRecord, (memory.id,)))
+        return next((old.project for old in versions if old is not None and old.document == path), PERSON)
+
+    def _project_folder(self, path: str) -> str | None:
+        """Return the project whose document is at `path`; None for other documents, and for folders of no project."""
+        folder = folder_of(path)
+        if folder is not None and self._projects is None:
+            stored = self._writer.load(ProjectsCursor, ProjectsCursor.KEY) or ProjectsCursor()
+            self._projects = {project.name for project in stored.projects}
+        return folder if self._projects is not None and folder in self._projects else None
+
+    def retire(self, name: str, text: str) -> None:
+        """Delete a memory, and store its id under its text, so that it is found if the text comes back."""
+        memory = None if self.forgotten_by is None else self._writer.load(MemoryRecord, (name,))
+        if memory is not None and self.forgotten_by is not None:
+            _forget(self._writer, memory, self.forgotten_by, self._at)
+        if self._writer.delete(Kind.MEMORY, (name,)):
+            self.changed = True
+        key = (sha256(text.strip()),)
+        retired = self._writer.load(RetiredRecord, key) or RetiredRecord()
+        ids = [entry for entry in retired.ids if entry[0] != name]
+        self._writer.save(RetiredRecord(ids=[*ids, (name, self._at)][-_RETIRED_KEPT:]), key)
+
+    def _last_version(self, name: str) -> MemoryRecord | None:
+        """Return the last version of a deleted memory, so that its history continues."""
+        versions = (version.value for version in self._writer.record_versions(MemoryRecord, (name,)))
+        return next((value for value in versions if value is not None), None)
+
+
+def _forget(writer: Writer, memory: MemoryRecord, who: str, at: str) -> None:
+    """Store the statement of a deleted memory, so that it is not learnt again."""
+    key = _statement_key(memory)
+    record = ForgottenRecord(
+        sha256=key,
+        memory=memory.id,
+        content=_statement(memory),
+        type=memory.type,
+        project=memory_project(memory),
+        by=who,
+        at=at,
+    )
+    writer.save(record, (key,))
+
+
+def recall_to_mind(writer: Writer, memory: MemoryRecord) -> None:
+    """Delete the forgotten statement of a memory, because the same was written again."""
+    if writer.count(Kind.FORGOTTEN):
+        writer.delete(Kind.FORGOTTEN, (_statement_key(memory),))
+
+
+def _statement(memory: MemoryRecord) -> str:
+    if memory.type is MemoryType.EPISODE:
+        return episode_text(memory.title, memory.fields, memory.content)
+    return memory.content
+
+
+def _statement_key(memory: MemoryRecord) -> str:
+    return statement_key(_statement(memory))
+
+
+def _words_equal(memory: MemoryRecord, words: Mapping[str, Any]) -> bool:
+    return all(getattr(memory, name) == words[name] for name in _WORDS)
+
+
+def _delete_document(writer: Writer, path: str, before: DocumentRecord | None) -> None:
+    writer.delete(Kind.DOCUMENT, (path,))
+    if before is not None:
+        writer.event("workspace.updated", {"path": path, "version": before.version + 1})
