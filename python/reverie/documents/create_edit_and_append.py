@@ -36,8 +36,8 @@ def new_document(path: str, items: Sequence[tuple[str, Wording]], *, day: str) -
     `day` (`YYYY-MM-DD`) is that of the write. Raises ValidationError, with `details["reason"]`: `no_memories` for a
     path where no such document can be, `no_words` for an item without a word.
     """
-    _refuse_wordless((identity, words) for identity, words in items)
     kind = kind_of(path, "")
+    _refuse_wordless(kind, items)
     if kind is DocumentKind.FACTS:
         body = "".join(bullet(words.content, words.tags) for _, words in items) + updated_line(day)
     elif kind is DocumentKind.EPISODES:
@@ -71,7 +71,9 @@ def apply_changes(path: str, text: str, ids: Sequence[str], changes: Sequence[Ch
         )
     items = dict(zip(ids, document.items, strict=True))
     _refuse_unknown(items, changes)
-    _refuse_wordless((change.id, change.words) for change in changes if not isinstance(change, Delete))
+    _refuse_wordless(
+        document.kind, ((change.id, change.words) for change in changes if not isinstance(change, Delete))
+    )
     effective = [
         change for change in changes if not isinstance(change, Update) or not _has_words(items[change.id], change.words)
     ]
@@ -177,12 +179,16 @@ def _refuse_unknown(items: Mapping[str, Item], changes: Sequence[Change]) -> Non
         seen.add(change.id)
 
 
-def _refuse_wordless(items: Iterable[tuple[str, Wording]]) -> None:
-    """Raise ValidationError for an item without a word."""
+def _refuse_wordless(kind: DocumentKind, items: Iterable[tuple[str, Wording]]) -> None:
+    """Raise ValidationError for an item without a word; a title alone is words of an episode, a bullet has none."""
     for identity, words in items:
-        if not clean(words.content) and not clean(words.title or ""):
+        title = "" if kind is DocumentKind.FACTS else words.title or ""
+        if not clean(words.content) and not clean(title):
             raise ValidationError(
-                f"{identity} would have no text", hint="delete it instead", reason="no_words", names=[identity]
+                f"{identity} would have no text",
+                hint="give it some words, or delete it",
+                reason="no_words",
+                names=[identity],
             )
 
 

@@ -232,6 +232,7 @@ def test_a_file_that_is_one_memory() -> None:
         ("facts/a.md", ["a", "b"], [Add("a", Wording("x"))], "duplicate_id"),
         ("facts/a.md", ["a", "b"], [Add("c", Wording("x")), Add("c", Wording("y"))], "duplicate_id"),
         ("facts/a.md", ["a", "b"], [Update("a", Wording(" \n\x00"))], "no_words"),
+        ("facts/a.md", ["a", "b"], [Add("c", Wording("\u2003", title="a bullet has no title"))], "no_words"),
         ("notes.md", [], [Add("a", Wording("x"))], "no_memories"),
         ("episodes/x.md", [], [Add("a", Wording("x"))], "breaks_out"),
     ],
