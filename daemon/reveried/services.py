@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.ids import new_id
 from reverie.usecases.generated_files import ProjectListings
-from reverie.usecases.lost_update import ReadVersions
+from reverie.usecases.merge_stale_writes import ReadVersions
 from reverie.usecases.waiting_candidate_counts import WaitingCandidates
 from reveried.actions.hooks import SessionMemory
 from reveried.background_working_states import BackgroundState, StateCache

@@ -204,7 +204,7 @@ def _index_record(memory: Recalled) -> IndexEntry:
 def _groups(
     types: Collection[MemoryType] | None, tags: Collection[str] | None, projects: Collection[str] | None
 ) -> list[list[str]]:
-    """Return sets of groups that a memory of any of the types and projects and with every one of the tags is in."""
+    """Return a filter: a memory must be in one group at least of each list (its types, its projects, each tag)."""
     any_of = [] if types is None else [[_type_group(kind) for kind in types]]
     any_of += [] if projects is None else [[_project_group(project) for project in projects]]
     return [*any_of, *([_tag_group(tag)] for tag in tags or ())]

@@ -53,7 +53,7 @@ def items(pick: random.Random, count: int) -> list[list[str]]:
 
 
 def text(words: Sequence[str]) -> bytes:
-    """Return an item's text."""
+    """Return words as one item of a markdown list."""
     return f"- {' '.join(words)}\n".encode()
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from reverie.context import Limits, render
 from reverie.evals.context_and_knowledge_texts import context_of
 from reverie.evals.continuity import BUDGETS, CLIENT, REVERIE, TAIL, TALK, Report, continuity
-from reverie.evals.distillation_frequency import frequency, one_thread
+from reverie.evals.distillations_with_context_editing import frequency, one_thread
 from reverie.importers.join_entries_into_messages import main_line
 from reverie.importers.transcript_files import read_entries
 

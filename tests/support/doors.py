@@ -57,7 +57,7 @@ class Place:
     scratch: Path
 
     def said(self, chance: random.Random, word: str | None = None) -> str:
-        """Return a sentence with the project's word."""
+        """Return a made-up sentence with `word`, by default the one that only this project's texts have."""
         return f"{word or self.word} keeps boat {chance.randrange(40)} at pier {chance.randrange(9)}"
 
 

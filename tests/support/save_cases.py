@@ -45,7 +45,7 @@ class Outcome:
 
 
 def lines_of(text: str) -> Counter[str]:
-    """Return the lines of a text that have unique words; the header lines are nobody's."""
+    """Return how often each line with one of the unique words (`w17`) is in a text; header lines do not count."""
     kept = (line.rstrip() for line in text.removeprefix("\ufeff").split("\n") if not line.startswith(HEADER))
     return Counter(line for line in kept if words(line))
 

@@ -18,9 +18,9 @@ from reverie.documents.prose_to_bullets import with_bullets
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType
 from reverie.store import DocumentRecord
-from reverie.usecases import lost_update, working_state
+from reverie.usecases import merge_stale_writes, working_state
 from reverie.usecases.documents import writable_path
-from reverie.usecases.lost_update import ReadVersion
+from reverie.usecases.merge_stale_writes import ReadVersion
 from reveried.actions import documents, project_lookup, recall_and_change_memories, threads_and_states
 from reveried.snapshot_decide_and_commit import answer_once, stored_answer
 
@@ -179,7 +179,7 @@ async def _read(call: ToolCall, params: tools.MemoryReadInput) -> Json:
     if document is None:
         raise NotFound(f"there is no memory file {params.path!r}")
     limit = None if isinstance(params.limit, UnsetType) else params.limit
-    part = lost_update.part_of(document.content, offset=params.offset, limit=limit)
+    part = merge_stale_writes.part_of(document.content, offset=params.offset, limit=limit)
     if part.first > part.lines:
         raise ValidationError(
             f"{params.path} has {part.lines:,} lines, and none at {params.offset:,}", hint="give a smaller offset"
@@ -251,9 +251,9 @@ async def _current(call: ToolCall, path: str) -> DocumentRecord | None:
 
 def _text_to_write(call: ToolCall, path: str, params: str, document: DocumentRecord | None) -> str:
     with call.services.store.reader(call.space) as reader:
-        by_person = document is not None and lost_update.has_words_of_person(reader, document)
+        by_person = document is not None and merge_stale_writes.has_words_of_person(reader, document)
     known = call.services.read_versions.get(_key(call, path))
-    return lost_update.text_to_write(params, document, known, has_words_of_person=by_person)
+    return merge_stale_writes.text_to_write(params, document, known, has_words_of_person=by_person)
 
 
 def _key(call: ToolCall, path: str) -> tuple[str, str, str, str]:

@@ -14,7 +14,7 @@ from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.models import WorkingState
 from reverie.store import ThreadRecord, seal
 from reverie.usecases import context_window_usage, contexts, generated_files, inherited_notes, threads, working_state
-from reverie.usecases import thread_rewind as rewinds
+from reverie.usecases import rewind_to_branch as rewinds
 from reverie.usecases.stored_entries import entry_record
 from reveried.actions import project_lookup
 from reveried.actions.distill import distill, start_distilling

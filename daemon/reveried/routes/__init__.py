@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reveried.http.route_table_and_dispatch import Table, table
 from reveried.routes import (
+    agent_runs_and_files,
     conflicts_and_sync,
     contexts_states_and_notes,
     distill_learn_and_reflect,
@@ -14,7 +15,6 @@ from reveried.routes import (
     jobs,
     mcp,
     memories_recall_and_candidates,
-    runs,
     search,
     sessions_hooks_and_privacy,
     spaces_tokens_and_projects,
@@ -37,7 +37,7 @@ def routes() -> Table:
         distill_learn_and_reflect.ROUTES,
         memories_recall_and_candidates.ROUTES,
         memories_recall_and_candidates.CANDIDATE_ROUTES,
-        runs.ROUTES,
+        agent_runs_and_files.ROUTES,
         search.ROUTES,
         tools_and_memory_tool.ROUTES,
         mcp.ROUTES,

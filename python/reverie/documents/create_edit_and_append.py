@@ -71,9 +71,7 @@ def apply_changes(path: str, text: str, ids: Sequence[str], changes: Sequence[Ch
         )
     items = dict(zip(ids, document.items, strict=True))
     _refuse_unknown(items, changes)
-    _refuse_wordless(
-        document.kind, ((change.id, change.words) for change in changes if not isinstance(change, Delete))
-    )
+    _refuse_wordless(document.kind, ((change.id, change.words) for change in changes if not isinstance(change, Delete)))
     effective = [
         change for change in changes if not isinstance(change, Update) or not _has_words(items[change.id], change.words)
     ]

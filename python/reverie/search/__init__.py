@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reverie.full_text_index import Hit
-from reverie.search.question_weights import SPREAD_FROM, days_asked_about, is_question, spread, surroundings_for
 from reverie.search.searchable_units import (
     K1,
     VERSION,
@@ -17,6 +16,13 @@ from reverie.search.searchable_units import (
     message_text,
     message_unit,
     section_of,
+)
+from reverie.search.time_speaker_and_answer_weights import (
+    SPREAD_FROM,
+    days_asked_about,
+    is_question,
+    spread,
+    surroundings_for,
 )
 
 if TYPE_CHECKING:

@@ -2,6 +2,25 @@
 
 from __future__ import annotations
 
+from reverie.store.document_memory_and_review_records import (
+    AccessCursor,
+    AccessRecord,
+    ArchiveEntryRecord,
+    ArchiveRecord,
+    ArchivesCursor,
+    BaselineRecord,
+    CandidateRecord,
+    ConflictRecord,
+    DocumentRecord,
+    DreamRecord,
+    ForgottenRecord,
+    ListedCursor,
+    MemoriesCursor,
+    MemoryRecord,
+    PendingChange,
+    RegionRecord,
+    RetiredRecord,
+)
 from reverie.store.encode_and_seal_records import Redactor, Sealed, open_sealed, seal, to_ms
 from reverie.store.group_commit import Done, Failed, Write
 from reverie.store.lock_and_rollback_guard import StoreLock, needs_check, truncated_at
@@ -20,25 +39,6 @@ from reverie.store.maintenance_and_usage_records import (
     PurgesCursor,
     SpendRecord,
     VersionsCursor,
-)
-from reverie.store.memory_and_review_records import (
-    AccessCursor,
-    AccessRecord,
-    ArchiveEntryRecord,
-    ArchiveRecord,
-    ArchivesCursor,
-    BaselineRecord,
-    CandidateRecord,
-    ConflictRecord,
-    DocumentRecord,
-    DreamRecord,
-    ForgottenRecord,
-    ListedCursor,
-    MemoriesCursor,
-    MemoryRecord,
-    PendingChange,
-    RegionRecord,
-    RetiredRecord,
 )
 from reverie.store.reader import Reader, Version
 from reverie.store.record_cache import RecordCache

@@ -21,7 +21,7 @@ from reverie.errors import ModelFailed, ReverieError
 from reverie.language_model.extraction import CONTENT_CHARS_MAX
 from reverie.models import MemoryType
 from reverie.usecases.documents import check_storable, writable_path
-from reverie.usecases.lost_update import part_of
+from reverie.usecases.merge_stale_writes import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

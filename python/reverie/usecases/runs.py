@@ -296,7 +296,10 @@ def file_key(run_id: str, path: str) -> tuple[str, str]:
 
 
 def snapshot(reader: Reader, run_id: str, *, window: int, literals: Sequence[str], at: str, random: bytes) -> RunJob:
-    """Read what a completion needs; `window` is `consolidation.window` in tokens. Raises NotFound."""
+    """Return what the end of a run is decided from: its record and files, its thread's new entries, the memories.
+
+    `window` is `consolidation.window` in tokens. Raises NotFound.
+    """
     run = get(reader, run_id)
     thread = None if run.thread is None else reader.load(ThreadRecord, (run.thread,))
     entries: list[SealedEntry] = []

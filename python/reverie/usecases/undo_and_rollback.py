@@ -31,7 +31,7 @@ from reverie.store.restore_replaced_versions import undo_operation
 from reverie.usecases import conflicts, documents, history_and_retention
 from reverie.usecases.generated_files import LIST, WHY_LISTED
 from reverie.usecases.memory_changes import edit_block, wording
-from reverie.usecases.thread_rewind import undo_rewind
+from reverie.usecases.rewind_to_branch import undo_rewind
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 
 if TYPE_CHECKING:

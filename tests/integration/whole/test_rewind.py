@@ -33,7 +33,7 @@ def turn(number: int) -> list[dict[str, Any]]:
 
 
 def in_context(client: Client, thread: str) -> str:
-    """Return all that the context of a thread says."""
+    """Return the messages of a thread's context as JSON."""
     return json.dumps(client.context(thread).request.messages)
 
 
