@@ -321,7 +321,7 @@ class Churn:
         name = self.name("thread")
         self.ask("POST", "/v1/threads", {201}, {"id": name})
         self.ask("GET", f"/v1/threads/{name}/context", {200, 404, 500})
-        for pid in children(self.daemon.pid):
+        for pid in compute_processes(self.daemon.pid):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, stop)
         self.ask("GET", f"/v1/threads/{name}/context?query=deploy", {200, 404, 500})
@@ -378,8 +378,14 @@ class Churn:
         self.delete_thread(name)
 
 
-def children(pid: int) -> Iterator[int]:
-    """Yield the children of a process."""
+def compute_processes(pid: int) -> Iterator[int]:
+    """Yield the compute processes of a daemon.
+
+    One that is being started runs the daemon's program still, and is left alone: while it is between vfork and exec the
+    daemon waits for it, so a stop of the child alone would stop both for ever.
+    """
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(OSError):
-            yield from map(int, (task / "children").read_text("ascii").split())
+            for child in map(int, (task / "children").read_text("ascii").split()):
+                if b"reveried.compute_process" in Path(f"/proc/{child}/cmdline").read_bytes():
+                    yield child
