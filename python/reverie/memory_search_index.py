@@ -96,7 +96,7 @@ class SearchIndex:
     def __init__(self, index: Index | None = None) -> None:
         """Begin with a saved index, or with an empty one."""
         self.index = index or Index()
-        self._learned = (0, 0.0)  # the number of memories at that time, and the threshold
+        self._learned: tuple[int, float] | None = None  # the number of memories at that time, and the threshold
 
     def __len__(self) -> int:
         return len(self.index)
@@ -168,12 +168,14 @@ class SearchIndex:
     @property
     def has_threshold(self) -> bool:
         """True if the threshold of silence was learned, and from about as many memories as there are now."""
+        if self._learned is None:
+            return False
         size = self._learned[0]
-        return size > 0 and size / _GROWTH <= len(self) <= size * _GROWTH
+        return size / _GROWTH <= len(self) <= size * _GROWTH
 
     def threshold(self) -> float:
         """Return the relevance that this store exceeds by chance for few queries only, as learned from the probes."""
-        if not self.has_threshold:
+        if self._learned is None or not self.has_threshold:
             self._learned = len(self), query_relevance.threshold(map(self._best_relevance, query_relevance.PROBES))
         return self._learned[1]
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 STARTS = 15
 CALLS = 300
+MEMORIES = 1_000
 NOTE = {"content": "the gate is green", "category": "decision"}
 
 
@@ -33,7 +34,11 @@ def main() -> None:
     """Print one table."""
     with running_daemon() as daemon, tempfile.TemporaryDirectory() as folder:
         starts(daemon, Path(folder))
-        calls(daemon, Path(folder))
+        for memories in (0, MEMORIES):
+            for number in range(memories):
+                content = f"The gate {number} of the harbour is closed by the tide at {number % 24}"
+                daemon.ask("POST", "/v1/memories", {"content": content})
+            calls(daemon, Path(folder), memories)
 
 
 def starts(daemon: Daemon, folder: Path) -> None:
@@ -56,7 +61,7 @@ def starts(daemon: Daemon, folder: Path) -> None:
     print(f"  resident after the first answer    {memory[0]:8.1f} MB; after a call {memory[1]:.1f} MB")
 
 
-def calls(daemon: Daemon, folder: Path) -> None:
+def calls(daemon: Daemon, folder: Path, memories: int) -> None:
     """Print the median of each call, and that of the daemon without the bridge."""
     with bridge(daemon.env, folder) as agent:
         agent.open(name="bench")
@@ -66,7 +71,7 @@ def calls(daemon: Daemon, folder: Path) -> None:
         def direct(tool: str, fields: dict[str, Any]) -> Any:
             return daemon.ask("POST", f"/v1/tools/{tool}", {"input": fields, "thread": thread})
 
-        print(f"calls, median of {CALLS}: through the bridge, and on a connection of its own")
+        print(f"{memories:,} memories, median of {CALLS} calls: through the bridge, and on a connection of its own")
         rows: tuple[tuple[str, Callable[[], Any], Callable[[], Any]], ...] = (
             ("tools/list", lambda: agent.ask("tools/list"), lambda: daemon.ask("GET", "/v1/tools?format=mcp")),
             ("memory_list", lambda: agent.call("memory_list", {}), lambda: direct("memory_list", {})),
