@@ -12,6 +12,7 @@ store was opened. A read that finds its record needs none of this, because the r
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -43,6 +44,8 @@ __all__ = [
     "walk_collection",
 ]
 
+PARTS_MAX = 4096  # collections of single threads that are known to be whole: half a megabyte
+_KIND_BYTES = 2  # of a collection's prefix behind the space: its kind and, of versions, the kind that they are of
 _BATCH = 4096  # keys looked up at a time while a collection is walked; keeps their list small
 
 
@@ -170,21 +173,43 @@ class VerifiedCollections:
 
     Verifying once is enough: while the store is open, every change goes through it and updates the checksum. What this
     cannot see is a change of the file by another program after the collection was verified.
+
+    Of the collections of single threads only those with records are kept, at most PARTS_MAX: threads come and go, and
+    any name may be asked for. One that is not kept is verified again.
     """
 
     def __init__(self) -> None:
         self._whole: set[bytes] = set()
+        self._parts: dict[bytes, None] = {}  # those of single threads that are whole, oldest first
+        self._parts_lock = threading.Lock()
         self._damaged: dict[bytes, str] = {}
 
     def require(self, view: ChecksumView, space: bytes, prefix: bytes) -> None:
         """Verify the collection with this prefix. Raises Damaged naming it where records are missing from it."""
-        if prefix in self._whole:
+        if prefix in self._whole or prefix in self._parts:
             return
         self._raise_if_damaged(prefix)
         # A checksum that is missing, or was put there by damage, would make an incomplete collection look complete. So
         # the level above goes first: only then is "no checksum" known to mean "no records".
         self.require_space(view, space)
-        self._compare(prefix, view.checksum(prefix) or CollectionChecksum(), view.txn)
+        expected = view.checksum(prefix) or CollectionChecksum()
+        self._compare(prefix, expected, view.txn)
+        if len(prefix) <= len(space) + _KIND_BYTES:
+            self._whole.add(prefix)
+        elif expected.count:
+            self._keep_part(prefix)
+
+    def emptied(self, prefix: bytes) -> None:
+        """Drop the collection of a single thread, which has no records any more."""
+        with self._parts_lock:
+            self._parts.pop(prefix, None)
+
+    def _keep_part(self, prefix: bytes) -> None:
+        """Keep the collection of a single thread as whole; the oldest one is dropped where they are too many."""
+        with self._parts_lock:
+            self._parts[prefix] = None
+            if len(self._parts) > PARTS_MAX:
+                del self._parts[next(iter(self._parts))]
 
     def require_kind(self, view: ChecksumView, space: bytes, kind: Kind) -> None:
         """Verify every collection of a kind, and that no record of it is outside of them. Raises Damaged."""
@@ -200,6 +225,7 @@ class VerifiedCollections:
             total.count += checksum.count
             total.digest ^= checksum.digest
         self._compare(prefix, total, view.txn)
+        self._whole.add(prefix)
 
     def require_space(self, view: ChecksumView, space: bytes) -> None:
         """Compare the collection checksums of a space with its root. Raises Damaged.
@@ -214,6 +240,7 @@ class VerifiedCollections:
         if root is None:
             self._require_roots(view.txn)
         self._compare(prefix, root or CollectionChecksum(), view.txn)
+        self._whole.add(prefix)
 
     def _require_roots(self, txn: lmdb.Transaction[bytes]) -> None:
         """Compare the roots of all spaces with the header. Raises Damaged."""
@@ -233,7 +260,7 @@ class VerifiedCollections:
         self._whole.add(prefix)
 
     def _compare(self, prefix: bytes, expected: CollectionChecksum, txn: lmdb.Transaction[bytes]) -> None:
-        """Walk a collection and compare it with its checksum; remember the result. Raises Damaged."""
+        """Walk a collection and compare it with its checksum; remember damage. Raises Damaged."""
         collection = collection_name(prefix)
         try:
             found = walk_collection(txn, prefix)
@@ -244,7 +271,6 @@ class VerifiedCollections:
                 self._refuse(
                     prefix, f"{collection} is not whole: {expected.count} records counted, {found.count} found"
                 )
-            self._whole.add(prefix)
 
     def _raise_if_damaged(self, prefix: bytes) -> None:
         """Raise Damaged again where the collection was verified before and failed."""

@@ -190,6 +190,7 @@ class GroupCommit:
                 # An emptied thread would leave a checksum behind for ever. One of a whole kind stays: a sequence's
                 # `last` must not begin again.
                 self._txn.delete(key)
+                self._verified.emptied(prefix)
             else:
                 root.add(self._put(key, checksum))
         old = self._txn.get(raw)

@@ -119,6 +119,7 @@ class AccessCounts:
         with self._lock:
             counted = self._spaces.setdefault(space, _Counted())
             counted.committed = max(counted.committed, number)
+            counted.stored.clear()  # what a batch counted is another record now, and many memories are deleted by then
 
     @staticmethod
     def _total(reader: Reader, space: _Counted, added: Iterable[_Batch], memory_id: str) -> AccessRecord:

@@ -79,6 +79,8 @@ def screen(
 
     Those wait that are near a forgotten memory, or whose words are from outside: quarantined, whatever they say.
     """
+    if not candidates:
+        return Screened([], [], 0)
     known = Forgotten((record.sha256, record.content, record.project) for record in forgotten)
     result = Screened([], [], 0)
     for candidate in candidates:

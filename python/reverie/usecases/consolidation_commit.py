@@ -5,7 +5,7 @@ The decision is in `consolidation_plan` and runs in the compute process.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -25,14 +25,15 @@ from reverie.store import (
     MemoriesCursor,
     MemoryRecord,
     PurgesCursor,
+    open_sealed_as,
 )
 from reverie.usecases import candidate_review, project_identity
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from reverie.store import Reader, Writer
+    from reverie.store import Key, Reader, Writer
 
 __all__ = [
     "DocumentText",
@@ -41,6 +42,7 @@ __all__ = [
     "changes_answer",
     "commit",
     "empty_plan",
+    "forgotten_records",
     "remove_thread_archives",
     "replace_archive",
     "save_archive",
@@ -48,6 +50,8 @@ __all__ = [
 ]
 
 _NEVER = AccessRecord()
+_NO_ACCESS: Final[tuple[Key | None, AccessRecord]] = (None, _NEVER)
+_SIZE_BYTES: Final = 4  # of the size before each sealed record
 MEMORY_FOLDERS = ("facts/", "episodes/")  # the folders of documents that consolidation writes memories into
 
 
@@ -65,14 +69,16 @@ class DocumentText(msgspec.Struct):
 class MemorySnapshot(msgspec.Struct):
     """The memories of a space and the documents with them; `operation` is the last one that changed a memory.
 
-    `window` is `consolidation.window` in tokens, by which the capacity tier is chosen. `forgotten` is not learnt again.
+    `window` is `consolidation.window` in tokens, by which the capacity tier is chosen. `forgotten` is not learnt again:
+    sealed records, each after its size in four bytes (`forgotten_records` opens them). Thousands of records that are
+    read for each consolidation would be taken apart and put together again, only to be sent to the compute process.
     """
 
     operation: int
     memories: list[MemoryRecord]
     documents: dict[str, DocumentText]
     window: int
-    forgotten: list[ForgottenRecord] = []
+    forgotten: bytes = b""
 
 
 class MemoryPlan(msgspec.Struct):
@@ -108,20 +114,45 @@ def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
         for _, record in reader.records(DocumentRecord)
         if record.ids or record.path.startswith(MEMORY_FOLDERS)
     }
-    accessed = {str(key[0]): access for key, access in reader.records(AccessRecord)}
-    memories = []
-    for _, record in reader.records(MemoryRecord):
-        access = accessed.get(record.id, _NEVER)
-        if (record.access_count, record.last_accessed_at) != (access.count, access.at):
-            record = msgspec.structs.replace(record, access_count=access.count, last_accessed_at=access.at)  # noqa: PLW2901
-        memories.append(record)
     return MemorySnapshot(
         operation=_last_change(reader),
-        memories=memories,
+        memories=list(_memories(reader)),
         documents=documents,
         window=window,
-        forgotten=[record for _, record in reader.records(ForgottenRecord)],
+        forgotten=_forgotten(reader),
     )
+
+
+def _memories(reader: Reader) -> Iterator[MemoryRecord]:
+    """Yield every memory with its accesses; those of deleted memories, which stay for an undo, are passed over."""
+    accesses = reader.records(AccessRecord)
+    key, access = next(accesses, _NO_ACCESS)
+    for _, record in reader.records(MemoryRecord):  # both come in the order of the memories' ids
+        while key is not None and str(key[0]) < record.id:
+            key, access = next(accesses, _NO_ACCESS)
+        now = access if key is not None and key[0] == record.id else _NEVER
+        if (record.access_count, record.last_accessed_at) == (now.count, now.at):
+            yield record
+        else:
+            yield msgspec.structs.replace(record, access_count=now.count, last_accessed_at=now.at)
+
+
+def _forgotten(reader: Reader) -> bytes:
+    """Return the forgotten statements as `MemorySnapshot` has them."""
+    joined = bytearray()
+    for _, sealed in reader.scan_sealed(Kind.FORGOTTEN):
+        joined += len(sealed).to_bytes(_SIZE_BYTES, "big")
+        joined += sealed
+    return bytes(joined)
+
+
+def forgotten_records(snapshot: MemorySnapshot) -> Iterator[ForgottenRecord]:
+    """Yield the forgotten statements of a snapshot. Raises Damaged."""
+    at = 0
+    while at < len(snapshot.forgotten):
+        start = at + _SIZE_BYTES
+        at = start + int.from_bytes(snapshot.forgotten[at:start], "big")
+        yield open_sealed_as(ForgottenRecord, snapshot.forgotten[start:at])
 
 
 def empty_plan(snapshot: MemorySnapshot) -> MemoryPlan:

@@ -151,11 +151,8 @@ def snapshot(
         is_distilled=is_distilled,
         state=state,
         digest="" if digest is None else digest.text,
-        forgotten=[
-            record.content
-            for _, record in reader.records(ForgottenRecord)
-            if record.content and record.project in ("", thread.project or "")
-        ],
+        # Thousands of statements, which most contexts have no text to compare with.
+        forgotten=_forgotten(reader, thread.project or "") if base is not None or (digest and digest.text) else [],
         notes=[
             Note(id=note.id, content=note.content, category=note.category, at=note.at)
             for _, note in reader.records(NoteRecord, (thread_id,))
@@ -166,6 +163,12 @@ def snapshot(
         max_tokens=max_tokens,
         placement=placement,
     )
+
+
+def _forgotten(reader: Reader, project: str) -> list[str]:
+    """Return the forgotten statements of a project and of the person."""
+    records = (record for _, record in reader.records(ForgottenRecord))
+    return [record.content for record in records if record.content and record.project in ("", project)]
 
 
 @lru_cache(maxsize=8)  # up to a few hundred kilobytes each, in the daemon, which is long-lived

@@ -8,7 +8,7 @@ import lmdb
 import pytest
 
 from reverie.errors import Damaged
-from reverie.store import Kind, Reader, Store, Writer, seal
+from reverie.store import Kind, Reader, Store, Writer, collection_checksums, seal
 from reverie.store.collection_checksums import CollectionChecksum, checksum_key, header_key, root_key, walk_collection
 from reverie.store.encode_and_seal_records import HASH_BYTES, encode_record, seal_own
 from reverie.store.record_keys import encode_key, kind_prefix, space_prefix
@@ -236,6 +236,28 @@ def test_a_collection_is_verified_once_and_stays_verified_after_writes(store: St
             assert reader.count(Kind.MEMORY) == len(list(reader.scan(Kind.MEMORY)))
     whole = set(store._verified._whole)
     assert MEMORIES in whole
+
+
+def test_what_is_known_of_single_threads_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a thread that there never was nor one that was deleted is kept; of those with an outline, the newest."""
+    monkeypatch.setattr(collection_checksums, "PARTS_MAX", 3)
+    kept = store._verified._parts
+
+    def parts_of(thread: str) -> int:
+        with store.reader(SPACE) as reader:
+            return len(list(reader.scan(Kind.OUTLINE, (thread,))))
+
+    for number in range(20):
+        assert parts_of(f"nobody-{number}") == 0
+        put(store, Kind.OUTLINE, (f"t{number}", 1), {"n": number})
+        assert parts_of(f"t{number}") == 1
+        write(store, lambda w, number=number: w.delete(Kind.OUTLINE, (f"t{number}", 1)))
+        assert not kept
+    for number in range(5):
+        put(store, Kind.OUTLINE, (f"t{number}", 1), {"n": number})
+        assert parts_of(f"t{number}") == 1
+    assert len(kept) == 3
+    assert parts_of("t0") == 1
 
 
 def test_the_checksum_equals_that_of_a_walk(store: Store) -> None:

@@ -65,6 +65,20 @@ def test_a_batch_that_is_committed_twice_counts_once(tmp_path: Path) -> None:
         assert counts.writes(SPACE) == []
 
 
+def test_what_is_written_is_not_kept_in_memory(tmp_path: Path) -> None:
+    """Of memories that were recalled once, and deleted since, nothing stays in the process."""
+    counts = AccessCounts("run")
+    with opened(tmp_path) as store:
+        counts.count(SPACE, ["a", "b"], at=AT)
+        [write] = counts.writes(SPACE)
+        number = committed(store, write)
+        assert count_of(store, counts, "a") == count_of(store, counts, "b") == 1
+        assert len(counts._spaces[SPACE].stored) == 2
+        counts.committed(SPACE, number)
+        assert len(counts._spaces[SPACE].stored) == 0
+        assert count_of(store, counts, "a") == 1
+
+
 def test_another_process_counts_on(tmp_path: Path) -> None:
     """The batch numbers of an earlier process mean nothing to the next one."""
     counts = AccessCounts("first")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from reverie import wire
 from reverie.errors import Conflict
 from reverie.models import Candidate, Delete, MemoryType, Update
 from reverie.redact import Redactor
-from reverie.store import Kind
+from reverie.store import ForgottenRecord, Kind
 from reverie.usecases import consolidation_commit
 from reverie.usecases.consolidation_plan import decide, plan_changes
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
@@ -222,13 +223,49 @@ def test_the_snapshot_has_the_accesses_of_each_memory(tmp_path: Path) -> None:
     """Memories with and without accesses have their counts; accesses of deleted memories are left out."""
     with opened(tmp_path / "store") as store:
         desk = Desk(store)
-        desk.save(PREFERENCES, "- Editor: vim\n- Tabs over spaces\n")
+        desk.save(PREFERENCES, "- Editor: vim\n- Tabs over spaces\n- Lines of 100\n")
         put(store, Kind.ACCESS, ("mem_002",), {"count": 3, "at": AT})
-        put(store, Kind.ACCESS, ("mem_gone",), {"count": 5, "at": AT})
+        for gone in ("mem_000", "mem_001a", "mem_gone"):
+            put(store, Kind.ACCESS, (gone,), {"count": 5, "at": AT})
         with store.reader("default") as reader:
             found = consolidation_commit.snapshot(reader, window=200_000).memories
 
     assert {one.id: (one.access_count, one.last_accessed_at) for one in found} == {
         "mem_001": (0, None),
         "mem_002": (3, AT),
+        "mem_003": (0, None),
     }
+
+
+def test_forgotten_statements_take_their_own_bytes_alone(tmp_path: Path) -> None:
+    """A snapshot of many is one piece of memory, and each is read again as it was stored."""
+    stored = [
+        ForgottenRecord(
+            sha256=f"{number:064}",
+            memory=f"mem_{number}",
+            content=f"Rule {number}",
+            type=MemoryType.FACT,
+            by="me",
+            at=AT,
+        )
+        for number in range(400)
+    ]
+
+    def body(writer: Writer) -> None:
+        for record in stored:
+            writer.save(record, (record.sha256,))
+
+    with opened(tmp_path / "store") as store:
+        write(store, body)
+        with store.reader("default") as reader:
+            consolidation_commit.snapshot(reader, window=200_000)
+            tracemalloc.start()
+            try:
+                snapshot = consolidation_commit.snapshot(reader, window=200_000)
+                _, most = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+
+    assert list(consolidation_commit.forgotten_records(snapshot)) == stored
+    assert most < 3 * len(snapshot.forgotten)  # the whole of it, twice where it is copied, and what it grew by
+    assert len(snapshot.forgotten) < 250 * len(stored)
