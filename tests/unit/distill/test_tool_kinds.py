@@ -104,7 +104,11 @@ def test_a_session_of_codex_teaches_like_one_of_claude_code() -> None:
     thread = Thread().user("Nested headings lose their level, please look into the parser of documents")
     for _ in range(2):
         thread.call("apply_patch", {"input": PATCH}, f"{ok}Success").call("exec_command", {"cmd": "make test"}, ok)
-    thread.call("exec_command", {"cmd": commit}, f"{ok}[main 1a2b3c4] feat(parser): accept tabs before a heading")
+    thread.call(
+        "exec_command",
+        {"cmd": commit},
+        f"{ok}[main 1a2b3c4] feat(parser): accept tabs before a heading\n 2 files changed",
+    )
     found = ENGINE.candidates(thread.messages)
     assert [one.type for one in found] == [MemoryType.PROCEDURE, MemoryType.EPISODE]
     fields = dict(found[1].fields)

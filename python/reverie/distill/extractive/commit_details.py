@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reverie.distill.extractive.commands import (
     here_documents,
     masked_here_documents,
-    without_here_documents,
     without_signatures,
 )
 from reverie.distill.extractive.language_cues import words_of
@@ -28,7 +27,6 @@ __all__ = [
     "is_correction",
     "is_fix",
     "is_tiny",
-    "paths_as_committed",
     "read_message",
     "same_line",
     "says_change",
@@ -137,8 +135,6 @@ _OF_TESTS = re.compile(
 # Of git's report: "1 file changed, 1 insertion(+), 2 deletions(-)".
 _CHANGED_LINES = re.compile(r"^ \d+ files? changed.*$", re.MULTILINE)
 _TINY: Final = 3  # lines
-# The repository of a command: "git -C /home/ann/harbour add ...", "cd /home/ann/harbour && git add ...".
-_FOLDER = re.compile(r"(?:\bgit -C|(?:^|&& )cd) (?P<folder>/\S+|'/[^']+'|\"/[^\"]+\")")
 # Where a commit is made, and the options with its message: "-m 'Fix the parser'", "-am 'Fix it'", "--message=...".
 _COMMAND = re.compile(r"\bgit (?:-\w+ \S+ |--[\w-]+ )*commit\b")
 _OPTION = re.compile(r"\s(?:-\w*m|--message)[ =](?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)')")
@@ -234,19 +230,6 @@ def is_tiny(report: str, subject: str) -> bool:
     return (
         counts is not None and sum(map(int, re.findall(r"(\d+) [id]", counts.group()))) <= _TINY and not is_fix(subject)
     )
-
-
-def paths_as_committed(edited: Sequence[str], command: str, root: str) -> tuple[str, ...]:
-    """Return paths as the command of their commit names them, which is below the repository's folder."""
-    folders = [match["folder"].strip("'\"").rstrip("/") for match in _FOLDER.finditer(command)]
-    words = [word.strip("'\"") for word in without_here_documents(command).split() if "." in word]
-    found = []
-    for path in edited:
-        full = path if path.startswith("/") else f"{root}/{path}"
-        below = [full[len(folder) + 1 :] for folder in folders if full.startswith(f"{folder}/")]
-        named = [word for word in words if full.endswith(f"/{word}")]
-        found.append(max(below or named, key=len, default=path))
-    return tuple(found)
 
 
 def same_line(line: str, subject: str) -> bool:

@@ -20,13 +20,13 @@ from reverie.distill.extractive.commit_details import (
     TITLE_WORDS_MIN,
     commit_title,
     is_tiny,
-    paths_as_committed,
     read_message,
     same_line,
     without_left_out,
     without_type,
 )
 from reverie.distill.extractive.commits_that_correct_earlier_work import LaterCommits, with_id
+from reverie.distill.extractive.committed_files import CommittedFiles
 from reverie.distill.extractive.detect_undone_or_failed_work import EndState, Finished, common_words
 from reverie.distill.extractive.language_cues import words_of
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import BROKEN, mended_cause
@@ -117,7 +117,7 @@ class _Work:
     told: Sequence[str] = ()  # the sentences of the solution, of which the first names the commit
     lesson: str = ""
     edited: Sequence[str] = ()
-    files: Sequence[str] = ()  # of `edited`, those that are there at the end, as the commit names them
+    files: Sequence[str] = ()  # of its commit, or of `edited`, those that are there at the end, by their names there
     later: str = ""
     seqs: list[int] = field(default_factory=list)
 
@@ -130,9 +130,11 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
     before = 0
     aims: set[str] = set()
     ids = lasting_ids(facts.trace.calls, facts.commits)
+    files = CommittedFiles(facts.trace)
     for commit in facts.commits:
         work = _of_commit(commit, ids.get(commit.sha, ""), before, plans, facts)
         if work is not None:
+            work.files = files.of(commit, before, work.edited)
             if work.task and work.task in aims:  # said of the plan's first commit already
                 work.task, work.is_problem = f"Part of: {first_sentence(work.task)}", False
             aims.add(work.task)
@@ -158,7 +160,7 @@ def _holding(found: Sequence[_Work], facts: ThreadFacts, ids: Mapping[str, str])
             out = outdated.among([*work.told[1:], work.lesson], finished)
             work.told = [*work.told[:1], *without_left_out(work.told[1:], out.__contains__)]
             work.lesson = "" if work.lesson in out else work.lesson
-            work.files = later.paths(work.files or work.edited, work.until)
+            work.files = later.paths(work.files if work.sha else work.edited, work.until)
             work.later = later.told(work.title, text, work.edited, work.until, end_state.taken_back)
             if work.sha == "" or len(work.told) > 1 or work.problem or work.task or work.lesson:
                 yield work
@@ -184,7 +186,8 @@ def short_summary(title: str) -> str:
 
 def _episode(work: _Work, at: str | None) -> Candidate:
     when = work.at or at
-    files = f"Files: {', '.join(work.files[:_FILES_SHOWN])}" if work.files else ""
+    more = f" and {len(work.files) - _FILES_SHOWN} more" if len(work.files) > _FILES_SHOWN else ""
+    files = f"Files: {', '.join(work.files[:_FILES_SHOWN])}{more}" if work.files else ""
     told = _whole_sentences(work.told, 2 * _LONG).rstrip(".")
     solution = ". ".join(part for part in (told, work.later, files) if part)
     fields = [
@@ -224,7 +227,6 @@ def _of_commit(commit: Commit, lasting: str, before: int, plans: Sequence[_Plan]
         commit.seq,
         commit.sha,
         edited=edited,
-        files=paths_as_committed(edited, commit.body, facts.trace.root),
         seqs=[commit.seq, *([call.seq] if call else [])],
     )
     message = read_message(commit)

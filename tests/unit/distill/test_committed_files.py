@@ -1,0 +1,101 @@
+"""An episode names the files that its commit has, and none where the commands do not show which."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.distill.extractive import Extractive
+from reverie.models import MemoryType
+from support.thread import Thread
+
+ENGINE = Extractive()
+BODY = "Pages were slow to load, because nothing kept the answer of the gauge between two of them."
+COMMIT = f"git commit -m \"$(cat <<'EOF'\nAsk the gauge once an hour\n\n{BODY}\nEOF\n)\""
+
+
+def files(thread: Thread) -> str:
+    """Return the files that the last episode of a thread names."""
+    [*_, episode] = [one for one in ENGINE.candidates(thread.messages) if one.type is MemoryType.EPISODE]
+    return dict(episode.fields)["Solution"].partition("Files: ")[2]
+
+
+def edited(*paths: str) -> Thread:
+    thread = Thread().user("Please ask the gauge for the tide once an hour, and not on every page.")
+    for path in paths:
+        thread.edit(f"/w/harbour/{path}")
+    return thread
+
+
+def report(count: int, *lines: str) -> str:
+    return "\n".join(["[main 1a2b3c4] Ask the gauge once an hour", f" {count} files changed, 9 insertions(+)", *lines])
+
+
+@pytest.mark.parametrize(
+    ("add", "count", "named"),
+    [
+        ("git add src/tide.py", 1, "src/tide.py"),
+        ("git add src", 2, "src/tide.py, src/level.py"),
+        ("git add -A", 3, "src/tide.py, src/level.py, notes/plan.md"),
+        ("git add -A", 2, ""),  # one of three is not in it: which one is not known
+        ("git add src/tide.py src/written_by_a_script.py", 2, "src/tide.py, src/written_by_a_script.py"),
+        ("git add src/tide.py notes/plan.md && git reset HEAD notes/plan.md", 1, "src/tide.py"),
+        ("git add src/tide.py && git restore --staged . && git add src/level.py", 1, "src/level.py"),
+        ("git add src/tide.py && git reset && git add src/level.py", 1, "src/level.py"),
+        ("git add -p", 2, ""),
+        ("git add -p", 3, "src/tide.py, src/level.py, notes/plan.md"),
+        ("git add 'src/*.py'", 2, ""),
+        ("git add src/tide.py && git stash", 2, ""),
+        ("git mv src/old.py src/new.py && git add src/tide.py", 2, "src/tide.py, src/new.py"),
+        ("git add .gitignore src/tide.py", 2, "src/tide.py, .gitignore"),
+        ("git add '/w/harbour/src/tide.py'", 1, "src/tide.py"),
+        ("git add 'src/ti", 1, ""),
+        ("true", 2, ""),
+    ],
+)
+def test_files_are_those_that_were_staged(add: str, count: int, named: str) -> None:
+    """Not those that were edited besides; no list is longer than git's count."""
+    thread = edited("src/tide.py", "src/level.py", "notes/plan.md").bash(add)
+    assert files(thread.bash(f"cd /w/harbour && {COMMIT}", report(count))) == named
+
+
+def test_what_was_staged_before_and_not_again_is_left_out() -> None:
+    """The person refused the first commit, and the agent staged anew."""
+    thread = (
+        edited("src/tide.py", "plan.md").bash("git add plan.md").bash("git add src/tide.py").bash(COMMIT, report(1))
+    )
+    assert files(thread) == "src/tide.py"
+
+
+def test_an_add_that_git_refused_stages_nothing() -> None:
+    """Git stages all of the paths, or none."""
+    thread = edited("src/tide.py", "plan.md")
+    thread.bash("git add plan.md other.md", "fatal: pathspec 'other.md' did not match any files", failed=True)
+    assert files(thread.bash("git add src/tide.py").bash(COMMIT, report(2))) == "src/tide.py"
+
+
+def test_reported_files_are_named_and_deleted_ones_not() -> None:
+    """Git's report shows the folder of the repository too, where commands ran in one below it."""
+    thread = edited("web/src/tide.py", "web/src/level.py").call("Read", {"file_path": "/w/notes.md"})
+    lines = (
+        " create mode 100644 web/src/level.py",
+        " delete mode 100644 web/src/gone.py",
+        " rename web/src/{a.py => b.py} (90%)",
+    )
+    thread.bash(f"cd /w/harbour/web && git add -A && {COMMIT}", report(4, *lines))
+    assert files(thread) == "web/src/tide.py, web/src/level.py, web/src/b.py"
+    thread = edited("x.py", "y.py", "z.py", "u.py").bash(f"git add -A && {COMMIT}", report(4, *lines))
+    assert files(thread) == "web/src/level.py, web/src/b.py"  # the others do not fit
+
+
+def test_two_commits_in_one_command_have_their_own_files() -> None:
+    """The report of the second is not that of the first."""
+    thread = edited("src/tide.py", "src/level.py").bash("git add src/tide.py")
+    second = report(9).replace("1a2b3c4", "2b3c4d5").replace("gauge", "level") + "\n create mode 100644 src/level.py"
+    assert files(thread.bash(f"{COMMIT} && git commit -m 'Level'", f"{report(1)}\n{second}")) == "src/tide.py"
+
+
+def test_a_long_list_says_how_many_more() -> None:
+    """Six are named."""
+    paths = [f"src/part_{number}.py" for number in range(8)]
+    thread = edited(*paths).bash(f"cd /w/harbour && git add . && {COMMIT}", report(8))
+    assert files(thread) == f"{', '.join(paths[:6])} and 2 more"
