@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import re
-from collections import deque
+from collections import Counter, deque
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +29,7 @@ __all__ = [
     "TO_DO",
     "UNANSWERED",
     "USER",
+    "complete",
     "content_words",
     "heading",
     "line_weight",
@@ -52,6 +53,9 @@ LAST: Final = "Last "
 EDITED: Final = "Edited last: "
 OF_NOW: Final = (DOING, FAILING, SAID, LAST, EDITED)
 """How lines of the current state begin that the next summary has anew; the others are what was found out."""
+
+OF_END: Final = (*OF_NOW, NOW, TO_DO, NEXT, UNANSWERED)
+"""How lines begin that say where things stand at the end; of two summaries of the same messages one has them."""
 
 FIRM: Final = (BEGAN, USER, TO_DO, DOING, FAILING, UNANSWERED, NEXT)
 """How lines begin that stay before all others: what the person decided and corrected, and what is left to do."""
@@ -121,6 +125,33 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
     return Summary(number, {each: tuple(given[each][at] for at in sorted(found)) for each, found in kept.items()})
 
 
+def complete(summary: Summary, others: Summary, max_tokens: int, before: Summary | None = None) -> Summary:
+    """Return `summary`, packed, with lines of `others` behind its own in each section where it leaves room.
+
+    It is for a summary by a model: that says less than `max_tokens` hold, and in other words than those of the record,
+    which `others`, the one by rules, has. What says most that is new comes first. Where things stand at the end
+    (`OF_END`) only `summary` says, and lines of the one `before` are not taken: its reader carried over what holds.
+    """
+    own = pack(summary.number, summary.sections, max_tokens)
+    known = {line for each in (own, before) if each is not None for lines in each.sections.values() for line in lines}
+    given = [
+        (section, line)
+        for section in Section
+        for line in dict.fromkeys(others.sections.get(section, ()))
+        if line not in known and not line.startswith(OF_END)
+    ]
+    texts = [line for _, line in given]
+    costs = token_counter.count_many([f"- {line}\n" for line in texts])
+    room = max_tokens - token_counter.count(render(own))
+    taken: set[int] = set()
+    for position in order_by_novelty(texts, [line for lines in own.sections.values() for line in lines]):
+        if costs[position] + 1 <= room:
+            taken.add(position)
+            room -= costs[position] + 1
+    added = {section: tuple(given[at][1] for at in sorted(taken) if given[at][0] is section) for section in Section}
+    return Summary(own.number, {section: own.sections[section] + added[section] for section in Section})
+
+
 def _by_worth(given: Mapping[Section, Sequence[str]]) -> Iterator[tuple[Section, int]]:
     """Yield (section, position of the line) pairs in the order in which `pack` takes lines."""
     firm = {
@@ -148,13 +179,13 @@ def line_weight(words: int) -> float:
     return next((share for fewer, share in _FULLNESS if words < fewer), _FULL)
 
 
-def order_by_novelty(lines: Sequence[str]) -> Iterator[int]:
+def order_by_novelty(lines: Sequence[str], told: Sequence[str] = ()) -> Iterator[int]:
     """Yield the positions of `lines`, the line with most new words per token first; ties keep their order.
 
-    Greedy and lazy: the worth of a line only shrinks, so it is weighed again when it comes up. Of lines with the same
-    words, all of which become worth less at once, only the first is weighed.
+    The words of the lines `told` are not new. Greedy and lazy: the worth of a line only shrinks, so it is weighed again
+    when it comes up. Of lines with the same words, all of which become worth less at once, only the first is weighed.
     """
-    said: dict[str, int] = {}
+    said = Counter(word for line in told for word in content_words(line))
     costs = token_counter.count_many([f"- {line}\n" for line in lines])
     alike: dict[tuple[str, ...], list[int]] = {}
     for position, line in enumerate(lines):
@@ -163,7 +194,7 @@ def order_by_novelty(lines: Sequence[str]) -> Iterator[int]:
 
     def entry(words: tuple[str, ...]) -> tuple[float, int, tuple[str, ...]]:
         position = queues[words][0]
-        worth = line_weight(len(words)) * sum(_AGAIN ** said.get(word, 0) for word in words)
+        worth = line_weight(len(words)) * sum(_AGAIN ** said[word] for word in words)
         return -worth / costs[position], position, words
 
     heap = [entry(words) for words in queues]
@@ -175,8 +206,7 @@ def order_by_novelty(lines: Sequence[str]) -> Iterator[int]:
             continue
         words = now[2]
         yield queues[words].popleft()
-        for word in words:
-            said[word] = said.get(word, 0) + 1
+        said.update(words)
         if queues[words]:
             heapq.heapreplace(heap, entry(words))
         else:

@@ -99,7 +99,7 @@ def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], Mo
         answer = ask(request)
         with suppress(ModelFailed):
             if answer is not None:
-                packed = summary.pack(number, answered_summary(Outcome(answer), number).sections, room)
+                packed = summary.complete(answered_summary(Outcome(answer), number), packed, room)
     return token_counter.truncate(summary.render(packed) + memories, max_tokens)
 
 

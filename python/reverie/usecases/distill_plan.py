@@ -130,7 +130,9 @@ def _with_summary(
     answer = outcome.answer
     if answer is not None and answer.input_tokens + answer.output_tokens > job.bounds.token_budget:
         return distillation, text, "summary by rules (over_budget): the answer took more tokens than the budget has"
-    packed = summary_text.pack(job.number, answered.sections, SUMMARY_TOKENS)
+    packed = summary_text.complete(
+        answered, distillation.summary, SUMMARY_TOKENS, distillation_of(job.previous).summary if job.previous else None
+    )
     redacted, _ = Redactor(job.literals).value({key.value: list(lines) for key, lines in packed.sections.items()})
     clean = replace(packed, sections={section: tuple(redacted.get(section.value, ())) for section in Section})
     return replace(distillation, summary=clean), summary_text.render(clean), ""

@@ -57,6 +57,18 @@ def test_the_summary_is_the_models(client: Client, model: FakeModel) -> None:
     assert client.learn(thread).candidates == 0
 
 
+def test_rules_fill_the_room_that_the_model_leaves(client: Client, model: FakeModel) -> None:
+    """Behind the model's lines stand those by rules, but where the work stands only the model says."""
+    model.behave("summary", text=json.dumps(SUMMARY))
+
+    sections = client.distill(long_thread(client)).summary.sections
+
+    assert sections["Task Context"][: len(SUMMARY["taskContext"])] == SUMMARY["taskContext"]
+    assert any("make lamp 0 survive" in line for line in sections["Task Context"])
+    assert sections["Current State"][0] == SUMMARY["currentState"][0]
+    assert not any(line.startswith(("Now: ", "The agent last said: ")) for lines in sections.values() for line in lines)
+
+
 def test_a_bad_summary_is_replaced_by_the_rules(client: Client, model: FakeModel) -> None:
     """A summary that cannot be read leaves the one by rules, and says so; memories are not concerned."""
     model.behave("summary", text='{"taskContext": ["half')

@@ -67,6 +67,32 @@ def test_lines_with_new_words_are_packed_first() -> None:
     assert fresh in packed.sections[Section.CORRECTIONS]
 
 
+def test_a_short_summary_is_completed_with_what_the_other_says_beyond_it() -> None:
+    """Lines with new words follow its own; those of the state at the end and of the summary before it do not."""
+    own = Summary(2, {Section.TASK_CONTEXT: ("Ann wants uploads that resume.",), Section.DECISIONS: ("Offsets.",)})
+    new = "Checksums of each part are stored beside the offsets, so a restart continues where it stopped"
+    again = "uploads that resume, wants Ann"
+    rules = Summary(
+        2,
+        {
+            Section.TASK_CONTEXT: (f"{summary.NOW}resume uploads", again),
+            Section.CURRENT_STATE: (f"{summary.SAID}Done.", new, "The proxy drops headers"),
+            Section.OPEN_THREADS: (f"{summary.NEXT}write the tests",),
+        },
+    )
+    before = Summary(1, {Section.CURRENT_STATE: ("The proxy drops headers",)})
+
+    full = summary.complete(own, rules, 1_000, before)
+    assert full.sections[Section.TASK_CONTEXT] == (*own.sections[Section.TASK_CONTEXT], again)
+    assert full.sections[Section.CURRENT_STATE] == (new,)
+    assert full.sections[Section.OPEN_THREADS] == ()
+
+    room = token_counter.count(summary.render(full)) - 1
+    assert new in summary.complete(own, rules, room, before).sections[Section.CURRENT_STATE]
+    for ceiling in range(70, room + 2, 7):
+        assert token_counter.count(summary.render(summary.complete(own, rules, ceiling, before))) <= ceiling
+
+
 def test_summary_of_a_task() -> None:
     """It has the request, the work done, the cause found, the correction, the open question and the tone."""
     sections = distilled(logger_fix()).summary.sections
