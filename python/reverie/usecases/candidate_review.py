@@ -73,15 +73,16 @@ class Screened(NamedTuple):
 
 
 def screen(
-    candidates: Sequence[Candidate], forgotten: Iterable[ForgottenRecord], origins: Origins | None, *, at: str
+    candidates: Sequence[Candidate], forgotten: Iterable[tuple[str, str, str]], origins: Origins | None, *, at: str
 ) -> Screened:
     """Return the candidates that may be consolidated, and those that wait.
 
-    Those wait that are near a forgotten memory, or whose words are from outside: quarantined, whatever they say.
+    `forgotten` are the key, content and project of each forgotten statement, read only where there are candidates.
+    Those wait that are near one, or whose words are from outside: quarantined, whatever they say.
     """
     if not candidates:
         return Screened([], [], 0)
-    known = Forgotten((record.sha256, record.content, record.project) for record in forgotten)
+    known = Forgotten(forgotten)
     result = Screened([], [], 0)
     for candidate in candidates:
         nearest = known.nearest(candidate)

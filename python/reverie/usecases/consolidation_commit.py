@@ -5,12 +5,15 @@ The decision is in `consolidation_plan` and runs in the compute process.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from reverie import wire
-from reverie.errors import Conflict
+from reverie.compression_and_text_deltas import pack, unpack
+from reverie.decode_json_and_msgpack import from_msgpack
+from reverie.errors import Conflict, Damaged
 from reverie.store import (
     AccessRecord,
     ArchiveEntryRecord,
@@ -25,7 +28,6 @@ from reverie.store import (
     MemoriesCursor,
     MemoryRecord,
     PurgesCursor,
-    open_sealed_as,
 )
 from reverie.usecases import candidate_review, project_identity
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
@@ -42,7 +44,7 @@ __all__ = [
     "changes_answer",
     "commit",
     "empty_plan",
-    "forgotten_records",
+    "forgotten_statements",
     "remove_thread_archives",
     "replace_archive",
     "save_archive",
@@ -51,7 +53,7 @@ __all__ = [
 
 _NEVER = AccessRecord()
 _NO_ACCESS: Final[tuple[Key | None, AccessRecord]] = (None, _NEVER)
-_SIZE_BYTES: Final = 4  # of the size before each sealed record
+_PART_STATEMENTS: Final = 256  # forgotten statements that are in this process at one time
 MEMORY_FOLDERS = ("facts/", "episodes/")  # the folders of documents that consolidation writes memories into
 
 
@@ -69,16 +71,15 @@ class DocumentText(msgspec.Struct):
 class MemorySnapshot(msgspec.Struct):
     """The memories of a space and the documents with them; `operation` is the last one that changed a memory.
 
-    `window` is `consolidation.window` in tokens, by which the capacity tier is chosen. `forgotten` is not learnt again:
-    sealed records, each after its size in four bytes (`forgotten_records` opens them). Thousands of records that are
-    read for each consolidation would be taken apart and put together again, only to be sent to the compute process.
+    `window` is `consolidation.window` in tokens, by which the capacity tier is chosen. `forgotten` is not learnt again
+    (`forgotten_statements`): compressed, since there may be thousands, of which a consolidation needs few or none.
     """
 
     operation: int
     memories: list[MemoryRecord]
     documents: dict[str, DocumentText]
     window: int
-    forgotten: bytes = b""
+    forgotten: list[bytes] = []
 
 
 class MemoryPlan(msgspec.Struct):
@@ -137,22 +138,25 @@ def _memories(reader: Reader) -> Iterator[MemoryRecord]:
             yield msgspec.structs.replace(record, access_count=now.count, last_accessed_at=now.at)
 
 
-def _forgotten(reader: Reader) -> bytes:
-    """Return the forgotten statements as `MemorySnapshot` has them."""
-    joined = bytearray()
-    for _, sealed in reader.scan_sealed(Kind.FORGOTTEN):
-        joined += len(sealed).to_bytes(_SIZE_BYTES, "big")
-        joined += sealed
-    return bytes(joined)
+def _forgotten(reader: Reader) -> list[bytes]:
+    """Return the forgotten statements as `MemorySnapshot` has them. Raises MemoryError."""
+    statements = ((record.sha256, record.content, record.project) for _, record in reader.records(ForgottenRecord))
+    parts: list[bytes] = []
+    while part := list(islice(statements, _PART_STATEMENTS)):
+        packed = pack(msgspec.msgpack.encode(part))
+        if packed is None:
+            raise MemoryError("the forgotten statements cannot be compressed")
+        parts.append(packed)
+    return parts
 
 
-def forgotten_records(snapshot: MemorySnapshot) -> Iterator[ForgottenRecord]:
-    """Yield the forgotten statements of a snapshot. Raises Damaged."""
-    at = 0
-    while at < len(snapshot.forgotten):
-        start = at + _SIZE_BYTES
-        at = start + int.from_bytes(snapshot.forgotten[at:start], "big")
-        yield open_sealed_as(ForgottenRecord, snapshot.forgotten[start:at])
+def forgotten_statements(snapshot: MemorySnapshot) -> Iterator[tuple[str, str, str]]:
+    """Yield key, content (empty where it was purged) and project of each forgotten statement. Raises Damaged."""
+    for part in snapshot.forgotten:
+        unpacked = unpack(part)
+        if unpacked is None:
+            raise Damaged("the forgotten statements of a snapshot cannot be read", hint="try again")
+        yield from from_msgpack(unpacked, list[tuple[str, str, str]])
 
 
 def empty_plan(snapshot: MemorySnapshot) -> MemoryPlan:

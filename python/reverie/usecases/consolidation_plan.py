@@ -27,7 +27,7 @@ from reverie.sentence_word_analysis import normalize
 from reverie.store.encode_and_seal_records import to_ms
 from reverie.usecases import candidate_review
 from reverie.usecases.candidate_word_origins import Origins
-from reverie.usecases.consolidation_commit import DocumentText, MemoryPlan, MemorySnapshot, forgotten_records
+from reverie.usecases.consolidation_commit import DocumentText, MemoryPlan, MemorySnapshot, forgotten_statements
 from reverie.usecases.memory_changes import memory_of, record_of
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def screened(
         # What was quoted waits for a person, who need not be asked for what is remembered already.
         known = {normalize(record.content) for record in snapshot.memories}
         readable = [one for one in readable if not one.provenance.get("quoted") or normalize(one.content) not in known]
-    return candidate_review.screen(readable, forgotten_records(snapshot), Origins(messages), at=at)
+    return candidate_review.screen(readable, forgotten_statements(snapshot), Origins(messages), at=at)
 
 
 def tier_of(existing: Sequence[Memory], window: int) -> Tier:

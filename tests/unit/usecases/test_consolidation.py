@@ -237,18 +237,18 @@ def test_the_snapshot_has_the_accesses_of_each_memory(tmp_path: Path) -> None:
     }
 
 
-def test_forgotten_statements_take_their_own_bytes_alone(tmp_path: Path) -> None:
-    """A snapshot of many is one piece of memory, and each is read again as it was stored."""
+def test_forgotten_statements_take_few_bytes(tmp_path: Path) -> None:
+    """A snapshot of many has them compressed; neither it nor the way to it takes as much as their records do."""
     stored = [
         ForgottenRecord(
             sha256=f"{number:064}",
             memory=f"mem_{number}",
-            content=f"Rule {number}",
+            content=f"Rule {number} of the harbour",
             type=MemoryType.FACT,
             by="me",
             at=AT,
         )
-        for number in range(400)
+        for number in range(2_000)
     ]
 
     def body(writer: Writer) -> None:
@@ -262,10 +262,11 @@ def test_forgotten_statements_take_their_own_bytes_alone(tmp_path: Path) -> None
             tracemalloc.start()
             try:
                 snapshot = consolidation_commit.snapshot(reader, window=200_000)
-                _, most = tracemalloc.get_traced_memory()
+                kept, most = tracemalloc.get_traced_memory()
             finally:
                 tracemalloc.stop()
 
-    assert list(consolidation_commit.forgotten_records(snapshot)) == stored
-    assert most < 3 * len(snapshot.forgotten)  # the whole of it, twice where it is copied, and what it grew by
-    assert len(snapshot.forgotten) < 250 * len(stored)
+    found = list(consolidation_commit.forgotten_statements(snapshot))
+    assert found == [(record.sha256, record.content, "") for record in stored]
+    assert kept < 60 * len(stored)
+    assert most < 200 * len(stored)  # as records they took 600 bytes each
