@@ -112,6 +112,8 @@ def _require_flat(samples: list[Sample]) -> None:
     third = len(steady) // 3
     first = statistics.median(sample.rss for sample in steady[:third])
     last = statistics.median(sample.rss for sample in steady[-third:])
+    stored = steady[-1].store - steady[0].store
+    print(f"memory {first / 1e6:.1f} -> {last / 1e6:.1f} MB ({last / first - 1:+.1%}), store {stored / 1e6:+.1f} MB")
     assert abs(last - first) <= RSS_SHARE * first, (first, last)
 
 
