@@ -19,8 +19,8 @@ from reverie.errors import Conflict, ModelFailed, ReverieError
 from reverie.redact import Redactor
 from reverie.usecases import threads, working_state
 from reverie.usecases.stored_entries import sealed_after, spoken_messages
+from reveried.actions.contexts_states_and_notes import state as current_state
 from reveried.actions.message_pages_and_outline import extend_outline
-from reveried.actions.threads_and_states import state as current_state
 from reveried.log import logger
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.errors import ReverieError
 from reverie.store import ThreadRecord
 from reverie.usecases import generated_files, project_identity, sessions
-from reveried.actions import threads_and_states
+from reveried.actions import contexts_states_and_notes
 from reveried.actions.project_lookup import index_entries
 from reveried.log import logger
 from reveried.snapshot_decide_and_commit import read
@@ -110,7 +110,7 @@ class SessionTexts:
         parts: dict[str, str] = {}
         for part in PARTS:
             try:
-                parts[part] = await threads_and_states.context_text(
+                parts[part] = await contexts_states_and_notes.context_text(
                     services, *key, tiers=_TIERS[part], max_chars=CHARS_MAX - _HEAD_CHARS[part]
                 )
             except ReverieError as error:

@@ -12,7 +12,7 @@ from reverie import wire
 from reverie.usecases import imports, project_identity, threads
 from reveried.actions import attribute_saves_to_agents
 from reveried.actions.project_lookup import has_no_remote, registered
-from reveried.actions.threads_and_states import opened_with
+from reveried.actions.threads import opened_with
 from reveried.snapshot_decide_and_commit import answer_once, execute, read
 
 if TYPE_CHECKING:

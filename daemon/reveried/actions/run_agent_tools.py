@@ -21,7 +21,7 @@ from reverie.store import DocumentRecord
 from reverie.usecases import merge_stale_writes, working_state
 from reverie.usecases.documents import writable_path
 from reverie.usecases.merge_stale_writes import ReadVersion
-from reveried.actions import documents, project_lookup, recall_and_change_memories, threads_and_states
+from reveried.actions import contexts_states_and_notes, documents, project_lookup, recall_and_change_memories
 from reveried.snapshot_decide_and_commit import answer_once, stored_answer
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _sentence(tool: Tool, error: ReverieError) -> str:
 
 
 async def _note(call: ToolCall, params: tools.NoteInput) -> Json:
-    note = await threads_and_states.add_note(
+    note = await contexts_states_and_notes.add_note(
         call.services,
         call.space,
         call.thread,
@@ -120,14 +120,16 @@ async def _note(call: ToolCall, params: tools.NoteInput) -> Json:
 
 
 async def _get_state(call: ToolCall, _: tools.WorkingStateGetInput) -> Json:
-    return working_state.state_answer((await threads_and_states.state(call.services, call.space, call.thread)).state)
+    return working_state.state_answer(
+        (await contexts_states_and_notes.state(call.services, call.space, call.thread)).state
+    )
 
 
 async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json:
-    fields = threads_and_states.given_fields(params)
+    fields = contexts_states_and_notes.given_fields(params)
     if not fields:
         raise ValidationError("nothing was given to set", hint="give currentTask, nextSteps or another field")
-    return await threads_and_states.set_state(
+    return await contexts_states_and_notes.set_state(
         call.services,
         call.space,
         call.thread,

@@ -21,7 +21,7 @@ from reverie.documents.project_document_paths import PERSON
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions
-from reveried.actions import project_lookup, threads_and_states
+from reveried.actions import project_lookup, threads
 from reveried.mcp import protocol
 from reveried.snapshot_decide_and_commit import read
 
@@ -169,7 +169,7 @@ async def thread_of(call: Call, client: Client, request: Request, *, create: boo
         return thread if exists else ""
     body = wire.CreateThread(id=thread, agent=agent, project=client.folder)
     with suppress(Conflict):  # another call of the client created it meanwhile
-        await threads_and_states.create(call.services, call.space, body, agent=agent, who=call.who, idempotency=None)
+        await threads.create(call.services, call.space, body, agent=agent, who=call.who, idempotency=None)
     return thread
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie import tools
 from reverie.errors import NotFound, ValidationError
 from reverie.usecases import threads as usecase
-from reveried.actions import threads_and_states
+from reveried.actions import contexts_states_and_notes
 from reveried.mcp import resources
 from reveried.mcp.client_identity import project_of
 from reveried.snapshot_decide_and_commit import read
@@ -95,7 +95,7 @@ async def _continue(call: Call, client: Client, thread: str, asked: str | None) 
         asked = next((one.id for one in newest if one.id != thread and one.message_count), None)
         if asked is None:
             raise NotFound("there is no earlier thread of this project", hint="begin the work, or name a thread")
-    text = await threads_and_states.context_text(call.services, call.space, asked, max_chars=CHARS_MAX)
+    text = await contexts_states_and_notes.context_text(call.services, call.space, asked, max_chars=CHARS_MAX)
     return f"{_CONTINUE}\n\nThread: {asked}\n\n{text}"
 
 

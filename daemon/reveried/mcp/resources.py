@@ -14,7 +14,7 @@ from reverie.store import DocumentRecord, EventRecord, Kind, NoteRecord
 from reverie.usecases import generated_files, working_state
 from reverie.usecases.documents import readable_path
 from reverie.usecases.generated_files import holds_only
-from reveried.actions import project_lookup, threads_and_states
+from reveried.actions import contexts_states_and_notes, project_lookup
 from reveried.mcp.client_identity import project_of
 from reveried.snapshot_decide_and_commit import read
 
@@ -156,7 +156,7 @@ async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[st
         raise NotFound(f"there is no resource {uri[:200]!r}", hint="resources/list shows them")
     text = ""
     if thread and uri == STATE:
-        text = state_rendering.render((await threads_and_states.state(call.services, call.space, thread)).state)
+        text = state_rendering.render((await contexts_states_and_notes.state(call.services, call.space, thread)).state)
     elif thread:
         text = await read(call.services, call.space, lambda reader: _notes_text(reader, thread))
     return {"uri": uri, "mimeType": "text/markdown", "text": text}

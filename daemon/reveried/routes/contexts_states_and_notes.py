@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reverie import token_counter, wire
 from reverie.store import DigestRecord, NoteRecord
 from reverie.usecases import threads, working_state
-from reveried.actions import threads_and_states as actions
+from reveried.actions import contexts_states_and_notes as actions
 from reveried.http.handler_arguments_and_results import Reply
 from reveried.http.openapi import TEXT
 from reveried.http.route_table_and_dispatch import Route

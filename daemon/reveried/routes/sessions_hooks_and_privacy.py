@@ -11,7 +11,7 @@ import msgspec
 from reverie import wire
 from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, ValidationError
 from reverie.usecases import conversation_compaction, imported_threads, privacy_settings
-from reveried.actions import hooks, threads_and_states
+from reveried.actions import contexts_states_and_notes, hooks
 from reveried.actions import sessions_and_privacy_settings as actions
 from reveried.http.handler_arguments_and_results import Reply
 from reveried.http.route_table_and_dispatch import Route
@@ -56,7 +56,7 @@ async def _thread_of_session(services: Services, space: str, request: wire.Compa
     await services.follower.catch_up(services, (space, request.client, request.session))
     try:
         thread = imported_threads.thread_id(request.client, request.session)
-        return await threads_and_states.context_job(services, space, thread, query=None, sized=True)
+        return await contexts_states_and_notes.context_job(services, space, thread, query=None, sized=True)
     except NotFound:
         return None
 

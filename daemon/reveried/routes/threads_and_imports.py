@@ -10,7 +10,7 @@ from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
 from reveried.actions import attribute_saves_to_agents, imports, message_pages_and_outline, project_lookup
-from reveried.actions import threads_and_states as actions
+from reveried.actions import threads as actions
 from reveried.http.handler_arguments_and_results import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes.purge import purge

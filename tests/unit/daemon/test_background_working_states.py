@@ -19,7 +19,7 @@ from reverie.store import Kind, Store, ThreadRecord, Write, seal
 from reverie.usecases import threads, working_state
 from reverie.usecases.stored_entries import entry_record
 from reverie.usecases.working_state import StatePlan
-from reveried.actions import threads_and_states as actions
+from reveried.actions import contexts_states_and_notes as actions
 from reveried.background_working_states import CACHED_BYTES_MAX, CACHED_MAX, BackgroundState, StateCache
 from reveried.commit_worker import Worker
 from reveried.compute_process import Compute

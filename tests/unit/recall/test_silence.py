@@ -169,3 +169,13 @@ def test_an_episode_is_told_once() -> None:
     assert memory_text(episode) == content
     apart = Memory("e", MemoryType.EPISODE, "Ported it.", (), *place, title="Parser", fields=fields)
     assert memory_text(apart).split("\n") == ["Parser", "Ported it.", *(f"{key}: {value}" for key, value in fields)]
+
+
+def test_an_empty_index_has_a_threshold_until_the_first_memory() -> None:
+    """Else a recall would learn it again each time, which costs more than the search."""
+    index = SearchIndex()
+    assert not index.has_threshold
+    index.threshold()
+    assert index.has_threshold
+    index.add(memory(0, HARBOUR[0]))
+    assert not index.has_threshold

@@ -95,19 +95,6 @@ def test_a_snapshot_from_before_the_index_is_not_answered_at_once(tmp_path: Path
             assert recall.recall_at_once(before, "lexer", limit=5) is None
 
 
-def test_an_empty_space_is_answered_at_once_as_well(tmp_path: Path) -> None:
-    """It has a threshold too, which is learned again with the first memory."""
-    with opened(tmp_path) as store:
-        recall = Recall(store)
-        assert at_once(store, recall, "parser") is None
-        recall.catch_up(SPACE)
-        assert at_once(store, recall, "parser").hits == []
-        put(store, memory(1, "the parser is slow"))
-        assert at_once(store, recall, "parser") is None
-        recall.catch_up(SPACE)
-        assert at_once(store, recall, "parser").hits
-
-
 def test_many_changes_are_read_once_for_all_that_do_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until a thread has applied them; then those that follow are applied at once again."""
     reads: list[MemoryIndex] = []
