@@ -137,7 +137,7 @@ def _edited(text: str, call: ToolCall) -> str | None:
     """Return a text after an edit, or several; None for another call, or where the old words are not in it."""
     edits: Any = call.input.get("edits") if isinstance(call.input.get("edits"), list) else [call.input]
     for edit in edits:
-        old, new = (edit.get("old_string"), edit.get("new_string")) if isinstance(edit, dict) else (None, None)
+        old, new = (edit.get("old_string"), edit.get("new_string", "")) if isinstance(edit, dict) else (None, None)
         if not isinstance(old, str) or not isinstance(new, str) or not old or old not in text:
             return None
         text = text.replace(old, new) if edit.get("replace_all") else text.replace(old, new, 1)

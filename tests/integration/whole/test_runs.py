@@ -145,6 +145,31 @@ def test_files_that_tools_wrote(client: Client) -> None:
     assert client.learn(thread.id).operation is None
 
 
+def test_files_that_patches_of_codex_wrote(client: Client) -> None:
+    """A file that a patch added is one of the run, as the patches after it left it."""
+    thread = client.create_thread(agent="coder")
+    run = client.start_run(thread=thread.id)
+    patches = (
+        "*** Add File: docs/cache.md\n+# Cache\n+\n+The cache keeps entries for an hour.\n+It is slow.\n",
+        "*** Update File: docs/cache.md\n@@\n-The cache keeps entries for an hour.\n+It has nine minutes in memory.\n",
+    )
+    messages: list[dict[str, Any]] = [{"role": "user", "content": "Document the cache."}]
+    for number, patch in enumerate(patches):
+        given = {"input": f"*** Begin Patch\n{patch}*** End Patch"}
+        use = {"type": "tool_use", "id": f"t{number}", "name": "apply_patch", "input": given}
+        result = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "Exit code: 0\nOutput:\nSuccess"}
+        messages += [{"role": "assistant", "content": [use]}, {"role": "user", "content": [result]}]
+    client.append(thread.id, messages)
+
+    client.complete_run(run.id)
+
+    (file,) = client.run(run.id).files
+    assert (file.path, file.source, file.author_agent_id) == ("docs/cache.md", "tool", "coder")
+    text = str(client.run_file(run.id, file.path).content)
+    assert text.rstrip() == "# Cache\n\nIt has nine minutes in memory.\nIt is slow."
+    assert any("nine minutes in memory" in text for text in contents(client))
+
+
 def test_binary_and_large_files_are_noted(client: Client) -> None:
     """With size and hash; their content is not stored, and a secret in a file is redacted."""
     run = client.start_run(agent="coder")

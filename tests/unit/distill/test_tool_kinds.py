@@ -33,6 +33,11 @@ PATCH = """*** Begin Patch
         ("run_terminal_cmd", {"command": "make test"}, "make test"),
         ("execute_command", {"command": "make test"}, "make test"),
         ("Bash", {"command": "make test"}, "make test"),
+        ("run_in_terminal", {"command": "make test", "explanation": "Run the tests"}, "make test"),
+        ("run_command", {"CommandLine": "make test", "Cwd": "/w"}, "make test"),
+        ("developer__shell", {"command": "make test"}, "make test"),
+        ("executeBash", {"command": "make test"}, "make test"),
+        ("shell", {"commands": ["make", "make test"]}, "make\nmake test"),
         ("exec_command", {"cmd": 7}, ""),
     ],
 )
@@ -63,12 +68,35 @@ def test_results_of_commands(result: str, shown: str, failed: bool) -> None:  # 
     assert run.failed is failed
 
 
+@pytest.mark.parametrize(
+    ("result", "failed"),
+    [
+        ("2 failed\n[The command completed with exit code 1.]", True),
+        ("2 failed\n\nCommand exited with code 2", True),
+        ("Command: ./run\nDirectory: (root)\nOutput: 2 failed\nExit Code: 1", True),
+        ("Command: ./run\nOutput: fine\nExit Code: 0", False),
+        ("the command exited with code 1 in the test of the shell\nok", False),
+    ],
+)
+def test_a_status_below_the_output(result: str, failed: bool) -> None:  # noqa: FBT001
+    """Some clients write it into the last line."""
+    [call] = trace.read_trace(Thread().call("run_shell_command", {"command": "./run"}, result).messages).calls
+    assert call.result.endswith(result)
+    assert call.result.startswith("Exit code ") is failed
+
+
 def test_a_patch_is_an_edit_of_each_of_its_files() -> None:
-    """Every file with the lines added to it; a patch that cannot be read stays as it is."""
+    """Every file with the lines added to it, a new one written; a patch that cannot be read stays as it is."""
     edits = trace.read_trace(Thread().call("apply_patch", {"input": PATCH}).messages).calls
-    assert [(call.tool, call.path, call.word("new_string")) for call in edits] == [
+    assert [(call.tool, call.path, call.word("new_string") or call.word("content")) for call in edits] == [
         ("Edit", "src/parser.py", "new = 1"),
-        ("Edit", "src/lexer.py", "first\nsecond"),
+        ("Write", "src/lexer.py", "first\nsecond\n"),
+    ]
+    hunks = "*** Begin Patch\n*** Update File: a.py\n@@ def one\n one\n-two\n+2\n@@\n-six\n*** Delete File: b.py\n"
+    [call] = trace.read_trace(Thread().call("patch", {"patchText": f"{hunks}*** End Patch"}).messages).calls
+    assert call.input["edits"] == [
+        {"old_string": "one\ntwo", "new_string": "one\n2"},
+        {"old_string": "six", "new_string": ""},
     ]
     [odd] = trace.read_trace(Thread().call("apply_patch", {"input": "nothing"}).messages).calls
     assert odd.tool == "apply_patch"
@@ -92,6 +120,53 @@ def test_files_plans_and_searches_of_other_clients() -> None:
         ("TodoWrite", {"todos": [{"content": "Write it", "status": "completed"}]}),
         ("browse", {"url": "https://example.com"}),
     ]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "call"),
+    [
+        ("view_file", {"AbsolutePath": "/w/a.py"}, ("Read", {"file_path": "/w/a.py"})),
+        ("write_to_file", {"TargetFile": "a.py", "CodeContent": "x"}, ("Write", {"file_path": "a.py", "content": "x"})),
+        ("builtin_edit_existing_file", {"filepath": "a.py", "changes": "x"}, ("Edit", {"new_string": "x"})),
+        ("str_replace_editor", {"command": "view", "path": "a.py"}, ("Read", {"file_path": "a.py"})),
+        ("str_replace_based_edit_tool", {"command": "create", "path": "a.py", "file_text": "x"}, ("Write", {})),
+        (
+            "developer__text_editor",
+            {"command": "str_replace", "path": "a.py", "old_str": "x", "new_str": "y"},
+            ("Edit", {"old_string": "x", "new_string": "y"}),
+        ),
+        (
+            "replace_file_content",
+            {"TargetFile": "a.py", "ReplacementChunks": [{"TargetContent": "x", "ReplacementContent": "y"}]},
+            ("MultiEdit", {"file_path": "a.py", "edits": [{"old_string": "x", "new_string": "y"}]}),
+        ),
+        (
+            "multi_replace_string_in_file",
+            {"replacements": [{"filePath": "a.py", "oldString": "x", "newString": "y"}, {"filePath": "b.py"}, 3]},
+            ("MultiEdit", {"file_path": "a.py", "edits": [{"old_string": "x", "new_string": "y"}]}),
+        ),
+    ],
+)
+def test_editors_of_other_clients(tool: str, given: dict[str, Any], call: tuple[str, dict[str, Any]]) -> None:
+    """One tool that views, creates and edits; several edits in one call; inputs by other names."""
+    [found] = trace.read_trace(Thread().call(tool, given).messages).calls
+    assert (found.tool, {**found.input, **call[1]}) == (call[0], found.input)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("manage_todo_list", {"todoList": [{"title": "Write it", "status": "not-started"}, {"title": "Test it"}]}),
+        ("todowrite", {"todos": [{"content": "Write it", "status": "pending"}, {"content": "Test it"}]}),
+        ("write_todos", {"todos": [{"description": "Write it", "status": "pending"}, {"description": "Test it"}]}),
+        ("update_todo_list", {"todos": "[ ] Write it\n- [] Test it\nother"}),
+    ],
+)
+def test_plans_of_other_clients(tool: str, given: dict[str, Any]) -> None:
+    """The same steps, with the states that Claude Code has."""
+    [found] = trace.read_trace(Thread().call(tool, given).messages).calls
+    steps = [{"content": text, "status": "pending"} for text in ("Write it", "Test it")]
+    assert (found.tool, found.input) == ("TodoWrite", {"todos": steps})
 
 
 def test_a_session_of_codex_teaches_like_one_of_claude_code() -> None:

@@ -36,6 +36,7 @@ class ToolKind(Enum):
     PATCH = "apply_patch"  # several files in one call; each becomes an edit
     SEARCH = "Grep"
     PLAN = "TodoWrite"
+    EDITOR = "text editor"  # one tool that views, creates and edits, as its input `command` says
 
 
 # Lower case; each client's own names. Where two clients use one name for one purpose it stands once.
@@ -51,6 +52,7 @@ _TABLES: Final[Mapping[str, Mapping[str, ToolKind]]] = {
     },
     "gemini": {
         "run_shell_command": ToolKind.RUN,
+        "write_todos": ToolKind.PLAN,
         "replace": ToolKind.EDIT,
         "search_file_content": ToolKind.SEARCH,
     },
@@ -68,10 +70,55 @@ _TABLES: Final[Mapping[str, Mapping[str, ToolKind]]] = {
         "replace_in_file": ToolKind.EDIT,
         "search_files": ToolKind.SEARCH,
     },
+    "roo": {
+        "insert_content": ToolKind.EDIT,
+        "apply_diff": ToolKind.EDIT,
+        "update_todo_list": ToolKind.PLAN,
+    },
+    "copilot": {
+        "run_in_terminal": ToolKind.RUN,
+        "replace_string_in_file": ToolKind.EDIT,
+        "multi_replace_string_in_file": ToolKind.EDIT,
+        "insert_edit_into_file": ToolKind.EDIT,
+        "manage_todo_list": ToolKind.PLAN,
+    },
+    "opencode": {
+        "patch": ToolKind.PATCH,
+        "multiedit": ToolKind.EDIT,
+        "todowrite": ToolKind.PLAN,
+    },
+    "windsurf": {
+        "view_file": ToolKind.READ,
+        "replace_file_content": ToolKind.EDIT,
+    },
+    "openhands": {
+        "execute_bash": ToolKind.RUN,
+        "str_replace_editor": ToolKind.EDITOR,
+    },
+    "goose": {
+        "developer__shell": ToolKind.RUN,
+        "developer__text_editor": ToolKind.EDITOR,
+    },
+    "anthropic": {
+        "str_replace_based_edit_tool": ToolKind.EDITOR,
+    },
+    "continue": {
+        "builtin_run_terminal_command": ToolKind.RUN,
+        "builtin_read_file": ToolKind.READ,
+        "builtin_edit_existing_file": ToolKind.EDIT,
+        "builtin_create_new_file": ToolKind.WRITE,
+    },
+    "kiro": {
+        "executebash": ToolKind.RUN,
+        "execute_bash": ToolKind.RUN,
+        "fs_write": ToolKind.EDITOR,
+    },
     "others": {
         "bash": ToolKind.RUN,
         "run_command": ToolKind.RUN,
+        "terminal": ToolKind.RUN,
         "read": ToolKind.READ,
+        "view": ToolKind.READ,
         "edit": ToolKind.EDIT,
         "write": ToolKind.WRITE,
         "write_file": ToolKind.WRITE,
@@ -85,14 +132,37 @@ _KINDS: Final = {name: kind for table in _TABLES.values() for name, kind in tabl
 _CANONICAL: Final = EDITS | READS | {"Bash", "Grep", "Glob", "TodoWrite"}
 
 _COMMAND_KEYS = ("command", "cmd", "CommandLine")
-_PATH_KEYS = ("file_path", "path", "target_file", "filePath", "absolute_path", "filename")
-_NEW_TEXT_KEYS = ("new_string", "new_str", "newString", "content", "code_edit", "file_text", "diff")
-_OLD_TEXT_KEYS = ("old_string", "old_str", "oldString")
+_PATH_KEYS = (
+    *("file_path", "path", "target_file", "filePath", "absolute_path", "filename"),
+    *("filepath", "TargetFile", "AbsolutePath"),
+)
+_NEW_TEXT_KEYS = (
+    *("new_string", "new_str", "newString", "content", "code_edit", "file_text", "diff"),
+    *("CodeContent", "ReplacementContent", "code", "contents", "changes", "text"),
+)
+_OLD_TEXT_KEYS = ("old_string", "old_str", "oldString", "TargetContent")
+_SEVERAL_KEYS = ("edits", "replacements", "ReplacementChunks")
+_TODO_LIST_KEYS = ("plan", "todos", "todoList")
+_TODO_KEYS = ("step", "content", "title", "description")
+# As Claude Code calls the states of a step.
+_STATES: Final = {
+    "not-started": "pending",
+    "in-progress": "in_progress",
+    "done": "completed",
+    **dict.fromkeys(("", " "), "pending"),
+    **dict.fromkeys("xX", "completed"),
+    **dict.fromkeys("-~", "in_progress"),
+}
+# A list of steps as text: "[x] Write it".
+_CHECKBOX = re.compile(r"^\s*(?:[-*]\s+)?\[(?P<state>[ xX~-]?)\]\s+(?P<step>\S.*?)\s*$", re.MULTILINE)
+_EDITOR_KINDS: Final = {"view": ToolKind.READ, "create": ToolKind.WRITE, "write": ToolKind.WRITE}
 # `bash -lc "make test"` runs `make test`.
 _SHELL_WORDS = 3
 _SHELLS = re.compile(r"(?:^|/)(?:ba|z|da)?sh$|(?:^|/)(?:pwsh|powershell)(?:\.exe)?$")
 # One file of a patch: "*** Update File: src/app.py".
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update) File: (?P<path>.+?)\s*$", re.MULTILINE)
+_PATCHED = re.compile(r"^\*\*\* (?P<how>Add|Update|Delete) File: (?P<path>.+?)\s*$", re.MULTILINE)
+# Between the places of a file that a patch changes: "@@ def parse", and the lines that begin and end a patch.
+_BETWEEN_HUNKS = re.compile(r"^(?:@@.*|\*\*\*.*)$", re.MULTILINE)
 _ADDED = re.compile(r"^\+(?P<line>.*)$", re.MULTILINE)
 _REMOVED = re.compile(r"^-(?P<line>.*)$", re.MULTILINE)
 # What Codex writes before a command's output: "Exit code: 1\nWall time: 0.2 seconds\nOutput:\n".
@@ -100,6 +170,12 @@ _HEADER = re.compile(
     r"\A(?=(?:Chunk ID|Wall time|Exit code|Process exited)\b)(?P<head>(?:[^\n]*\n){1,8}?)Output:\n?", re.MULTILINE
 )
 _STATUS = re.compile(r"(?:^Exit code: |exited with code )(?P<code>-?\d+)", re.MULTILINE)
+# What Gemini CLI writes below a command's output, and what OpenHands and others do.
+_STATUS_BELOW = re.compile(
+    r"\ACommand: [^\0]*^Exit Code: (?P<code>-?\d+)\s*$"
+    r"|^\W*(?:the )?command (?:completed|finished|exited|failed) with (?:exit )?code:? (?P<end>-?\d+)\W*\Z",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -109,15 +185,13 @@ def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, 
         case ToolKind.RUN:
             yield "Bash", _without_empty(command=_command(given), description=_text(given, "description"))
         case ToolKind.PATCH:
-            yield from _patched(_text(given, "input", "patch"), given)
+            yield from _patched(_text(given, "input", "patch", "patchText"), name, given)
         case ToolKind.PLAN:
             yield "TodoWrite", {"todos": [*_todos(given)]}
         case ToolKind.READ | ToolKind.EDIT | ToolKind.WRITE:
-            path, text = _text(given, *_PATH_KEYS), _text(given, *_NEW_TEXT_KEYS)
-            key = "content" if kind is ToolKind.WRITE else "new_string"
-            old = _text(given, *_OLD_TEXT_KEYS) if kind is ToolKind.EDIT else ""
-            new = text if kind is not ToolKind.READ else ""
-            yield kind.value, _without_empty(**{"file_path": path, "old_string": old, key: new})
+            yield _of_file(kind, given)
+        case ToolKind.EDITOR:
+            yield _of_file(_EDITOR_KINDS.get(_text(given, "command"), ToolKind.EDIT), given)
         case ToolKind.SEARCH:
             yield (
                 "Grep",
@@ -129,6 +203,26 @@ def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, 
             yield name, dict(given)
 
 
+def _of_file(kind: ToolKind, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return a call that reads, writes or edits one file; several edits are one `MultiEdit`."""
+    path = _text(given, *_PATH_KEYS)
+    if kind is ToolKind.READ:
+        return kind.value, _without_empty(file_path=path)
+    if kind is ToolKind.WRITE:
+        return kind.value, _without_empty(file_path=path, content=_text(given, *_NEW_TEXT_KEYS))
+    several = next((given[key] for key in _SEVERAL_KEYS if isinstance(given.get(key), list)), None)
+    if several is None:
+        return kind.value, _without_empty(file_path=path, **_replacement(given))
+    edits = [one for one in several if isinstance(one, dict)]
+    path = path or next((found for one in edits if (found := _text(one, *_PATH_KEYS))), "")
+    of_file = [one for one in edits if _text(one, *_PATH_KEYS) in {"", path}]
+    return "MultiEdit", {**_without_empty(file_path=path), "edits": [_replacement(one) for one in of_file]}
+
+
+def _replacement(given: Mapping[str, Any]) -> dict[str, str]:
+    return _without_empty(old_string=_text(given, *_OLD_TEXT_KEYS), new_string=_text(given, *_NEW_TEXT_KEYS))
+
+
 def canonical_result(name: str, text: str) -> str:
     """Return a command's output as Claude Code would have it: without a header, `Exit code N` first where it failed."""
     if _KINDS.get(name.lower()) not in {ToolKind.RUN, ToolKind.PATCH} or name in _CANONICAL:
@@ -138,7 +232,9 @@ def canonical_result(name: str, text: str) -> str:
     else:
         header = _HEADER.match(text)
         status = _STATUS.search(header["head"]) if header else None
-        code, output = (int(status["code"]) if status else 0), text[header.end() :] if header else text
+        below = _STATUS_BELOW.search(text) if header is None else None
+        code = int(status["code"]) if status else int(below["code"] or below["end"]) if below else 0
+        output = text[header.end() :] if header else text
     return f"Exit code {code}\n{output}" if code else output
 
 
@@ -161,6 +257,9 @@ def _command(given: Mapping[str, Any]) -> str:
     found = next((given[key] for key in _COMMAND_KEYS if key in given), None)
     if found is None and isinstance(action, dict):
         found = action.get("command")
+    several = given.get("commands")
+    if found is None and isinstance(several, list):
+        return "\n".join(line for line in several if isinstance(line, str))
     if isinstance(found, list):
         words = [word for word in found if isinstance(word, str)]
         if len(words) == _SHELL_WORDS and _SHELLS.search(words[0]) and words[1].startswith("-"):
@@ -169,22 +268,39 @@ def _command(given: Mapping[str, Any]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _patched(patch: str, given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+def _patched(patch: str, name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the write of each added file and the edit of each other; a removed file is no call of its own."""
     found = list(_PATCHED.finditer(patch))
     if not found:
-        yield "apply_patch", dict(given)
+        yield name, dict(given)
     for place, match in enumerate(found):
         end = found[place + 1].start() if place + 1 < len(found) else len(patch)
         added = "\n".join(line["line"] for line in _ADDED.finditer(patch, match.end(), end))
-        removed = "\n".join(line["line"] for line in _REMOVED.finditer(patch, match.end(), end))
-        yield "Edit", {"file_path": match["path"], "old_string": removed, "new_string": added}
+        if match["how"] == "Add":
+            yield "Write", {"file_path": match["path"], "content": f"{added}\n"}
+        elif match["how"] == "Update":
+            removed = "\n".join(line["line"] for line in _REMOVED.finditer(patch, match.end(), end))
+            hunks = [hunk for part in _BETWEEN_HUNKS.split(patch[match.end() : end]) if (hunk := _hunk(part))]
+            yield "Edit", {"file_path": match["path"], "old_string": removed, "new_string": added, "edits": hunks}
+
+
+def _hunk(part: str) -> dict[str, str]:
+    """Return the lines of one place before and after a patch; nothing where no line is changed."""
+    lines = part.strip("\n").split("\n")
+    if not any(line.startswith(("+", "-")) for line in lines):
+        return {}
+    old, new = ("\n".join(line[1:] for line in lines if not line.startswith(other)) for other in ("+", "-"))
+    return {"old_string": old, "new_string": new}
 
 
 def _todos(given: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    steps = given.get("plan")
+    steps = next((given[key] for key in _TODO_LIST_KEYS if key in given), None)
+    if isinstance(steps, str):
+        steps = [box.groupdict() | {"status": box["state"]} for box in _CHECKBOX.finditer(steps)]
     for step in steps if isinstance(steps, list) else []:
-        if isinstance(step, dict) and isinstance(step.get("step"), str):
-            yield {"content": step["step"], "status": str(step.get("status") or "pending")}
+        if isinstance(step, dict) and (text := _text(step, *_TODO_KEYS)):
+            status = str(step.get("status") or "pending")
+            yield {"content": text, "status": _STATES.get(status, status)}
 
 
 def _text(given: Mapping[str, Any], *keys: str) -> str:
