@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from reverie import wire
 from reverie.documents.project_document_paths import PERSON
-from reverie.errors import ValidationError
+from reverie.errors import ReverieError, ValidationError
 from reverie.git_repositories import locate
 from reverie.store import ThreadRecord
 from reverie.usecases import project_identity, sort_projects
+from reveried.log import logger
 from reveried.snapshot_decide_and_commit import execute, read
 
 if TYPE_CHECKING:
@@ -56,7 +57,29 @@ async def registered(services: Services, space: str, text: str, *, who: str, rem
         return found.name
     paths = [document.path for document in await services.sync_service.documents(space)]
     write = project_identity.register(space, who, checkout, name="" if checkout is not None else text, paths=paths)
-    return (await services.submit(write)).value
+    name = (await services.submit(write)).value
+    if checkout is not None and checkout.remote:
+        left = project_identity.left_without_folders(stored, await read(services, space, project_identity.known))
+        await _join_all(services, space, dict.fromkeys(left, name), who=who)
+    return name
+
+
+async def _join_all(services: Services, space: str, joined: dict[str, str], *, who: str) -> None:
+    """Join projects that turned out to be the repository of another one; what fails is logged, and sorting repeats it.
+
+    `joined` has the name of that one for each.
+    """
+    log = logger("reveried.projects")
+    for name, same in joined.items():
+        try:
+            answer = await _move(services, space, {name: same}, who=who, threads=0)
+        except ReverieError as error:
+            log.warning("a project was not joined to its repository's", project=name, to=same, code=error.code)
+            continue
+        threads = dict.fromkeys(await read(services, space, partial(sort_projects.threads_of, names={name})), same)
+        await services.submit(sort_projects.set_projects(space, who, threads))
+        undo = None if answer.operation is None else f"reverie undo {answer.operation}"
+        log.info("a project is the repository of another one", project=name, to=same, undo=undo)
 
 
 async def has_no_remote(services: Services, space: str, name: str) -> bool:
@@ -140,16 +163,29 @@ async def sort(services: Services, space: str, *, who: str) -> wire.ProjectsSort
     """Give threads of older releases the project of their folder, and move the memories learnt from them to it."""
     names: dict[str, str] = {}
     by_folder: dict[str, str] = {}
-    for thread, folder in (await read(services, space, sort_projects.folders)).items():
+    folders = await read(services, space, sort_projects.folders)
+    for thread, folder in folders.items():
         if folder not in by_folder:
             by_folder[folder] = await registered(services, space, folder, who=who)
         names[thread] = by_folder[folder]
+    same = partial(sort_projects.same_repositories, names=names, folders_of=folders)
+    joined = await read(services, space, same)
     threads = (await services.submit(sort_projects.set_projects(space, who, names))).value
+    answer = await _move(services, space, joined, who=who, threads=threads)
+    await services.sync_service.write_all(space)
+    return answer
+
+
+async def _move(
+    services: Services, space: str, joined: dict[str, str], *, who: str, threads: int
+) -> wire.ProjectsSorted:
+    """Move the memories of older releases, and those of the `joined` projects, to their projects."""
 
     def snapshot(reader: Reader) -> sort_projects.SortJob:
-        return sort_projects.snapshot(reader, window=services.config.consolidation.window, at=services.clock())
+        window = services.config.consolidation.window
+        return sort_projects.snapshot(reader, window=window, at=services.clock(), joined=joined)
 
-    answer = await execute(
+    return await execute(
         services,
         space,
         snapshot=snapshot,
@@ -160,8 +196,6 @@ async def sort(services: Services, space: str, *, who: str) -> wire.ProjectsSort
         lock="memories",
         bulk_decide=True,
     )
-    await services.sync_service.write_all(space)
-    return answer
 
 
 async def _checkout(text: str) -> Checkout | None:

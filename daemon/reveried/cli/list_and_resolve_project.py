@@ -46,12 +46,16 @@ def projects(
         say("No projects yet. A thread has one if its sessions name a folder.")
         say("Next: reverie import claude-code ~/.claude/projects")
         return
-    empty = [item.name for item in items if not item.threads and not item.memories]
+    joined = [item for item in items if item.joined is not None]
+    empty = [item.name for item in items if not item.threads and not item.memories and item.joined is None]
     items = [item for item in items if item.threads or item.memories]
     if items:
         _print_table(items)
     if empty:
         say(f"Without threads and memories: {', '.join(empty)}.")
+    for item in joined:
+        undo = "" if item.joined_in is None else f" To move its memories back: reverie undo {item.joined_in}"
+        say(f"{item.name} is {item.joined}: one repository.{undo}")
 
 
 def _print_table(items: Sequence[wire.Project]) -> None:

@@ -145,7 +145,15 @@ def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wir
     """Return a page of the projects, with the number of their threads and memories."""
     threads, memories = project_identity.counts(reader)
     found = [
-        wire.Project(project.name, project.remotes, project.folders, threads[project.name], memories[project.name])
+        wire.Project(
+            project.name,
+            project.remotes,
+            project.folders,
+            threads[project.name],
+            memories[project.name],
+            project.joined or None,
+            str(project.joined_in) if project.joined_in else None,
+        )
         for project in sorted(project_identity.known(reader), key=lambda project: project.name)
         if project.name > (query.after or "") and only in {None, project.name}
     ]

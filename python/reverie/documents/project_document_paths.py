@@ -10,7 +10,7 @@ from reverie.git_repositories import slug
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["PERSON", "folder_of", "in_project", "memory_project"]
+__all__ = ["PERSON", "folder_of", "in_project", "memory_project", "moved_to_project"]
 
 PERSON: Final = ""
 """The project of a memory that is of no project but of the person: it is recalled everywhere."""
@@ -60,3 +60,12 @@ def in_project(path: str, project: str) -> str:
         return path
     folder, name = path.split("/", 1)
     return f"{folder}/{project}/{name}" if folder == "facts" else f"{folder}/{project}-{name}"
+
+
+def moved_to_project(path: str, own: str, project: str) -> str:
+    """Return where another project has what the project `own` has at `path`.
+
+    Example: `facts/harbour/mistakes.md` of `harbour` is `facts/pier/mistakes.md` of `pier`.
+    """
+    folder, rest = path.split("/", 1)
+    return f"{folder}/{project}{rest.removeprefix(own)}"

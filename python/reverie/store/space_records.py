@@ -65,11 +65,15 @@ class ProjectRecord(msgspec.Struct, frozen=True, rename="camel"):
     """A project: its name, the normalized addresses of its remotes, and the folders by which it is known, newest last.
 
     The name is that of its folder below `facts/`. One that was given by name alone has neither remotes nor folders.
+    One that turned out to be the repository of another project has the name of that in `joined`, and the number of the
+    operation that moved its memories there in `joined_in`.
     """
 
     name: str
     remotes: list[str] = field(default_factory=list)
     folders: list[str] = field(default_factory=list)
+    joined: str = ""
+    joined_in: int = 0
 
 
 class ProjectsCursor(StoredRecord, frozen=True, kw_only=True):

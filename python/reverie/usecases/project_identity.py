@@ -27,11 +27,24 @@ from reverie.store import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from reverie.store import Reader, Writer
 
-__all__ = ["FOLDERS_MAX", "counts", "find", "known", "make_known", "named", "of_thread", "register", "require"]
+__all__ = [
+    "FOLDERS_MAX",
+    "counts",
+    "find",
+    "join",
+    "known",
+    "left_without_folders",
+    "make_known",
+    "named",
+    "of_thread",
+    "register",
+    "require",
+    "separate",
+]
 
 FOLDERS_MAX: Final = 100  # folders stored of one project; worktrees come and go
 _NAMES_MAX: Final = 10_000  # of the names tried for one project
@@ -43,9 +56,44 @@ def known(reader: Reader) -> list[ProjectRecord]:
 
 
 def named(projects: Sequence[ProjectRecord], name: str) -> ProjectRecord | None:
-    """Return the project of this name, in any spelling of it that has the same slug; None for an unknown one."""
+    """Return the project of this name, in any spelling of it that has the same slug; None for an unknown one.
+
+    The name of a project that was joined to another one is that one's second name.
+    """
     wanted = slug(name)
-    return next((project for project in projects if project.name == wanted), None)
+    found = next((project for project in projects if project.name == wanted), None)
+    if found is None or not found.joined:
+        return found
+    return next((project for project in projects if project.name == found.joined), found)
+
+
+def left_without_folders(before: Sequence[ProjectRecord], after: Sequence[ProjectRecord]) -> list[str]:
+    """Return the names of the projects that were known by folders alone, all of which are another project's now.
+
+    They are the same repository: its remote was seen later, and another checkout of it was known by that already.
+    """
+    had = {project.name for project in before if project.folders and not project.remotes}
+    return [project.name for project in after if project.name in had and not project.folders and not project.remotes]
+
+
+def join(writer: Writer, joined: Mapping[str, str], operation: int) -> None:
+    """Make projects second names of others, by the name of each.
+
+    `operation` moves their memories, 0 where they have none: with its undo `separate` makes them projects again.
+    """
+    projects = [
+        replace(project, joined=joined[project.name], joined_in=operation) if project.name in joined else project
+        for project in known(writer)
+    ]
+    writer.save(ProjectsCursor(projects=projects), ProjectsCursor.KEY)
+
+
+def separate(writer: Writer, operation: int) -> None:
+    """Make the projects that `operation` joined to others projects of their own again, as their memories are then."""
+    projects = known(writer)
+    if any(one.joined_in == operation for one in projects):
+        apart = [replace(one, joined="", joined_in=0) if one.joined_in == operation else one for one in projects]
+        writer.save(ProjectsCursor(projects=apart), ProjectsCursor.KEY)
 
 
 def require(projects: Sequence[ProjectRecord], name: str) -> ProjectRecord:
@@ -146,7 +194,7 @@ def _new(projects: Sequence[ProjectRecord], checkout: Checkout, paths: Collectio
     A name is not free where a person has a folder below `facts/` in another spelling, such as `facts/Harbour/`: on
     systems that do not tell the two apart they would be one.
     """
-    given = {project.name: project for project in projects if not project.remotes and not project.folders}
+    given = {one.name: one for one in projects if not (one.remotes or one.folders or one.joined)}
     folders = {path.split("/")[1] for path in paths if path.startswith("facts/") and path.count("/") > 1}
     taken = {project.name for project in projects} - given.keys()
     taken |= {slug(folder) for folder in folders if slug(folder) != folder}

@@ -1,53 +1,82 @@
 """Sort what older releases learnt into projects: threads by the folder of their sessions, memories by their threads.
 
+A project that turned out to be the repository of another one is joined to it: its memories are that one's from then on,
+without those that say what is known there already.
+
 The memories move into the documents of their projects in one operation, which an undo reverts. A person's lines stay
 where they are, and only count as their project's.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace as with_fields
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.documents.project_document_paths import PERSON, folder_of, in_project, memory_project
+from reverie.consolidate.statement_comparison import parse_statement
+from reverie.documents.project_document_paths import PERSON, folder_of, in_project, memory_project, moved_to_project
 from reverie.errors import Conflict
+from reverie.git_repositories import Checkout, main_folder, readable_names
 from reverie.importers import detect_and_read_line_format
+from reverie.models import MemoryType
 from reverie.store import EntryRecord, MemoryRecord, ThreadRecord, Write
 from reverie.usecases import consolidation_commit, project_identity
 from reverie.usecases.consolidation_commit import MemorySnapshot
 from reverie.usecases.memory_changes import memory_of, record_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Iterable, Mapping
 
     from reverie.models import Memory
     from reverie.store import Reader, Writer
 
-__all__ = ["SortJob", "SortPlan", "commit", "decide", "folders", "set_projects", "snapshot"]
+__all__ = [
+    "SortJob",
+    "SortPlan",
+    "commit",
+    "decide",
+    "folders",
+    "same_repositories",
+    "set_projects",
+    "snapshot",
+    "threads_of",
+]
 
 _ENTRIES_READ: Final = 50  # of a thread; the first message of a session names its folder
+_NAMES_READ: Final = 4  # of the names that a folder may give: `cli`, `devenv-cli`, …
+_NONE: Mapping[str, str] = MappingProxyType({})
 _DATE_CHARS: Final = 10  # of an RFC 3339 time: `2026-11-21`
 
 
 class SortJob(msgspec.Struct):
-    """A snapshot: all memories with their documents, and the project of each thread that has one."""
+    """A snapshot: all memories with their documents, and the project of each thread that has one.
+
+    `joined` are names of projects, each with that of the project that it is joined to.
+    """
 
     memories: MemorySnapshot
     threads: dict[str, str]
     at: str
+    joined: dict[str, str] = {}
 
 
 class SortPlan(msgspec.Struct):
-    """The memories whose project changes, with the documents that they are in then."""
+    """The memories whose project changes, with the documents that they are in then, and ids of `known` ones to delete.
+
+    What is known says the same as a memory of the project that its own is joined to.
+    """
 
     operation: int
     memories: list[MemoryRecord]
     documents: dict[str, consolidation_commit.DocumentText]
+    known: list[str] = []
+    joined: dict[str, str] = {}
 
 
 def folders(reader: Reader) -> dict[str, str]:
@@ -79,10 +108,43 @@ def set_projects(space: str, who: str, names: Mapping[str, str]) -> Write[int]:
     return Write(space=space, who=who, why="threads.sort", body=body)
 
 
-def snapshot(reader: Reader, *, window: int, at: str) -> SortJob:
-    """Read what sorting the memories needs; `window` is `consolidation.window` in tokens."""
+def threads_of(reader: Reader, names: Container[str]) -> dict[str, str]:
+    """Return the project of each thread that has one of these."""
+    threads = ((thread.id, project_identity.of_thread(thread)) for _, thread in reader.records(ThreadRecord))
+    return {thread: project for thread, project in threads if project is not None and project in names}
+
+
+def same_repositories(reader: Reader, names: Mapping[str, str], folders_of: Mapping[str, str]) -> dict[str, str]:
+    """Return the projects of a store that are the repository of another one, each with the name of that.
+
+    `names` are the projects that threads have by their `folders_of`. A project without folders and remotes, which is
+    named as its threads' folders are, has lost its folders to the one that all of these threads have now.
+    """
+    projects = project_identity.known(reader)
+    with_remote = {project.name for project in projects if project.remotes}
+    by_name = {one.name: set[str]() for one in projects if not (one.remotes or one.folders or one.joined)}
+    for thread, project in threads_of(reader, by_name).items():
+        by_name[project].add(thread)
+    found: dict[str, str] = {}
+    for name, own in by_name.items():
+        targets = {names.get(thread) for thread in own}
+        target = targets.pop() if len(targets) == 1 else None
+        if target is None or target == name or target not in with_remote:
+            continue
+        places = {main_folder(folders_of[thread]) or folders_of[thread] for thread in own}
+        checkouts = (Checkout("", (place,), is_repository=False) for place in places)
+        if all(name in islice(readable_names(checkout), _NAMES_READ) for checkout in checkouts):
+            found[name] = target
+    return found
+
+
+def snapshot(reader: Reader, *, window: int, at: str, joined: Mapping[str, str] = _NONE) -> SortJob:
+    """Read what sorting the memories needs; `window` is `consolidation.window` in tokens.
+
+    `joined` are the projects to be joined to others, each with the name of that.
+    """
     threads = {thread.id: project_identity.of_thread(thread) or "" for _, thread in reader.records(ThreadRecord)}
-    return SortJob(consolidation_commit.snapshot(reader, window=window), threads, at)
+    return SortJob(consolidation_commit.snapshot(reader, window=window), threads, at, dict(joined))
 
 
 def decide(job: SortJob) -> SortPlan:
@@ -95,15 +157,57 @@ def decide(job: SortJob) -> SortPlan:
         for memory in before.values()
         if memory.project is None and (sorted_memory := _sorted(memory, job.threads)) != memory
     ]
+    joining = [
+        _joined(memory, job.joined[memory.project]) for memory in before.values() if memory.project in job.joined
+    ]
+    known = {memory.id for memory in joining if _is_known(memory, before.values())}
+    sorted_memories += [memory for memory in joining if memory.id not in known]
     moved = [before[memory.id] for memory in sorted_memories if memory.document != before[memory.id].document]
     documents, placed = consolidation_plan.edited(
         job.memories.documents,
         [memory for memory in sorted_memories if memory.document != before[memory.id].document],
-        moved,
+        [*moved, *(before[name] for name in known)],
         day=job.at[:_DATE_CHARS],
     )
     stay = [memory for memory in sorted_memories if memory.document == before[memory.id].document]
-    return SortPlan(job.memories.operation, [record_of(memory) for memory in (*placed, *stay)], documents)
+    return SortPlan(
+        job.memories.operation,
+        [record_of(memory) for memory in (*placed, *stay)],
+        documents,
+        sorted(known),
+        job.joined,
+    )
+
+
+def _joined(memory: Memory, name: str) -> Memory:
+    """Return a memory of a project as one of another, which it names then; in the document of that, but a person's."""
+    own = memory.project or ""
+    provenance = {**memory.provenance, "project": name}
+    if memory.trust == "person" or folder_of(memory.document) != own:
+        return with_fields(memory, project=name, provenance=provenance)
+    content = re.sub(rf"\bthe project {re.escape(own)}(?![\w-])", f"the project {name}", memory.content)
+    document = moved_to_project(memory.document, own, name)
+    return with_fields(memory, project=name, document=document, content=content, provenance=provenance)
+
+
+def _is_known(memory: Memory, others: Iterable[Memory]) -> bool:
+    """Return True for what an engine learnt that one of the `others` of its project says, or has a command for.
+
+    A procedure is the command of most threads, which the next session of the project counts anew.
+    """
+    if memory.trust != "engine":
+        return False
+    said = parse_statement(memory.content)
+    purpose = said.subject[0] if memory.type is MemoryType.PROCEDURE and said.subject is not None else None
+    same = (
+        parse_statement(other.content)
+        for other in others
+        if other.id != memory.id and other.project == memory.project and other.type is memory.type
+    )
+    return any(
+        other.normalized == said.normalized or (other.subject is not None and other.subject[0] == purpose)
+        for other in same
+    )
 
 
 def _sorted(memory: Memory, threads: Mapping[str, str]) -> Memory:
@@ -125,10 +229,12 @@ def commit(plan: SortPlan, *, space: str, who: str, threads: int) -> Write[wire.
     """
 
     def body(writer: Writer) -> wire.ProjectsSorted:
-        if not plan.memories:
+        if plan.joined:
+            project_identity.join(writer, plan.joined, writer.number if plan.memories or plan.known else 0)
+        if not plan.memories and not plan.known:
             return wire.ProjectsSorted(threads=threads, memories=0)
         changes = consolidation_commit.MemoryPlan(
-            plan.operation, 0, "", plan.memories, [], plan.documents, [], [], {}, []
+            plan.operation, 0, "", plan.memories, plan.known, plan.documents, [], [], {}, []
         )
         consolidation_commit.commit(writer, changes, at=writer.at)
         for record in plan.memories:
@@ -137,6 +243,8 @@ def commit(plan: SortPlan, *, space: str, who: str, threads: int) -> Write[wire.
                 raise Conflict(f"memory {record.id} was deleted meanwhile", hint="try again", stale=True)
             if stored.project != record.project:  # its block stays where it is, so that no text of it was written
                 writer.save(replace(stored, project=record.project, provenance=record.provenance), (record.id,))
-        return wire.ProjectsSorted(threads=threads, memories=len(plan.memories), operation=str(writer.number))
+        memories = len(plan.memories) + len(plan.known)
+        return wire.ProjectsSorted(threads=threads, memories=memories, operation=str(writer.number))
 
-    return Write(space=space, who=who, why="memories.sort", body=body, answers=wire.ProjectsSorted)
+    why = "projects.join" if plan.joined else "memories.sort"
+    return Write(space=space, who=who, why=why, body=body, answers=wire.ProjectsSorted)

@@ -28,7 +28,7 @@ from reverie.store import (
     Write,
 )
 from reverie.store.restore_replaced_versions import undo_operation
-from reverie.usecases import conflicts, documents, history_and_retention
+from reverie.usecases import conflicts, documents, history_and_retention, project_identity
 from reverie.usecases.generated_files import LIST, WHY_LISTED
 from reverie.usecases.memory_changes import edit_block, wording
 from reverie.usecases.rewind_to_branch import undo_rewind
@@ -95,6 +95,7 @@ def undo(
             undo_operation(writer, seq, leave=_MERGED, keep=kept)
         paths = _revert_documents(writer, operation, author=author, new_id=new_id)
         _restore_projects(writer, operation)
+        project_identity.separate(writer, seq)
         conflicts.revert(writer, operation, paths)
         for change in operation.changes:
             if change.kind is Kind.DISTILLATION:

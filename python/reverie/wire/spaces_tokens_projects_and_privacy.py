@@ -57,13 +57,19 @@ SpaceName = Annotated[
 
 
 class Project(Reply):
-    """A project. `remotes` are without credentials; `folders` are those in which it was seen, the newest last."""
+    """A project. `remotes` are without credentials; `folders` are those in which it was seen, the newest last.
+
+    One that turned out to be the repository of another project is a second name of it: `joined` names that one, and
+    undo of `joined_in` moves the memories back.
+    """
 
     name: str
     remotes: list[str]
     folders: list[str]
     threads: Count
     memories: Count
+    joined: str | None = None
+    joined_in: str | None = None
 
 
 class ProjectsSorted(Reply):

@@ -1,0 +1,200 @@
+"""A repository with two names becomes one project when its remote is seen at the second; undo parts them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from reverie import wire
+from reverie.client import Client
+from reverie.models import EntryKind, MemoryType
+from reverie.redact import Redactor
+from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCursor, Store, ThreadRecord, Write
+from reverie.usecases.write_documents_and_memories import NewText, put_texts
+from reveried.cli.send_session_files import import_file
+from support.daemon import Daemon, environment, scratch_home
+from support.projects import git, repository, session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from reverie.store import Writer
+
+AT = "2026-01-21T09:30:00.000Z"
+REMOTE = "example.org/ann/harbour"
+TESTS = "To run the tests of the project {}: `make test`."
+LINT = "To lint the project {}: `make {}`."
+SLOW = "The gauge is asked once an hour, as it is slow."
+ICE = "The harbour freezes in January."
+MEMORIES: dict[str, tuple[str, str, Literal["person", "agent", "engine"]]] = {
+    "m1": ("harbour", TESTS.format("harbour"), "engine"),
+    "m2": ("harbour", LINT.format("harbour", "lint"), "engine"),
+    "m3": ("home-harbour", TESTS.format("home-harbour"), "engine"),
+    "m4": ("home-harbour", LINT.format("home-harbour", "tidy"), "engine"),
+    "m5": ("home-harbour", "To build the project home-harbour: `make all`.", "engine"),
+    "m6": ("home-harbour", ICE, "person"),
+    "m7": ("home-harbour", SLOW, "agent"),
+    "m8": ("pier", SLOW, "engine"),
+}
+MOVED = {
+    "m1": ("harbour", "facts/harbour/procedures.md", TESTS.format("harbour")),
+    "m2": ("harbour", "facts/harbour/procedures.md", LINT.format("harbour", "lint")),
+    "m5": ("harbour", "facts/harbour/procedures.md", "To build the project harbour: `make all`."),
+    "m6": ("harbour", "facts/home-harbour/procedures.md", ICE),
+    "m7": ("harbour", "facts/harbour/procedures.md", SLOW),
+    "m8": ("pier", "facts/pier/procedures.md", SLOW),
+}
+
+
+def build(home: Path, folders: dict[str, str]) -> None:
+    """Write a store with three projects: one with a remote, one with the folder of `folders`, one by its name."""
+
+    def body(writer: Writer) -> None:
+        projects = [ProjectRecord("harbour", remotes=[REMOTE]), ProjectRecord("home-harbour"), ProjectRecord("pier")]
+        for place, project in enumerate(projects):
+            if project.name in folders:
+                projects[place] = ProjectRecord(project.name, folders=[folders[project.name]])
+        writer.save(ProjectsCursor(projects=projects), ProjectsCursor.KEY)
+        for name in ("harbour", "home-harbour", "pier"):
+            writer.save(
+                ThreadRecord(id=f"t-{name}", source="s", project=name, created_at=AT, updated_at=AT), (f"t-{name}",)
+            )
+        for name in ("harbour", "home-harbour", "pier"):
+            ids = [key for key, (project, _, _) in MEMORIES.items() if project == name]
+            records = {key: record(key) for key in ids}
+            text = "# Procedures\n\n" + "".join(f"- {MEMORIES[key][1]}\n" for key in ids)
+            texts = {f"facts/{name}/procedures.md": NewText(text, ids)}
+            put_texts(writer, texts, author="engine", at=AT, new_id=str, records=records)
+
+    with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
+        store.commit([Write("default", "import", "build", body)], at=AT)
+
+
+def record(key: str) -> MemoryRecord:
+    project, _, trust = MEMORIES[key]
+    return MemoryRecord(
+        id=key,
+        type=MemoryType.PROCEDURE,
+        content="",
+        document="",
+        created_at=AT,
+        updated_at=AT,
+        trust=trust,
+        project=project,
+        provenance={"thread": f"t-{project}", "project": project},
+    )
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    with scratch_home() as path:
+        yield path
+
+
+@pytest.fixture
+def started(home: Path, tmp_path: Path) -> Iterator[Client]:
+    """A daemon over a store whose second project is a checkout of the first, which had no remote then."""
+    build(home, {"home-harbour": str(repository(tmp_path / "home" / "harbour"))})
+    daemon = Daemon(home, environment(home)).start()
+    try:
+        with Client(daemon.socket) as client:
+            yield client
+    finally:
+        daemon.stop()
+
+
+def state(client: Client) -> dict[str, tuple[str | None, str, str]]:
+    """Return project, document and words of each memory."""
+    return {one.id: (one.project, one.document, one.content) for one in client.memories(limit=100).items}
+
+
+def test_a_second_name_is_joined_and_parted(started: Client, tmp_path: Path) -> None:
+    """Memories and threads are the first one's, what it knew is there once, and the undo moves the memories back."""
+    before = state(started)
+    folder = tmp_path / "home" / "harbour"
+    git(folder, "remote", "add", "origin", f"https://{REMOTE}.git")
+
+    assert started.create_thread(project=str(folder)).project == "harbour"
+
+    assert state(started) == MOVED
+    assert {one.project for one in started.threads().items} == {"harbour", "pier"}
+    assert started.threads(project="home-harbour").items == started.threads(project="harbour").items
+    assert {
+        hit.memory.id for hit in started.recall("is the gauge asked once an hour", project="home-harbour").hits
+    } >= {"m7"}
+    projects = {one.name: one for one in started.projects().items}
+    assert (projects["harbour"].memories, projects["home-harbour"].memories) == (5, 0)
+    assert projects["home-harbour"].joined == "harbour"
+    assert started.create_thread(project="Home-Harbour").project == "harbour"
+
+    started.undo(str(projects["home-harbour"].joined_in))
+
+    assert state(started) == before
+    assert {one.name: one.joined for one in started.projects().items}["home-harbour"] is None
+    assert started.create_thread(project=str(folder)).project == "harbour"
+    assert state(started) == before  # joined once, and parted by hand
+
+
+@pytest.mark.parametrize("remote", ["example.org/bob/harbour", ""])
+def test_other_repositories_stay_apart(started: Client, tmp_path: Path, remote: str) -> None:
+    """A fork has a remote of its own, and a copy of the files has none."""
+    before = state(started)
+    folder = tmp_path / "home" / "harbour"
+    if remote:
+        git(folder, "remote", "add", "origin", f"https://{remote}.git")
+    assert started.create_thread(project=str(folder)).project == "home-harbour"
+    other = repository(tmp_path / "copy" / "harbour", f"https://{REMOTE}.git")
+    assert started.create_thread(project=str(other)).project == "harbour"
+    assert state(started) == before
+    assert all(one.joined is None for one in started.projects().items)
+
+
+def test_a_store_that_lost_the_folder_is_sorted(home: Path, tmp_path: Path) -> None:
+    """Where an older release gave the folder to the other project, `projects --sort` joins them; a given name stays."""
+    folder = repository(tmp_path / "home" / "harbour", f"https://{REMOTE}.git")
+    build(home, {})
+
+    def body(writer: Writer) -> None:
+        for thread in ("t-home-harbour", "t-pier"):
+            entry = EntryRecord(kind=EntryKind.SPEECH, role="user", content="Hello", extra={"cwd": str(folder)})
+            writer.append_record(entry, (thread,))
+
+    with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
+        store.commit([Write("default", "import", "build", body)], at=AT)
+    daemon = Daemon(home, environment(home)).start()
+    try:
+        with Client(daemon.socket) as client:
+            answer = client.sort_projects()
+            assert state(client) == MOVED
+            assert {one.name: one.joined for one in client.projects().items} == {
+                "harbour": None,
+                "home-harbour": "harbour",
+                "pier": None,
+            }
+            again = client.sort_projects()
+            assert (again.threads, again.memories, again.operation) == (0, 0, None)
+            client.undo(str(answer.operation))
+            assert {one.project for one in client.memories(limit=100).items} == {"harbour", "home-harbour", "pier"}
+    finally:
+        daemon.stop()
+
+
+def test_a_remote_in_a_transcript_joins_a_folder_that_is_gone(client: Client, tmp_path: Path) -> None:
+    """Its sessions were imported before one of them showed git's output."""
+    main = repository(tmp_path / "harbour", f"https://{REMOTE}.git")
+    client.create_thread(project=str(main))
+    gone = "/home/ann/quay/harbour"
+    first = import_file(client, session(tmp_path / "a.jsonl", gone, ["Hello", "Hi"]))
+    second = client.thread(str(first.thread)).project
+    assert second == "quay-harbour"
+    client.remember(wire.CreateMemory(SLOW, project=second))
+    import_file(client, session(tmp_path / "b.jsonl", gone, ["Push it", "To github.com:x\n"]))
+    assert client.thread(str(first.thread)).project == second
+    pushed = session(
+        tmp_path / "c.jsonl", gone, ["Push it", f"To https://{REMOTE}.git\n   1a2b3c4..2b3c4d5  main -> main"]
+    )
+    assert client.thread(str(import_file(client, pushed).thread)).project == "harbour"
+    assert client.thread(str(first.thread)).project == "harbour"
+    assert [one.project for one in client.memories().items] == ["harbour"]
