@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate.statement_comparison import parse_statement
 from reverie.models import Candidate, Delete, Keep, MemoryType, Update
+from reverie.sentence_word_analysis import analyze
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,7 +22,16 @@ if TYPE_CHECKING:
     from reverie.consolidate.decide import Decision
     from reverie.models import Change
 
-__all__ = ["Forgotten", "Nearness", "episode_text", "hold_large_deletion", "lines_without", "spoken", "statement_key"]
+__all__ = [
+    "Forgotten",
+    "Nearness",
+    "episode_text",
+    "hold_large_deletion",
+    "lines_without",
+    "spoken",
+    "statement_key",
+    "statements_in",
+]
 
 DELETIONS_MAX: Final = 0.20  # share of the memories that a consolidation may delete by itself
 _DELETIONS_ALLOWED: Final = 1  # one is always allowed: of four memories one that is over is 25 %
@@ -36,6 +46,7 @@ _FRAME: Final = re.compile(
 
 _CODE: Final = re.compile(r"`([^`]+)`")
 _ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # "asking" and "asked" are "ask"
+_ENDING_CHARS: Final = frozenset("gde")  # with which it ends
 _STEM_CHARS: Final = 5  # "migrations", "migrate" and "migrating" are one word
 # Shares of the rarer statement's stems that both must have, set on the pairs of tests/unit/consolidate.
 _NEAR: Final = 0.5
@@ -109,9 +120,22 @@ def lines_without(text: str, statements: Iterable[str]) -> str:
     forgotten = [stems for statement in statements if len(stems := _stems(statement)) >= _SAID_STEMS_MIN]
     if not forgotten:
         return text
-    return "".join(
-        line for line in text.splitlines(keepends=True) if not any(stems <= _stems(line) for stems in forgotten)
-    )
+    lines = [(line, _stems(line)) for line in text.splitlines(keepends=True)]
+    return "".join(line for line, said in lines if not any(stems <= said for stems in forgotten))
+
+
+def statements_in(texts: Iterable[str], statements: Iterable[str]) -> list[str]:
+    """Return the forgotten statements that a line of a text says: those for which `lines_without` leaves one out."""
+    lines = [stems for text in texts for line in text.splitlines() if len(stems := _stems(line)) >= _SAID_STEMS_MIN]
+    if not lines:
+        return []
+    anywhere = frozenset[str]().union(*lines)
+    return [statement for statement in statements if _is_said(_stems(statement), anywhere, lines)]
+
+
+def _is_said(stems: frozenset[str], anywhere: frozenset[str], lines: Sequence[frozenset[str]]) -> bool:
+    """Return True if a line has all stems of a statement; `anywhere` are those of all lines."""
+    return len(stems) >= _SAID_STEMS_MIN and stems <= anywhere and any(stems <= line for line in lines)
 
 
 def spoken(source: Candidate) -> str:
@@ -134,7 +158,8 @@ def statement_key(text: str) -> str:
 
 def _plain(text: str) -> str:
     """Return a statement without frame and day; "Wants agents never to push" is "never push", as it was said."""
-    return _DAY.sub("", _FRAME.sub(lambda frame: "never" if "never" in frame[0] else " ", text)).strip()
+    framed = _FRAME.sub(lambda frame: "never" if "never" in frame[0] else " ", text)
+    return (_DAY.sub("", framed) if "-" in framed else framed).strip()
 
 
 def _quoted(text: str) -> frozenset[str]:
@@ -142,7 +167,8 @@ def _quoted(text: str) -> frozenset[str]:
 
 
 def _stems(text: str) -> frozenset[str]:
-    return frozenset(_ENDING.sub("", word)[:_STEM_CHARS] for word in parse_statement(_plain(text)).words)
+    words = analyze(_plain(text)).content  # not `parse_statement`, which would keep thousands of statements for this
+    return frozenset((_ENDING.sub("", word) if word[-1:] in _ENDING_CHARS else word)[:_STEM_CHARS] for word in words)
 
 
 def hold_large_deletion(decision: Decision, existing: int) -> tuple[Decision, tuple[Update | Delete, ...]]:

@@ -10,12 +10,12 @@ import hashlib
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from reverie import token_counter, wire
-from reverie.consolidate.forgotten_statements_and_mass_deletions import lines_without
+from reverie.consolidate.forgotten_statements_and_mass_deletions import lines_without, statements_in
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.context_as_one_text import text_of, text_of_tokens
 from reverie.context.excerpt_packing import ExcerptCache
@@ -81,8 +81,9 @@ class ContextJob(msgspec.Struct):
     """A snapshot of every tier of a thread.
 
     `index` is the memory index as it was when the thread was created. `distillation` is the newest one, still sealed:
-    the compute process opens each only once. What is `forgotten` is left out of the digest and of the stored summary.
-    `recall` are memories as (text, memory id, document path), best first.
+    the compute process opens each only once. Lines of the digest and of the stored summary that say what is `forgotten`
+    are left out; it has only the statements that such a line says. `recall` are memories as (text, memory id, document
+    path), best first.
 
     A context for a given size (`max_tokens`) distills for that size: `distillation` is then the one before the newest
     that was made here, which is built upon, and `entries` are those after it. `distillations` counts the stored ones,
@@ -105,6 +106,14 @@ class ContextJob(msgspec.Struct):
     room: Room
     max_tokens: int | None
     placement: Placement | None
+
+
+class _Extent(NamedTuple):
+    """The last entry that a distillation covers, whether it was imported, and its summary."""
+
+    through_seq: int
+    imported: bool
+    text: str
 
 
 class TextJob(msgspec.Struct):
@@ -134,10 +143,10 @@ def snapshot(
     thread = threads.get(reader, thread_id)
     stored = (data for _, data in reader.scan_sealed(Kind.DISTILLATION, (thread_id,), reverse=True))
     newest = next(stored, None)
-    is_distilled = newest is not None and not _extent(newest)[1]
+    is_distilled = newest is not None and not _extent(newest).imported
     base = newest
     if sized or max_tokens is not None:
-        own = (data for data in chain([newest] if newest else [], stored) if not _extent(data)[1])
+        own = (data for data in chain([newest] if newest else [], stored) if not _extent(data).imported)
         base = next(islice(own, 1, None) if is_distilled else own, None)
     documents = ((path, reader.load(DocumentRecord, (path,))) for path in bootstrap)
     digest = reader.load(DigestRecord, (thread_id,))
@@ -145,14 +154,15 @@ def snapshot(
         thread=thread_id,
         model=thread.model,
         index=thread.index,
-        entries=sealed_after(reader, thread_id, _extent(base)[0] if base else 0),
+        entries=sealed_after(reader, thread_id, _extent(base).through_seq if base else 0),
         distillation=base,
         distillations=thread.distillations,
         is_distilled=is_distilled,
         state=state,
         digest="" if digest is None else digest.text,
-        # Thousands of statements, which most contexts have no text to compare with.
-        forgotten=_forgotten(reader, thread.project or "") if base is not None or (digest and digest.text) else [],
+        forgotten=_forgotten(
+            reader, thread.project or "", digest.text if digest else "", _extent(base).text if base else ""
+        ),
         notes=[
             Note(id=note.id, content=note.content, category=note.category, at=note.at)
             for _, note in reader.records(NoteRecord, (thread_id,))
@@ -165,17 +175,19 @@ def snapshot(
     )
 
 
-def _forgotten(reader: Reader, project: str) -> list[str]:
-    """Return the forgotten statements of a project and of the person."""
+def _forgotten(reader: Reader, project: str, *texts: str) -> list[str]:
+    """Return the forgotten statements of a project and of the person that a line of the texts says."""
+    if not any(texts) or not reader.count(Kind.FORGOTTEN):
+        return []
     records = (record for _, record in reader.records(ForgottenRecord))
-    return [record.content for record in records if record.content and record.project in ("", project)]
+    return statements_in(texts, (record.content for record in records if record.project in ("", project)))
 
 
 @lru_cache(maxsize=8)  # up to a few hundred kilobytes each, in the daemon, which is long-lived
-def _extent(sealed: bytes) -> tuple[int, bool]:
-    """Return the last entry that a sealed distillation covers, and True if it was imported."""
+def _extent(sealed: bytes) -> _Extent:
+    """Return what a snapshot needs of a sealed distillation."""
     distillation = open_sealed_as(DistillationRecord, sealed)
-    return distillation.through_seq, distillation.imported
+    return _Extent(distillation.through_seq, distillation.imported, distillation.text or "")
 
 
 def decide(job: ContextJob) -> wire.ContextAnswer:

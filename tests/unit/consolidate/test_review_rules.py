@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import permutations
 
 import pytest
@@ -12,6 +13,7 @@ from reverie.consolidate.forgotten_statements_and_mass_deletions import (
     Nearness,
     lines_without,
     statement_key,
+    statements_in,
 )
 from reverie.models import Add, Candidate, Change, Delete, Keep, MemoryType, Update
 from support.said_again import SAID_AGAIN
@@ -75,6 +77,23 @@ def test_lines_that_say_it_are_left_out() -> None:
     left = lines_without(text, ["Deploys of the team: Friday"])
     assert left == "## Decisions\n- The team deploys on Mondays\n"
     assert lines_without(text, ["the team", ""]) == text
+
+
+def test_only_statements_that_a_line_says_are_looked_at() -> None:
+    """Of many forgotten statements those are returned without which the same lines would be left out."""
+    chance = random.Random(9)
+    words = [f"{first}{last}" for first in ("har", "key", "mast", "rud") for last in ("bour", "ing", "der", "s")]
+    statements = [" ".join(chance.choices(words, k=chance.randint(2, 5))) for _ in range(300)]
+    texts = ["\n".join(" ".join(chance.choices(words, k=8)) for _ in range(12)) for _ in range(2)]
+    said = statements_in(texts, statements)
+    assert 0 < len(said) < len(statements)
+    for text in texts:
+        assert lines_without(text, said) == lines_without(text, statements) != text
+        assert all(
+            any(lines_without(text, [statement]) != text for text in texts) == (statement in said)
+            for statement in statements
+        )
+    assert statements_in(["", "# Two words"], statements) == []
 
 
 def test_a_large_deletion_waits_with_its_updates() -> None:
