@@ -1,0 +1,64 @@
+"""A context is sent only those forgotten statements that a line of its digest or summary says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie.models import MemoryType, WorkingState
+from reverie.store import DigestRecord, ForgottenRecord, ThreadRecord
+from reverie.usecases import contexts
+from reverie.usecases.contexts import ContextJob, Room
+from support.stores import AT, SPACE, opened, write
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.store import Store, Writer
+
+SAID = "The harbour gate is painted green"
+
+
+def snapshot(store: Store) -> ContextJob:
+    """Return the snapshot of a context of the thread."""
+    room = Room(window=200_000, preserve_messages=4, preserve_tokens=400, clear_at=0.75)
+    with store.reader(SPACE) as reader:
+        return contexts.snapshot(
+            reader,
+            "thread",
+            state=WorkingState(),
+            recall=[],
+            bootstrap=[],
+            room=room,
+            max_tokens=None,
+            placement=None,
+        )
+
+
+def forget(writer: Writer, *statements: str, project: str = "") -> None:
+    """Store forgotten statements."""
+    for number, content in enumerate(statements):
+        key = f"{project}{number}"
+        writer.save(
+            ForgottenRecord(
+                sha256=key, memory="mem", content=content, type=MemoryType.FACT, project=project, by="me", at=AT
+            ),
+            (key,),
+        )
+
+
+def test_statements_that_no_line_says_are_not_sent(tmp_path: Path) -> None:
+    """Without a digest there are none; with one, those of the person or the thread's project that it says."""
+    with opened(tmp_path / "store") as store:
+        write(store, lambda writer: writer.save(ThreadRecord(id="thread", created_at=AT, updated_at=AT), ("thread",)))
+        others = [f"Rule {number} concerns another gate" for number in range(50)]
+        write(store, lambda writer: forget(writer, *others, SAID, ""))
+        write(store, lambda writer: forget(writer, SAID, project="quay"))
+        assert snapshot(store).forgotten == []
+        digest = DigestRecord(text=f"## Decisions\n- {SAID} (2026-11-21).\n- Rule 7 stays.\n")
+        write(store, lambda writer: writer.save(digest, ("thread",)))
+        job = snapshot(store)
+        assert job.forgotten == [SAID]
+        assert contexts.decide(job).request.system is not None
+        shown = str(contexts.decide(job).request.system)
+        assert SAID not in shown
+        assert "Rule 7 stays" in shown
