@@ -105,6 +105,10 @@ def test_the_persons_own_words_beside_a_paste_are_theirs() -> None:
             "No, use pnpm in this repository.",
             "Use pnpm in this repository: the user had to correct this, about `npm install left-pad` (2026-03-05).",
         ),
+        (
+            "No, rules live in a/, not in b/.",
+            "Rules live in a/, not in b/: the user had to correct this, about `npm install left-pad` (2026-03-05).",
+        ),
     ],
 )
 def test_what_a_person_tells_for_later_is_kept(message: str, content: str) -> None:
@@ -122,6 +126,7 @@ def test_what_a_person_tells_for_later_is_kept(message: str, content: str) -> No
         "I remember that we had this before",
         "Remember that time in Rome?",
         "Never mind",
+        "No, the second one is right, not the first one.",
         "never the same again",
         "We must never again have this",
         "use the first one, not the second one",
@@ -138,9 +143,15 @@ def test_what_means_nothing_later_is_left_out(message: str) -> None:
     [
         ("Bitte führe vor jedem Commit immer `make lint` aus.", MemoryType.PREFERENCE),
         ("Ab jetzt keine Mocks mehr in den Tests.", MemoryType.PREFERENCE),
+        ("Von jetzt an schreibst du Commits auf Englisch.", MemoryType.PREFERENCE),
+        ("Wir dürfen niemals Tokens loggen, weil sie in den Backups landen.", MemoryType.PREFERENCE),
+        ("Verwende pnpm, nicht npm.", MemoryType.PREFERENCE),
+        ("Für die Zukunft: Releases entstehen aus dem Branch stable.", MemoryType.FACT),
         ("Merk dir, dass die Staging-Datenbank nur lesbar ist.", MemoryType.FACT),
         ("Nein, verwende pnpm in diesem Projekt.", MemoryType.MISTAKE),
         ("Usa siempre pnpm en los proyectos.", MemoryType.PREFERENCE),
+        ("Nunca debemos registrar tokens porque acaban en las copias.", MemoryType.PREFERENCE),
+        ("Usa pnpm, no npm.", MemoryType.PREFERENCE),
         ("Recuerda que la base de datos de pruebas es de solo lectura.", MemoryType.FACT),
         ("No, usa pnpm para instalar.", MemoryType.MISTAKE),
         ("Utilise toujours pnpm pour les dépendances.", MemoryType.PREFERENCE),
@@ -148,10 +159,12 @@ def test_what_means_nothing_later_is_left_out(message: str) -> None:
         ("Non, utilise pnpm pour les dépendances.", MemoryType.MISTAKE),
         ("每次提交之前都要先运行测试。", MemoryType.PREFERENCE),
         ("千万不要直接推送到主分支。", MemoryType.PREFERENCE),
+        ("用 pnpm，不是 npm。", MemoryType.PREFERENCE),
         ("记住：测试数据库是只读的。", MemoryType.FACT),
         ("不对，应该用 pnpm 安装。", MemoryType.MISTAKE),
         ("コミットの前に毎回 lint を実行してください。", MemoryType.PREFERENCE),
         ("絶対に main に push しないでください。", MemoryType.PREFERENCE),
+        ("npm ではなく pnpm を使ってください。", MemoryType.PREFERENCE),
         ("ステージングDBは読み取り専用だということを覚えておいてください。", MemoryType.FACT),
         ("いや、pnpm を使ってください。", MemoryType.MISTAKE),
     ],
@@ -239,6 +252,9 @@ CHAT = (
     "Remember that shoes come first, he told me, then the coat.",
     "For the record, I was on time.",
     "Denk daran, die Blumen zu gießen.",
+    "No, the main thing is love, not money.",
+    "Before every race, drink some water.",
+    "From now on: no more sweets.",
 )
 
 

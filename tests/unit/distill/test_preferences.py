@@ -164,11 +164,13 @@ def test_only_choices_between_alternatives_become_memories(question: str, answer
         ("From now on spaces, not tabs.", "Wants agents to use spaces, not tabs"),
         ("from now on, only pnpm", "Wants agents to use pnpm"),
         ("double quotes from now on", "Wants agents to use double quotes"),
-        ("spaces, not tabs", ""),
+        ("Spaces, not tabs, please.", "Wants agents to use spaces, not tabs"),
+        ("pnpm, not npm", "Wants agents to use pnpm, not npm"),
+        ("pnpm", ""),
         ("From now on tests.", ""),
     ],
 )
-def test_a_value_alone_is_a_wish_in_a_lasting_frame(sentence: str, preference: str) -> None:
+def test_a_value_alone_is_a_wish_in_a_lasting_frame_or_beside_another(sentence: str, preference: str) -> None:
     """Of a few values of which only one can hold; anything else without a verb says too little."""
     assert preference_sentence(sentence) == preference
 
@@ -181,6 +183,27 @@ def test_a_value_alone_is_a_wish_in_a_lasting_frame(sentence: str, preference: s
         ("use British spelling please", "Wants agents to always use British spelling"),
         ("No emojis please", "Wants agents never to use emojis"),
         ("please reply in German", "Wants agents to always reply in German"),
+        ("From now on, every commit message must name its ticket", "The user wants: “{}”"),
+        ("From now on: no more console.log in the services", "The user wants: “{}”"),
+        ("As a rule, we squash before a merge", "The user wants: “{}”"),
+        ("Whenever you change the schema, regenerate the client", "The user wants: “{}”"),
+        ("Before every commit, run `just lint`", "The user wants: “{}”"),
+        ("When you add a route, always document it in openapi.yaml", "The user wants: “{}”"),
+        ("Make sure to always run `cargo fmt` first", "Wants agents to always run `cargo fmt` first"),
+        ("Never, ever push to main", "Wants agents never to push to main"),
+        ("In future sessions, start by reading PLAN.md", "Wants agents to always start by reading PLAN.md"),
+        ("No, we use uv here, not pip.", "Wants agents to use uv, not pip"),
+        (
+            "use Postgres, not SQLite, for the slow tests",
+            "Wants agents to use Postgres, not SQLite, for the slow tests",
+        ),
+        ("from now on it must be broken", ""),
+        ("from now on we should perhaps do that", ""),
+        ("From now on no idea", ""),
+        ("Whenever you change the schema, the client breaks", ""),
+        ("After each deploy, it hangs", ""),
+        ("commit this and never touch it again", ""),
+        ("The plan says: always validate input", ""),
         ("the main rule is to never let the user wait", ""),
         ("use British spelling in this file", ""),
         ("no emojis in this commit", ""),

@@ -104,12 +104,16 @@ _LANGUAGES: Final = {
         wishes=rf"^(?:und |also |ach ja,? )?(?:bitte,? )?(?:(?:ab (?:jetzt|sofort)|von (?:jetzt|nun) an|in zukunft"
         rf"|künftig"
         rf"|zukünftig)\b,? (?:(?:bitte|nur|nie|niemals|immer|keine?n?|nicht|alle|jede\w*)\b|{_DE_VERBS}\b)"
+        rf"|(?:ab (?:jetzt|sofort)|von (?:jetzt|nun) an),? (?:\w+st du|\w+en wir)\b"
+        rf"|(?:wir|du) (?:dürfen|darfst|sollen|sollst|müssen|musst) (?:\w+ )?(?:immer|nie|niemals)\b"
+        rf"|(?:{_DE_VERBS}|wir (?:verwenden|nutzen|benutzen)) [^\s,]+(?: hier)?, (?:und )?nicht \S+$"
         rf"|(?:immer|nie|niemals|grundsätzlich) (?!noch|wieder|mehr|im)"
         rf"|{_DE_VERBS}\b[^.]*\b(?:immer|nie|niemals|grundsätzlich|jedes mal|in zukunft|ab jetzt)\b"
         rf"|(?:wir|hier) (?:verwenden|nutzen|benutzen|schreiben|committen|pushen|werden) (?:wir |hier )?"
         rf"(?:immer|nie|niemals|grundsätzlich)\b)",
         not_wishes=r"\b(?:heute|gerade|diesmal|vorerst|in dies\w+|fehlschl\w*|schlägt|warum|wieso)\b",
-        remember=r"^(?:bitte )?(?:merke? dir|denke? (?:bitte )?daran|vergiss (?:bitte )?nicht|behalte im kopf)"
+        remember=r"^(?:bitte )?(?:merke? dir|denke? (?:bitte )?daran|vergiss (?:bitte )?nicht|behalte im kopf"
+        r"|für die zukunft(?=:))"
         r"(?: bitte)?[,:]? (?:dass )?(?!(?!.*\b(?:immer|nie\w*)\b).*\b(?:zu \w+en|\w+zu\w+en)\b(?:,|$|[.!]))"
         r"(?P<what>.+)$",
         correction=rf"^(?:nein|nee|stopp|falsch)\b[,.!:\s–—-]+(?:bitte )?(?P<what>(?:{_DE_VERBS}|nicht|nie|niemals"
@@ -134,7 +138,8 @@ _LANGUAGES: Final = {
         wishes=rf"^(?:y |ah,? )?(?:por favor,? )?(?:(?:a partir de ahora|de ahora en adelante|en (?:el )?futuro"
         rf"|en adelante),? "
         rf"(?:por favor,? )?(?:siempre |nunca )?(?:{_ES_VERBS}\b|no\b)"
-        rf"|(?:siempre|nunca|jamás) (?:{_ES_VERBS}\b|\w+(?:es|as)\b|(?:usamos|utilizamos|escribimos|hacemos)\b)"
+        rf"|(?:siempre|nunca|jamás) (?:{_ES_VERBS}\b|\w+(?:es|as)\b|(?:usamos|utilizamos|escribimos|hacemos)\b"
+        r"|(?:debemos|debes|hay que|se debe)\b)|(?:usa|usamos|utiliza|utilizamos) [^\s,]+(?: aquí)?,? (?:y )?no \S+$"
         rf"|{_ES_VERBS}\b[^.]*\b(?:siempre|nunca|jamás|cada vez|de ahora en adelante|a partir de ahora)\b"
         rf"|(?:usamos|utilizamos|escribimos|hacemos) (?:siempre|nunca)\b)",
         not_wishes=r"\b(?:hoy|esta vez|por ahora|ahora mismo|en est[ea]|falla|por qué)\b",
@@ -158,6 +163,7 @@ _LANGUAGES: Final = {
         rf"|à partir de maintenant"
         rf"|à l'avenir),? (?:toujours )?{_FR_VERBS}|toujours (?:utiliser|écrire|lancer|répondre|faire|mettre|tester) "
         rf"|{_FR_VERBS}[^.]*\b(?:toujours|jamais|systématiquement|à chaque fois|désormais|dorénavant)\b"
+        r"|(?:utilise|on utilise|nous utilisons) [^\s,]+(?: ici)?,? (?:et )?pas \S+$"
         rf"|(?:on|nous) (?:n')?(?:utilisons?|utilise|écrit|écrivons|fait|faisons) (?:toujours|jamais)\b)",
         not_wishes=r"\b(?:aujourd'hui|cette fois|pour l'instant|dans ce|dans cette|pourquoi)\b",
         remember=r"^(?:s'il te plaît,? )?(?:rappelle-toi|souviens-toi|n'oublie pas|retiens|garde en tête)[,:]? "
@@ -178,7 +184,8 @@ _LANGUAGES: Final = {
     "zh": _language(
         "zh",
         wishes=r"^(?!我(?:总是|每次|从来|一直|以后))[^?？]*(?:(?:以后|今后|从现在开始|从今以后|每次|始终|一律|总是|务必)"
-        r".*(?:要|请|用|不|别|先|写|跑|运行|执行|回答|提交|保持|使用)|(?:永远|绝对|千万|一定)(?:不要|别|不能|要)|(?:不要|别)再)",
+        r".*(?:要|请|用|不|别|先|写|跑|运行|执行|回答|提交|保持|使用)|(?:永远|绝对|千万|一定)(?:不要|别|不能|要)|(?:不要|别)再"
+        r"|^(?:请|我们)?(?:都)?用 ?[\w.-]+ ?[，,] ?(?:不是|而不是|不要用|不用|别用) ?[\w.-]+[。！!]?$)",
         not_wishes=r"今天|这次|现在先|暂时|刚才|失败|报错|出错|为什么|吗|以后再说",
         remember=r"^(?:请|你)?(?:记住|记一下|别忘了|不要忘记)[，,：:]?(?P<what>.{4,})$",
         correction=r"^(?:不对|不是|不|错了|不行)[，,。！!：:]\s*(?P<what>(?:请|要|应该|用|改用|不要|别|我们用|保持).+)$",
@@ -192,7 +199,8 @@ _LANGUAGES: Final = {
     "ja": _language(
         "ja",
         wishes=r"^(?!(?:私|僕|俺)は)[^?？]*(?:今後|これから|次回から|毎回|必ず|常に|いつも|絶対に|決して|二度と).*"
-        r"(?:ください|下さい|こと|しないで|してほしい|お願いします|ように|使って|しないように)[。！!]?$",
+        r"(?:ください|下さい|こと|しないで|してほしい|お願いします|ように|使って|しないように)[。！!]?$"
+        r"|^[\w.-]+ ?(?:ではなく|じゃなく)て?、? ?[\w.-]+ ?を使(?:って(?:ください|下さい|ね)?|うこと)[。！!]?$",
         not_wishes=r"今日|今回|とりあえず|失敗|なぜ|どうして|ですか|ますか",
         remember=r"^(?P<what>.{4,}?)(?:こと)?を?(?:覚えておいて|忘れないで)(?:ください|下さい|ね)?[。！!]?$",
         correction=r"^(?:いや|いいえ|違います|違う|ちがう|そうじゃなくて)[、，,。！!]\s*"

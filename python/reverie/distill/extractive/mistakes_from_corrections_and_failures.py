@@ -35,6 +35,13 @@ __all__ = ["BROKEN", "corrections", "mended_cause", "mended_failures"]
 
 # An order that can be followed, where the person stopped the agent and says what to do instead.
 _ADVICE = re.compile(r"^(?:please )?(?:don'?t|do not|never|avoid|stop|always|use|keep|make sure|only)\b", re.IGNORECASE)
+# "No, the settings live in conf/, not in etc/": how it is, and how it is not. In a chat people say so of everything.
+_STATED = re.compile(
+    r"^(?:no|nope|wrong)\b[,.!:\s\u2013\u2014-]+(?P<what>(?!(?:that|this|it|they|there|i)\b)\w[^,;]*"
+    r"\b(?:is|are|lives?|goes|uses?|belongs?|runs?|needs?|means?|comes?)"
+    r" [^,;]+, not (?!yet\b|sure\b|just\b|only\b)[^,;]+)$",
+    re.IGNORECASE,
+)
 _SENTENCE_MAX: Final = 240  # characters
 _ADVICE_WORDS_MIN: Final = 3
 # Means something only beside what was on the screen: "don't do that", "use the other one", "keep it here".
@@ -132,7 +139,7 @@ def corrections(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             isinstance(before, ToolCall) and before.failed and _REFUSED.search(before.result) is not None
         )
         for sentence in own_sentences(said.text)[:2]:
-            text = _correction(sentence, stopped=stopped)
+            text = _correction(sentence, stopped=stopped, chat=not facts.trace.calls)
             if text and (facts.trace.calls or ABOUT_WORK.search(text)):
                 when = said.at or at
                 content = with_absolute_dates(f"{text}: the user had to correct this{_about(before)}", when)
@@ -151,7 +158,7 @@ def _after_agent(facts: ThreadFacts) -> Iterator[tuple[Utterance, Step]]:
             before = step
 
 
-def _correction(sentence: str, *, stopped: bool) -> str:
+def _correction(sentence: str, *, stopped: bool, chat: bool) -> str:
     """Return the order in a correction, or the empty string where there is none that holds without its context."""
     line = one_line(sentence).replace("\u2019", "'")
     language = language_of(line)
@@ -160,6 +167,7 @@ def _correction(sentence: str, *, stopped: bool) -> str:
     match = language.correction.search(line)
     if language.name != "en":
         return f"“{match['what'].rstrip('.!。！')}”" if match else ""
+    match = match or (None if chat else _STATED.match(line))
     text = match["what"] if match else line if stopped and _ADVICE.match(line) else ""
     if len(text.split()) < _ADVICE_WORDS_MIN or (_POINTING.search(text) and not specific_names(text)):
         return ""

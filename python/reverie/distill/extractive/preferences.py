@@ -50,7 +50,7 @@ _CLAUSE = re.compile(
     r"|(?:i|we) (?:always|never|usually|prefer|generally prefer|(?:really )?(?:hate|dislike|don'?t like))\s))",
     re.IGNORECASE,
 )
-_FROM_NOW = r"(?:from now on|from here on|going forward|in (?:the )?future|in future (?:sessions|threads|work))"
+_FROM_NOW = r"(?:from now on|from here on|going forward|in future (?:sessions|threads|work)|in (?:the )?future)"
 # Verbs of orders to an agent. Before anything else "always" and "never" are talk: "never too late".
 _VERB = (
     r"(?:add|answer|ask|assume|avoid|be (?:brief|careful|concise|explicit|honest|polite|strict)|build|bump|call"
@@ -63,7 +63,7 @@ _VERB = (
     r"|merge"
     r"|migrate|mix|mock|modify|move|name|omit|open|override|overwrite|pass|pin|place|prefer|prefix|print|propose"
     r"|publish"
-    r"|pull|push|put|quote|raise|read|rebase|refactor|refer|reformat|release|remove|rename|replace|reply|report|respond"
+    r"|pull|push|put|quote|raise|read|rebase|refactor|refer|reformat|regenerate|release|remove|rename|replace|reply|report|respond"
     r"|restart|return|reuse|revert|review|rewrite|run|save|search|send|set|shed|show|sign|skip|sort|speak|split|squash"
     r"|stage|start|stick|store|suggest|summari[sz]e|swallow|tag|talk|tell|test|touch|translate|trust|type|update"
     r"|upgrade|use"
@@ -76,6 +76,7 @@ _WITHIN = "|".join(
         rf"{_FROM_NOW}[,:]?\s+(?:please |you (?:should|must) |let'?s )*",
         r"(?:i|we)(?:'d| would)? (?:want|like|need) (?:you|agents|everyone) to (?=always|never)",
         r"you (?:should|must) (?=always|never)",
+        r"(?:please )?(?:make sure|be sure)(?: that you| you| to)? (?=always|never)",
         r"please (?:just )?",
     )
 )
@@ -94,7 +95,7 @@ _DISLIKE = re.compile(
 # "We never squash merges" is told as "Wants agents never to squash merges".
 _HABIT = re.compile(rf"^(?:i|we) (?P<how>always|never|usually) (?:want to )?(?P<what>{_VERB}\b.+)$", re.IGNORECASE)
 # "Never force-push"
-_NEVER = re.compile(r"^(?:never(?: ever)?|(?:don'?t|do not) ever)\s+(?P<what>.+)$", re.IGNORECASE)
+_NEVER = re.compile(r"^(?:never(?:,? ever,?)?|(?:don'?t|do not) ever)\s+(?P<what>.+)$", re.IGNORECASE)
 # "Don't delete the fixtures again"
 _NOT_AGAIN = re.compile(r"^(?:don'?t|do not)\s+(?P<what>.+?)\s+(?:ever )?again$", re.IGNORECASE)
 # "Always run the linter first"
@@ -107,11 +108,12 @@ _NOT = re.compile(r"^(?:don'?t|do not)\s+(?P<what>.+)$", re.IGNORECASE)
 _STOP = re.compile(r"^(?P<what>stop \w+ing\b.+)$", re.IGNORECASE)
 # "Use tabs": a wish only inside a lasting frame, else an order for the task at hand.
 _ORDER = re.compile(rf"^(?P<what>{_VERB}\b.+)$", re.IGNORECASE)
-# "Spaces, not tabs", "only pnpm": a thing alone, also a wish only inside a lasting frame.
+# "Only pnpm": a thing alone, also a wish only inside a lasting frame; "spaces, not tabs" needs none.
 _BARE = re.compile(
     r"^(?:only )?(?P<what>tabs|spaces|(?:\d|two|four) spaces|(?:single|double) quotes|npm|pnpm|yarn|bun|uv|poetry|pip"
     r"|pytest|vitest|jest|(?:british|american) (?:english|spelling)|camelCase|snake_case)"
-    r"(?: only| everywhere)?(?:,? (?:and )?(?:not|instead of|rather than) (?P<other>[\w-]+(?: [\w-]+)?))?(?: please)?$",
+    r"(?: only| everywhere)?(?:,? (?:and )?(?:not|instead of|rather than) (?P<other>[\w-]+(?: [\w-]+)?))?"
+    r"(?:,? please)?$",
     re.IGNORECASE,
 )
 # A lasting frame at the end: "run the tests every time".
@@ -127,12 +129,27 @@ _RULE = re.compile(
     rf"|at all times|in all cases)\b"
     r"|(?:the|our|my) (?:overriding |general |golden |main |first )?(?:rule|directive|principle|convention"
     r"|policy) (?:here )?is (?:to|that|never"
-    rf"|always)\b|(?:please )+{_VERB}\b.+\bany\b.+\byou (?:notice|find|see|come across)\b)",
+    r"|always)\b|as a (?:general )?rule[,:]? (?:we|you|agents|don'?t|do not|never|always)\b"
+    rf"|(?:please )+{_VERB}\b.+\bany\b.+\byou (?:notice|find|see|come across)\b)"
+    # "Whenever you change the schema, regenerate the client", "before every commit, run the linter"
+    r"|^(?:whenever you|every time you|(?:before|after|for) (?:each|every|any)) [^,:]{3,80}, (?:please |always )*"
+    rf"{_VERB} ",
     re.IGNORECASE,
 )
-# "Open points should get a ticket from now on"
+# "We use uv here, not pip": here is the project, and not the place that is spoken of.
+_OF_PROJECT = re.compile(r"^(?P<what>(?:we )?use \S+(?: \S+)?) here(?=,? (?:and )?not )", re.IGNORECASE)
+# "Open points should get a ticket from now on", also with the frame in front, and "from now on, no mocks"
 _FROM_NOW_ON = re.compile(
-    r"^\S.+\b(?:should|must|needs? to|ha(?:s|ve) to)\b.+\b(?:going forward|from now on|from here on)$", re.IGNORECASE
+    r"^\S.+\b(?:should|must|needs? to|ha(?:s|ve) to)\b.+\b(?:going forward|from now on|from here on)$"
+    r"|^(?:from now on|from here on|going forward)(?:[,:]| [\u2013\u2014-])? (?!(?:i|it|this|that|he|she|they|there)\b)"
+    r"(?:(?!.*\b(?:maybe|perhaps|probably|might|could|think)\b)\S.*\b(?:should|must|needs? to|ha(?:s|ve) to)\b.{6,}"
+    r"|no (?:more )?(?!problems?|worries|issues?|idea|need)\S{3,}.*)$",
+    re.IGNORECASE,
+)
+# What a wish holds for, in front of it: "when you add a route, always document it" is quoted whole.
+_CONDITION = re.compile(
+    r"^(?:when(?:ever)?|if|unless|until|once|while|before|after|on|in|for|to \w+|every time|each time)\b[^,;:]{3,}$",
+    re.IGNORECASE,
 )
 # "We don't want call sites that know the agent if we can help it": quoted as well.
 _UNWANTED = re.compile(
@@ -152,7 +169,7 @@ _STYLE = re.compile(
 # "We use pnpm, not npm"
 _NOT_OTHER = re.compile(
     r"^(?:(?:we|you should) )?use (?P<what>[^\s,;]+(?: [^\s,;]+){0,3}),? (?:and )?(?:not"
-    r"|never) (?P<other>[^\s,;]+(?: [^\s,;]+){0,3})$",
+    r"|never) (?P<other>[^\s,;]+(?: [^\s,;]+){0,3}?)(?P<scope>,? (?:for|in|with) [^,;]{3,40})?$",
     re.IGNORECASE,
 )
 # Of an order that concerns what an agent says in a chat; there "never give up" and "always be yourself" are talk.
@@ -181,6 +198,8 @@ OF_FEELINGS = re.compile(
 _TOLD = r"told me|sagte|meinte|schrieb|gesagt|geschrieben|m'a (?:dit|écrit)|dijo|decía|escribió"
 _REPORTED = re.compile(
     rf",\s*(?:(?!I\b)[\w'-]+ ){{0,4}}(?:said|says|sagt|dit|disait|dice|dicho|{_TOLD})\b[^,:]{{0,20}}$"
+    r"|^(?!I )(?:[\w'.-]+ ){1,5}(?:says?|said|writes?|wrote|reads?|states?|recommends?|sagt|schreibt|dice|dit)"
+    r"(?: that)?:"
     rf"|,\s*(?:[\w'-]+ ){{0,4}}(?:{_TOLD})\b[^,:]{{0,20}}[,:]|m'a-t-(?:il|elle) (?:dit|écrit)"
     r"|(?<!我)[说説][。！]?$|と(?:言|い)っ",
     re.IGNORECASE,
@@ -213,6 +232,10 @@ _POINTING = re.compile(
     r"|second|third|last|latter|former|other|new|old) (?:one|option|approach|way)?|(?:option|approach) \w+|[a-d\d]\))"
     r"(?:\W|$)",
     re.IGNORECASE,
+)
+# Names nothing at its end: "never touch it again".
+_POINTED_AT = re.compile(
+    r"^\w+(?: \w+)? (?:this|that|it|these|those|them)(?: (?:again|here|there|now))?$", re.IGNORECASE
 )
 _FRAME_WORDS = {"wants", "prefers", "dislikes", "agents", "to", "a", "an", "the", "always", "never", "ever", "please"}
 _PLEASE = re.compile(r"^(?:please |always )+", re.IGNORECASE)
@@ -268,10 +291,12 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
     rule = _AFTERTHOUGHT.split(line, maxsplit=1)[0].rstrip(" .!,;")
     if not chat and _FROM_NOW_ON.match(rule) and not (_PASSING.search(rule) or _BROKEN.search(rule)):
         return f"The user wants: “{rule}”"
-    for clause in (line, *_CLAUSE.split(line)[1:], one_line(sentence)):  # whole for "no emojis"
+    clauses = _CLAUSE.split(line)
+    for clause in (line, *clauses[1:], one_line(sentence)):  # whole for "no emojis"
         text = _told(clause.strip(" .!;,)"), chat=chat)
         if text and text.count("`") % 2 == 0 and text.count("(") == text.count(")"):
-            return clip(_first_part(text), _SHOWN)
+            is_limited = clause in clauses[1:2] and _CONDITION.match(clauses[0])
+            return f"The user wants: “{rule}”" if is_limited else clip(_first_part(text), _SHOWN)
     stated = _RULE.match(rule) or _UNWANTED.match(rule)
     if not chat and stated and not (_PASSING.search(rule) or _BROKEN.search(rule) or _OF_USERS.search(rule)):
         return f"The user wants: “{rule}”"
@@ -287,6 +312,7 @@ _IN_CHAT = (_TO_AGENT, _PREFER, _BARE, _STYLE)
 
 
 def _told(clause: str, *, chat: bool) -> str:
+    clause = _OF_PROJECT.sub(r"\g<what>", clause)
     framed = _FRAME.sub("", clause)
     lasting = framed != clause and not clause.lower().startswith(("please", "you"))
     if (
@@ -314,7 +340,7 @@ def _told(clause: str, *, chat: bool) -> str:
         )
     match = _NOT_OTHER.match(framed)
     if match and not _POINTING.match(match["what"]):
-        return f"Wants agents to use {match['what']}, not {match['other']}"
+        return f"Wants agents to use {match['what']}, not {match['other']}{match['scope'] or ''}"
     return _ordered(framed, lasting=lasting)
 
 
@@ -323,9 +349,10 @@ def _ordered(text: str, *, lasting: bool) -> str:
     ended = _ENDING.sub("", text)
     lasting = lasting or ended != text
     orders = [(_NEVER, "never to"), (_NOT_AGAIN, "never to"), (_ALWAYS, "to always"), (_REMEMBER, "to always")]
-    bare = _BARE.match(ended) if lasting else None
-    if bare is not None:
-        return f"Wants agents to use {bare['what']}" + (f", not {bare['other']}" if bare["other"] else "")
+    bare = _BARE.match(ended)
+    if bare is not None and (lasting or bare["other"]):
+        what = bare["what"].lower() if bare["what"].istitle() else bare["what"]
+        return f"Wants agents to use {what}" + (f", not {bare['other']}" if bare["other"] else "")
     if lasting:
         orders += [(_NOT, "never to"), (_STOP, "to"), (_ORDER, "to always")]
     for pattern, words in orders:
@@ -333,7 +360,8 @@ def _ordered(text: str, *, lasting: bool) -> str:
         if match:
             what = _PLEASE.sub("", match["what"])
             what = what[0].lower() + what[1:] if what[1:2].islower() else what
-            refused = len(what) < _SHORTEST or not (_IS_ORDER.match(what) or pattern is _STOP) or _POINTING.match(what)
+            pointing = _POINTING.match(what) or _POINTED_AT.match(what)
+            refused = len(what) < _SHORTEST or not (_IS_ORDER.match(what) or pattern is _STOP) or pointing
             return "" if refused else f"Wants agents {words} {what}"
     return ""
 
