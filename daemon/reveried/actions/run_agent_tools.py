@@ -14,7 +14,7 @@ from reverie import tools, wire
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.memory_md import ordered
 from reverie.documents.project_document_paths import PERSON
-from reverie.documents.prose_to_bullets import with_bullets
+from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType
 from reverie.store import DocumentRecord
@@ -321,8 +321,11 @@ def _entry_to_append(path: str, document: DocumentRecord | None, entry: str) -> 
 
     Below an episode an entry without a heading belongs to that episode, as `- Lesson: ...` does.
     """
-    kind = kind_of(path, "" if document is None else document.content)
-    if kind is DocumentKind.FACTS or (kind is DocumentKind.EPISODES and (document is None or not document.ids)):
+    text = None if document is None else document.content
+    kind = kind_of(path, text or "")
+    if kind is DocumentKind.FACTS:
+        return entry_with_bullets(path, text, entry)
+    if kind is DocumentKind.EPISODES and (document is None or not document.ids):
         return with_bullets(path, entry)
     return entry, 0
 

@@ -15,13 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-__all__ = ["count_items", "with_bullets"]
+__all__ = ["count_items", "entry_with_bullets", "with_bullets"]
 
 _PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n")
 _ENDING: Final = re.compile(r"\r\n|\r|\n")
 # A line that is code, a table, a quote, HTML, a heading or a rule: what of it is one memory, only its author knows.
 _STRUCTURE: Final = re.compile(r" {0,3}(?:```|~~~|\||>|<|#{1,6}(?:\s|$)|={3,}\s*$|(?:[-*_][ \t]*){3,}$)|\t| {4,}\S")
-_NUMBERED: Final = re.compile(r" {0,3}\d{1,3}[.)][ \t]+")
+_INDENTED_MARK: Final = re.compile(r"([ \t]+)(?:[-*+]|\d{1,3}[.)])[ \t]+\S")
+_SUMMARY: Final = re.compile(r" {0,3}>[ \t]*Summary:", re.IGNORECASE)
+# How an item begins in lists that are no markdown bullets: a number, or a sign that text programs use for a bullet.
+_LIST_MARK: Final = re.compile(r" {0,3}(?:\d{1,3}[.)]|[•‣◦▪●–])[ \t]+")
+_SUMMARY_FORM: Final = "give the file's summary as `summary`, beside `entry`"
 _FACTS_FORM: Final = 'write each memory as a bullet, such as "- The tests run with `make test`"'
 _EPISODES_FORM: Final = 'begin each episode with "## Title", then "- Summary: ...", "- Date: ..." and "- Lesson: ..."'
 
@@ -67,16 +71,36 @@ def with_bullets(path: str, text: str) -> tuple[str, int]:
     return after, made
 
 
+def entry_with_bullets(path: str, text: str | None, entry: str) -> tuple[str, int]:
+    """Return an entry to append to a file of facts as `with_bullets` does, and the number of bullets made.
+
+    A list that is indented as a whole begins at the margin: below the last memory of `text` (None for a file that does
+    not exist yet) it would be a part of that. Raises ValidationError as well for an entry that remembers nothing, such
+    as a heading alone, and for a summary line, which would stand in the middle of an existing file.
+    """
+    lines = _ENDING.split(entry.strip("\r\n"))
+    if text is not None and any(map(_SUMMARY.match, lines)):
+        raise ValidationError(
+            f"the summary line of {path} is not appended", hint=_SUMMARY_FORM, field="entry", reason="form"
+        )
+    if indented := _INDENTED_MARK.match(lines[0]):
+        entry = "\n".join(line.removeprefix(indented[1]) for line in lines)
+    entry, made = with_bullets(path, entry)
+    if not count_items(path, entry):
+        raise _not_remembered(path, _FACTS_FORM)
+    return entry, made
+
+
 def _contents(part: str) -> Iterator[str]:
-    """Yield the words of each bullet to make: of a paragraph, or of an item of a numbered list."""
+    """Yield the words of each bullet to make: of a paragraph, or of an item of a list without markdown bullets."""
     for paragraph in _PARAGRAPHS.split("\n".join(_ENDING.split(part))):
         lines = [line.strip() for line in paragraph.split("\n") if line.strip()]
         item: list[str] = []
         for line in lines:
-            if _NUMBERED.match(line) and item:
+            if _LIST_MARK.match(line) and item:
                 yield clean("\n".join(item))
                 item = []
-            item.append(_NUMBERED.sub("", line, count=1))
+            item.append(_LIST_MARK.sub("", line, count=1))
         if item:
             yield clean("\n".join(item))
 

@@ -16,7 +16,7 @@ from reverie.documents.document_kind import DocumentKind, kind_of, type_of_block
 from reverie.documents.id_matching import match_ids
 from reverie.documents.memory_md import ordered
 from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
-from reverie.documents.prose_to_bullets import with_bullets
+from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
 from reverie.errors import ModelFailed, ReverieError
 from reverie.language_model.extraction import CONTENT_CHARS_MAX
 from reverie.models import MemoryType
@@ -138,7 +138,11 @@ class Folder:
     def write(self, path: str, content: str, sources: Sequence[SourceEntry]) -> None:
         """Put a whole text at `path`. Raises Refused, and ModelFailed where the model has lost track."""
         path = self._path(path)
-        self._put(path, self._with_bullets(path, content), sources)
+        try:
+            text, _ = with_bullets(path, content)
+        except ReverieError as error:
+            raise _no_memory(error) from None
+        self._put(path, text, sources)
 
     def patch(self, path: str, patches: Sequence[tuple[str, str]], sources: Sequence[SourceEntry]) -> int:
         """Replace exact texts, all or none; return how many. Raises as `write`."""
@@ -160,8 +164,13 @@ class Folder:
         path = self._path(path)
         file = self._files.get(path) or _File(None)
         kind = kind_of(path, file.text or "")
-        if kind is DocumentKind.FACTS or not file.ids:
-            entry = self._with_bullets(path, entry)
+        try:
+            if kind is DocumentKind.FACTS:
+                entry, _ = entry_with_bullets(path, file.text, entry)
+            elif not file.ids:
+                entry, _ = with_bullets(path, entry)
+        except ReverieError as error:
+            raise _no_memory(error) from None
         self._put(path, append_entry(path, file.text, entry), sources)
 
     # What it all leads to
@@ -208,12 +217,6 @@ class Folder:
         if not names and folder_of(path) not in {None, self._project or None}:
             return False
         return owners <= {PERSON, self._project}
-
-    def _with_bullets(self, path: str, text: str) -> str:
-        try:
-            return with_bullets(path, text)[0]
-        except ReverieError as error:
-            raise Refused(f"{error.message}; {error.hint}", "text that is no memory") from None
 
     def _put(self, path: str, text: str, sources: Sequence[SourceEntry]) -> None:
         """Take a new text, if all that it changes may be changed. Raises as `write`."""
@@ -281,3 +284,7 @@ class Folder:
 
 def _words(item: Item) -> tuple[object, ...]:
     return item.content, item.tags, item.title, item.fields
+
+
+def _no_memory(error: ReverieError) -> Refused:
+    return Refused(f"{error.message}; {error.hint}", "text that is no memory")

@@ -65,6 +65,46 @@ def test_what_would_not_be_remembered_is_refused(folder: Tree) -> None:
     assert result_of(client, "memory_append", path="notes/log.md", entry="Any prose.") == {"success": True}
 
 
+def test_an_appended_list_is_a_memory_of_its_own(folder: Tree) -> None:
+    """An indented bullet is no part of the memory above it, signs of other programs are bullets too."""
+    client, path = folder.client, "facts/lists.md"
+    result_of(client, "memory_append", path=path, entry="- The crane is blue")
+    for entry in (
+        "  - The quay is long\n    - and wet",
+        "\t- The shed is red",
+        "  1. The gate is shut\n  2. The bell is loud",
+    ):
+        result_of(client, "memory_append", path=path, entry=entry)
+    assert (
+        "2 bullets"
+        in result_of(client, "memory_append", path=path, entry="• The lamp is lit\n• The rope is new")["note"]
+    )
+    contents = {item.content for item in client.memories(limit=1000).items if item.document == path}
+    assert contents == {
+        "The crane is blue",
+        "The quay is long\n- and wet",
+        "The shed is red",
+        "The gate is shut",
+        "The bell is loud",
+        "The lamp is lit",
+        "The rope is new",
+    }
+
+
+def test_an_entry_that_remembers_nothing_is_refused(folder: Tree) -> None:
+    """A heading, an empty bullet, a day or a summary line alone changes nothing; a new file may have a summary."""
+    client, path = folder.client, "facts/bare.md"
+    text = "# Bare\n\n> Summary: masts\n\n- Masts: three\n"
+    result_of(client, "memory_append", path=path, entry="> Summary: masts\n\n- Masts: three")
+    before = folder.read(path)
+    assert before.startswith(text)
+    for entry in ("# Sails", "- ", "-", " ", "- Updated: 2026-01-01", "## Sails\n\n- Updated: 2026-01-01"):
+        assert "as a bullet" in refused(client, "memory_append", path=path, entry=entry)
+    for entry in ("> Summary: sails", "- Sails: two\n\n> Summary: sails"):
+        assert "as `summary`" in refused(client, "memory_append", path=path, entry=entry)
+    assert folder.read(path) == before
+
+
 def test_a_long_file_is_read_in_parts(folder: Tree) -> None:
     """Each part is bounded and says how to read on; together they are the file; then it may be written."""
     client, path = folder.client, "facts/long.md"
