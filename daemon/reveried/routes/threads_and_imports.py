@@ -71,9 +71,10 @@ async def delete_thread(call: Call) -> Reply:
     """
     thread_id, query = call.params["id"], call.query_as(wire.DeleteThreadQuery)
     if query.confirm != thread_id:
+        others = ("&purge=true" if query.purge else "") + ("&keepMemories=true" if query.keep_memories else "")
         raise ValidationError(
             "Deleting a thread removes every message in it, and cannot be undone.",
-            hint=f"Repeat its id to confirm: DELETE /v1/threads/{thread_id}?confirm={thread_id}",
+            hint=f"Repeat its id to confirm: DELETE /v1/threads/{thread_id}?confirm={thread_id}{others}",
             field="confirm",
         )
     if query.purge:

@@ -15,7 +15,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.errors import Conflict, NotFound
+from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store.check import run_check
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home
 from support.purged import files_with
@@ -192,6 +192,17 @@ def test_memories_may_stay(client: Client, word: str) -> None:
     assert set(answer.purged.kept) == learnt
     assert {item.id for item in client.memories().items} >= learnt
     assert all(thread not in str(item.provenance) for item in client.memories().items)
+
+
+def test_a_purge_without_confirmation_names_the_whole_request(client: Client) -> None:
+    """The request in the hint still purges: followed as it stands it does what was asked for."""
+    thread = client.create_thread().id
+    with pytest.raises(ValidationError, match="cannot be undone") as error:
+        client.delete_thread(thread, confirm="", purge=True, keep_memories=True)
+    assert str(error.value.hint).endswith(f"/v1/threads/{thread}?confirm={thread}&purge=true&keepMemories=true")
+    with pytest.raises(ValidationError) as error:
+        client.delete_thread(thread, confirm="")
+    assert str(error.value.hint).endswith(f"?confirm={thread}")
 
 
 def test_a_purged_document_is_nowhere(daemon: Daemon, client: Client, word: str) -> None:
