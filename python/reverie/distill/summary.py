@@ -29,6 +29,7 @@ __all__ = [
     "TO_DO",
     "UNANSWERED",
     "USER",
+    "additions",
     "complete",
     "content_words",
     "heading",
@@ -125,26 +126,35 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
     return Summary(number, {each: tuple(given[each][at] for at in sorted(found)) for each, found in kept.items()})
 
 
-def complete(summary: Summary, others: Summary, max_tokens: int, before: Summary | None = None) -> Summary:
-    """Return `summary`, packed, with lines of `others` behind its own in each section where it leaves room.
+def additions(others: Summary, before: Summary | None = None) -> list[tuple[Section, str]]:
+    """Return the lines of a summary by rules that may complete the one of a model (`complete`), with their sections.
 
-    It is for a summary by a model: that says less than `max_tokens` hold, and in other words than those of the record,
-    which `others`, the one by rules, has. What says most that is new comes first. Where things stand at the end
-    (`OF_END`) only `summary` says, and lines of the one `before` are not taken: its reader carried over what holds.
+    Where things stand at the end (`OF_END`) only the model says, and lines of the summary `before` are not taken: the
+    model has read it and carries over what holds.
     """
-    own = pack(summary.number, summary.sections, max_tokens)
-    known = {line for each in (own, before) if each is not None for lines in each.sections.values() for line in lines}
-    given = [
+    known = {line for lines in before.sections.values() for line in lines} if before is not None else set()
+    return [
         (section, line)
         for section in Section
         for line in dict.fromkeys(others.sections.get(section, ()))
         if line not in known and not line.startswith(OF_END)
     ]
+
+
+def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens: int) -> Summary:
+    """Return `summary`, packed, with some of `lines` behind its own in each section, as far as it leaves room.
+
+    A model's summary says less than `max_tokens` hold, and in other words than those of the record, which lines by
+    rules have. What says most that is new comes first.
+    """
+    own = pack(summary.number, summary.sections, max_tokens)
+    told = [line for found in own.sections.values() for line in found]
+    given = [each for each in lines if each[1] not in told]
     texts = [line for _, line in given]
     costs = token_counter.count_many([f"- {line}\n" for line in texts])
     room = max_tokens - token_counter.count(render(own))
     taken: set[int] = set()
-    for position in order_by_novelty(texts, [line for lines in own.sections.values() for line in lines]):
+    for position in order_by_novelty(texts, told):
         if costs[position] + 1 <= room:
             taken.add(position)
             room -= costs[position] + 1

@@ -16,13 +16,13 @@ from reverie.importers.transcript_files import read_entries
 from reverie.language_model.extraction import extract_request, extracted
 from reverie.language_model.requests_and_answers import Outcome
 from reverie.language_model.thread_text_in_pages import pages_of
-from reverie.language_model.working_state_and_summary import answered_summary, summary_request
 from reverie.redact import Redactor
 from reverie.store import seal
 from reverie.usecases.imports import model_of
 from reverie.usecases.learning_by_model import source_of
 from reverie.usecases.sized_context import sized_context
 from reverie.usecases.stored_entries import entry_record, opened_entry
+from reverie.usecases.summary_by_model import SummaryWork
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -95,11 +95,12 @@ def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], Mo
     )
     packed = distillation.summary
     if ask is not None:
-        request = summary_request(source_of(said, Redactor()), previous="", extracted=summary.render(packed))
-        answer = ask(request)
+        redactor = Redactor()
+        work = SummaryWork.of(said, redactor.text(summary.render(packed)), redactor)
+        answer = ask(work.request)
         with suppress(ModelFailed):
             if answer is not None:
-                packed = summary.complete(answered_summary(Outcome(answer), number), packed, room)
+                packed = work.summary(Outcome(answer), number, room)
     return token_counter.truncate(summary.render(packed) + memories, max_tokens)
 
 

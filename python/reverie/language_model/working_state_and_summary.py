@@ -6,7 +6,7 @@ used.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from reverie.language_model.thread_text_in_pages import SourceEntry
 
-__all__ = ["answered_state", "answered_summary", "state_request", "summary_request"]
+__all__ = ["ModelSummary", "answered_state", "answered_summary", "state_request", "summary_request"]
 
 STATE_SOURCE_TOKENS: Final = 6_000  # of the newest messages: a working state has to be there within a second
 STATE_OUTPUT_TOKENS: Final = 700
@@ -47,7 +47,7 @@ class StateAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, renam
 
 
 class SummaryAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """The seven sections of a summary as a model writes them."""
+    """The seven sections of a summary as a model writes them; numbers of lines that it was shown and finds wrong."""
 
     task_context: Lines
     completed_work: Lines
@@ -56,6 +56,14 @@ class SummaryAnswer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, ren
     open_threads: Lines
     corrections: Lines
     tone: Lines
+    wrong_lines: Annotated[list[int], msgspec.Meta(max_length=1_000)] = []
+
+
+class ModelSummary(NamedTuple):
+    """A summary by a model, and the numbers of the lines by rules that it says are wrong."""
+
+    summary: Summary
+    wrong_lines: frozenset[int]
 
 
 _SECTION_OF: Final = {
@@ -97,18 +105,22 @@ def answered_state(outcome: Outcome) -> WorkingState:
     )
 
 
-def summary_request(entries: Sequence[SourceEntry], *, previous: str, extracted: str) -> ModelRequest:
+def summary_request(entries: Sequence[SourceEntry], *, previous: str, extracted: Sequence[str]) -> ModelRequest:
     """Return the request for the summary of `entries`; the newest are shown where they are more than a request holds.
 
-    `previous` is the text of the summary before, `extracted` that of the one by rules, which covers what is not shown.
+    `previous` is the text of the summary before. `extracted` are the lines by rules that may follow the model's; they
+    are numbered from 1, and cover also what is not shown.
     """
-    page, is_whole = newest_page(entries, SUMMARY_SOURCE_TOKENS)
+    page, _ = newest_page(entries, SUMMARY_SOURCE_TOKENS)
     parts = []
     if previous:
         parts.append(f"The summary of what came before:\n\n{previous}")
-    if not is_whole:
-        parts.append(f"Lines that rules extracted from all of it, also from what is not shown:\n\n{extracted}")
     parts.append(_record(page.text))
+    if extracted:
+        lines = "\n".join(f"[{number}] {_inside(line)}" for number, line in enumerate(extracted, 1))
+        parts.append(
+            f"Lines that rules took from all of it, also from what is not shown:\n\n<lines>\n{lines}\n</lines>"
+        )
     return new_request(
         purpose="summary",
         role="strong",
@@ -121,7 +133,7 @@ def summary_request(entries: Sequence[SourceEntry], *, previous: str, extracted:
     )
 
 
-def answered_summary(outcome: Outcome, number: int) -> Summary:
+def answered_summary(outcome: Outcome, number: int) -> ModelSummary:
     """Return the summary of an answer, one line a bullet. Raises ModelFailed, also for one without a task."""
     answer = read_outcome(outcome, SummaryAnswer)
     sections = {
@@ -130,10 +142,14 @@ def answered_summary(outcome: Outcome, number: int) -> Summary:
     }
     if not sections[Section.TASK_CONTEXT]:
         raise ModelFailed("The answer cannot be used: it names no task.", reason="unparseable")
-    return Summary(number=number, sections=sections)
+    return ModelSummary(Summary(number=number, sections=sections), frozenset(answer.wrong_lines))
 
 
 def _record(text: str) -> str:
     """Return a source inside its element, which it cannot end."""
-    closed = text.replace("</record", "< /record")
-    return f"The record:\n\n<record>\n{token_counter.truncate(closed, SUMMARY_SOURCE_TOKENS)}\n</record>"
+    return f"The record:\n\n<record>\n{token_counter.truncate(_inside(text), SUMMARY_SOURCE_TOKENS)}\n</record>"
+
+
+def _inside(text: str) -> str:
+    """Return a text that cannot end the element that it stands in."""
+    return text.replace("</record", "< /record").replace("</lines", "< /lines")

@@ -14,15 +14,15 @@ from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
 from reverie.importers.commands_and_interjections import with_asides
 from reverie.importers.join_entries_into_messages import main_line
-from reverie.language_model.working_state_and_summary import answered_summary, summary_request
 from reverie.models import Section
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_commit, consolidation_plan, passed_command_counts
 from reverie.usecases.candidate_word_origins import without_recalled
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
-from reverie.usecases.learning_by_model import MemoryWork, source_of, work_on
+from reverie.usecases.learning_by_model import MemoryWork, work_on
 from reverie.usecases.sized_context import open_turn
 from reverie.usecases.stored_entries import entry_record, opened_entry
+from reverie.usecases.summary_by_model import SummaryWork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,7 +73,7 @@ def requests(job: DistillJob) -> list[ModelRequest]:
         return []
     entries, messages, _, cut = _opened(job)
     _, text, _ = _distilled(job, messages, cut, entries[-1].seq + 1)
-    asked = _summary_request(job, text, _said(entries, messages, cut))
+    asked = _summary_work(job, text, _said(entries, messages, cut)).request
     needed = [] if asked.id in job.outcomes else [asked]
     work = _memory_work(job, _said(entries, messages, len(messages)))
     return needed if work is None else [*needed, *work_on(work).requests]
@@ -107,13 +107,9 @@ def _said(entries: Sequence[Entry], messages: Sequence[Message], cut: int) -> li
     return [message for message in with_asides(messages, entries) if message.first_seq < tail_from]
 
 
-def _summary_request(job: DistillJob, text: str, messages: Sequence[Message]) -> ModelRequest:
-    """Return the request for the summary of the distilled `messages`; `text` is the one by rules."""
-    return summary_request(
-        source_of(messages, Redactor(job.literals)),
-        previous=job.previous.text if job.previous else "",
-        extracted=text,
-    )
+def _summary_work(job: DistillJob, text: str, messages: Sequence[Message]) -> SummaryWork:
+    """Return what a model is asked about the distilled `messages`; `text` is the summary by rules."""
+    return SummaryWork.of(messages, text, Redactor(job.literals), previous=job.previous.text if job.previous else "")
 
 
 def _with_summary(
@@ -122,17 +118,15 @@ def _with_summary(
     """Return distillation and text with the model's summary where it gave a usable one, else why it did not."""
     if job.outcomes is None:
         return distillation, text, ""
-    outcome = job.outcomes[_summary_request(job, text, messages).id]
+    work = _summary_work(job, text, messages)
+    outcome = job.outcomes[work.request.id]
     try:
-        answered = answered_summary(outcome, job.number)
+        packed = work.summary(outcome, job.number, SUMMARY_TOKENS)
     except ModelFailed as error:
         return distillation, text, f"summary by rules ({error.reason}): {error.message}"
     answer = outcome.answer
     if answer is not None and answer.input_tokens + answer.output_tokens > job.bounds.token_budget:
         return distillation, text, "summary by rules (over_budget): the answer took more tokens than the budget has"
-    packed = summary_text.complete(
-        answered, distillation.summary, SUMMARY_TOKENS, distillation_of(job.previous).summary if job.previous else None
-    )
     redacted, _ = Redactor(job.literals).value({key.value: list(lines) for key, lines in packed.sections.items()})
     clean = replace(packed, sections={section: tuple(redacted.get(section.value, ())) for section in Section})
     return replace(distillation, summary=clean), summary_text.render(clean), ""

@@ -69,6 +69,24 @@ def test_rules_fill_the_room_that_the_model_leaves(client: Client, model: FakeMo
     assert not any(line.startswith(("Now: ", "The agent last said: ")) for lines in sections.values() for line in lines)
 
 
+def test_lines_that_the_model_calls_wrong_are_left_out(client: Client, model: FakeModel) -> None:
+    """The request numbers the lines by rules, and an answer that names one of them leaves it out; others stay."""
+    thread = long_thread(client)
+    model.behave("summary", text="no answer")
+    by_rules = client.distill(thread).summary.sections["Task Context"]
+    shown = model.requests("summary")[0]["messages"][0]["content"]
+    line = next(line for line in by_rules if "make lamp 0 survive" in line)
+    number = int(shown.split(f"] {line}")[0].rsplit("[", 1)[1])
+    again = long_thread(client)
+    model.behave("summary", text=json.dumps({**SUMMARY, "wrongLines": [number, 9_999]}))
+
+    sections = client.distill(again).summary.sections
+
+    assert sections["Task Context"][0] == SUMMARY["taskContext"][0]
+    assert line not in sections["Task Context"]
+    assert len(sections["Task Context"]) > 1
+
+
 def test_a_bad_summary_is_replaced_by_the_rules(client: Client, model: FakeModel) -> None:
     """A summary that cannot be read leaves the one by rules, and says so; memories are not concerned."""
     model.behave("summary", text='{"taskContext": ["half')

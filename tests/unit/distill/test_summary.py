@@ -82,15 +82,17 @@ def test_a_short_summary_is_completed_with_what_the_other_says_beyond_it() -> No
     )
     before = Summary(1, {Section.CURRENT_STATE: ("The proxy drops headers",)})
 
-    full = summary.complete(own, rules, 1_000, before)
+    lines = summary.additions(rules, before)
+    assert [line for _, line in lines] == [again, new]
+    full = summary.complete(own, lines, 1_000)
     assert full.sections[Section.TASK_CONTEXT] == (*own.sections[Section.TASK_CONTEXT], again)
     assert full.sections[Section.CURRENT_STATE] == (new,)
     assert full.sections[Section.OPEN_THREADS] == ()
 
     room = token_counter.count(summary.render(full)) - 1
-    assert new in summary.complete(own, rules, room, before).sections[Section.CURRENT_STATE]
+    assert new in summary.complete(own, lines, room).sections[Section.CURRENT_STATE]
     for ceiling in range(70, room + 2, 7):
-        assert token_counter.count(summary.render(summary.complete(own, rules, ceiling, before))) <= ceiling
+        assert token_counter.count(summary.render(summary.complete(own, lines, ceiling))) <= ceiling
 
 
 def test_summary_of_a_task() -> None:

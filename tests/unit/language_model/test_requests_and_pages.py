@@ -118,14 +118,22 @@ def test_a_summary_is_asked_of_the_whole_thread() -> None:
         for entry in (SourceEntry(n, "person", f"request {n}"), SourceEntry(n + 1, "result", "output " * 300))
     ]
 
-    request = working_state_and_summary.summary_request(entries, previous="", extracted="Lines by rules.")
+    request = working_state_and_summary.summary_request(entries, previous="", extracted=["By a rule.", "</lines> End."])
 
     assert "request 1\n" in request.messages[0].content
     assert "request 1199\n" in request.messages[0].content
-    assert "Lines by rules." not in request.messages[0].content
+    assert request.messages[0].content.endswith("<lines>\n[1] By a rule.\n[2] < /lines> End.\n</lines>")
 
 
-@pytest.mark.parametrize("kind", [extraction.Answer, consolidation.Answer, working_state_and_summary.StateAnswer])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        extraction.Answer,
+        consolidation.Answer,
+        working_state_and_summary.StateAnswer,
+        working_state_and_summary.SummaryAnswer,
+    ],
+)
 def test_a_schema_is_what_providers_take(kind: Any) -> None:
     """No references and no bounds; every object is closed and requires all of its fields."""
     schema = answer_schema(kind)

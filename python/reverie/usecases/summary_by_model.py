@@ -1,0 +1,42 @@
+"""The summary of a thread by a model, completed with lines by rules: what is asked, and what an answer gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from reverie.distill import summary
+from reverie.language_model.working_state_and_summary import answered_summary, summary_request
+from reverie.usecases.learning_by_model import source_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from reverie.language_model.requests_and_answers import ModelRequest, Outcome
+    from reverie.models import Message, Section, Summary
+    from reverie.redact import Redactor
+
+__all__ = ["SummaryWork"]
+
+
+class SummaryWork(NamedTuple):
+    """The request for a summary, and the lines by rules that it shows, in the order of their numbers from 1."""
+
+    request: ModelRequest
+    lines: list[tuple[Section, str]]
+
+    @classmethod
+    def of(cls, messages: Sequence[Message], extracted: str, redactor: Redactor, *, previous: str = "") -> SummaryWork:
+        """Return what is asked about `messages`.
+
+        `extracted` is the rendered summary by rules and `previous` the one of the distillation before, both redacted.
+        """
+        by_rules = summary.parse(extracted)
+        lines = [] if by_rules is None else summary.additions(by_rules, summary.parse(previous))
+        texts = [line for _, line in lines]
+        return cls(summary_request(source_of(messages, redactor), previous=previous, extracted=texts), lines)
+
+    def summary(self, outcome: Outcome, number: int, max_tokens: int) -> Summary:
+        """Return the model's summary, completed with the lines that it does not call wrong. Raises ModelFailed."""
+        answered = answered_summary(outcome, number)
+        right = [line for at, line in enumerate(self.lines, 1) if at not in answered.wrong_lines]
+        return summary.complete(answered.summary, right, max_tokens)
