@@ -151,5 +151,5 @@ def _record(text: str) -> str:
 
 
 def _inside(text: str) -> str:
-    """Return a text that cannot end the element that it stands in."""
+    """Return `text` without closing tags, so that it cannot end the element around it."""
     return text.replace("</record", "< /record").replace("</lines", "< /lines")
