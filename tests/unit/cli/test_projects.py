@@ -17,8 +17,10 @@ HARBOUR = {
     "folders": ["/srv/harbour"],
     "threads": 1200,
     "memories": 7,
+    "joined": None,
+    "joinedIn": None,
 }
-GIVEN = {"name": "quay", "remotes": [], "folders": [], "threads": 0, "memories": 0}
+GIVEN = {**HARBOUR, "name": "quay", "remotes": [], "folders": [], "threads": 0, "memories": 0}
 MEMORY = {
     "id": "mem_1",
     "type": "fact",
@@ -45,6 +47,11 @@ def test_projects_are_listed(cli: Cli, routes: Routes) -> None:
         assert part in said.out
     assert said.out.endswith("Without threads and memories: quay.\n")
     assert cli("projects", "--json").json["items"] == [HARBOUR, GIVEN]
+    routes["GET /v1/projects"] = page(HARBOUR, {**GIVEN, "joined": "harbour", "joinedIn": "12"})
+    joined = "quay is harbour: one repository. To move its memories back: reverie undo 12\n"
+    assert cli("projects").out.endswith(joined)
+    routes["GET /v1/projects"] = page(HARBOUR, {**GIVEN, "joined": "harbour"})
+    assert cli("projects").out.endswith("quay is harbour: one repository.\n")
     routes["GET /v1/projects"] = page()
     assert "No projects yet" in cli("projects").out
 
