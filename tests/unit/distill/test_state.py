@@ -301,3 +301,40 @@ def test_the_last_announcement_of_the_agent_is_the_next_step() -> None:
     assert ENGINE.working_state(thread.messages).next_steps == ("go on: update the fetcher's own tests",)
     talk = Thread().user("Why do the retries of `fetcher.py` stop early?").agent("Now the retries go on until the end.")
     assert ENGINE.working_state(talk.messages).next_steps == ()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Blocked: the API key is missing.",
+        "Blocked on review of #12.",
+        "The deployment is blocked until the certificate is renewed.",
+        "I need you to log in to the registry first.",
+    ],
+)
+def test_obstacles_in_other_words_are_blockers(said: str) -> None:
+    """Also at the beginning of a sentence, and where the work is blocked rather than the agent."""
+    thread = Thread().user("Deploy the service to staging").agent(said)
+    assert ENGINE.working_state(thread.messages).blockers == (f"waiting for the user: {said}",)
+
+
+@pytest.mark.parametrize("said", ["The event loop is blocked by the parser.", "Blocked by default in the firewall."])
+def test_what_is_blocked_in_a_program_is_no_blocker(said: str) -> None:
+    """It is a finding about the code."""
+    thread = Thread().user("Find out why the service hangs").agent(said)
+    assert ENGINE.working_state(thread.messages).blockers == ()
+
+
+@pytest.mark.parametrize(
+    "said", ["✅ Reviewed #30 — clean", "PR #30: reviewed, clean", "Finished reviewing #30; it is clean"]
+)
+def test_a_finished_review_in_other_words(said: str) -> None:
+    """Behind a mark, with the number first, or as what was finished."""
+    thread = Thread().user("Review the PRs #30-32 and merge them").agent(f"{said}.")
+    assert ENGINE.working_state(thread.messages).completed_steps == (said,)
+
+
+def test_a_short_choice_between_two_is_a_decision() -> None:
+    """Also where it begins with a word that is an order elsewhere."""
+    thread = Thread().user("Set up the release").agent("How shall it be merged?").user("Merge commit, not squash.")
+    assert ENGINE.working_state(thread.messages).recent_decisions == ("Merge commit, not squash.",)

@@ -93,7 +93,11 @@ _NEEDED = (
 )
 # As in: we cannot push until the review is done
 _BLOCKED = _phrases(
-    r"\b(?:i|we)(?:'m| am|'re| are) (?:now |still |currently )?(?:blocked|stuck)\b|^blocked\b(?=:| by| on| until|$)",
+    r"\b(?:i|we)(?:'m| am|'re| are) (?:now |still |currently )?(?:blocked|stuck)\b"
+    r"|^blocked\b(?=:| by (?:the |a )?(?:missing|review|ci)\b| on (?!i/o)| until|$)",
+    r"^(?:the|this) (?:deploy\w*|release|merge|push|pr|pull request|review|work|task|step) is "
+    r"(?:now |still |currently )?blocked (?:by|on|until|because)\b",
+    r"\b(?:i|we) need you to (?:log in|sign in|approve|grant|unlock|provide|(?:give|send) (?:me|us)|add me|share)\b",
     rf"\b(?:i|we) (?:still )?need (?:the|your|an?|my|more)? ?(?:\w+ ){{0,4}}{_NEEDED}\b",
     rf"\b(?:i|we) (?:do not|don'?t|still don'?t) have (?:the|any|an?)? ?(?:\w+ ){{0,3}}{_NEEDED}\b",
     r"\b(?:i|we) (?:cannot|can'?t|am unable to|are unable to) (?:go on|continue|proceed|push|deploy|log in|connect"
@@ -102,7 +106,7 @@ _BLOCKED = _phrases(
     rf"(?:\w+ ){{0,3}}(?:{_NEEDED}|review|ci|merge|release)\b",
 )
 # One of these words is in every blocker and choice: a plain search that spares most sentences the long patterns.
-_MAY_BLOCK = re.compile(r"block|stuck|[Nn]eed|[Ww]aiting|can(?:no|')t|unable|have").search
+_MAY_BLOCK = re.compile(r"[Bb]lock|[Ss]tuck|[Nn]eed|[Ww]aiting|can(?:no|')t|unable|have").search
 _MAY_CHOOSE = re.compile(
     r"ecide|ecision|hose|instead|rather|agreed|ettled|opted|eep|kept|eav|left|kip|tick|with|sed"
 ).search
@@ -112,16 +116,26 @@ _UNBLOCKED = _phrases(
     r"\b(?:unblocked|no longer blocked|not blocked)\b",
     rf"\b(?:here (?:are|is)|i have(?! no)|got|added|set) .{{0,30}}\b{_NEEDED}\b",
 )
+# Marks in front of what is done: "✅ Reviewed #30".
+_TICK = r"^(?:[✅✓✔☑️]+\s*|\[x\]\s+)?"
+# "#30 reviewed: clean", "PR #30 is merged", "finished reviewing #30"
+_NUMBERED = (
+    r"(?:(?:pr|mr|pull request|issue) )?[#!]\d+:? (?:is |was |has been )?(?:now )?"
+    r"(?:reviewed|tested|verified|checked|merged)\b"
+    r"|(?:(?:i|we)(?:'ve| have)? )?(?:finished|done) (?:reviewing|testing|verifying|checking|merging)\b"
+)
 _FINISHED = re.compile(
-    r"^(?:(?:i|we)(?:'ve| have) (?:now |also |successfully |already )*)?"
+    rf"{_TICK}(?:{_NUMBERED}|(?:(?:i|we)(?:'ve| have) (?:now |also |successfully |already )*)?"
     r"(?:reviewed|fixed|implemented|completed|committed|pushed|merged|created|added|removed|refactored|updated|renamed|moved"
     r"|replaced|verified|tested|deployed|released|published|migrated|installed|configured|documented|rebased|reverted"
     r"|deleted|enabled|disabled|extracted|split|converted|ported|wired|wrote|written|built|replied|resolved|addressed"
-    r"|simplified|cleaned)\b(?![\w ]{0,40}:(?:\s|$))",
+    r"|simplified|cleaned)\b(?![\w ]{0,40}:(?:\s|$)))",
     re.IGNORECASE,
 )
 _REVIEWED = re.compile(
-    r"^(?:(?:i|we)(?:'ve| have)? (?:now |also )?)?(?:reviewed|tested|verified|checked|merged|ran)\b", re.IGNORECASE
+    rf"{_TICK}(?:{_NUMBERED}|(?:(?:i|we)(?:'ve| have)? (?:now |also )?)?"
+    r"(?:reviewed|tested|verified|checked|merged|ran)\b)",
+    re.IGNORECASE,
 )
 _INSPECTION = re.compile(
     r"^(?:also |first |now |quickly )*(?:check|look|read|see|find|search|verify|examine|explore|understand|inspect"

@@ -295,7 +295,7 @@ def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], propose
             kinds["corrections"].append(mark)
         if cue_phrases.is_preference(sentence):
             kinds["preferences"].append(mark)
-        is_long = len(sentence.split()) >= _CHOICE_WORDS
+        is_long = len(sentence.split()) >= _CHOICE_WORDS or ", not " in sentence
         if state_cues.is_choice_of_person(sentence) and (is_long or not cue_phrases.is_uninformative(sentence)):
             kinds["decisions"].append(mark)
         if state_cues.is_blocker(sentence):
