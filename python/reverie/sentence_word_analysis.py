@@ -68,7 +68,10 @@ _LEADING_TEXT = (
 _LEADING = frozenset(_LEADING_TEXT.split())
 _CONJUNCTIONS_TEXT = "and as because but if instead or since so than that unless until when where which while"
 _CONJUNCTIONS = frozenset(_CONJUNCTIONS_TEXT.split())
-_PREPOSITIONS = frozenset({"at", "by", "for", "from", "in", "into", "of", "on", "to", "with"})
+_PREPOSITIONS = frozenset(
+    {"after", "at", "before", "by", "for", "from", "in", "into", "of", "on", "to", "until", "with"}
+)
+_OPEN_ENDED = frozenset({"any", "after", "before", "each", "every", "until"})  # words that no phrase ends with
 
 _NEGATIONS_TEXT = (
     "not no never none without avoid dont doesnt isnt wont cant cannot stop stopped"
@@ -151,7 +154,7 @@ def opening_phrase(text: str, words_max: int) -> tuple[str, ...]:
             break
         words.append(match[0])
         folded.append(word)
-    while len(words) > 1 and folded[-1] in _STOP:
+    while len(words) > 1 and (folded[-1] in _STOP or folded[-1] in _OPEN_ENDED):
         words.pop()
         folded.pop()
     return tuple(words) if any(word not in _STOP for word in folded) else ()

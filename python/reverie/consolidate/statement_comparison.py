@@ -30,6 +30,7 @@ __all__ = [
 
 # Words that change nothing: "always run the tests" and "please run the tests" are the same statement.
 _FILLERS = frozenset(["a", "an", "the", "also", "always", "just", "please", "so", "very", "then"])
+_EQUAL = {"each": "every"}  # words that say the same
 # With one of these, order is meaning: "tabs over spaces" and "spaces over tabs" have the same words.
 _COMPARING = frozenset(["over", "than", "instead", "before", "after", "rather", "to", "from"])
 # "The login test is no longer flaky", "the leak was fixed in 2.1": something is over.
@@ -92,7 +93,7 @@ def parse_statement(text: str) -> Statement:
     return Statement(
         text=text,
         normalized=normalize(text),
-        sequence=_trimmed([word for word in words.sequence if word not in _FILLERS]),
+        sequence=_trimmed([_EQUAL.get(word, word) for word in words.sequence if word not in _FILLERS]),
         words=frozenset(words.content),
         distinctive=words.distinctive - _FILLERS,
         affirms=words.affirms,

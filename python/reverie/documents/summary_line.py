@@ -34,6 +34,12 @@ _MARKS = re.compile(r"\*\*")
 _KIND_LABEL = re.compile(r"\s*(?:the user\b[^:\n]{0,20}|decision|note|rule|lesson|fact)\s*:\s*", re.IGNORECASE)
 # How preferences begin: "Wants agents to always run the linter" is about "run the linter".
 _FRAME = re.compile(r"\s*(?:wants agents (?:to always |to |(?=never ))|prefers (?:to )?|dislikes )", re.IGNORECASE)
+# How a quoted wish begins, and what it holds for: "From now on, every message names its ticket" is about "every ...".
+_OCCASION = re.compile(
+    r"[“\"'\s]*(?:(?:from now on|from here on|going forward|as a (?:general )?rule)[,:]?\s"
+    r"|(?:when(?:ever)?|every time|if|before|after|for|to) [^,:”]{3,80}, )(?:always |please )*(?=\w)",
+    re.IGNORECASE,
+)
 _KIND_TAGS = frozenset(
     {"decision", "fact", "mistake", "note", "observation", "preference", "procedure", "rule", "skill"}
 )
@@ -130,6 +136,8 @@ def _written_topics(kind: MemoryType, content: str, tags: tuple[str, ...], title
     content = _KIND_LABEL.sub("", _MARKS.sub("", strip_markers(content)), count=1)
     if kind is MemoryType.PREFERENCE and (frame := _FRAME.match(content)):
         content = content[frame.end() :]
+    elif kind is MemoryType.PREFERENCE and (occasion := _OCCASION.match(content)):
+        content = content[occasion.end() :]
     key = label_of(content)
     if key is not None:
         words = tuple(key.replace("`", "").replace(",", " ").split())

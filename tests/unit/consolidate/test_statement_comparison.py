@@ -22,6 +22,7 @@ SAME, COVERED, EXTENDS, REPLACES, APART = Relation
     ("new", "old", "expected"),
     [
         ("Run the tests with pytest", "run tests with pytest.", SAME),
+        ("Run `make lint` before each commit", "Always run `make lint` before every commit", SAME),
         ("Use tabs", "Always use tabs in Makefiles; spaces break the build", COVERED),
         ("Always use tabs in Makefiles; spaces break the build", "Use tabs", EXTENDS),
         ("Use tabs", "Never use tabs in Makefiles", APART),

@@ -81,6 +81,11 @@ def test_topics_are_listed_once() -> None:
         ("Wants agents never to mock the database.", "never to mock the database"),
         ("Prefers short answers.", "short answers"),
         ("Dislikes long lines.", "long lines"),
+        ("Wants agents to always run `just lint` before every commit.", "run just lint"),
+        ("The user wants: “From now on, every commit message must name its ticket”", "every commit message must name"),
+        ("The user wants: “As a rule, we squash merge”", "squash merge"),
+        ("The user wants: “Before every commit, run `just lint`”", "run just lint"),
+        ("The user wants: “When you add a route, always document it in the guide”", "document it in the guide"),
     ],
 )
 def test_the_topic_of_a_preference(preference: str, topic: str) -> None:
