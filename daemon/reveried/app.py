@@ -310,7 +310,7 @@ async def _listen(config: Config, env: Mapping[str, str], closing: AsyncExitStac
     if daemon.tcp:
         listeners.append(bind_tcp(daemon.tcp))
     for listener in listeners:
-        await server.listen(listener)
+        server.listen(listener)
     return server
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.errors import Conflict, Starting, ValidationError
 from reveried.http.connection import Connection
 from reveried.http.request_and_response import send_error
+from reveried.log import logger
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +23,8 @@ __all__ = ["Server", "bind_tcp", "bind_unix", "make_private"]
 
 BACKLOG = 1024  # connections that the kernel queues before they are accepted
 SOCKET_PATH_BYTES_MAX = 107  # `sun_path` has 108 bytes with its final NUL (`man 7 unix`)
+ACCEPTED_AT_ONCE = 256  # connections that are accepted before the requests of others go on
+REST_S = 0.5  # before accepting goes on where the process or the system has no descriptors or memory left
 CLOSING_TURNS = 5  # turns of the event loop; closing a transport and its socket takes two
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 
@@ -118,18 +121,53 @@ class OpenConnections:
 
 @dataclass(slots=True)
 class Server:
-    """The listeners and connections of one daemon. `handler` is None while the daemon starts."""
+    """The listeners and connections of one daemon. `handler` is None while the daemon starts.
+
+    Connections are accepted here and not by the loop's own servers: those of uvloop accept one in each turn of the
+    loop, so that beside hundreds of busy clients a new one waited for hundreds of turns.
+    """
 
     admission: Admission
     handler: Handler | None = None
     open: OpenConnections = field(default_factory=OpenConnections)
-    _listeners: list[asyncio.AbstractServer] = field(default_factory=list)
+    _listeners: list[socket.socket] = field(default_factory=list)
+    _opening: set[asyncio.Task[Any]] = field(default_factory=set)
 
-    async def listen(self, listener: socket.socket) -> None:
+    def listen(self, listener: socket.socket) -> None:
         """Serve connections of a socket that is already listening."""
+        listener.setblocking(False)  # noqa: FBT003 - the standard library's signature
+        self._listeners.append(listener)
+        self._watch(listener)
+
+    def _watch(self, listener: socket.socket) -> None:
+        """Accept what waits at a listener whenever something does, unless it was closed meanwhile."""
+        if listener in self._listeners:
+            asyncio.get_running_loop().add_reader(listener, self._accept, listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        """Accept the connections that wait, up to ACCEPTED_AT_ONCE; out of descriptors or memory, rest for a moment."""
         loop = asyncio.get_running_loop()
-        create: Any = loop.create_unix_server if listener.family == socket.AF_UNIX else loop.create_server
-        self._listeners.append(await create(self._connection, sock=listener, backlog=BACKLOG))
+        for _ in range(ACCEPTED_AT_ONCE):
+            try:
+                peer, _address = listener.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                # They wait in the kernel's queue meanwhile. Without a rest the loop would do nothing but try.
+                logger("reveried.server").error("no connection can be accepted", why=str(error))
+                loop.remove_reader(listener)
+                loop.call_later(REST_S, self._watch, listener)
+                return
+            peer.setblocking(False)  # noqa: FBT003 - the standard library's signature
+            opening = loop.create_task(loop.connect_accepted_socket(self._connection, peer))
+            self._opening.add(opening)
+            opening.add_done_callback(self._opened)
+
+    def _opened(self, opening: asyncio.Task[Any]) -> None:
+        """Forget the task that has opened a connection; log why it could not."""
+        self._opening.discard(opening)
+        if not opening.cancelled() and (error := opening.exception()) is not None:
+            logger("reveried.server").error("a connection was not opened", kind=type(error).__name__, why=str(error))
 
     def _connection(self) -> Connection:
         return Connection(self._handle, self.open, self.admission)
@@ -144,7 +182,11 @@ class Server:
     async def drain(self, seconds: float) -> bool:
         """Accept no more connections, answer the running requests, then close; return False if time ran out."""
         for listener in self._listeners:
+            asyncio.get_running_loop().remove_reader(listener)
             listener.close()
+        self._listeners.clear()
+        if self._opening:
+            await asyncio.wait(tuple(self._opening))
         for connection in list(self.open.connections):
             connection.shutdown()
         finished = True

@@ -53,7 +53,7 @@ async def served(limits: Limits | None = None) -> AsyncIterator[tuple[Server, Ga
     with scratch_home() as home:
         handler = Gated()
         server = Server(Admission(limits or Limits()), handler)
-        await server.listen(bind_unix(home / "s"))
+        server.listen(bind_unix(home / "s"))
         yield server, handler, home / "s"
         await server.drain(0.1)
 

@@ -112,7 +112,7 @@ def serve(work: Callable[[Path], Any], limits: Limits | None = None, *, ready: b
             services: Any = SimpleNamespace(metrics=Metrics(), callers=lambda _: None)
             if ready:
                 server.handler = Application(table(ROUTES), services)
-            await server.listen(bind_unix(home / "s"))
+            server.listen(bind_unix(home / "s"))
             try:
                 return await asyncio.to_thread(work, home / "s")
             finally:
