@@ -35,7 +35,9 @@ from reveried.log import logger
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Watcher"]
+    from watchdog.observers.inotify_c import InotifyEvent
+
+__all__ = ["OwnWrites", "Watcher"]
 
 _DELAY_MAX_S: Final = 0.05
 """Seconds between a file's change time and its event; a longer delay is an event of another change."""
@@ -117,22 +119,27 @@ class Watcher:
         """Have every folder noted that the system's limits keep from being watched: watchdog says nothing of it.
 
         Its events would be missed, for as long as nobody knew, until the next periodic scan. Of the swap folder moves
-        alone are watched: without them watchdog would wait for the other half of each exchange. All other events there
-        are of our own writes, and ignored as those of a hidden folder are.
+        alone are watched: by them our own writes are told from others', and their events are left out where they are
+        read (`OwnWrites`). All other events there are ignored as those of a hidden folder are.
         """
         descriptor = observer._inotify_fd  # noqa: SLF001 - what adds every watch; watchdog has no other place to ask
-        add_callback = descriptor.add_callback
+        add_callback, read_events = descriptor.add_callback, descriptor.read_events
+        own = OwnWrites()
 
         def noting(path: bytes, mask: int, *others: Any) -> Any:
             try:
-                return add_callback(path, mask & _MOVES if path == swap_folder else mask, *others)
+                watch = add_callback(path, mask & _MOVES if path == swap_folder else mask, *others)
             except OSError as error:
                 if error.errno in _LIMITS:  # others are folders that have gone, or may not be read
                     self._note_failure(error)
                     self._on_change(None, time.monotonic())
                 raise
+            if path == swap_folder:
+                own.watches.add(watch)
+            return watch
 
         descriptor.add_callback = noting
+        descriptor.read_events = lambda: own.leave_out(read_events())
 
     def _note_failure(self, error: OSError) -> None:
         """Keep the first error, and log it."""
@@ -164,6 +171,28 @@ class _Handler(FileSystemEventHandler):
             # The delay first: a pause between the two readings must not date the change before it was.
             delay_s = _delay_s(path)
             self._on_change(None if event.is_directory else relative, time.monotonic() - delay_s)
+
+
+class OwnWrites:
+    """Filter of events that leaves out moves into or out of the swap folder, which `watches` observe.
+
+    Nobody but the daemon moves files there: with each of its writes a draft changes places with the file before, which
+    is looked at for late saves then. What the daemon wrote needs no scan, and each event would wake three threads.
+    Where one read of events ends behind the half of a move out of a visible folder, that half stays, and costs a scan.
+    """
+
+    def __init__(self) -> None:
+        self.watches: set[int] = set()
+        self._begun: set[int] = set()  # cookies of moves out of the swap folder whose other half is not read yet
+
+    def leave_out(self, events: list[InotifyEvent]) -> list[InotifyEvent]:
+        """Return the events of one read without those of own writes."""
+        own = {event.cookie for event in events if event.wd in self.watches and event.is_move} | self._begun
+        if not own:
+            return events
+        taken = {event.cookie for event in events if event.wd in self.watches and event.is_moved_from}
+        self._begun = (self._begun | taken) - {event.cookie for event in events if event.is_moved_to}
+        return [event for event in events if event.cookie not in own]
 
 
 def _larger(limit: str) -> int:

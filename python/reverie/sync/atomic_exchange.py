@@ -202,9 +202,10 @@ def _replace(slot: FileSlot, data: bytes, old: int | None, expected: str | None,
 
 
 def _prepared_file(slot: FileSlot, data: bytes, old: int | None, expected: str | None, mode: int) -> tuple[int, str]:
-    """Return an open file in the swap folder that holds `data` durably, and its name there.
+    """Return a read handle of a file in the swap folder that holds `data` durably, and its name there.
 
-    It gets its speaking name only when it is complete: a `new-...` that a crash leaves may be half a file.
+    It gets its speaking name only when it is complete: a `new-...` that a crash leaves may be half a file. It is open
+    for writing no more: to close it once it is at its path would look like the end of a save to all who watch that.
     """
     swap_name = SwapName.create(slot.path, sha256(data).hexdigest(), expected)
     draft, name = f"new-{swap_name.random}", str(swap_name)
@@ -218,10 +219,10 @@ def _prepared_file(slot: FileSlot, data: bytes, old: int | None, expected: str |
             copy_metadata(handle, old)
         os.fsync(handle)
         os.rename(draft, name, src_dir_fd=slot.swap, dst_dir_fd=slot.swap)
-    except BaseException:
+        reading = os.open(name, READ_FLAGS, dir_fd=slot.swap)
+    finally:
         files.close_quietly(handle)
-        raise
-    return handle, name
+    return reading, name
 
 
 def _add_new(slot: FileSlot, handle: int, name: str, data: bytes) -> Written | Mismatch:
