@@ -322,3 +322,11 @@ def test_what_the_person_says_of_the_project_for_good(message: str, *, kept: boo
     said = message.removeprefix("no, ").rstrip(".")
     assert [fact.content.split(" (")[0] for fact in facts] == ([f"The user said: “{said}”"] if kept else [])
     assert of_type(Thread().user(message).agent("I see."), MemoryType.FACT) == []
+
+
+@pytest.mark.parametrize("path", ["README", "docs/notes", "a.mdx", "a.org"])
+def test_files_that_are_prose_by_their_names(path: str) -> None:
+    """Their sentences are knowledge, as those of a file that ends with .md."""
+    files = {path: "The ledger service listens on port 7171 in every environment.\n"}
+    [fact] = ENGINE.candidates([], files=files)
+    assert "port 7171" in fact.content

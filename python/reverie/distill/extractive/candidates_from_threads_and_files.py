@@ -85,7 +85,8 @@ _PREFERENCES_MAX = 15
 _MAX_OF_FILE = 12
 _HEADING = re.compile(r"^(#{1,3})\s+(.+?)\s*#*$")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
-_PROSE = (".md", ".markdown", ".txt", ".rst", ".adoc")
+_PROSE = (".md", ".mdx", ".markdown", ".txt", ".rst", ".adoc", ".org")
+_PROSE_NAMES = frozenset({"readme", "notes", "guide"})  # of files without a suffix
 # Documented definitions in Python, Go, Rust and JavaScript.
 _DOCUMENTED = (
     re.compile(r'^\s*(?:async )?(?:def|class) (?P<name>\w+)[^\n]*:\s*\n\s*[rRuU]?"""(?P<text>[^\n"]+)', re.MULTILINE),
@@ -208,7 +209,7 @@ def _is_choice(answer: AnsweredQuestion) -> bool:
 def _was_only_planned(seq: int, facts: ThreadFacts) -> bool:
     """Return True where a plan or other documents were written after an entry and no code: a design that may change."""
     edits = [call for call in facts.trace.calls if call.tool in EDITS and call.seq > seq and call.path]
-    is_planned = bool(edits) and all(call.path.lower().endswith(_PROSE) for call in edits)
+    is_planned = bool(edits) and all(_is_prose(call.path) for call in edits)
     return is_planned and not any(commit.seq > seq for commit in facts.commits)
 
 
@@ -268,11 +269,13 @@ def _from_working_memory(working_memory: Mapping[str, str], at: str | None) -> I
 def _file_memories(files: Mapping[str, str], at: str | None) -> Iterator[Candidate]:
     """Yield memories from `files` (path to whole content), ordered by path."""
     for path in sorted(files):
-        found = (
-            _from_prose(path, files[path], at) if path.lower().endswith(_PROSE) else _from_code(path, files[path], at)
-        )
+        found = _from_prose(path, files[path], at) if _is_prose(path) else _from_code(path, files[path], at)
         for _, candidate in zip(range(_MAX_OF_FILE), found, strict=False):
             yield candidate
+
+
+def _is_prose(path: str) -> bool:
+    return path.lower().endswith(_PROSE) or path.lower().rpartition("/")[2] in _PROSE_NAMES
 
 
 def _from_prose(path: str, text: str, at: str | None) -> Iterator[Candidate]:
