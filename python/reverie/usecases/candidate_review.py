@@ -30,7 +30,7 @@ from reverie.store import (
     Write,
 )
 from reverie.usecases import memory_changes
-from reverie.usecases.candidate_word_origins import WHY
+from reverie.usecases.candidate_word_origins import WHY, harm_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -89,6 +89,7 @@ def screen(
         outside = WHY["paste"] if candidate.provenance.get("quoted") else None
         if outside is None and origins is not None:
             outside = origins.outside(candidate)
+        outside = outside or harm_of_file(candidate)
         if nearest is None and outside is not None:
             result.waiting.append(quarantined(candidate, outside, at=at))
         elif nearest is None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate, Message
 
-__all__ = ["Origins", "typed_and_pasted", "without_recalled"]
+__all__ = ["Origins", "harm_of_file", "typed_and_pasted", "without_recalled"]
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
@@ -96,6 +96,14 @@ _REFUSAL: Final = re.compile(
 _ASKING_TOOL: Final = re.compile(r"ask_?(?:user|followup|human)|user_?input|ExitPlanMode", re.IGNORECASE)
 
 
+# Orders to an agent to act behind the person's back, which a file may have copied from anywhere.
+_BEHIND_BACK: Final = re.compile(
+    r"\bwithout (?:asking|telling|informing) (?:the |your )?(?:user|person|owner|human)\b"
+    r"|\b(?:never|do not|don'?t) (?:ask|tell|inform) (?:the |your )?(?:user|person|owner|human)\b",
+    re.IGNORECASE,
+)
+
+
 class _Line(NamedTuple):
     """One line, the words that carry its meaning, its origin, and the entries of its message."""
 
@@ -162,6 +170,16 @@ class Origins:
                     words = frozenset(analyze(line).content) if line.strip() else frozenset()
                     if words:
                         yield _Line(words, origin, message.first_seq, message.last_seq)
+
+
+def harm_of_file(candidate: Candidate) -> str | None:
+    """Return why a candidate of a file or of working memory waits for a person; None where it does no harm."""
+    from reverie.language_model.extraction import UNSAFE
+
+    if candidate.provenance.get("seqs"):
+        return None
+    is_harmful = UNSAFE.search(candidate.content) or _BEHIND_BACK.search(candidate.content)
+    return "its advice could do harm where it is followed" if is_harmful else None
 
 
 def without_recalled(messages: Sequence[Message]) -> list[Message]:
