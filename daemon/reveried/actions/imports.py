@@ -141,9 +141,9 @@ async def _commit(
         if plan.folder is not None:
             who = f"import:{thread.agent}"
             if project is None:
-                project = await registered(services, space, plan.folder, who=who, remote=plan.remote)
+                project = await registered(services, space, plan.folder, who=who, remote=plan.remote, bulk=True)
             elif plan.remote and await has_no_remote(services, space, project):
-                seen = await registered(services, space, plan.folder, who=who, remote=plan.remote)
+                seen = await registered(services, space, plan.folder, who=who, remote=plan.remote, bulk=True)
                 project, moves = seen, seen != project
         if thread.last_seq == 0:
             index, seed = await opened_with(services, space, agent=thread.agent, project=project)

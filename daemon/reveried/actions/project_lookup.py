@@ -35,10 +35,13 @@ __all__ = [
 ]
 
 
-async def registered(services: Services, space: str, text: str, *, who: str, remote: str = "") -> str:
+async def registered(
+    services: Services, space: str, text: str, *, who: str, remote: str = "", bulk: bool = False
+) -> str:
     """Return the name of the project that `text` names or is a folder of, an absolute path; a new one is registered.
 
     `remote` is the one that a transcript shows, for a folder that is no longer there, or never was on this machine.
+    `bulk` writes are not an agent's: an import goes on in large pieces behind its own ones.
 
     Raises:
         ValidationError: it is no name.
@@ -57,7 +60,7 @@ async def registered(services: Services, space: str, text: str, *, who: str, rem
         return found.name
     paths = [document.path for document in await services.sync_service.documents(space)]
     write = project_identity.register(space, who, checkout, name="" if checkout is not None else text, paths=paths)
-    name = (await services.submit(write)).value
+    name = (await services.submit(write, bulk=bulk)).value
     if checkout is not None and checkout.remote:
         left = project_identity.left_without_folders(stored, await read(services, space, project_identity.known))
         await _join_all(services, space, dict.fromkeys(left, name), who=who)
