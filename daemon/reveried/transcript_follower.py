@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from reverie.errors import NotFound, ReverieError
-from reverie.importers import transcript_files
+from reverie.importers import find_and_read_transcript_files
 from reverie.usecases import sessions
 from reverie.wire import CHUNK_MAX_BYTES
 from reveried.actions import imports
@@ -245,7 +245,7 @@ def _is_continued(followed: _Followed, status: tuple[int, int, int, int]) -> boo
 def _tail(followed: _Followed) -> bytes:
     """Return the last bytes before the position."""
     start = max(0, followed.offset - TAIL_BYTES)
-    with transcript_files.open_transcript(followed.path, offset=start) as stream:
+    with find_and_read_transcript_files.open_transcript(followed.path, offset=start) as stream:
         data = b""
         while len(data) < followed.offset - start and (piece := stream.read(followed.offset - start - len(data))):
             data += piece
@@ -260,8 +260,8 @@ async def _open(services: Services, space: str, followed: _Followed, *, rewritte
     )
 
     def is_unchanged() -> bool:
-        with transcript_files.open_transcript(followed.path) as stream:
-            return transcript_files.skip_imported(
+        with find_and_read_transcript_files.open_transcript(followed.path) as stream:
+            return find_and_read_transcript_files.skip_imported(
                 stream, offset=place.offset, check_from=place.check_from, sha256=place.sha256
             )
 
@@ -285,9 +285,11 @@ def _status(path: Path) -> tuple[int, int, int, int]:
 
 def _bytes_at(path: Path, offset: int, size: int) -> bytes:
     """Return the bytes of a file from `offset` to `size`, at most a chunk; to the end of a line that is longer."""
-    with transcript_files.open_transcript(path, offset=offset) as stream:
+    with find_and_read_transcript_files.open_transcript(path, offset=offset) as stream:
         data = b""
-        while len(data) < min(size - offset, CHUNK_MAX_BYTES) and (piece := stream.read(transcript_files.CHUNK_BYTES)):
+        while len(data) < min(size - offset, CHUNK_MAX_BYTES) and (
+            piece := stream.read(find_and_read_transcript_files.CHUNK_BYTES)
+        ):
             data += piece
             if b"\n" in piece:
                 break

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
-from reverie.importers.transcript_files import find_transcripts
+from reverie.importers.find_and_read_transcript_files import find_transcripts
 from reveried.cli.send_session_files import import_file
 
 if TYPE_CHECKING:

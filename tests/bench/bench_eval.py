@@ -16,8 +16,8 @@ from reverie.context import Limits, render
 from reverie.evals.context_and_knowledge_texts import context_of
 from reverie.evals.continuity import BUDGETS, CLIENT, REVERIE, TAIL, TALK, Report, continuity
 from reverie.evals.distillations_with_context_editing import frequency, one_thread
+from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.importers.join_entries_into_messages import main_line
-from reverie.importers.transcript_files import read_entries
 
 SHARED = Path(__file__).resolve().parents[2] / ".." / "shared"
 GOAL_POINTS = 1.0

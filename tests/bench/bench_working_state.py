@@ -18,8 +18,8 @@ from reverie import token_counter
 from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive, trace
 from reverie.distill.extractive.sentences_and_specific_names import clip
+from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.importers.join_entries_into_messages import main_line
-from reverie.importers.transcript_files import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

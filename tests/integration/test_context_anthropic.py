@@ -14,8 +14,8 @@ from reverie.distill.extractive import Extractive
 from reverie.distill.state_rendering import render as state_text
 from reverie.distill.summary import render as summary_text
 from reverie.errors import TokenBudgetExceeded
+from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.importers.join_entries_into_messages import main_line
-from reverie.importers.transcript_files import read_entries
 from reverie.models import Message, Note
 from reveried.cli.send_session_files import import_file
 from support.daemon import running_daemon

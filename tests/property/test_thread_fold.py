@@ -225,6 +225,6 @@ def test_checkpoints_of_whole_sessions() -> None:
 
 
 def transcript(path: Any) -> Any:
-    from reverie.importers.transcript_files import read_entries
+    from reverie.importers.find_and_read_transcript_files import read_entries
 
     return main_line(read_entries(path, tokens=False))

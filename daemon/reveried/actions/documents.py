@@ -15,7 +15,7 @@ from reverie.errors import Conflict
 from reverie.path_validation import existing_spelling
 from reverie.store import DocumentRecord
 from reverie.sync.redaction_view import has_marker
-from reverie.usecases import documents, moves_and_inserts
+from reverie.usecases import documents, move_documents_and_insert_lines
 from reveried.snapshot_decide_and_commit import read, stored_answer
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ async def insert(
     project: str = PERSON,
 ) -> DocumentRecord:
     """Insert lines behind a line of a document; return the record as stored."""
-    write = moves_and_inserts.insert(
+    write = move_documents_and_insert_lines.insert(
         space,
         path,
         line,
@@ -168,8 +168,8 @@ async def move(
     replay = await stored_answer(services, space, idempotency, wire.DocumentsMoved)
     if replay is not None:
         return replay
-    moved = await read(services, space, partial(moves_and_inserts.moved_paths, path=path, to=to))
-    write = moves_and_inserts.move(
+    moved = await read(services, space, partial(move_documents_and_insert_lines.moved_paths, path=path, to=to))
+    write = move_documents_and_insert_lines.move(
         space, path, to, who=who, author="agent", new_id=partial(services.new_id, "mem"), idempotency=idempotency
     )
     for new in moved.values():
@@ -179,8 +179,11 @@ async def move(
 
 async def delete_folder(services: Services, space: str, path: str, *, who: str) -> wire.DocumentDeleted:
     """Delete every document below a folder, and their files."""
-    found = [record.path for record in await read(services, space, partial(moves_and_inserts.below, folder=path))]
-    write = moves_and_inserts.delete_folder(space, path, who=who, author="agent")
+    found = [
+        record.path
+        for record in await read(services, space, partial(move_documents_and_insert_lines.below, folder=path))
+    ]
+    write = move_documents_and_insert_lines.delete_folder(space, path, who=who, author="agent")
     return await _commit_all(services, space, found, write, deleted=found)
 
 

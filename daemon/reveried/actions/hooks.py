@@ -21,7 +21,7 @@ from reverie.errors import ReverieError, ValidationError
 from reverie.usecases import imported_threads, privacy_settings, sessions
 from reveried.actions import project_lookup
 from reveried.actions.sessions_and_privacy_settings import begin, end, real_folder
-from reveried.client_summary_instruction import COMPACTION_HINT
+from reveried.hook_hint_for_client_summary import COMPACTION_HINT
 from reveried.log import logger
 from reveried.precomputed_hook_texts import PARTS, fitted, project_index
 from reveried.restart_failed_loops import failures_logged

@@ -12,7 +12,7 @@ from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ReverieError, ValidationError
 from reverie.git_repositories import locate
 from reverie.store import ThreadRecord
-from reverie.usecases import project_identity, sort_projects
+from reverie.usecases import assign_older_records_to_projects, project_identity
 from reveried.log import logger
 from reveried.snapshot_decide_and_commit import execute, read
 
@@ -79,8 +79,10 @@ async def _join_all(services: Services, space: str, joined: dict[str, str], *, w
         except ReverieError as error:
             log.warning("a project was not joined to its repository's", project=name, to=same, code=error.code)
             continue
-        threads = dict.fromkeys(await read(services, space, partial(sort_projects.threads_of, names={name})), same)
-        await services.submit(sort_projects.set_projects(space, who, threads))
+        threads = dict.fromkeys(
+            await read(services, space, partial(assign_older_records_to_projects.threads_of, names={name})), same
+        )
+        await services.submit(assign_older_records_to_projects.set_projects(space, who, threads))
         undo = None if answer.operation is None else f"reverie undo {answer.operation}"
         log.info("a project is the repository of another one", project=name, to=same, undo=undo)
 
@@ -166,14 +168,14 @@ async def sort(services: Services, space: str, *, who: str) -> wire.ProjectsSort
     """Give threads of older releases the project of their folder, and move the memories learnt from them to it."""
     names: dict[str, str] = {}
     by_folder: dict[str, str] = {}
-    folders = await read(services, space, sort_projects.folders)
+    folders = await read(services, space, assign_older_records_to_projects.folders)
     for thread, folder in folders.items():
         if folder not in by_folder:
             by_folder[folder] = await registered(services, space, folder, who=who)
         names[thread] = by_folder[folder]
-    same = partial(sort_projects.same_repositories, names=names, folders_of=folders)
+    same = partial(assign_older_records_to_projects.same_repositories, names=names, folders_of=folders)
     joined = await read(services, space, same)
-    threads = (await services.submit(sort_projects.set_projects(space, who, names))).value
+    threads = (await services.submit(assign_older_records_to_projects.set_projects(space, who, names))).value
     answer = await _move(services, space, joined, who=who, threads=threads)
     await services.sync_service.write_all(space)
     return answer
@@ -184,17 +186,17 @@ async def _move(
 ) -> wire.ProjectsSorted:
     """Move the memories of older releases, and those of the `joined` projects, to their projects."""
 
-    def snapshot(reader: Reader) -> sort_projects.SortJob:
+    def snapshot(reader: Reader) -> assign_older_records_to_projects.SortJob:
         window = services.config.consolidation.window
-        return sort_projects.snapshot(reader, window=window, at=services.clock(), joined=joined)
+        return assign_older_records_to_projects.snapshot(reader, window=window, at=services.clock(), joined=joined)
 
     return await execute(
         services,
         space,
         snapshot=snapshot,
         job="sort",
-        plan=sort_projects.SortPlan,
-        commit=lambda plan: sort_projects.commit(plan, space=space, who=who, threads=threads),
+        plan=assign_older_records_to_projects.SortPlan,
+        commit=lambda plan: assign_older_records_to_projects.commit(plan, space=space, who=who, threads=threads),
         answers=wire.ProjectsSorted,
         lock="memories",
         bulk_decide=True,

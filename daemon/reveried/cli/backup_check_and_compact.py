@@ -11,7 +11,7 @@ import typer
 
 from reverie import wire
 from reverie.errors import Conflict, DaemonNotRunning, NotFound
-from reveried.cli import local_daemon
+from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import counted, print_json, say, size, spinner
 from reveried.cli.shared_options import Json
 
@@ -52,14 +52,14 @@ def restore(
     """
     from reverie.store.backup_and_restore import restore as restore_store  # noqa: PLC0415 - only here is the store loaded
 
-    store = local_daemon.layout().store_dir
+    store = daemon_client_and_paths.layout().store_dir
     _refuse_running_daemon()
     aside = store.with_name(f"store-before-{time.strftime('%Y%m%d-%H%M%S')}")
     with spinner("Checking and restoring"):
         restored = restore_store(file, store, aside=aside)
     kept = str(aside) if aside.exists() else None
-    data_dir = local_daemon.valid_settings()[0].memory.data_dir
-    missing = missing_folders(store, local_daemon.layout(), data_dir, first=kept is None)
+    data_dir = daemon_client_and_paths.valid_settings()[0].memory.data_dir
+    missing = missing_folders(store, daemon_client_and_paths.layout(), data_dir, first=kept is None)
     if json:
         print_json(
             {
@@ -87,7 +87,7 @@ def compact(json: Json = False) -> None:
     """
     with spinner("Rewriting the store"):
         try:
-            with local_daemon.client() as client:
+            with daemon_client_and_paths.client() as client:
                 answer = client.compact()
         except DaemonNotRunning:
             answer = _compact_without_daemon()
@@ -110,7 +110,7 @@ def check(json: Json = False) -> None:
     """
     from reverie.store.check import run_check  # noqa: PLC0415 - only here is the store loaded
 
-    store = local_daemon.layout().store_dir
+    store = daemon_client_and_paths.layout().store_dir
     if not (store / "data.mdb").exists():
         print_json({"ok": True, "counts": {}, "problems": []}) if json else say("Nothing is stored yet.")
         return
@@ -143,10 +143,10 @@ def _backup_by_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     from reverie.store.backup_and_restore import move_backup, refuse_target  # noqa: PLC0415 - only here is the store loaded
 
     suffix = secrets.token_hex(16)
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         client.health()  # without a daemon the copy is made in another way
         refuse_target(target)
-        draft = local_daemon.valid_settings()[0].backup.folder / f".reverie-backup-{suffix}"
+        draft = daemon_client_and_paths.valid_settings()[0].backup.folder / f".reverie-backup-{suffix}"
         answer = client.backup(str(draft), moved_to=str(target))
     move_backup(draft, target, draft_suffix=suffix)
     return answer.size, answer.counts
@@ -171,7 +171,7 @@ def _opened_store() -> "Store":
     from reverie.redact import Redactor  # noqa: PLC0415 - only without a daemon is the store opened here
     from reverie.store import Store  # noqa: PLC0415 - as above
 
-    folder = local_daemon.layout().store_dir
+    folder = daemon_client_and_paths.layout().store_dir
     if not (folder / "data.mdb").exists():
         raise NotFound("nothing is stored yet", hint="reverie import claude-code ~/.claude/projects")
     return Store.open(folder, redactor=Redactor(forgets=True))
@@ -180,7 +180,7 @@ def _opened_store() -> "Store":
 def _refuse_running_daemon() -> None:
     """Raise Conflict if the daemon is running: it has the store open."""
     try:
-        with local_daemon.client(with_token=False) as client:
+        with daemon_client_and_paths.client(with_token=False) as client:
             client.health()
     except DaemonNotRunning:
         return

@@ -16,8 +16,9 @@ from reveried.cli import (
     completion,
     config,
     daemon,
+    daemon_client_and_paths,
     doctor,
-    dreams_and_archives,
+    dreams_schedules_and_archives,
     eval_memories,
     evals,
     forget_memory_file_or_thread,
@@ -25,18 +26,17 @@ from reveried.cli import (
     imports,
     install_plugin,
     list_and_resolve_project,
-    local_daemon,
+    list_and_show_runs,
     log_and_diff,
     proxy_and_run,
     recall_search_and_remember,
     review,
-    runs,
     service,
     show,
     show_thread_messages,
     spaces_tokens_and_privacy,
     sync,
-    threads,
+    threads_contexts_and_distillation,
     undo_and_rollback,
 )
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error, say
@@ -105,19 +105,19 @@ _FIRST: Commands = {
     "run": proxy_and_run.run,
 }
 _WORK: Commands = {
-    "threads": threads.threads,
+    "threads": threads_contexts_and_distillation.threads,
     "thread": show_thread_messages.thread,
     "projects": list_and_resolve_project.projects,
-    "context": threads.context,
-    "distill": threads.distill,
-    "reflect": threads.reflect,
-    "dream": dreams_and_archives.dream,
+    "context": threads_contexts_and_distillation.context,
+    "distill": threads_contexts_and_distillation.distill,
+    "reflect": threads_contexts_and_distillation.reflect,
+    "dream": dreams_schedules_and_archives.dream,
     "search": recall_search_and_remember.search,
     "recall": recall_search_and_remember.recall,
     "memories": recall_search_and_remember.memories,
     "remember": recall_search_and_remember.remember,
     "forget": forget_memory_file_or_thread.forget,
-    "note": threads.note,
+    "note": threads_contexts_and_distillation.note,
     "log": log_and_diff.log,
     "show": show.show,
     "diff": log_and_diff.diff,
@@ -158,22 +158,22 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     ),
     "runs": (
         "List the runs of agents, or show one.\n\nExample: reverie runs",
-        {"list": runs.list_runs, "show": runs.show},
+        {"list": list_and_show_runs.list_runs, "show": list_and_show_runs.show},
     ),
     "archives": (
         "Show the archives of distillations and dreams.\n\nExample: reverie archives list",
         {
-            "list": dreams_and_archives.archives_list,
-            "show": dreams_and_archives.archives_show,
-            "verify": dreams_and_archives.archives_verify,
+            "list": dreams_schedules_and_archives.archives_list,
+            "show": dreams_schedules_and_archives.archives_show,
+            "verify": dreams_schedules_and_archives.archives_verify,
         },
     ),
     "schedule": (
         "Run dreams on a schedule.\n\nExample: reverie schedule list",
         {
-            "list": dreams_and_archives.schedule_list,
-            "add": dreams_and_archives.schedule_add,
-            "remove": dreams_and_archives.schedule_remove,
+            "list": dreams_schedules_and_archives.schedule_list,
+            "add": dreams_schedules_and_archives.schedule_add,
+            "remove": dreams_schedules_and_archives.schedule_remove,
         },
     ),
     "config": (
@@ -270,7 +270,10 @@ def _command_name(arguments: Sequence[str]) -> str:
 
 
 _PASSING_ON = (proxy_and_run.run,)  # commands whose words behind the first one are another program's
-_CALLED_ALONE: Commands = {"review": review.review, "runs": runs.runs}  # groups that do something without a command
+_CALLED_ALONE: Commands = {
+    "review": review.review,
+    "runs": list_and_show_runs.runs,
+}  # groups that do something without a command
 
 
 @functools.cache
@@ -324,7 +327,7 @@ def _root_options(
     if token is not None:
         if not token.strip():  # `--token "$UNSET"` must not become the owner
             raise ValidationError("--token is empty", hint="reverie token create makes a token")
-        os.environ[local_daemon.TOKEN_VARIABLE] = token
+        os.environ[daemon_client_and_paths.TOKEN_VARIABLE] = token
     if version:
         daemon.version()
         raise typer.Exit
@@ -347,7 +350,7 @@ def _list_commands(context: typer.Context) -> None:
 def _daemon_state() -> str:
     """Return one line: whether the daemon is running, and what to type if it is not."""
     try:
-        with local_daemon.client() as client:
+        with daemon_client_and_paths.client() as client:
             health = client.health()
     except ReverieError as error:
         state = _with_full_stop(f"Now: {error.message}")

@@ -16,7 +16,7 @@ import typer
 
 from reverie import files
 from reverie.errors import ValidationError
-from reveried.cli import local_daemon
+from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import clean, counted, print_json, print_table, say
 from reveried.cli.shared_options import Json
 from reveried.config import KEYS, load, load_valid, parse, parse_valid, read_file
@@ -40,7 +40,7 @@ def config_get(
 
     Example: reverie config get context.distilAt
     """
-    config, problems = local_daemon.valid_settings()
+    config, problems = daemon_client_and_paths.valid_settings()
     for problem in problems:
         sys.stderr.write(f"not used: {clean(problem.message)}\n")
     if name is not None:
@@ -66,10 +66,10 @@ def config_set(
 
     Example: reverie config set context.distilAt 0.6
     """
-    layout = local_daemon.layout()
+    layout = daemon_client_and_paths.layout()
     key = next((key for key in KEYS if key.name == name), None)
     if key is None:
-        local_daemon.valid_settings()[0].value(name)  # raises ValidationError with the nearest name
+        daemon_client_and_paths.valid_settings()[0].value(name)  # raises ValidationError with the nearest name
         raise AssertionError(name)
     new_value = key.from_text(value)
     changed = with_value(read_file(layout.config_file).decode("utf-8"), name, new_value)
@@ -92,15 +92,15 @@ def config_path(
 
     Example: reverie config path root
     """
-    layout, (config, _) = local_daemon.layout(), local_daemon.valid_settings()
+    layout, (config, _) = daemon_client_and_paths.layout(), daemon_client_and_paths.valid_settings()
     paths = {
         "config": layout.config_file,
-        "root": local_daemon.root(),
+        "root": daemon_client_and_paths.root(),
         "data": layout.data_dir,
         "store": layout.store_dir,
         "state": layout.state_dir,
         "socket": config.daemon.socket,
-        "log": local_daemon.log_file(),
+        "log": daemon_client_and_paths.log_file(),
     }
     assert tuple(paths) == _PATH_NAMES
     if what not in paths:
@@ -118,7 +118,7 @@ def config_validate(
 
     Example: reverie config validate
     """
-    layout = local_daemon.layout()
+    layout = daemon_client_and_paths.layout()
     checked = path or layout.config_file
     if path is not None:
         if not path.exists():

@@ -14,7 +14,7 @@ import typer
 
 from reverie.errors import Busy, DaemonNotRunning, NotFound, ReverieError, Starting, StorageFailed
 from reveried import PROTOCOL, __version__
-from reveried.cli import local_daemon
+from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import print_json, say, spinner
 from reveried.cli.print_answers import print_status
 from reveried.cli.shared_options import Json
@@ -55,13 +55,13 @@ def up(json: Json = False) -> None:
 
     Example: reverie up
     """
-    with local_daemon.client(with_token=False, timeout_s=local_daemon.HEALTH_S) as client:
+    with daemon_client_and_paths.client(with_token=False, timeout_s=daemon_client_and_paths.HEALTH_S) as client:
         try:
-            started = start_daemon(client, local_daemon.log_file(), os.environ)
+            started = start_daemon(client, daemon_client_and_paths.log_file(), os.environ)
         except Starting:
             raise
         except Busy as error:
-            raise local_daemon.hanging() from error
+            raise daemon_client_and_paths.hanging() from error
         is_empty = started.is_new and not json and not client.threads(limit=1).items
     health = started.health
     if json:
@@ -71,7 +71,7 @@ def up(json: Json = False) -> None:
         say(f"The daemon is already running (process {health.pid}).")
         return
     say(f"The daemon is running (process {health.pid}).")
-    say(f"Memories are files in {local_daemon.root()}.")
+    say(f"Memories are files in {daemon_client_and_paths.root()}.")
     if is_empty:
         say("Next: reverie import claude-code ~/.claude/projects")
 
@@ -82,7 +82,7 @@ def down(json: Json = False) -> None:
     Example: reverie down
     """
     try:
-        pid = local_daemon.health().pid
+        pid = daemon_client_and_paths.health().pid
     except DaemonNotRunning:
         print_json({"stopped": False}) if json else say("The daemon is not running.")
         return
@@ -96,8 +96,8 @@ def status(json: Json = False) -> None:
     Example: reverie status
     """
     try:
-        health = local_daemon.health()
-        with local_daemon.client() as client:
+        health = daemon_client_and_paths.health()
+        with daemon_client_and_paths.client() as client:
             daemon_status = client.status()
     except DaemonNotRunning as error:
         raise _not_running(error) from error
@@ -116,7 +116,7 @@ def logs(
 
     Example: reverie logs -f
     """
-    path = local_daemon.log_file()
+    path = daemon_client_and_paths.log_file()
     if not path.exists():
         if _is_service():
             raise typer.Exit(_print_journal(lines, follow=follow))
@@ -305,7 +305,7 @@ def _exited(status: int, log_file: "Path", log_bytes: int) -> ReverieError:
         message = f"the daemon was ended by {signal.Signals(-status).name} before it answered: {last}"
         return StorageFailed(message, hint="run `reverie up` again; SIGKILL often means no memory")
     if status == EXIT_CONFIG:  # a damaged store or invalid settings
-        hint = "reverie config validate" if local_daemon.valid_settings()[1] else _DAMAGE_HINT
+        hint = "reverie config validate" if daemon_client_and_paths.valid_settings()[1] else _DAMAGE_HINT
         return StorageFailed(f"the daemon did not start: {last}", hint=hint)
     return StorageFailed(f"the daemon exited at once with status {status}: {last}", hint="run `reverie doctor`")
 
@@ -314,7 +314,7 @@ def _not_running(error: DaemonNotRunning) -> DaemonNotRunning:
     """Return the error with its reason, if the store shows one: a truncated file, or an end without closing."""
     from reverie.store import needs_check, truncated_at  # noqa: PLC0415 - only if there is no daemon
 
-    store = local_daemon.layout().store_dir
+    store = daemon_client_and_paths.layout().store_dir
     try:
         truncated = truncated_at(store / "data.mdb")
         is_unclean = needs_check(store)

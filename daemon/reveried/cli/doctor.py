@@ -13,7 +13,7 @@ import typer
 
 from reverie.errors import DaemonNotRunning, ModelFailed, ReverieError
 from reveried import PROTOCOL, __version__, plugin
-from reveried.cli import local_daemon
+from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import print_json, say, size
 from reveried.cli.shared_options import Json
 from reveried.plugin import hook_script, installation
@@ -98,7 +98,7 @@ def _unusable_location() -> Finding | None:
     Example: REVERIE_HOME is a file, or so long that no socket can be below it.
     """
     try:
-        layout = local_daemon.layout()
+        layout = daemon_client_and_paths.layout()
     except ReverieError as error:
         return Finding("folders", "bad", error.message, error.hint)
     for folder in (layout.config_file.parent, layout.data_dir, layout.state_dir, layout.socket.parent):
@@ -111,17 +111,17 @@ def _unusable_location() -> Finding | None:
 
 def _check_settings() -> Finding:
     """Check that the settings can be read."""
-    config = local_daemon.settings()
-    path = local_daemon.layout().config_file
+    config = daemon_client_and_paths.settings()
+    path = daemon_client_and_paths.layout().config_file
     source = str(path) if path.exists() else f"no file at {path}, defaults"
     return Finding("settings", "good", f"{source}; {len(config.set_by)} changed")
 
 
 def _check_folders() -> Finding:
     """Check that our folders are private to this user and writable, and that the document folder is writable."""
-    layout = local_daemon.layout()
-    root = local_daemon.root()
-    own = (layout.data_dir, layout.store_dir, layout.state_dir, local_daemon.socket_path().parent)
+    layout = daemon_client_and_paths.layout()
+    root = daemon_client_and_paths.root()
+    own = (layout.data_dir, layout.store_dir, layout.state_dir, daemon_client_and_paths.socket_path().parent)
     for folder in own:
         if not folder.exists():
             continue
@@ -143,7 +143,7 @@ def _check_folders() -> Finding:
 
 def _check_room() -> Finding:
     """Check that the disk of the store has room."""
-    free = shutil.disk_usage(_nearest_existing(local_daemon.layout().data_dir)).free
+    free = shutil.disk_usage(_nearest_existing(daemon_client_and_paths.layout().data_dir)).free
     if free < FREE_MIN_BYTES:
         return Finding("room", "bad", f"only {size(free)} free on the disk of the store", "free space on that disk")
     return Finding("room", "good", f"{size(free)} free")
@@ -151,9 +151,9 @@ def _check_room() -> Finding:
 
 def _check_daemon() -> Finding:
     """Check that the daemon answers, at a private socket, with the version of this command."""
-    socket = local_daemon.socket_path()
+    socket = daemon_client_and_paths.socket_path()
     try:
-        health = local_daemon.health()
+        health = daemon_client_and_paths.health()
     except DaemonNotRunning as error:
         stale = " (a stale socket file is still there)" if socket.exists() else ""
         return Finding("daemon", "note", f"not running{stale}", error.hint)
@@ -172,7 +172,7 @@ def _check_daemon() -> Finding:
 
 def _check_agents() -> Finding:
     """Check that the hooks of agents' clients run, and that they get answers."""
-    quiet = local_daemon.socket_path().with_name("hook.quiet")
+    quiet = daemon_client_and_paths.socket_path().with_name("hook.quiet")
     if quiet.exists() and time.time() - quiet.stat().st_mtime < hook_script.QUIET_S:
         return Finding(
             "agents", "bad", "two hooks in a row got no answer in time, less than a minute ago", "read `reverie logs`"
@@ -187,7 +187,7 @@ def _check_agents() -> Finding:
 
 def _check_store() -> Finding:
     """Check every record of the store against its checksum."""
-    store = local_daemon.layout().store_dir
+    store = daemon_client_and_paths.layout().store_dir
     if not (store / "data.mdb").exists():
         return Finding("store", "note", "nothing stored yet", "reverie import claude-code ~/.claude/projects")
     from reverie.store.check import run_check  # noqa: PLC0415 - loaded only if there is a store
@@ -201,7 +201,7 @@ def _check_store() -> Finding:
 
 def _check_embedder() -> Finding:
     """Check that the configured embedder makes vectors."""
-    model = local_daemon.valid_settings()[0].memory.embedder
+    model = daemon_client_and_paths.valid_settings()[0].memory.embedder
     if not model:
         return Finding("embedder", "good", "none is configured: words alone are searched")
     from reverie.embedding import configured  # noqa: PLC0415 - loaded only if there is one
@@ -238,7 +238,7 @@ def _check_tokens() -> Finding:
 
 def _check_model() -> Finding:
     """Ask each model of the distiller once, through the daemon, whose ledger counts it."""
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         try:
             checked = client.check_distiller()
         except ModelFailed as error:

@@ -121,16 +121,18 @@ def eval_frequency(
     """
     from reverie.context import Limits  # noqa: PLC0415 - loads the engine
     from reverie.evals import distillations_with_context_editing  # noqa: PLC0415 - as above
-    from reverie.importers import join_entries_into_messages, transcript_files  # noqa: PLC0415 - as above
+    from reverie.importers import find_and_read_transcript_files, join_entries_into_messages  # noqa: PLC0415 - as above
 
     found = session_files(paths)
     sessions, unread = [], []
     with step_progress("Reading", len(found), quiet=json) as step:
         for path in found:
             try:
-                transcript_files.read_identity(path)  # refuses what is no session
+                find_and_read_transcript_files.read_identity(path)  # refuses what is no session
                 sessions.append(
-                    join_entries_into_messages.main_line(list(transcript_files.read_entries(path, tokens=False)))
+                    join_entries_into_messages.main_line(
+                        list(find_and_read_transcript_files.read_entries(path, tokens=False))
+                    )
                 )
             except ReverieError as error:
                 unread.append((str(path), error.message))
@@ -167,9 +169,9 @@ def session_files(paths: Sequence[Path]) -> list[Path]:
     Raises:
         NotFound: there are none.
     """
-    from reverie.importers import transcript_files  # noqa: PLC0415 - loads the native core
+    from reverie.importers import find_and_read_transcript_files  # noqa: PLC0415 - loads the native core
 
-    found = transcript_files.find_transcripts(paths)
+    found = find_and_read_transcript_files.find_transcripts(paths)
     if not found:
         raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
     return found

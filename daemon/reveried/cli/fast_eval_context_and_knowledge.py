@@ -42,11 +42,11 @@ def print_text(
 ) -> None:
     """Print the `context` or `knowledge` text of one transcript, at most `max_tokens` long with its last newline."""
     from reverie import evals, token_counter  # noqa: PLC0415 - the evaluations load the native core
-    from reverie.importers import transcript_files  # noqa: PLC0415 - as above
+    from reverie.importers import find_and_read_transcript_files  # noqa: PLC0415 - as above
 
     if not path.is_file():
         raise NotFound(f"{path} is not a file", hint="give a session file (*.jsonl or *.jsonl.gz)")
-    transcript_files.read_identity(path)  # refuses what is no session, as the import does
+    find_and_read_transcript_files.read_identity(path)  # refuses what is no session, as the import does
     make_text = evals.context_text if what == "context" else partial(evals.knowledge_text, ask=ask)
     text = make_text(path, max_tokens)
     if text and not text.endswith("\n"):

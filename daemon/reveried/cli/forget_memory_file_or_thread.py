@@ -6,12 +6,12 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound
-from reveried.cli import local_daemon
+from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import clip, counted, print_json, say, size, spinner
 from reveried.cli.print_answers import FILE_PENDING, file_pending, one_line
 from reveried.cli.recall_search_and_remember import find_memory
 from reveried.cli.shared_options import Json, Yes, confirm
-from reveried.cli.threads import with_thread
+from reveried.cli.threads_contexts_and_distillation import with_thread
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -41,7 +41,7 @@ def forget(
 
     Example: reverie forget ID
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer: Deleted
         shown = target
         if target.startswith("thr_"):

@@ -11,7 +11,7 @@ import msgspec
 import typer
 
 from reverie.errors import NotFound, ReverieError
-from reveried.cli import local_daemon
+from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import counted, print_json, print_table, say
 from reveried.cli.shared_options import Json
 
@@ -61,7 +61,7 @@ def import_claude_memory(
     found = sorted({folder for path in paths or [_default_folder()] for folder in _memory_folders(path.expanduser())})
     if not found:
         raise NotFound("no auto memory there", hint="give a folder such as ~/.claude/projects/NAME/memory")
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         ignored = client.privacy().ignored
         outcomes = [outcome for folder in found for outcome in _imported(client, folder, ignored)]
     report = MemoryReport(outcomes, sum(outcome.outcome == "added" for outcome in outcomes))

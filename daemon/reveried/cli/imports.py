@@ -11,8 +11,8 @@ import msgspec
 import typer
 
 from reverie.errors import DaemonNotRunning, NotFound, ReverieError
-from reverie.importers import transcript_files
-from reveried.cli import local_daemon
+from reverie.importers import find_and_read_transcript_files
+from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import counted, print_json, print_table, say, size, spinner, step_progress
 from reveried.cli.send_session_files import FileReport, import_files
 from reveried.cli.shared_options import Interval, Json, Paths
@@ -114,7 +114,7 @@ def import_chatgpt(
     """
     from reverie.importers import chatgpt  # noqa: PLC0415 - only for this command
 
-    with local_daemon.client() as client, tempfile.TemporaryDirectory(prefix="reverie-import-") as scratch:
+    with daemon_client_and_paths.client() as client, tempfile.TemporaryDirectory(prefix="reverie-import-") as scratch:
         client.health()
         sources: dict[Path, str] = {}
         skipped: list[FileReport] = []
@@ -136,9 +136,9 @@ def _import_sessions(
     program: "ImportClient", paths: list[Path], every_s: float | None, *, again: bool, json: bool
 ) -> None:
     """Import session files, learn from them and print a report; then follow them, where an interval is given."""
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         client.health()  # fails at once if no daemon runs, before any file is read
-        found = transcript_files.find_transcripts(paths)
+        found = find_and_read_transcript_files.find_transcripts(paths)
         if not found:
             raise NotFound("no session files there", hint="give *.jsonl or *.jsonl.gz files, or a folder of them")
         _import_found(client, program, found, again=again, json=json, exits=every_s is None)
@@ -305,13 +305,13 @@ def _import_report(reports: list[FileReport]) -> ImportReport:
 
 def _follow(client: "Client", program: "ImportClient", paths: list[Path], interval_s: float, *, json: bool) -> None:
     """Poll the files and import those that are new or have changed, until interrupted."""
-    stamps = {path: _stamp(path) for path in transcript_files.find_transcripts(paths)}
+    stamps = {path: _stamp(path) for path in find_and_read_transcript_files.find_transcripts(paths)}
     if not json:
         say("Following; Ctrl-C stops.")
     while True:
         sys.stdout.flush()
         time.sleep(interval_s)
-        for path in transcript_files.find_transcripts(paths):
+        for path in find_and_read_transcript_files.find_transcripts(paths):
             stamp = _stamp(path)
             if stamps.get(path) == stamp:
                 continue

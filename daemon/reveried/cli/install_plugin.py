@@ -11,7 +11,7 @@ import typer
 
 from reverie.errors import NotFound, ValidationError
 from reveried import plugin
-from reveried.cli import local_daemon
+from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import print_json, say
 from reveried.cli.shared_options import Json
 from reveried.plugin import installation
@@ -41,20 +41,20 @@ def install(
     """
     if client not in installation.CLIENTS:
         raise ValidationError(f"there is no plugin for {client!r}", hint=f"give {' or '.join(installation.CLIENTS)}")
-    layout = local_daemon.layout()
+    layout = daemon_client_and_paths.layout()
     place = installation.place_of(client, os.environ, Path.home(), layout.data_dir)
     home = os.environ.get("REVERIE_HOME")
     contents = plugin.files(
         client,
         command=_command(),
-        socket=local_daemon.socket_path(),
+        socket=daemon_client_and_paths.socket_path(),
         env={} if home is None else {"REVERIE_HOME": home},
         python=sys.executable,
     )
     if auto_memory and client != "claude-code":
         raise ValidationError("--auto-memory: only Claude Code has such a memory", hint="leave it out")
     step = auto_memory_setting.take_out if uninstall else auto_memory_setting.add
-    keep = partial(step, place.home / "settings.json", local_daemon.root(), notes_file())
+    keep = partial(step, place.home / "settings.json", daemon_client_and_paths.root(), notes_file())
     is_asked = client == "claude-code" and (auto_memory or uninstall)
     diff = keep(dry_run=True) if is_asked else ""  # fails before anything is written
     change = _with_plugin(place, contents, uninstall=uninstall, dry_run=dry_run, setting_removed=bool(diff))
@@ -96,7 +96,7 @@ def _with_plugin(
 
 def notes_file() -> Path:
     """Return the file that notes what the settings of clients were before the installation."""
-    return local_daemon.layout().state_dir / "installed.json"
+    return daemon_client_and_paths.layout().state_dir / "installed.json"
 
 
 def _command() -> list[str]:

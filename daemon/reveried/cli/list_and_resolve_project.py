@@ -9,7 +9,7 @@ import typer
 
 from reverie import wire
 from reverie.errors import ValidationError
-from reveried.cli import local_daemon
+from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import clip, counted, print_json, print_table, say
 from reveried.cli.shared_options import Json
 
@@ -34,11 +34,11 @@ def projects(
 
     Example: reverie projects
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         if sort:
             _print_sorted(client.sort_projects(), json=json)
             return
-        items = list(local_daemon.all_items(lambda after: client.projects(after=after)))
+        items = list(daemon_client_and_paths.all_items(lambda after: client.projects(after=after)))
     if json:
         print_json({"items": items})
         return
@@ -102,7 +102,7 @@ def check_is_known(client: "Client", project: str | None) -> None:
     """
     if project is None or project.startswith("/"):
         return
-    names = [item.name for item in local_daemon.all_items(lambda after: client.projects(after=after))]
+    names = [item.name for item in daemon_client_and_paths.all_items(lambda after: client.projects(after=after))]
     if project.casefold() in (name.casefold() for name in names):
         return
     near = difflib.get_close_matches(project, names, n=1)

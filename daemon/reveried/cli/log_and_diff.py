@@ -10,8 +10,8 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound
-from reveried.cli import local_daemon
-from reveried.cli.local_daemon import all_items
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import clip, counted, print_json, print_table, say, when
 from reveried.cli.shared_options import Json, Limit
 
@@ -59,7 +59,7 @@ def log(
 
     Example: reverie log
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         if what is not None:
             _print_versions(client, what, limit, json=json)
             return
@@ -252,7 +252,7 @@ def diff(
 
     Example: reverie diff OP
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         difference = client.difference(start, end, path=path)
     if json:
         print_json(difference)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie.errors import NotFound, ReverieError, ValidationError
-from reveried.cli import local_daemon
+from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import print_json, say
 from reveried.cli.shared_options import Json
 
@@ -113,14 +113,16 @@ def _server(max_tokens: int | None, upstream_url: str | None, port: int) -> "Pro
     if max_tokens is not None and max_tokens < CAP_MIN:
         raise ValidationError(f"--max-tokens is less than {CAP_MIN}", hint="a client's own prompt has more than that")
     provider = upstream(upstream_url or os.environ.get(BASE_URL) or PROVIDER)
-    daemon = AsyncClient(local_daemon.socket_path(), token=local_daemon.access_token(), timeout_s=30.0)
+    daemon = AsyncClient(
+        daemon_client_and_paths.socket_path(), token=daemon_client_and_paths.access_token(), timeout_s=30.0
+    )
     return ProxyServer(ClaudeRequests(daemon, max_tokens=max_tokens), provider, port=port)
 
 
 def _warn_without_daemon() -> None:
     """Say so where no daemon answers: the client works without it."""
     try:
-        local_daemon.health()
+        daemon_client_and_paths.health()
     except ReverieError as error:
         sys.stderr.write(f"reverie: {error.message}; {NO_DAEMON_HINT}\n")
 
@@ -130,7 +132,7 @@ def _logged() -> Iterator[None]:
     """Write the proxy's log lines into a file of the user: the terminal is the client's."""
     from reveried import log  # noqa: PLC0415 - only this command needs it
 
-    path = local_daemon.layout().state_dir / LOG_NAME
+    path = daemon_client_and_paths.layout().state_dir / LOG_NAME
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     is_large = path.exists() and path.stat().st_size > LOG_BYTES_MAX
     number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | (os.O_TRUNC if is_large else 0), 0o600)

@@ -9,9 +9,9 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import local_daemon
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.list_and_resolve_project import AllProjects, ProjectOption, check_is_known, given_project
-from reveried.cli.local_daemon import all_items
 from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when, wrapped
 from reveried.cli.print_answers import (
     ID_END,
@@ -71,7 +71,7 @@ def search(
         "limit": limit,
     }
     body = wire.parse(wire.SearchRequest, {name: value for name, value in given.items() if value is not None})
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer = client.search(
             body.query,
             where=body.where,
@@ -148,7 +148,7 @@ def recall(
     request = wire.parse(
         wire.RecallRequest, {"query": joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX), "types": types}
     )
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer = client.recall(
             request.query,
             limit=limit,
@@ -180,7 +180,7 @@ def memories(
     """
     kind = _checked_type(kind) if kind else None
     query = wire.parse(wire.MemoryQuery, {"type": kind, "tag": tag, "limit": limit})
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         page = client.memories(
             kind=query.type,
             tag=query.tag,
@@ -246,7 +246,7 @@ def remember(
         "author": "person",
     }
     body = wire.parse(wire.CreateMemory, {name: value for name, value in fields.items() if value is not None})
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         check_is_known(client, belongs_to)
         memory = client.remember(body)
         sync = client.sync_status() if not memory.existed and not json else None

@@ -7,8 +7,8 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound, ReverieError, ValidationError
-from reveried.cli import local_daemon
-from reveried.cli.local_daemon import all_items
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import (
     clip,
     counted,
@@ -55,7 +55,7 @@ def review(context: typer.Context, json: Json = False) -> None:
     if json or not is_terminal() or not sys.stdin.isatty():
         list_candidates(json=json)
         return
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         waiting = list(all_items(lambda after: client.candidates(after=after)))
         for candidate in waiting:
             say()
@@ -98,7 +98,7 @@ def list_candidates(
     if state not in _STATES:
         raise ValidationError(f"--state: there is no state {clip(state, 40)}", hint=f"give one of {', '.join(_STATES)}")
     query = wire.parse(wire.CandidateQuery, {"state": state})
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         page = client.candidates(state=query.state, limit=limit)
     if json:
         print_json(page)
@@ -130,7 +130,7 @@ def diff(candidate: Id, json: Json = False) -> None:
 
     Example: reverie review diff ID
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         found = client.candidate(_whole_id(client, candidate))
     print_json(found) if json else print_candidate(found)
 
@@ -154,7 +154,7 @@ def reject(candidates: Ids, json: Json = False) -> None:
 def _decide_all(
     candidates: list[str], decide: "Callable[[Client], Callable[[str], wire.CandidateDecided]]", *, json: bool
 ) -> None:
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         whole = [_whole_id(client, candidate) for candidate in candidates]
         answers = [decide(client)(candidate) for candidate in whole]
     if json:

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reverie.errors import Busy, DaemonNotRunning, ReverieError, TooLarge, ValidationError
-from reverie.importers import transcript_files
+from reverie.importers import find_and_read_transcript_files
 from reverie.wire import CHUNK_MAX_BYTES, Problem
 from reveried.cli.output import import_progress
 
 if TYPE_CHECKING:
     from reverie.client import Client
-    from reverie.importers.transcript_files import TranscriptStream
+    from reverie.importers.find_and_read_transcript_files import TranscriptStream
     from reverie.wire import ChunkAnswer, ImportClient, ImportPlace
 
 __all__ = ["FileReport", "import_file", "import_files"]
 
 BUSY_TRIES_MAX = 60  # of one chunk, 1 s apart unless the daemon says otherwise: about a minute of full queues
-_PIECE_BYTES = transcript_files.CHUNK_BYTES
+_PIECE_BYTES = find_and_read_transcript_files.CHUNK_BYTES
 
 
 class FileReport(msgspec.Struct, rename="camel"):
@@ -111,13 +111,13 @@ def import_file(
 
     `on_bytes` is called with the unpacked bytes done so far.
 
-    Raises what `reverie.importers.transcript_files.open_transcript` raises for an unreadable file, ValidationError for
-    a session of another program, Conflict for one whose thread was deleted and is not wanted `again`, TooLarge for a
-    line longer than a chunk that the daemon does not skip, and the errors of the client.
+    Raises what `find_and_read_transcript_files.open_transcript` raises for an unreadable file, ValidationError for
+    a session of another program, Conflict for one whose thread was deleted and is not wanted `again`, TooLarge for
+    a line longer than a chunk that the daemon does not skip, and the errors of the client.
     """
     if path.stat().st_size == 0:
         return FileReport(str(path))
-    identity = transcript_files.read_identity(path)
+    identity = find_and_read_transcript_files.read_identity(path)
     # The exports of ChatGPT are converted to lines that look like Claude Code's.
     if program != "chatgpt" and identity.program not in {None, program}:
         raise ValidationError(
@@ -128,8 +128,8 @@ def import_file(
     source = source or os.fsencode(path).decode("utf-8", "replace")
     place = client.start_import(program, session, source=source, again=again)
     report = FileReport(source, thread=place.thread)
-    with transcript_files.open_transcript(path) as stream:
-        unchanged = transcript_files.skip_imported(
+    with find_and_read_transcript_files.open_transcript(path) as stream:
+        unchanged = find_and_read_transcript_files.skip_imported(
             stream, offset=place.offset, check_from=place.check_from, sha256=place.sha256
         )
         if unchanged:
@@ -139,7 +139,7 @@ def import_file(
     if not unchanged:
         # The file was rewritten: send all of it again, the daemon adds only the lines that it does not have.
         from_start = type(place)(id=place.id, thread=place.thread, offset=0, lines=0)
-        with transcript_files.open_transcript(path) as stream:
+        with find_and_read_transcript_files.open_transcript(path) as stream:
             _send(client, stream, from_start, report, on_bytes)
     return report
 

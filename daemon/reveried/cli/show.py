@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie.errors import NotFound
-from reveried.cli import local_daemon
-from reveried.cli.local_daemon import all_items
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.log_and_diff import effects
 from reveried.cli.output import clip, counted, is_terminal, print_fields, print_json, say, when
 from reveried.cli.print_answers import one_line
 from reveried.cli.recall_search_and_remember import find_memory
 from reveried.cli.shared_options import Json
 from reveried.cli.sync import print_conflict
-from reveried.cli.threads import with_thread
+from reveried.cli.threads_contexts_and_distillation import with_thread
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -41,7 +41,7 @@ def show(
 
     Example: reverie show OP
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         _kind(what)(client, what, at, json)
 
 

@@ -14,11 +14,11 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import local_daemon
-from reveried.cli.local_daemon import all_items
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import clean, is_terminal, print_json, when
 from reveried.cli.shared_options import Json
-from reveried.cli.threads import ThreadId, with_thread
+from reveried.cli.threads_contexts_and_distillation import ThreadId, with_thread
 
 if TYPE_CHECKING:
     from reverie.client import Client
@@ -49,7 +49,7 @@ def thread(
     """
     if around is not None and last is not None:
         raise ValidationError("--around and --last exclude each other", hint="give one of them")
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         messages = with_thread(client, thread, lambda thread_id: _messages(client, thread_id, around, last))
         if json:
             print_json({"items": list(messages)})

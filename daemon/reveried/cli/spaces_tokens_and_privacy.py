@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from reverie import wire
-from reveried.cli import local_daemon
-from reveried.cli.local_daemon import all_items
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import print_json, print_table, say, when
 from reveried.cli.shared_options import Json
 
@@ -22,7 +22,7 @@ def space_create(name: Name, json: Json = False) -> None:
     Example: reverie space create work
     """
     body = wire.parse(wire.CreateSpace, {"id": name})
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         space = client.create_space(body.id)
     if json:
         print_json(space)
@@ -36,7 +36,7 @@ def space_list(json: Json = False) -> None:
 
     Example: reverie space list
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         items = list(all_items(lambda after: client.spaces(after=after)))
     if json:
         print_json(wire.Page(items=items))
@@ -57,7 +57,7 @@ def token_create(
     Example: reverie token create --space work --agent claude
     """
     body = wire.parse(wire.CreateToken, {"space": space} | ({} if agent is None else {"agent": agent}))
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         token = client.create_token(body.space, agent=body.agent)
     if json:
         print_json(token)
@@ -76,7 +76,7 @@ def token_list(json: Json = False) -> None:
 
     Example: reverie token list
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         items = list(all_items(lambda after: client.tokens(after=after)))
     if json:
         print_json(wire.Page(items=items))
@@ -99,7 +99,7 @@ def token_revoke(
 
     Example: reverie token revoke tok_5d9c68c6c50ed3d0
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         client.revoke_token(token_id)
     print_json({"revoked": token_id}) if json else say(f"The token {token_id} is revoked.")
 
@@ -115,7 +115,7 @@ def ignore(
 
     Example: reverie ignore ~/diary
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         if path is None:
             answer = client.privacy()
         else:
@@ -140,7 +140,7 @@ def pause(json: Json = False) -> None:
 
     Example: reverie pause
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer = client.change_privacy(wire.ChangePrivacy(paused=True))
     if json:
         print_json(answer)
@@ -154,7 +154,7 @@ def resume(json: Json = False) -> None:
 
     Example: reverie resume
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer = client.change_privacy(wire.ChangePrivacy(paused=False))
     if json:
         print_json(answer)

@@ -11,8 +11,8 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import local_daemon
-from reveried.cli.local_daemon import all_items
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import clean, console, counted, print_fields, print_json, print_table, say, when
 from reveried.cli.print_answers import UNSYNCED, print_sync_status
 from reveried.cli.shared_options import Json, Limit
@@ -38,7 +38,7 @@ def status(json: Json = False) -> None:
 
     Example: reverie sync status
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         sync_status = client.sync_status()
     if json:
         print_json(sync_status)
@@ -72,7 +72,7 @@ def now(
 
     Example: reverie sync now
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         outcome = client.sync_now(
             accept_deletions=accept_deletions,
             accept_folder=accept_folder,
@@ -102,7 +102,7 @@ def conflicts(
 
     Example: reverie sync conflicts
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         if conflict is not None:
             print_conflict(client.conflict(_whole_id(client, conflict)), json=json)
             return
@@ -144,7 +144,7 @@ def resolve(
     if keep not in (None, *_SIDES):
         raise ValidationError(f"--keep: there is no side {str(keep)[:40]!r}", hint=f"give {', '.join(_SIDES)}")
     body = wire.parse(wire.Resolve, {"keep": keep, "content": None if content is None else _read_text(content)})
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer = client.resolve(_whole_id(client, conflict), body)
     if json:
         print_json(answer)

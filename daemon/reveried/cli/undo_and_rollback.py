@@ -6,8 +6,8 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound
-from reveried.cli import local_daemon
-from reveried.cli.local_daemon import all_items
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.log_and_diff import effects
 from reveried.cli.output import counted, print_json, say, when
 from reveried.cli.shared_options import Json, Yes, confirm
@@ -35,7 +35,7 @@ def undo(
     Example: reverie undo
     """
     newer = None
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         if operation is not None:
             target = client.operation(operation)
         else:
@@ -95,7 +95,7 @@ def rollback(
 
     Example: reverie rollback OP --yes
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         if not yes:
             _confirm_rollback(client, operation, path=path, memory=memory, json=json)
         answer = client.rollback(operation, path=path, memory=memory)

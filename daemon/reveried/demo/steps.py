@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from reverie.client import Client
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.evals.continuity import continuity
-from reverie.importers import transcript_files as transcripts
+from reverie.importers import find_and_read_transcript_files as transcripts
 from reverie.installation_paths import Layout
 from reveried.cli.daemon import Started, start_daemon, stop_daemon
-from reveried.cli.local_daemon import LOG_NAME, all_items
+from reveried.cli.daemon_client_and_paths import LOG_NAME, all_items
 from reveried.cli.output import spinner
 from reveried.cli.send_session_files import import_files
 from reveried.demo.sample_session import SESSION, sample

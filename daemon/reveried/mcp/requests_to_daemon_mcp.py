@@ -150,13 +150,13 @@ def _request(method: str, body: bytes | None, headers: Mapping[str, str]) -> byt
 
 
 def _token() -> str | None:
-    from reveried.cli.local_daemon import access_token  # noqa: PLC0415 - not before the first answer
+    from reveried.cli.daemon_client_and_paths import access_token  # noqa: PLC0415 - not before the first answer
 
     return access_token() if os.environ.get(_TOKEN) else None
 
 
 def _socket_path() -> str:
     """Return the daemon's socket, which the settings may name."""
-    from reveried.cli.local_daemon import socket_path  # noqa: PLC0415 - not before the first answer
+    from reveried.cli.daemon_client_and_paths import socket_path  # noqa: PLC0415 - not before the first answer
 
     return str(socket_path())

@@ -11,8 +11,8 @@ from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive
 from reverie.errors import ModelFailed
 from reverie.importers.commands_and_interjections import with_asides
+from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.importers.join_entries_into_messages import main_line, past_summaries
-from reverie.importers.transcript_files import read_entries
 from reverie.language_model.extraction import extract_request, extracted
 from reverie.language_model.requests_and_answers import Outcome
 from reverie.language_model.thread_text_in_pages import pages_of

@@ -19,7 +19,7 @@ from reverie.context import render
 from reverie.errors import ReverieError, ValidationError
 from reverie.evals.context_and_knowledge_texts import context_of
 from reverie.evals.transcript_cuts import GRAMS_MIN, find_cuts, names, word_sequences, words_beside
-from reverie.importers.transcript_files import read_entries
+from reverie.importers.find_and_read_transcript_files import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -25,8 +25,8 @@ from reverie.distill.extractive.procedures_and_skills import command_uses, merge
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
 from reverie.errors import ReverieError
 from reverie.importers.detect_and_read_line_format import folder_of
+from reverie.importers.find_and_read_transcript_files import read_entries, read_identity
 from reverie.importers.join_entries_into_messages import main_line
-from reverie.importers.transcript_files import read_entries, read_identity
 from reverie.models import MemoryType, Message
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan

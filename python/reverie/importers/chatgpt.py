@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from reverie.errors import NotFound, TooLarge, ValidationError
+from reverie.importers.find_and_read_transcript_files import UNPACKED_BYTES_MAX
 from reverie.importers.parse_and_repair_json_line import Unreadable, parse
-from reverie.importers.transcript_files import UNPACKED_BYTES_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from reverie.importers.entry_identity_and_time import abbreviated, new_entry
 from reverie.importers.parse_and_repair_json_line import Unreadable
-from reverie.importers.transcript_line_to_entry import abbreviated, new_entry
 from reverie.models import Entry, EntryKind, Json, Role
 
 if TYPE_CHECKING:

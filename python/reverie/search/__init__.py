@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reverie.full_text_index import Hit
-from reverie.search.searchable_units import (
+from reverie.search.message_and_section_units import (
     K1,
     VERSION,
     B,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.store.document_memory_and_review_records import (
+from reverie.store.document_memory_and_dream_records import (
     AccessCursor,
     AccessRecord,
     ArchiveEntryRecord,

@@ -8,6 +8,7 @@ import msgspec
 
 from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.usecases import (
+    assign_older_records_to_projects,
     contexts,
     conversation_compaction,
     decide_run_completion,
@@ -17,7 +18,6 @@ from reverie.usecases import (
     learn,
     message_pages,
     runs,
-    sort_projects,
     thread_outline,
     working_state,
 )
@@ -56,7 +56,7 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "run-requests": _job(runs.RunJob, decide_run_completion.requests),
     "dream": _job(dream.DreamJob, dream.decide),
     "dream-requests": _job(dream.DreamJob, dream.requests),
-    "sort": _job(sort_projects.SortJob, sort_projects.decide),
+    "sort": _job(assign_older_records_to_projects.SortJob, assign_older_records_to_projects.decide),
 }
 
 

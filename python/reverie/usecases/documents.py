@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
-from reverie import text_patch, wire
+from reverie import exact_text_replacement, wire
 from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
 from reverie.documents.create_edit_and_append import append_entry
 from reverie.documents.header_lines import refresh_header
@@ -300,7 +300,7 @@ def _patched_text(path: str, text: str, patches: Sequence[tuple[str, str]]) -> t
     the caller has read another version of the document.
     """
     try:
-        return text_patch.patch(text, patches)
+        return exact_text_replacement.patch(text, patches)
     except ValidationError as refused:
         places = refused.details.get("patches", [])
         if not places or any(place["reason"] in {"empty", "overlap"} for place in places):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from reverie.errors import ReverieError
     from reverie.language_model.similar_memories_in_pages import ConsolidationPage
     from reverie.store import Reader, Writer
-    from reverie.usecases.dreaming_by_model import ModelChanges
+    from reverie.usecases.dream_changes_by_model import ModelChanges
 
 __all__ = [
     "DreamJob",
@@ -113,7 +113,7 @@ def decide(job: DreamJob) -> DreamPlan:
     """
     from reverie.language_model.prompts import CONSOLIDATE
     from reverie.usecases import consolidation_plan
-    from reverie.usecases.dreaming_by_model import archive_with, model_changes
+    from reverie.usecases.dream_changes_by_model import archive_with, model_changes
 
     batch = _batch(job)
     archive = batch.plan
@@ -172,7 +172,7 @@ def _batch(job: DreamJob) -> DreamBatch:
 def _pages(job: DreamJob, batch: DreamBatch) -> list[tuple[ConsolidationPage, ModelRequest]]:
     """Return the pages that a model is asked about, with their requests; none without a model or an archive."""
     from reverie.usecases.consolidation_plan import tier_of
-    from reverie.usecases.dreaming_by_model import asked_pages
+    from reverie.usecases.dream_changes_by_model import asked_pages
 
     if job.outcomes is None or batch.plan is None:
         return []

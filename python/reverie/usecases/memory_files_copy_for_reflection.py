@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie import documents, text_patch
+from reverie import documents, exact_text_replacement
 from reverie.documents.create_edit_and_append import append_entry
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.id_matching import match_ids
@@ -151,7 +151,7 @@ class Folder:
         if file is None or file.text is None:
             raise Refused(f"there is no memory file {path!r} to patch; memory_write makes one", "no such file")
         try:
-            text, count = text_patch.patch(file.text, patches)
+            text, count = exact_text_replacement.patch(file.text, patches)
         except ReverieError as error:
             raise Refused(
                 f"{error.message}; give each oldText exactly as the file has it, once", "no such text"

@@ -18,7 +18,7 @@ import pytest
 from reverie.client import Client
 from reverie.errors import Starting, StorageFailed
 from reverie.installation_paths import Layout
-from reveried.cli import daemon, local_daemon, main
+from reveried.cli import daemon, daemon_client_and_paths, main
 from reveried.demo.sample_session import SESSION, sample
 from support.cli import Outcome
 
@@ -145,7 +145,7 @@ def test_a_backup_beside_a_disk_that_is_not_mounted(cli: Cli, home: Path) -> Non
 def test_following_the_log(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """`logs -f` prints what is appended until it is interrupted."""
     assert "run `reverie up`" in cli("logs").err
-    log = local_daemon.log_file()
+    log = daemon_client_and_paths.log_file()
     log.parent.mkdir(parents=True)
     log.write_text("one\ntwo\n")
     news = ["three\n"]
@@ -178,7 +178,7 @@ def test_log_of_a_service(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_daemon_that_cannot_start(cli: Cli, home: Path) -> None:
     """`up` prints the last line of the daemon's log, and rotates a large log first."""
-    log = local_daemon.log_file()
+    log = daemon_client_and_paths.log_file()
     log.parent.mkdir(parents=True)
     log.write_bytes(b"x" * (daemon.LOG_MAX_BYTES + 1))
     (home / "r" / "config.toml").write_text("[nonsense]\n")
@@ -214,7 +214,7 @@ def test_start_and_stop_time_out(home: Path, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.usefixtures("home")
 def test_a_daemon_that_hangs(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands do not wait for a daemon whose process was stopped; they name it, and what wakes or ends it."""
-    monkeypatch.setattr(local_daemon, "HEALTH_S", 0.5)
+    monkeypatch.setattr(daemon_client_and_paths, "HEALTH_S", 0.5)
     check(cli("up"), "is running")
     pid = int((Layout.current().data_dir / "daemon.lock").read_text())
     os.kill(pid, signal.SIGSTOP)

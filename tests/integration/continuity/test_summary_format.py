@@ -18,7 +18,7 @@ from reverie.context import render
 from reverie.evals.context_and_knowledge_texts import context_of
 from reverie.evals.continuity import score
 from reverie.evals.transcript_cuts import Cut, find_cuts
-from reverie.importers.transcript_files import read_entries
+from reverie.importers.find_and_read_transcript_files import read_entries
 from support.generated_sessions import generated_files
 from support.shared import all_sessions, real_sessions
 from support.soak import count

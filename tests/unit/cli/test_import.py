@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Busy, TooLarge
-from reverie.importers import transcript_files
+from reverie.importers import find_and_read_transcript_files
 from reveried.cli import imports, output, send_session_files
 from support.fake_daemon import Answer, FakeDaemon, Request, envelope, fake_daemon
 
@@ -397,4 +397,4 @@ def test_progress_on_a_terminal(
 def test_a_path_given_twice(tmp_path: Path) -> None:
     """A file that is given twice is found once."""
     path = session(tmp_path, b"{}\n")
-    assert transcript_files.find_transcripts([path, tmp_path]) == [path]
+    assert find_and_read_transcript_files.find_transcripts([path, tmp_path]) == [path]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict, Forbidden, ReverieError, ValidationError
-from reveried.cli import command_tree, local_daemon, main
+from reveried.cli import command_tree, daemon_client_and_paths, main
 from reveried.cli.command_tree import edit_distance, nearest, tree
 from reveried.cli.generate_docs_pages import commands_page
 from support.fake_daemon import envelope
@@ -105,7 +105,7 @@ def test_overview_with_wrong_settings(cli: Cli, monkeypatch: pytest.MonkeyPatch)
     def fail() -> None:
         raise ValidationError("The file is odd.", hint="Did you mean 'even'?")
 
-    monkeypatch.setattr(local_daemon, "client", fail)
+    monkeypatch.setattr(daemon_client_and_paths, "client", fail)
     assert cli().out.endswith("Now: The file is odd. Next: Did you mean 'even'?\n")
 
 

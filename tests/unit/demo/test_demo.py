@@ -16,7 +16,7 @@ from rich.console import Console
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reverie.evals.continuity import continuity
-from reverie.importers import transcript_files
+from reverie.importers import find_and_read_transcript_files
 from reverie.importers.join_entries_into_messages import main_line
 from reverie.models import EntryKind
 from reveried.cli.send_session_files import FileReport
@@ -39,7 +39,7 @@ def test_the_sample_is_a_valid_transcript(tmp_path: Path) -> None:
     path = tmp_path / f"{SESSION}.jsonl"
     path.write_bytes(sample())
     assert sample() == path.read_bytes()
-    entries = list(transcript_files.read_entries(path))
+    entries = list(find_and_read_transcript_files.read_entries(path))
     assert Counter(entry.kind for entry in entries) == {EntryKind.SPEECH: len(entries)}
     assert 50 <= len(entries) <= 70
     messages = main_line(entries)
@@ -48,7 +48,7 @@ def test_the_sample_is_a_valid_transcript(tmp_path: Path) -> None:
     assert asked == [block["tool_use_id"] for block in blocks if block["type"] == "tool_result"]
     assert any(block.get("is_error") for block in blocks)
     assert any(block.get("name") == "TodoWrite" for block in blocks)
-    assert transcript_files.read_identity(path).session == SESSION
+    assert find_and_read_transcript_files.read_identity(path).session == SESSION
 
 
 def test_given_sessions_are_selected(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from reverie.evals.context_and_knowledge_texts import context_of
 from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, continuity
 from reverie.evals.continuity_picture import svg
 from reverie.evals.transcript_cuts import find_cuts
-from reverie.importers.transcript_files import read_entries
+from reverie.importers.find_and_read_transcript_files import read_entries
 from support.compacted import compacted_session
 from support.shared import SHARED, real_sessions
 

@@ -18,8 +18,8 @@ import pytest
 from msgspec.structs import replace
 
 from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
-from reverie.importers import ChunkPlan, PartialLine, transcript_files
-from reverie.importers.transcript_files import Gunzip
+from reverie.importers import ChunkPlan, PartialLine, find_and_read_transcript_files
+from reverie.importers.find_and_read_transcript_files import Gunzip
 from reverie.models import EntryKind
 from support.transcripts import Transcript
 
@@ -42,7 +42,7 @@ def talk(lines: int, *, width: int = 10) -> bytes:
 def check_refused(path: Path, error: type[ReverieError], message: str) -> None:
     """Assert that opening it fails at once with this error and a hint."""
     with pytest.raises(error, match=message) as caught:
-        list(transcript_files.read_chunks(path))
+        list(find_and_read_transcript_files.read_chunks(path))
     assert caught.value.hint
 
 
@@ -54,11 +54,11 @@ def test_a_transcript_is_read_plain_or_gzipped(
     data = talk(50)
     path = tmp_path / "odd.name"
     path.write_bytes(gzip.compress(data) if packed else data)
-    entries = list(transcript_files.read_entries(path))
+    entries = list(find_and_read_transcript_files.read_entries(path))
     assert [(entry.seq, entry.line) for entry in entries] == [(number, number) for number in range(1, 51)]
     for size in (1, 7, 100, 4096):
-        monkeypatch.setattr(transcript_files, "CHUNK_BYTES", size)
-        assert list(transcript_files.read_entries(path, tokens=False)) == [
+        monkeypatch.setattr(find_and_read_transcript_files, "CHUNK_BYTES", size)
+        assert list(find_and_read_transcript_files.read_entries(path, tokens=False)) == [
             replace(entry, tokens=0) for entry in entries
         ]
 
@@ -72,12 +72,12 @@ def test_reading_resumes_at_the_last_offset(tmp_path: Path, *, packed: bool) -> 
     offset, line, inside = 0, 1, PartialLine.NOTHING
     for size in (0, 10, 300, 300, 700, len(data) - 1, len(data)):
         path.write_bytes(gzip.compress(data[:size]) if packed else data[:size])
-        for plan in transcript_files.read_chunks(path, offset=offset, first_line=line, inside=inside):
+        for plan in find_and_read_transcript_files.read_chunks(path, offset=offset, first_line=line, inside=inside):
             entries += plan.entries
             offset, line, inside = offset + plan.consumed, line + plan.lines, plan.inside
     path.write_bytes(data)
     assert [replace(entry, seq=seq) for seq, entry in enumerate(entries, 1)] == list(
-        transcript_files.read_entries(path)
+        find_and_read_transcript_files.read_entries(path)
     )
     assert (offset, line, inside) == (len(data), 7, PartialLine.NOTHING)
 
@@ -86,7 +86,7 @@ def test_an_empty_file_is_an_empty_transcript(tmp_path: Path) -> None:
     """It has no entries and no errors."""
     for name, data in (("a.jsonl", b""), ("b.jsonl.gz", gzip.compress(b""))):
         (tmp_path / name).write_bytes(data)
-        assert [plan.entries for plan in transcript_files.read_chunks(tmp_path / name)] == [()]
+        assert [plan.entries for plan in find_and_read_transcript_files.read_chunks(tmp_path / name)] == [()]
 
 
 def test_a_truncated_gzip_stream_gives_its_readable_lines(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_truncated_gzip_stream_gives_its_readable_lines(tmp_path: Path) -> Non
     path = tmp_path / "s.jsonl.gz"
     for size in (0, 1, 5, 10, 11, 100, 2000, len(packed) - 8, len(packed) - 1):
         path.write_bytes(packed[:size])
-        plans = list(transcript_files.read_chunks(path))
+        plans = list(find_and_read_transcript_files.read_chunks(path))
         entries = [entry for plan in plans for entry in plan.entries]
         problems = [problem for plan in plans for problem in plan.problems]
         assert all(entry.kind is EntryKind.SPEECH for entry in entries) or size == 1
@@ -115,8 +115,8 @@ def test_a_damaged_gzip_stream_gives_the_lines_before_the_damage(tmp_path: Path)
     packed[position + 1] ^= 0xFF
     path = tmp_path / "s.jsonl.gz"
     path.write_bytes(bytes(packed))
-    entries = list(transcript_files.read_entries(path))
-    problems = [problem.why for plan in transcript_files.read_chunks(path) for problem in plan.problems]
+    entries = list(find_and_read_transcript_files.read_entries(path))
+    problems = [problem.why for plan in find_and_read_transcript_files.read_chunks(path) for problem in plan.problems]
     assert len(entries) > 80
     assert "damaged" in problems[-1]
 
@@ -127,7 +127,7 @@ def test_a_wrong_checksum_at_the_end_costs_no_line(tmp_path: Path) -> None:
     packed[-8] ^= 1
     path = tmp_path / "s.jsonl.gz"
     path.write_bytes(bytes(packed))
-    plans = list(transcript_files.read_chunks(path))
+    plans = list(find_and_read_transcript_files.read_chunks(path))
     assert sum(len(plan.entries) for plan in plans) == 20
     assert "damaged" in plans[-1].problems[0].why
 
@@ -144,11 +144,11 @@ def test_concatenated_gzip_members_are_read() -> None:
 def test_a_decompression_bomb_is_stopped_at_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Lines before the limit are read, the rest is never decompressed, and memory stays small."""
     limit = 8 * 1024 * 1024
-    monkeypatch.setattr(transcript_files, "UNPACKED_BYTES_MAX", limit)
+    monkeypatch.setattr(find_and_read_transcript_files, "UNPACKED_BYTES_MAX", limit)
     path = tmp_path / "bomb.jsonl.gz"
     path.write_bytes(gzip.compress(talk(3) + b"\0" * (64 * 1024 * 1024)))
     tracemalloc.start()
-    plans = list(transcript_files.read_chunks(path))
+    plans = list(find_and_read_transcript_files.read_chunks(path))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert sum(len(plan.entries) for plan in plans) == 3
@@ -171,11 +171,11 @@ def test_memory_depends_on_the_chunk_not_on_the_file(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(talk(80, width=500_000))
     tracemalloc.start()
-    lines = sum(plan.lines for plan in transcript_files.read_chunks(path, tokens=False))
+    lines = sum(plan.lines for plan in find_and_read_transcript_files.read_chunks(path, tokens=False))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert lines == 80
-    assert peak < 10 * transcript_files.CHUNK_BYTES
+    assert peak < 10 * find_and_read_transcript_files.CHUNK_BYTES
 
 
 def test_other_kinds_of_files_are_refused(tmp_path: Path) -> None:
@@ -242,20 +242,20 @@ def test_sessions_are_found_under_folders(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jsonl")
     (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "loop").symlink_to(tmp_path)
-    paths = transcript_files.find_transcripts([tmp_path, tmp_path / "b", tmp_path / "b/notes.md"])
+    paths = find_and_read_transcript_files.find_transcripts([tmp_path, tmp_path / "b", tmp_path / "b/notes.md"])
     assert paths == sorted(tmp_path / name for name in [*wanted, "b/notes.md"])
 
 
 def test_discovery_has_a_limit_and_names_missing_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both errors have a hint."""
     with pytest.raises(NotFound, match="absent") as absent:
-        transcript_files.find_transcripts([tmp_path / "absent"])
+        find_and_read_transcript_files.find_transcripts([tmp_path / "absent"])
     assert absent.value.hint
-    monkeypatch.setattr(transcript_files, "FILES_MAX", 1)
+    monkeypatch.setattr(find_and_read_transcript_files, "FILES_MAX", 1)
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_bytes(b"")
     with pytest.raises(TooLarge, match="more than 1 "):
-        transcript_files.find_transcripts([tmp_path])
+        find_and_read_transcript_files.find_transcripts([tmp_path])
 
 
 @pytest.mark.parametrize(
@@ -273,10 +273,12 @@ def test_the_session_of_a_file(tmp_path: Path, name: str, data: bytes, session: 
     """From a file name with a session id, else from its lines; compression makes no difference."""
     (tmp_path / name).write_bytes(data)
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
-    identity = transcript_files.read_identity(tmp_path / name)
-    assert identity == transcript_files.read_identity(tmp_path / f"{name}.gz")
+    identity = find_and_read_transcript_files.read_identity(tmp_path / name)
+    assert identity == find_and_read_transcript_files.read_identity(tmp_path / f"{name}.gz")
     assert identity.program == ("claude-code" if b"sessionId" in data else None)
-    expected = transcript_files.Identity(session, agent, len(data), hashlib.sha256(data).hexdigest(), identity.program)
+    expected = find_and_read_transcript_files.Identity(
+        session, agent, len(data), hashlib.sha256(data).hexdigest(), identity.program
+    )
     assert identity == expected
 
 
@@ -287,11 +289,11 @@ def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
     lowest = os.dup(0)
     os.close(lowest)
     for _ in range(20):
-        reading = transcript_files.read_chunks(path)
+        reading = find_and_read_transcript_files.read_chunks(path)
         next(reading)
         cast("Generator[ChunkPlan]", reading).close()
         with pytest.raises(ValidationError):
-            list(transcript_files.read_chunks(tmp_path))
+            list(find_and_read_transcript_files.read_chunks(tmp_path))
     again = os.dup(0)
     os.close(again)
     assert again == lowest

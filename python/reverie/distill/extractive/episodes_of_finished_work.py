@@ -25,10 +25,10 @@ from reverie.distill.extractive.commit_details import (
     without_left_out,
     without_type,
 )
-from reverie.distill.extractive.commits_that_correct_earlier_work import LaterCommits, with_id
 from reverie.distill.extractive.committed_files import CommittedFiles
 from reverie.distill.extractive.detect_undone_or_failed_work import EndState, Finished, common_words
 from reverie.distill.extractive.language_cues import words_of
+from reverie.distill.extractive.later_commits_on_earlier_work import LaterCommits, with_id
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import BROKEN, mended_cause
 from reverie.distill.extractive.outdated_sentences import OutdatedSentences
 from reverie.distill.extractive.rewritten_commits import lasting_ids

@@ -12,15 +12,15 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.commit_details import is_correction, read_message, says_change
-from reverie.distill.extractive.commits_that_correct_earlier_work import names_in
 from reverie.distill.extractive.detect_undone_or_failed_work import common_words
+from reverie.distill.extractive.later_commits_on_earlier_work import names_in
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.distill.extractive.commits_that_correct_earlier_work import LaterCommits
     from reverie.distill.extractive.detect_undone_or_failed_work import EndState, Finished
+    from reverie.distill.extractive.later_commits_on_earlier_work import LaterCommits
     from reverie.distill.extractive.thread_facts import ThreadFacts
 
 __all__ = ["OutdatedSentences"]

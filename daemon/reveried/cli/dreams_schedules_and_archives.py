@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import local_daemon
-from reveried.cli.local_daemon import all_items
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import counted, print_fields, print_json, print_table, say, size, when
 from reveried.cli.recall_search_and_remember import change_row, print_proposals
 from reveried.cli.shared_options import Budget, Json, Limit
@@ -44,7 +44,7 @@ def dream(
 
     Example: reverie dream --budget 20000
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer = client.dream(token_budget=budget, dry_run=dry_run)
     if json:
         print_json(answer)
@@ -76,7 +76,7 @@ def schedule_list(json: Json = False) -> None:
 
     Example: reverie schedule list
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         page = client.schedules()
     if json:
         print_json(page)
@@ -125,7 +125,7 @@ def schedule_add(
         raise ValidationError(
             f"CRON must have five fields, not {fields}", hint='for example "0 3 * * *", every night at three'
         )
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         schedule = client.add_schedule(
             cron, timezone=timezone or local_timezone(), token_budget=budget, job="learn" if learn else "dream"
         )
@@ -143,7 +143,7 @@ def schedule_remove(
 
     Example: reverie schedule remove SCHEDULE
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         client.remove_schedule(schedule)
     print_json({"removed": schedule}) if json else say(f"Schedule {schedule} is removed.")
 
@@ -161,7 +161,7 @@ def archives_list(limit: Limit = 50, json: Json = False) -> None:
 
     Example: reverie archives list
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         if json:
             print_json(client.archives(limit=limit))
             return
@@ -190,7 +190,7 @@ def archives_show(address: Address, json: Json = False) -> None:
     Example: reverie archives show 3f2a
     """
     del json  # an archive is JSON already
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         typer.echo(client.archive(_whole_address(client, address)), nl=False)
 
 
@@ -200,7 +200,7 @@ def archives_verify(json: Json = False) -> None:
     Example: reverie archives verify
     """
     good, wrong = 0, []
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         for item in all_items(lambda after: client.archives(after=after)):
             if hashlib.sha256(client.archive(item.sha256)).hexdigest() == item.sha256:
                 good += 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.text_patch import patch
+from reverie.exact_text_replacement import patch
 
 
 def problems(text: str, patches: list[tuple[str, str]]) -> list[dict[str, Any]]:

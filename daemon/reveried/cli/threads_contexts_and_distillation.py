@@ -10,9 +10,9 @@ import typer
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reverie.models import NoteCategory
-from reveried.cli import local_daemon
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.list_and_resolve_project import ProjectOption, given_project
-from reveried.cli.local_daemon import all_items
 from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, terminal_width, when
 from reveried.cli.print_answers import print_noted
 from reveried.cli.recall_search_and_remember import print_proposals
@@ -41,7 +41,7 @@ def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False
 
     "In context" is what the thread's next request takes, in tokens and as a share of the model's window.
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         page = client.threads(limit=limit, order="newest", project=given_project(project))
     if json:
         print_json(page)
@@ -113,7 +113,7 @@ def context(
     if placement not in (None, "system", "late"):
         raise ValidationError(f"--placement: there is no {clip(str(placement), 40)}", hint="give system or late")
     parsed = wire.parse_query(wire.ContextQuery, {"placement": placement} if placement is not None else {})
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer = with_thread(
             client,
             thread,
@@ -145,7 +145,7 @@ def distill(
     if show_request:
         _print_requests(thread, json=json)
         return
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer = with_thread(client, thread, lambda thread_id: client.distill(thread_id, token_budget=budget))
         kinds = "" if json else new_memory_kinds(client, answer.operation)
     if json:
@@ -183,7 +183,7 @@ def reflect(
     if show_request:
         _print_requests(thread, json=json, reflect=True)
         return
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer = with_thread(client, thread, client.reflect)
         kinds = "" if json else new_memory_kinds(client, answer.operation)
     if json:
@@ -225,7 +225,7 @@ def note(
     body = wire.parse(
         wire.CreateNote, {"content": joined_text(text, "TEXT", max_chars=_NOTE_CHARS_MAX), "category": category}
     )
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer = with_thread(client, thread, lambda thread_id: client.add_note(thread_id, body.content, body.category))
     if json:
         print_json(answer)
@@ -235,7 +235,7 @@ def note(
 
 def _print_requests(thread: str, *, json: bool, reflect: bool = False) -> None:
     """Print what a distillation of the thread, or a reflection, would send to a model."""
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         answer = with_thread(client, thread, lambda thread_id: client.model_requests(thread_id, reflect=reflect))
     if json:
         print_json(answer)
@@ -257,7 +257,7 @@ def print_fallback(fallback: str | None) -> None:
 
 def _print_notes(thread: str, *, json: bool) -> None:
     """Print the notes of a thread, newest first, as its agent reads them."""
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         notes = with_thread(
             client,
             thread,

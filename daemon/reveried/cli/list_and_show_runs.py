@@ -6,8 +6,8 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
-from reveried.cli import local_daemon
-from reveried.cli.local_daemon import all_items
+from reveried.cli import daemon_client_and_paths
+from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, size, when
 from reveried.cli.recall_search_and_remember import change_row, print_proposals
 from reveried.cli.shared_options import Json, Limit
@@ -45,7 +45,7 @@ def list_runs(
     if state is not None and state not in _STATES:
         raise ValidationError(f"--state: there is no state {clip(state, 40)}", hint=f"give one of {', '.join(_STATES)}")
     query = wire.parse(wire.RunsQuery, {} if state is None else {"state": state})
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         page = client.runs(state=query.state, limit=limit)
     if json:
         print_json(page)
@@ -80,7 +80,7 @@ def show(run: RunId, json: Json = False) -> None:
 
     Example: reverie runs show RUN
     """
-    with local_daemon.client() as client:
+    with daemon_client_and_paths.client() as client:
         found = client.run(_whole_id(client, run))
     if json:
         print_json(found)
