@@ -83,7 +83,7 @@ class Jobs(Protocol):
     JOBS: Mapping[str, Callable[[bytes], bytes]]
 
     def clear_caches(self) -> None:
-        """Free what jobs keep for the next one: a child ends some time, the daemon does not."""
+        """Free what the last job cached; called after each job that ran in a thread of the daemon's own process."""
 
 
 @dataclass(slots=True)
@@ -105,7 +105,7 @@ class _Lane:
 
 
 class Compute:
-    """Runs jobs in child processes: one lane for agents, one (`bulk`) for imports and background work."""
+    """Runs jobs in two child processes, each with a queue: one for agents, one (`bulk`) for background work."""
 
     def __init__(
         self,
@@ -166,7 +166,7 @@ class Compute:
         return [child.process.pid for child in children if child is not None and child.process.returncode is None]
 
     def prepare(self) -> None:
-        """Start the child for agents in the background; one that is idle stays for its whole time again."""
+        """Start the child for agents in the background; if it runs and is idle, restart its idle timer."""
         lane = self._lanes[False]
         if self._stopped:
             return
@@ -178,7 +178,7 @@ class Compute:
             child.idle = asyncio.get_running_loop().call_later(self._idle_s, _close_input, child)
 
     async def _run_cold(self, lane: _Lane, job: str, body: bytes) -> bytes:
-        """Run a job here while the lane has no child; a larger one starts it for the jobs after it.
+        """Run a job in this process while its queue has no child; after a large job start the child for later ones.
 
         The child starts once the job is done, as both want the processor, unless other jobs wait for one.
         """
@@ -197,7 +197,7 @@ class Compute:
             return _unwrapped(*await finish_before_cancel(asyncio.to_thread(_run_once, self._jobs_module, job, body)))
 
     def _warm_up(self, lane: _Lane) -> None:
-        """Start the lane's child in the background, unless it is being started."""
+        """Start the child of a queue in the background, unless one is being started or a job is being run."""
         if self._warming or lane.lock.locked():
             return
         task = asyncio.get_running_loop().create_task(self._start_child(lane))
@@ -232,7 +232,7 @@ class Compute:
         return _unwrapped(name, answer)
 
     async def _child_of(self, lane: _Lane) -> _Child:
-        """Return the lane's child if it is still alive, else a new one."""
+        """Return the child that runs this queue's jobs, or a newly started one if it has ended."""
         child = lane.child
         if child is not None and child.idle is not None:
             child.idle.cancel()
@@ -259,7 +259,7 @@ class Compute:
         )
 
     async def _end(self, lane: _Lane, *, gone: bool = False) -> int | None:
-        """End the lane's child, unless it is `gone` by itself, and return its exit status."""
+        """End the child of a queue, unless it has ended by itself (`gone`), and return its exit status."""
         child, lane.child = lane.child, None
         if child is None:
             return None
@@ -280,7 +280,7 @@ class Compute:
 
 
 def _is_alive(lane: _Lane) -> bool:
-    """Return True if the lane has a child that takes calls."""
+    """Return True if the queue has a child process that runs and still accepts jobs."""
     child = lane.child
     return child is not None and child.process.returncode is None and not _stdin_closed(child.process)
 

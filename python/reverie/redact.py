@@ -79,7 +79,7 @@ class Redactor:
         forgets: bool = False,
         names: Sequence[str] = (),
     ) -> None:
-        """Compile the rules; `names` are keys of the outermost object in which no remembered value is replaced.
+        """Compile the rules; under the outermost keys in `names` no remembered (fingerprinted) value is replaced.
 
         Raises ValueError for `fingerprints` that are neither empty, nor a key of 32 bytes, nor those of a redactor.
         """

@@ -71,7 +71,7 @@ def parse_all(documents: Sequence[bytes]) -> None:
 
 
 def equal_blocks(old: Sequence[bytes], new: Sequence[bytes]) -> None:
-    """Return difflib's equal blocks, which must not have moved."""
+    """Run difflib's search for equal blocks, the slower side of the comparison."""
     SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
 
 

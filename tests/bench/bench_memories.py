@@ -38,7 +38,7 @@ GOAL_DUTIES = 0.5  # per 1,000 turns
 
 
 def main() -> None:
-    """Print the counts, then the sheet, or the duties found in conversations."""
+    """Learn from recorded sessions and print counts and a sample; with --locomo learn from people's conversations."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--other", action="store_true", help="the sessions of other projects")
     parser.add_argument("--step", type=int, default=1, help="every N-th session")
@@ -113,7 +113,7 @@ def text_of(content: Any) -> str:
 
 
 def conversations() -> None:
-    """Print what an agent would be obliged to by conversations between people, each taken from both sides."""
+    """Print the memories learnt from conversations between people, each side in turn taken as the user."""
     path = SHARED / "data" / "locomo" / "locomo5.json"
     if not path.exists():
         print("needs the conversations: ../shared is not here")
@@ -138,7 +138,7 @@ def conversations() -> None:
 
 
 def number_of(name: str) -> int:
-    """Return the number of `session_12`."""
+    """Return the number at the end of a name such as `session_12`."""
     return int(name.rsplit("_", 1)[1])
 
 

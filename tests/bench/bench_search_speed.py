@@ -155,7 +155,7 @@ def ask(daemon: Daemon, query: str) -> Any:
 
 
 def warm(daemon: Daemon, asked: list[str]) -> dict[str, float]:
-    """Time searches on one connection, each after a request to health."""
+    """Return times of searches over one connection, of all messages and of one agent's, each after a health call."""
     with daemon.wire() as wire:
 
         def timed(method: str, path: str, body: dict[str, Any] | None = None) -> float:
@@ -190,7 +190,7 @@ def percentile(times: list[float]) -> float:
 
 
 def beside(home: Path, texts: list[str], asked: list[str]) -> dict[str, float]:
-    """Return the figures of our index in this process and of the others, asked in turns."""
+    """Return the times of searches in this process, of our index, FTS5 and tantivy, in random turns."""
     sides: dict[str, Callable[[str], object]] = {"FTS5 porter": fts5(home / "fts5", texts)}
     if (theirs := tantivy_index(texts)) is not None:
         sides["tantivy"] = theirs

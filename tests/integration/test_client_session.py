@@ -75,7 +75,7 @@ def daemon() -> Iterator[Daemon]:
 
 @pytest.fixture(params=["blocking", "asyncio"])
 def sessions(request: pytest.FixtureRequest, daemon: Daemon, tmp_path: Path) -> Iterator[Sessions]:
-    """Return the parts of a test, for each of the two faces."""
+    """Yield a daemon, a scripted API and a function for one turn, once for the blocking client, once for asyncio."""
     api, socket = ScriptedApi(), tmp_path / "api"
 
     def blocking(thread: str, content: Any, **options: Any) -> Turn:
@@ -154,7 +154,7 @@ def test_a_turn_ends_at_its_limit_and_goes_on(sessions: Sessions) -> None:
 
 @pytest.mark.parametrize(("reason", "requests"), [("max_tokens", 1), ("refusal", 1), ("pause_turn", 2)])
 def test_other_stop_reasons(sessions: Sessions, reason: str, requests: int) -> None:
-    """A reply that was cut off or refused ends the turn, a paused one is continued; each is kept."""
+    """A reply cut off or refused ends the turn and is stored; a paused one is continued by another request."""
     thread = sessions.thread()
     part = {"type": "text", "text": "First"}
     sessions.api.replies = [(reason, [part]), ("end_turn", [TEXT])]
@@ -196,7 +196,7 @@ def test_an_empty_reply_is_no_message(sessions: Sessions) -> None:
 
 
 def test_an_error_of_the_api_keeps_what_was_said(sessions: Sessions) -> None:
-    """The error is the `anthropic` package's own; the next `send` goes on behind the results that are there."""
+    """An API error is raised as `anthropic.APIStatusError`; stored messages stay, and the next `send` continues."""
     thread = sessions.thread()
     sessions.api.replies = [("tool_use", [call("weather", city="Oslo")]), 529]
 
@@ -211,7 +211,7 @@ def test_an_error_of_the_api_keeps_what_was_said(sessions: Sessions) -> None:
 
 
 def test_an_interrupted_tool_leaves_no_open_call(sessions: Sessions) -> None:
-    """An interruption is passed on, and every call has a result: those that ran their own."""
+    """An interruption in a tool is raised; that call and those after it get error results, earlier ones their own."""
     thread = sessions.thread()
 
     def interrupted() -> str:
@@ -355,7 +355,7 @@ def file_names(kind: str) -> Any:
 def test_a_result_that_cannot_be_kept(
     sessions: Sessions, kind: str, result: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The model reads why, and the session goes on: nothing that is never taken stays to be appended."""
+    """A tool result that cannot be stored is replaced by a text that says why; the turn continues and ends."""
     monkeypatch.setattr(session_module, "RESULTS_MAX", 2_000)
     thread = sessions.thread()
     calls = [call("file_names", 1, kind=kind), call("file_names", 2, kind="fine")]
@@ -370,7 +370,7 @@ def test_a_result_that_cannot_be_kept(
 
 
 def test_a_text_that_is_not_unicode_is_refused(sessions: Sessions) -> None:
-    """As every input that is wrong."""
+    """A message with half a surrogate pair is refused with ValidationError."""
     with pytest.raises(ValidationError, match="surrogates"):
         sessions.ask(sessions.thread(), "\ud800")
 

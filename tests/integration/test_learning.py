@@ -113,7 +113,7 @@ def thread_that_ran(client: Client, command: str, project: str) -> str:
 
 
 def test_a_projects_command_is_counted_over_its_threads(client: Client) -> None:
-    """Two threads make a habit, other projects' threads do not count, and the command of most threads replaces one."""
+    """A command of two threads of a project becomes a procedure; one that more threads run replaces it."""
 
     def procedures() -> list[str]:
         return [memory.content for memory in client.memories(kind="procedure").items]

@@ -164,7 +164,7 @@ def fields(message: Any) -> tuple[Any, ...]:
 
 
 def begin_of(messages: list[tuple[Any, ...]], after: int) -> int:
-    """Return where a page behind entry `after` begins: behind the message that begins there, else at the next one."""
+    """Return the index behind the message that begins at entry `after`, else of the first message after it."""
     for place, message in enumerate(messages):
         if message[2] == after:
             return place + 1

@@ -132,7 +132,7 @@ class Model:
         self.tree.daemon.start()
 
     def puts_back(self) -> None:
-        """Restore one earlier text, or several at once as a tool does; the person then takes the earlier ones."""
+        """Restore one to three earlier texts, then sync until both sides agree, accepting the earlier texts."""
         self.agree()
         self.folk.puts_back(self.pick.randint(1, 3))
         self._is_restoring = True

@@ -63,7 +63,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Heard:
-    """The text of one answer; one of the whole `space` may have what the space's other projects have."""
+    """The text of one answer; with `of_space` it may have words of the other projects of its space."""
 
     call: str
     text: str
@@ -71,7 +71,7 @@ class Heard:
 
 
 class Door(Protocol):
-    """A way in."""
+    """The interface of a door: an entry point through which an agent reads and writes memory."""
 
     def call(self, chance: random.Random) -> Heard:
         """Make a random call."""

@@ -68,7 +68,7 @@ class FakeModel:
         }
 
     def behave(self, purpose: str, **how: Any) -> None:
-        """Let requests of this purpose be answered so: `text`, `hex`, `status`, `stderr`, `before`, `times`, …."""
+        """Set how requests of this purpose are answered: by `text`, `hex`, `status`, `stderr`, `before`, `times`, …."""
         (self.folder / f"{purpose}.json").write_text(json.dumps(how))
 
     def extract(self, *memories: dict[str, Any], episodes: Any = (), wrong: Any = ()) -> None:

@@ -1,4 +1,4 @@
-"""Made-up memories of words of real documentation and sessions, by how often they stand there; for benchmarks."""
+"""Generated memories for benchmarks: words of documentation and sessions, as frequent as in those texts."""
 
 from __future__ import annotations
 

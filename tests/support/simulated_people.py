@@ -136,7 +136,7 @@ class Folk:
         self.tree.path(old).rename(self.tree.path(new))
 
     def puts_back(self, most: int) -> None:
-        """Restore earlier texts, as a tool does for somebody who knows the current ones."""
+        """Restore earlier texts of up to `most` documents, as a tool does that has read the current ones."""
         paths = [path for path in self.documents() if len(self.ledger.texts[path]) > 1]
         for path in self.pick.sample(paths, min(most, len(paths))):
             text = self.pick.choice(self.ledger.texts[path])
@@ -168,7 +168,7 @@ class Folk:
         return str(beside)
 
     def _save(self, buffer: Buffer) -> None:
-        """Save a text; of several earlier texts only one is saved as it is, more at once are a tool's."""
+        """Save a text; a second file that would return to an earlier text gets a new line, as that is a tool's act."""
         path = buffer.path
         if buffer.text in self.ledger.texts[path]:
             if self.put_back - {path}:

@@ -87,7 +87,7 @@ def start_distilling(services: Services, space: str, thread_id: str, *, who: str
 
 
 async def model_requests(services: Services, space: str, thread: str, *, reflect: bool = False) -> list[ModelRequest]:
-    """Return what a distillation of the thread would send first, else what learning from it would; nothing is sent.
+    """Return the first requests of a distillation, or of learning if nothing is old enough to distill; send none.
 
     With `reflect` it is the first turn of a reflection. Raises NotFound.
     """

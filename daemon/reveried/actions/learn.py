@@ -98,7 +98,7 @@ def learn_snapshot(
 
 
 def reflection_setting(services: Services) -> ReflectionBounds | None:
-    """Return the bounds of a reflection where threads are learnt from by one, else None."""
+    """Return the bounds of a reflection if the setting `distiller.learning` is `reflection`, else None."""
     return reflection_bounds(services) if services.config.distiller.learning == "reflection" else None
 
 

@@ -220,7 +220,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
 
 
 def project_of(call: ToolCall, path: str) -> str:
-    """Return the project of what an agent writes: its thread's, and the person's in files about the person."""
+    """Return the project of a file that an agent writes: PERSON for files about the person, else its thread's."""
     about_person = path == "facts/user.md" or type_of_blocks(path) is MemoryType.PREFERENCE
     return PERSON if about_person else project_lookup.thread_project(call.services, call.space, call.thread) or PERSON
 

@@ -89,7 +89,7 @@ async def prune_daily(services: Services, *, first_after_s: float = FIRST_AFTER_
 
 
 async def shorten_versions(services: Services) -> None:
-    """Convert whole versions, as older releases stored them, to edits, in small steps of the bulk lane.
+    """Convert versions that older releases stored as whole texts to edits, in small writes behind agents' writes.
 
     Once for each space: a step saves how far it came, so that the next start goes on from there.
     """

@@ -61,7 +61,7 @@ def forget(
 
 
 def _memory(client: "Client", target: str, *, purge: bool, yes: bool, json: bool) -> tuple[wire.MemoryDeleted, str]:
-    """Delete or purge a memory, and return how it is shown; to be purged it may have been deleted before."""
+    """Delete or purge a memory, and return the answer and its shortened text; a purge also takes a deleted one."""
     try:
         memory = find_memory(client, target)
         memory_id, shown = memory.id, clip(one_line(memory), _SHOWN_CHARS)
@@ -77,7 +77,7 @@ def _memory(client: "Client", target: str, *, purge: bool, yes: bool, json: bool
 
 
 def _document(client: "Client", path: str, *, purge: bool, yes: bool, json: bool) -> wire.DocumentDeleted:
-    """Delete or purge a document; to be purged it may have been deleted before."""
+    """Delete or purge a document, and return the answer; a purge also takes one that was deleted before."""
     if purge:
         versions = client.document_history(path).items
         _confirm(f"Every trace of {path} would be removed: {counted(len(versions), 'version')}.", yes=yes, json=json)
@@ -88,7 +88,7 @@ def _document(client: "Client", path: str, *, purge: bool, yes: bool, json: bool
 def _thread(
     client: "Client", prefix: str, *, purge: bool, keep_memories: bool, yes: bool, json: bool
 ) -> wire.ThreadDeleted:
-    """Delete or purge a thread, which no undo restores; to be purged it may have been deleted before."""
+    """Delete or purge a thread after a question, since no undo restores it; a purge also takes a deleted one."""
     try:
         thread = with_thread(client, prefix, client.thread)
         thread_id, messages = thread.id, counted(thread.message_count, "message")

@@ -77,7 +77,7 @@ def _print_table(items: Sequence[wire.Project]) -> None:
 
 
 def _print_sorted(answer: wire.ProjectsSorted, *, json: bool) -> None:
-    """Print what was sorted, and how to move it back."""
+    """Print how many threads and memories were sorted into projects, and the command that undoes it."""
     if json:
         print_json(answer)
         return
@@ -95,7 +95,7 @@ def given_project(text: str | None) -> str | None:
 
 
 def check_is_known(client: "Client", project: str | None) -> None:
-    """Refuse the name of a project that is none yet, which is a slip of the fingers; a folder may be a new one.
+    """Raise ValidationError for the name of an unknown project, as for a misspelt one; any folder is accepted.
 
     Raises:
         ValidationError: names the project that is meant, where one has nearly the name.

@@ -275,7 +275,7 @@ def _print_notes(thread: str, *, json: bool) -> None:
 
 
 def with_thread(client: "Client", prefix: str, call: Callable[[str], T]) -> T:
-    """Call with the thread id `prefix`; if there is no such thread, with the only one whose id begins so.
+    """Return `call(prefix)`; if no thread has that id, `call` with the only thread id that begins with `prefix`.
 
     Raises:
         NotFound: no thread begins so; the daemon's own error.

@@ -23,7 +23,7 @@ _NO_ANSWER = "what was to be stored may be stored; `reverie logs` in a terminal 
 
 
 class Answer(NamedTuple):
-    """The daemon's answer: its body, or the connection of a stream, with what was read from that already."""
+    """The daemon's answer to one request: the whole body, or for a stream its socket and the bytes read so far."""
 
     status: int
     headers: dict[str, str]  # names in lower case

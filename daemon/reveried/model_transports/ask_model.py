@@ -1,4 +1,4 @@
-"""Asks the configured model: redacts a request once more, sends it, and returns what became of it."""
+"""Asks the configured model: redacts a request once more, sends it, and returns its answer or failure."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Models:
 
     @property
     def asks_states(self) -> bool:
-        """True where working states are asked for: of a program only if a model is named for them.
+        """True if the model is asked for working states: over the API always, by a program only with a cheap model.
 
         A state is wanted after every turn and within a second, which a program of a subscription is not made for.
         """
@@ -99,7 +99,7 @@ async def prepared(request: ModelRequest, redactor: Redactor) -> ModelRequest:
 
 
 async def answered(services: Services, job: str, snapshot: J, outcomes: dict[str, Outcome], *, bulk: bool) -> J:
-    """Return the snapshot with an outcome for every request that deciding it needs; itself without a model.
+    """Ask the model every request that deciding the snapshot needs, and return the snapshot with the answers.
 
     `job` names the compute job that returns the requests without an outcome. `outcomes` keeps the answers over several
     snapshots: a plan that was stale is made again from the same answers as far as the questions are the same.
@@ -128,7 +128,7 @@ def reflection_bounds(services: Services) -> ReflectionBounds:
 async def _asked_in_time(
     models: Models, requests: Sequence[ModelRequest], left_s: float, whole_s: float
 ) -> dict[str, Outcome]:
-    """Return the outcomes of requests; those that are turns of a reflection have `left_s` seconds of its `whole_s`."""
+    """Return the outcome of each request; turns of a reflection share a deadline, `left_s` seconds from now."""
     turns = [request for request in requests if request.tools]
     others = [request for request in requests if not request.tools]
     if turns and left_s <= 0:

@@ -77,7 +77,7 @@ class ProxyServer:
         return self._requests.looks_at(head)
 
     async def answer(self, head: RequestHead, body: bytes) -> tuple[bytes | None, bytes]:
-        """Return the whole response, or None and the body that is passed on."""
+        """Return the response and the body, or None and the body to send to the provider, which may be changed."""
         return await self._requests.answer(head, body)
 
 

@@ -243,7 +243,7 @@ async def accept(call: Call) -> Reply:
 
 
 async def reject(call: Call) -> Reply:
-    """Make none of its changes; the same is not asked again."""
+    """Reject a candidate: none of its changes is made, and the same change is not proposed again."""
     return await _decide(
         call, candidate_review.reject(call.space, call.params["id"], who=call.who, idempotency=call.idempotency)
     )

@@ -83,7 +83,7 @@ def _older_condition(older: int, missing: int) -> Condition:
 
 
 def announcement(space: str, condition: Condition | None, before: str) -> Write[None]:
-    """Return the write of the event of a folder's new condition, without content; `before` is the code of the last."""
+    """Return the write of the event that a folder's condition changed; `before` is the code of the one before."""
 
     def body(writer: Writer) -> None:
         if condition is None:

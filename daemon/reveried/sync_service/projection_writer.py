@@ -159,7 +159,7 @@ class ProjectionWriter:
         return False
 
     def _settle(self, root: Root, path: str, replaced: DisplacedFile | None, now_ms: int) -> None:
-        """Settle a replaced projection at once, and set a save in it aside.
+        """Check a replaced projection at once for a person's late save; write such a save to a conflict copy.
 
         Without a grace time: hardly anybody has such a file open, and a later save is found at the next start.
         """

@@ -312,7 +312,7 @@ class SyncService:
             return failed
 
     async def forget_texts(self, space: str, cover: Callable[[Baseline], Baseline]) -> None:
-        """Replace the baselines that `cover` changes, which takes texts of earlier saves out of them; save them."""
+        """Remove texts of earlier saves from the baselines as `cover` does for each, and save the baselines."""
         async with keyed_lock("files", space):
             self.folder(space).baselines.replace_texts(cover)
         await self.save_baselines(space)
@@ -387,7 +387,7 @@ class SyncService:
 def _scan_and_apply(
     folder: SpaceFolder, paths: set[str] | None, *, deep: bool, answer: Answer | None
 ) -> tuple[ScanResult, WriteResult | None]:
-    """Scan and apply the plan in one call; without the second result if the store has to be changed first."""
+    """Scan, and apply the plan to the files at once unless it changes the store; then the second result is None."""
     scanned = folder.scan_and_plan(paths, deep=deep, answer=answer)
     changes_store = scanned.plan.puts or scanned.plan.deletes
     return scanned, None if changes_store else folder.apply(scanned, CommitResult())

@@ -106,7 +106,7 @@ class ThreadValues:
                 await self._send(call)
 
     async def read(self) -> tuple[bool, list[StoredValue]]:
-        """Return the values since the last read; with True all values, because those read before are void.
+        """Return False and the values since the last read; or True and all values, if those read before are void.
 
         They are after a rewind, its undo, and where the thread was deleted, and perhaps made again.
         """
@@ -167,7 +167,7 @@ def _values(entries: Sequence[Entry]) -> list[StoredValue]:
 
 
 class RecentlyUsed(Generic[V]):
-    """At most `count` values that nothing uses now; one that is in use, as its lock is, stays the same object."""
+    """A map that keeps the `count` values used last, and any other value as long as something refers to it."""
 
     def __init__(self, count: int) -> None:
         self._count = count

@@ -257,7 +257,7 @@ def operation(operation_id: str) -> Call[wire.Operation]:
 
 
 def undo(operation_id: str, *, key: str | None = None) -> Call[wire.UndoAnswer]:
-    """Undo one operation by a new one; Conflict if a later operation changed the same place."""
+    """Undo one operation by a new one. Raises Conflict if a later operation changed the same words."""
     return request("POST", target("operations", operation_id, "undo"), wire.UndoAnswer, key=key)
 
 

@@ -105,7 +105,7 @@ def sessions(
     limit: int = wire.LIMIT_DEFAULT,
     after: str | None = None,
 ) -> Call[wire.Page[wire.Session]]:
-    """Return one page of the sessions, the one that was heard of last first; of one client or process."""
+    """Return one page of the sessions, most recently active first; optionally of one client or one process."""
     return get(wire.Page[wire.Session], "sessions", client=client, pid=pid, open=open or None, limit=limit, after=after)
 
 
@@ -125,5 +125,5 @@ def privacy() -> Call[wire.Privacy]:
 
 
 def change_privacy(body: wire.ChangePrivacy) -> Call[wire.Privacy]:
-    """Pause the recording of sessions or go on, ignore a folder or no longer."""
+    """Pause or resume the recording of sessions, or add or remove an ignored folder."""
     return request("PATCH", target("privacy"), wire.Privacy, body)

@@ -202,7 +202,7 @@ def _read_sources(
     redact: Callable[[str], str],
     budget: int,
 ) -> tuple[list[Source] | None, int, int]:
-    """Return the sources as they come, the tokens of reading them, and their number.
+    """Return the sources in their given order (None if too large for any budget), their tokens and their number.
 
     Once reading alone exceeds every budget, no source is kept (None) and the rest is only counted for the error: a
     million memories take no more memory than the largest budget.

@@ -97,7 +97,7 @@ def _parsed_source(path: str, text: str) -> ParsedSource:
 
 
 def _parsed_beside(path: str, kind: DocumentKind, before: ParsedSource, data: bytes) -> ParsedSource:
-    """Return a parsed document of facts or episodes, without its summary; what is as `before` is not made again.
+    """Return a parsed document of facts or episodes, without summary, reusing unchanged blocks of `before`.
 
     A block and its item follow from the bytes of the block alone, so those of the same blocks are the same.
     """
@@ -122,7 +122,7 @@ _Span = TypeVar("_Span", Block, Item)
 
 
 def _shifted(span: _Span, shift: int) -> _Span:
-    """Return a block or item at other bytes."""
+    """Return a block or item whose byte offsets are moved by `shift`."""
     return span._replace(start=span.start + shift, end=span.end + shift) if shift else span
 
 
@@ -135,7 +135,7 @@ def _end_of(item: Item) -> int:
 
 
 def summary_of(source: ParsedSource) -> str:
-    """Return the summary line that the items of a document give, as `summary_line`; their topics are kept."""
+    """Return the summary line of a document's items; their topics are cached in `source`."""
     if source.topics is None:
         source.topics = [topics_of(item) for item in source.document.items]
     return summary_of_topics(source.topics)
@@ -172,7 +172,7 @@ _newest: dict[str, ParsedSource] = {}  # the text of a document that was parsed 
 
 @lru_cache(maxsize=_KEPT_MAX)
 def _kept_source(path: str, text: str) -> ParsedSource:
-    """Return a parsed document, one of the last."""
+    """Return the parsed document, and cache it as the newest text at its path."""
     source = _parsed_source(path, text)
     if path not in _newest and len(_newest) >= _KEPT_MAX:
         _newest.clear()

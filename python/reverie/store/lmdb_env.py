@@ -162,7 +162,7 @@ class Environment:
                 self._env.set_mapsize(size + min(size, _GROWTH_BYTES_MAX))
 
     def copy_to(self, fd: int) -> None:
-        """Write a copy of everything committed to an open file: no free pages, and full ones.
+        """Write a compacted copy of all that is committed to an open file: without free pages, its pages full.
 
         LMDB's own compacted copy keeps the pages as they are, and those of records that were inserted between others
         are half empty. So the records are written in their order into a new file, which fills every page. That file

@@ -170,7 +170,7 @@ def _with_words(lines: Counter[str], *others: Counter[str]) -> Counter[str]:
 
 
 def _is_unseen(text: Counter[str], older: Counter[str], since: Counter[str]) -> bool:
-    """Return True if words came since an older text, and the save has nothing of them.
+    """Return True if the save has none of the words that were added between the texts `older` and `since`.
 
     Something of them is one added line of at least four words, or more than half of the added words. Short lines alone
     prove nothing: a person and an agent may both write "- tea".

@@ -160,7 +160,7 @@ def keep_waiting(writer: Writer, candidates: Iterable[CandidateRecord]) -> list[
 
 
 def _joined(writer: Writer, candidate: CandidateRecord) -> CandidateRecord:
-    """Return the change set with those changes of an earlier one that waits that it does not replace; delete that."""
+    """Return the change set joined with the earlier waiting one, whose changes of the same memories it replaces."""
     for key, other in list(writer.records(CandidateRecord)):
         if other.reason == "large_deletion" and other.state == "waiting":
             own = {change.memory for change in candidate.changes}
@@ -242,7 +242,7 @@ def _fits(reader: Reader, change: PendingChange) -> bool:
 def repeating(
     reader: Reader, *, memories: Collection[str], thread: str | None, matches: Callable[[Any], bool]
 ) -> tuple[list[str], list[str]]:
-    """Return the candidates and the forgotten statements that a purge of these memories, or of a thread, concerns.
+    """Return ids of candidates and keys of forgotten statements that a purge of memories or a thread must remove.
 
     Those that name one of the memories, candidates from the thread, and all whose texts match, in any version.
     """

@@ -135,7 +135,7 @@ def page(job: PageJob) -> wire.Page[wire.StoredMessage]:
 
 
 def _place_behind(messages: Sequence[Message], after: int) -> int:
-    """Return the place behind the message whose first entry is `after`, or of the first that begins behind it."""
+    """Return the index behind the message whose first entry is `after`, else of the first message after it."""
     for place, message in enumerate(messages):
         if message.first_seq == after:
             return place + 1

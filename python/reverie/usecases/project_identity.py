@@ -89,7 +89,7 @@ def join(writer: Writer, joined: Mapping[str, str], operation: int) -> None:
 
 
 def separate(writer: Writer, operation: int) -> None:
-    """Make the projects that `operation` joined to others projects of their own again, as their memories are then."""
+    """Undo a join of projects: those that `operation` made second names of others are projects again."""
     projects = known(writer)
     if any(one.joined_in == operation for one in projects):
         apart = [replace(one, joined="", joined_in=0) if one.joined_in == operation else one for one in projects]

@@ -72,12 +72,12 @@ class Entries:
 
 
 def _before(seq: int) -> range:
-    """Return the numbers looked through for the message before one."""
+    """Return the entry numbers in which the message before entry `seq` is looked for, nearest first."""
     return range(seq - 1, max(seq - 1 - GAP, 0), -1)
 
 
 def _after(seq: int, thread: ThreadRecord) -> range:
-    """Return the numbers looked through for the message behind one."""
+    """Return the entry numbers in which the message after entry `seq` is looked for, nearest first."""
     return range(seq + 1, min(seq + 1 + GAP, thread.last_seq + 1))
 
 
@@ -149,7 +149,7 @@ def memory_hit(query: str, hit: MemoryHit[MemoryRecord]) -> wire.SearchHit:
 
 
 def joined(lists: Sequence[Sequence[wire.SearchHit]], limit: int) -> list[wire.SearchHit]:
-    """Return the best hits of lists whose scores cannot be compared, by their places in them.
+    """Merge ranked lists whose scores cannot be compared, by each hit's rank in its list; return the best `limit`.
 
     A section is left out whose memory is there, and the list of memory files beside any memory: it would say the same
     once more.

@@ -184,7 +184,7 @@ def _revert_documents(
 
 
 def _restore_projects(writer: Writer, operation: OperationRecord) -> None:
-    """Give memories whose project alone the operation changed the one before; no text says it where they stay."""
+    """Restore the project of memories of which `operation` changed the project and not the document."""
     for change in operation.changes:
         key = tuple(change.key)
         memory = writer.load(MemoryRecord, key) if change.kind is Kind.MEMORY else None

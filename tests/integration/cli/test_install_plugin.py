@@ -98,7 +98,7 @@ def test_claude_code_gets_a_folder_and_no_setting(machine: Machine) -> None:
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_the_settings_of_codex_come_back_byte_for_byte(machine: Machine, name: str) -> None:
-    """Whatever they were; the diff of the dry run has the lines that are added."""
+    """Install twice, then uninstall: Codex's settings, whatever they had, are as before; a dry run writes nothing."""
     settings = SETTINGS[name]
     if settings is not None:
         machine.config.write_bytes(settings)
@@ -120,7 +120,7 @@ def test_the_settings_of_codex_come_back_byte_for_byte(machine: Machine, name: s
 
 @pytest.mark.parametrize("name", UNUSABLE)
 def test_settings_that_cannot_have_the_plugin_stay_as_they_are(machine: Machine, name: str) -> None:
-    """No TOML, or ours would clash with what is there: nothing is written, and a person is told what to do."""
+    """Settings that are no TOML or have another table of our name: install exits 4, says why, and writes nothing."""
     machine.config.write_bytes(UNUSABLE[name])
     before = machine.tree()
     for words in (("install", "codex", "--dry-run"), ("install", "codex")):
@@ -133,7 +133,7 @@ def test_settings_that_cannot_have_the_plugin_stay_as_they_are(machine: Machine,
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "loop", "link into nothing"])
 def test_settings_that_are_no_file_are_refused(machine: Machine, kind: str) -> None:
-    """Neither waited for nor replaced; the health check passes over them."""
+    """A pipe, folder or dangling link in place of the settings is refused and left there; doctor still works."""
     if kind == "pipe":
         os.mkfifo(machine.config)
     elif kind == "folder":
@@ -286,7 +286,7 @@ def test_the_clients_own_memory_is_kept_in_the_folder_on_request(machine: Machin
     ],
 )
 def test_settings_that_others_changed_lose_the_key_alone(machine: Machine, changed: str, left: object) -> None:
-    """Whatever was added around it stays."""
+    """Uninstalling removes our key from settings that were edited meanwhile, and keeps everything else in them."""
     settings = machine.claude / "settings.json"
     assert machine.reverie("install", "claude-code", "--auto-memory")[0] == 0
     folder = json.loads(settings.read_text())["autoMemoryDirectory"]

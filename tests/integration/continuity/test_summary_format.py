@@ -49,7 +49,7 @@ class Scores(NamedTuple):
 
 @pytest.fixture(scope="module")
 def pairs() -> list[tuple[Scores, Scores]]:
-    """Return both formats of ten compacted sessions (recorded ones where present), of all in a soak run."""
+    """Return the scores of the earlier format and of ours for ten compacted sessions (49 in a soak run)."""
     scores: list[tuple[Scores, Scores]] = []
     for path in all_sessions(5 if real_sessions() else 10, step=3):
         cut = next(find_cuts(path.name, list(read_entries(path))), None)
@@ -66,7 +66,7 @@ def pairs() -> list[tuple[Scores, Scores]]:
 
 @pytest.mark.parametrize("measure", Scores._fields)
 def test_our_format_scores_higher(pairs: list[tuple[Scores, Scores]], measure: str) -> None:
-    """Our format scores higher on average, or fully, for task, decisions, tone and state."""
+    """For task, decisions, tone and state our format has a higher mean score than the earlier, or each has 1.0."""
     old, new = (statistics.fmean(getattr(scores, measure) for scores in side) for side in zip(*pairs, strict=True))
     assert len(pairs) >= 5
     assert new > old or old == new == 1.0

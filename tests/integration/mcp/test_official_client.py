@@ -37,7 +37,7 @@ async def _no(context: Any, params: Any) -> types.ElicitResult:
 
 
 def _text(content: Any) -> str:
-    """Return the text of a content that is one."""
+    """Return the text of a content block."""
     return str(content.text)
 
 
@@ -75,7 +75,7 @@ def _check(used: dict[str, Any], *, agrees: bool) -> None:
 @pytest.mark.parametrize("agrees", [True, False])
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_over_http(daemon: Daemon, client: Client, *, mode: str, agrees: bool) -> None:
-    """Lists, reads, calls, and asks its user before a deletion."""
+    """Over HTTP the client lists, reads and calls all that is offered; its user is asked before a deletion."""
     client.put_document(PATH, TEXT)
 
     async def talk() -> dict[str, Any]:
@@ -92,7 +92,7 @@ def test_over_http(daemon: Daemon, client: Client, *, mode: str, agrees: bool) -
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_over_the_bridge(daemon: Daemon, client: Client, tmp_path: Path, mode: str) -> None:
-    """The same over standard input and output."""
+    """Over `reverie mcp` (standard input and output) the client lists, reads and calls all that is offered."""
     client.put_document(PATH, TEXT)
 
     async def talk() -> dict[str, Any]:

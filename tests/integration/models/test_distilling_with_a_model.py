@@ -58,7 +58,7 @@ def test_the_summary_is_the_models(client: Client, model: FakeModel) -> None:
 
 
 def test_rules_fill_the_room_that_the_model_leaves(client: Client, model: FakeModel) -> None:
-    """Behind the model's lines stand those by rules, but where the work stands only the model says."""
+    """Lines by rules follow the model's lines in a section; lines about the current state come only from the model."""
     model.behave("summary", text=json.dumps(SUMMARY))
 
     sections = client.distill(long_thread(client)).summary.sections
@@ -116,7 +116,7 @@ def test_messages_that_failed_are_learnt_later(client: Client, model: FakeModel)
 
 
 def test_a_second_distillation_waits_for_the_learning(client: Client, model: FakeModel) -> None:
-    """Where entries before a distillation were never learnt from, the next one leaves its own to the learning too."""
+    """If learning failed at one distillation, the next extracts no memories; a later `learn` reads all entries."""
     model.behave("summary", text=json.dumps(SUMMARY))
     model.behave("extract", text="sorry")
     thread = long_thread(client)
@@ -183,7 +183,7 @@ def test_what_would_be_sent_is_shown(client: Client, model: FakeModel, daemon: D
 
 
 def test_knowledge_of_a_session_with_answers(tmp_path: Path) -> None:
-    """Without answers the summary is by rule, and the requests are written; with them it has the model's words."""
+    """`eval knowledge` writes requests to the spool and shows the summary by rules; with answers, the model's text."""
     session = session_file(tmp_path, 31, turns=4)
     spool = tmp_path / "spool"
     command = [sys.executable, "-m", "reveried.cli", "eval", "knowledge", str(session)]

@@ -22,7 +22,7 @@ GOOD = memory("The ferry leaves after the ramp is up.", "must not leave before t
 
 
 def talk(client: Client) -> str:
-    """Return a new thread with the talk."""
+    """Return a new thread with the messages of TALK."""
     thread = client.create_thread().id
     client.append(thread, TALK)
     return thread

@@ -1,4 +1,4 @@
-"""A client's request for a summary is answered by the daemon, without the provider; whatever else, the provider is."""
+"""A proxy answers a client's request for a summary by the daemon; every other request goes to the provider."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def test_a_daemon_that_is_killed_before_its_answer() -> None:
 
 
 def test_a_provider_that_leaves_while_a_request_is_looked_at(tmp_path: Path) -> None:
-    """Its idle connection ends: the request, which it never had, goes to it over another one."""
+    """If the provider closes its idle connection while the daemon is asked, the request is sent over a new one."""
     close = threading.Event()
 
     def answer(peer: socket.socket, request: bytes) -> None:
@@ -158,7 +158,7 @@ def test_a_provider_that_leaves_while_a_request_is_looked_at(tmp_path: Path) -> 
 
 
 def test_a_conversation_stays_cut_when_the_daemon_is_gone() -> None:
-    """Without a text for the next cut a request has the one before: whole, it may be larger than the model takes."""
+    """With the daemon killed, a capped conversation keeps the cut made before, and new messages follow it."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Please paint every gate."}]
     with (
         running_daemon() as own,
@@ -213,7 +213,7 @@ def compacted(server: ProxyServer, body: dict[str, Any], *headers: str) -> tuple
 
 
 def test_a_session_that_is_recorded_is_compacted_from_its_thread(daemon: Daemon, tmp_path: Path) -> None:
-    """With the agent's notes; a subagent's conversation and one that the thread does not have are their own source."""
+    """The summary has the thread's notes; those of a subagent and of an unknown conversation come from the request."""
     project = tmp_path / "harbour"
     project.mkdir()
     session = LiveSession(tmp_path, project, 1)
@@ -289,7 +289,7 @@ def test_words_in_the_message_that_asks_for_the_summary(daemon: Daemon) -> None:
 
 
 def test_what_a_hook_adds_behind_the_request_is_no_part_of_it(daemon: Daemon) -> None:
-    """A message of the system after the client's own words: the summary is asked for all the same."""
+    """A system message that a hook adds after the request for a summary neither hides it nor is in the summary."""
     body = asked_to()
     body["messages"].append({"role": "system", "content": "SessionStart hook additional context: the tide is low"})
     with model_server() as models, proxied(models.url, daemon=daemon.socket) as server:

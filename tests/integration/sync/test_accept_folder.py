@@ -171,7 +171,7 @@ def test_a_folder_of_another_is_refused_until_its_mark_is_removed(told: str) -> 
 
 
 def test_accepting_the_own_folder_changes_nothing() -> None:
-    """Accepting the space's own folder changes nothing: deletions count, and a file in its place is an error."""
+    """Accepting a space's own folder keeps its deletions; with a file at the folder's path it is a Conflict."""
     with tree() as own:
         filled(own)
         own.path(NAMES[0]).unlink()

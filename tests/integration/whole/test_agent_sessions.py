@@ -47,7 +47,7 @@ def wait_for(client: Client, thread: str, expected: list[str]) -> None:
 
 
 def test_a_transcript_is_imported_as_it_grows(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
-    """Also a file that does not exist yet, a line of which half is written, and not doubled by an import by hand."""
+    """A file that appears later and a line written in two parts are imported once; `import` of it adds nothing."""
     session = LiveSession(tmp_path, project, 1)
     answer = session.start(daemon)
     thread = answer["thread"]
@@ -233,7 +233,7 @@ def test_an_id_names_its_own_file_alone(
 
 
 def test_a_token_of_an_agent_has_no_file_followed(daemon: Daemon, tmp_path: Path) -> None:
-    """The owner's files are not imported into the space of a token; a hook begins nothing, a session without one is."""
+    """With a token a session may not name a transcript (403) and a hook begins no session; one without file may."""
     daemon.ask("POST", "/v1/spaces", {"id": "visitors"})
     token = daemon.ask("POST", "/v1/tokens", {"space": "visitors", "agent": "guest"}).json()["token"]
     headers = {"Authorization": f"Bearer {token}"}
@@ -303,7 +303,7 @@ def test_lines_without_a_folder_are_of_the_one_before(
 
 
 def test_a_pause_leaves_out_what_was_said_in_it(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
-    """Also from an import of the file afterwards, and of a session that began during the pause."""
+    """What was said in a pause is never imported, also not by hand later, nor from a session begun in the pause."""
     session = LiveSession(tmp_path, project, 11)
     thread = session.start(daemon)["thread"]
     session.say("paint the gate")

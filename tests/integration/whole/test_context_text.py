@@ -39,7 +39,7 @@ def thread(client: Client) -> str:
 
 
 def test_a_text_has_every_tier_in_order(client: Client, thread: str) -> None:
-    """It begins with the sentence about its data, which stands once, and has state, note, summary and last messages."""
+    """The text begins with one frame sentence; then come state, note, summary and last messages in this order."""
     text = client.context_text(thread)
     assert text.startswith(FRAME)
     assert text.count(FRAME) == 1
@@ -91,7 +91,7 @@ def test_an_open_turn_larger_than_the_text_is_shortened(client: Client) -> None:
 
 
 def test_what_does_not_fit_together_is_refused(daemon: Daemon, client: Client, thread: str) -> None:
-    """Sizes of a text for a request, unknown tiers, and a thread that is not there."""
+    """`maxChars` or `tiers` without `format=text`, an unknown tier and size 0 are refused, as is an unknown thread."""
     for query in ("maxChars=100", "tiers=notes", "format=text&tiers=notes,nonsense", "format=text&maxChars=0"):
         answer = daemon.ask("GET", f"/v1/threads/{thread}/context?{query}")
         check_refused(answer, 400, "validation_error")

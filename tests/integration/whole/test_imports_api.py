@@ -60,7 +60,7 @@ def test_chunks_of_any_size_make_the_same_thread(client: Client) -> None:
 
 
 def test_a_long_file_is_imported_in_chunks(client: Client, tmp_path: Path) -> None:
-    """A file larger than a chunk and a commit is imported completely, and the sums are the file's."""
+    """A file of several chunks is imported completely; the report's bytes and lines are those of the file."""
     path = session_file(tmp_path, 12, turns=150, noise=700)
     data = path.read_bytes()
     assert len(data) > importing._PIECE_BYTES

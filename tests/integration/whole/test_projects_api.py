@@ -90,7 +90,7 @@ def test_what_is_no_project_is_refused(client: Client, text: str) -> None:
 
 
 def test_a_name_without_a_folder_takes_the_folder_that_comes(client: Client, tmp_path: Path) -> None:
-    """A project that was given by name is the repository of that name; a second one gets a longer name."""
+    """A project created by name is given the first repository of that name; a second one is named `b-jetty`."""
     client.create_thread(project="jetty")
     repository(tmp_path / "a" / "jetty")
     repository(tmp_path / "b" / "jetty")
@@ -99,7 +99,7 @@ def test_a_name_without_a_folder_takes_the_folder_that_comes(client: Client, tmp
 
 
 def test_an_imported_thread_opens_as_a_new_one(client: Client, tmp_path: Path) -> None:
-    """With the index, the notes and the digest of its project, and nothing of another one."""
+    """An imported thread begins with the memory index, notes and digest of its project, and of no other project."""
     other_of: dict[str, str] = {}
     for name in ("reef", "shoal"):
         repository(tmp_path / name)

@@ -38,7 +38,7 @@ SECTION = {
 
 @pytest.mark.usefixtures("daemon")
 def test_hits_fit_the_terminal(cli: Cli, routes: Routes) -> None:
-    """Place, the message before, the passage, the message after: each within 80 columns."""
+    """A hit is printed as its thread or document, the message before, the passage, the message after: 80 columns."""
     routes["POST /v1/search"] = {"hits": [HIT, SECTION], "complete": True}
     shown = cli("search", "where", "in", "Oslo?").out
     lines = shown.splitlines()
@@ -93,7 +93,7 @@ def test_a_folder_is_a_project(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_nothing_found_and_a_wrong_place(cli: Cli, routes: Routes) -> None:
-    """An empty answer is a sentence, an index that is built is named, a wrong place is refused before any call."""
+    """Without hits a sentence is printed, and a note if the index is being built; an unknown `--in` exits with 2."""
     routes["POST /v1/search"] = {"hits": [], "complete": False}
     shown = cli("search", "oslo").out
     assert "Nothing matches that." in shown

@@ -251,7 +251,7 @@ def test_placement_follows_the_model() -> None:
 
 
 def test_a_distillation_drops_thinking_of_finished_turns() -> None:
-    """Its signatures cover a prefix that no longer exists; without a distillation, and in the open turn, it stays."""
+    """After a distillation thinking blocks of finished turns are dropped; those of the open turn stay."""
     talk = (
         Talk()
         .user("a")

@@ -36,7 +36,7 @@ def test_answers_in_another_process() -> None:
 
 
 def test_two_lanes(tmp_path: Path) -> None:
-    """Bulk and agents' calls have a child each; a lane runs its calls one after the other."""
+    """Bulk jobs and agents' jobs run in two children at the same time; each child runs its jobs one by one."""
 
     async def work(made: Compute) -> None:
         await asyncio.gather(made.run("pid", b""), made.run("pid", b"", bulk=True))

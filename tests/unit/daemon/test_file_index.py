@@ -18,7 +18,7 @@ KNOWN = {"notes/b7.md": Stamp(0, 0, 0, 0)}
 
 
 class Looking(dict[str, Refusal]):
-    """A dict of refusals that another thread changes after every read."""
+    """A dict of refusals from which an entry vanishes once it was looked up, as by another thread."""
 
     def __contains__(self, path: object) -> bool:
         there = super().__contains__(path)
@@ -27,7 +27,7 @@ class Looking(dict[str, Refusal]):
 
 
 class Busy:
-    """A refusal that gets a second one beside it when its reason is read."""
+    """A refusal that adds a second one to the index when its reason is read, as another thread may."""
 
     def __init__(self, sight: FileIndex) -> None:
         self._sight = sight
@@ -39,7 +39,7 @@ class Busy:
 
 
 def test_growing_can_be_read_during_a_scan() -> None:
-    """`growing` can be read during a scan."""
+    """`growing` (the paths of files still being written) can be read while the refusals change."""
     sight = FileIndex(Limits())
     sight.refused["a.md"] = cast("Refusal", Busy(sight))
     sight.refused["c.md"] = refusal("c.md", "growing")
@@ -47,7 +47,7 @@ def test_growing_can_be_read_during_a_scan() -> None:
 
 
 def test_covering_can_be_read_during_a_scan() -> None:
-    """`covering` returns a refusal or None during a scan, and never raises."""
+    """`covering` (the refusal of a path or of its folder) returns it although it is removed during the lookup."""
     sight = FileIndex(Limits())
     sight.refused = Looking({"facts": refusal("facts", "symlink")})
     found = sight.covering("facts/a.md")

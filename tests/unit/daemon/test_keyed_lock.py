@@ -1,4 +1,4 @@
-"""Work that many callers wait for runs once, and its end, its failure and a caller that leaves concern nobody else."""
+"""Shared waits: work that many callers wait for runs once, also if it fails or a caller is cancelled."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from reveried.keyed_locks_and_shared_waits import wait_together
 
 
 def test_callers_wait_for_one_run() -> None:
-    """All that come while it runs go on when it ends; the next one has it run again; another space is apart."""
+    """Callers that come during a run share its end, also if one is cancelled; a later call runs it again."""
     runs: list[str] = []
 
     async def main() -> None:
@@ -37,7 +37,7 @@ def test_callers_wait_for_one_run() -> None:
 
 
 def test_work_that_fails_is_ended() -> None:
-    """Whoever waits goes on, and does the work itself where it needs the result."""
+    """If the shared work fails, every caller returns without an error."""
 
     async def fails() -> None:
         await asyncio.sleep(0)

@@ -36,7 +36,7 @@ def test_a_released_lock_is_closed_and_free(tmp_path: Path) -> None:
 
 
 def test_a_socket_that_cannot_listen_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever goes wrong after it was opened."""
+    """A Unix socket whose `listen` fails is closed, and the error is raised."""
     monkeypatch.setattr(server, "BACKLOG", "many")
     with scratch_home() as home, no_leaked_descriptors(), pytest.raises(TypeError):
         bind_unix(home / "s")

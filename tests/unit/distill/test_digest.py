@@ -10,7 +10,7 @@ ENGINE = Extractive()
 
 
 def test_digest_lists_style_work_preferences_and_topics() -> None:
-    """The digest has one fact a line."""
+    """The digest has a line each for style, usual work, checks, wishes and topics of the thread."""
     lines = ENGINE.digest(logger_fix().messages).split("\n")
     assert lines[0].startswith("- The user writes ")
     assert "- Usual work: edits .ts files under /home/ann/app/src" in lines

@@ -119,7 +119,7 @@ def test_a_fixed_failure_is_self_contained(error: str, cause: str, path: str, le
 
 
 def test_an_error_is_told_without_its_place() -> None:
-    """The line and the file of one day are in no later error; what it says is."""
+    """The error that a mistake quotes has neither file nor line numbers; its message stays."""
     error = "[lint:rs] src/lib.rs:346:3: `frob_it` is never read (line 344), only written"
     thread = Thread().edit("/w/src/one.rs").edit("/w/src/two.rs").bash("cargo clippy", error, failed=True)
     thread.agent("The root cause is that `frob_it` needs the extra flag.").edit("/w/src/lib.rs")
@@ -130,7 +130,7 @@ def test_an_error_is_told_without_its_place() -> None:
 
 
 def test_a_fixed_failure_names_the_files_that_its_output_names() -> None:
-    """Other files that were edited meanwhile have nothing to do with it."""
+    """A mistake names the edited file that the failing output names, and no other file edited meanwhile."""
     thread = Thread().edit("/w/src/one.rs").edit("/w/src/two.rs")
     thread.bash("cargo build", "error: cannot find `frob_it`\n --> src/lib.rs:3:1", failed=True)
     thread.agent("The root cause is that `frob_it` needs the extra flag.").edit("/w/src/main.rs").edit("/w/src/lib.rs")
@@ -139,7 +139,7 @@ def test_a_fixed_failure_names_the_files_that_its_output_names() -> None:
 
 
 def test_a_cause_that_names_what_is_gone_gives_no_memory() -> None:
-    """A variable that the mending took away is nowhere to be looked at."""
+    """A cause that names a variable which the fix removed gives no mistake."""
     thread = Thread().edit("/w/src/one.rs").edit("/w/src/two.rs")
     thread.bash("cargo build", "error: cannot find `frob_it` at src/lib.rs:3", failed=True)
     thread.agent("The root cause is that `frob_it` reads old_flag before it is set.")
@@ -204,7 +204,7 @@ def test_statements_about_the_user_become_facts() -> None:
     "tool", ["Task", "Agent"], ids=["a report of a subagent", "a report of an agent by its newer name"]
 )
 def test_what_agents_say_of_code_is_no_memory(tool: str) -> None:
-    """Half of it is wrong at the end of the same thread: bugs that are mended, plans, findings of a subagent."""
+    """What an agent, a subagent or an agent's plan says about code becomes no memory."""
     remark = (
         "The `openStore` function requires an absolute path to the data folder.\n"
         "Writes to `data.mdb` are slow because every commit waits for the disk."
@@ -216,7 +216,7 @@ def test_what_agents_say_of_code_is_no_memory(tool: str) -> None:
 
 @pytest.mark.parametrize("tier", list(Tier))
 def test_a_repeated_procedure_is_the_same_memory(tier: Tier) -> None:
-    """The stored statement is unchanged, however often the command ran before and runs now."""
+    """A command whose procedure is stored leaves that unchanged, whatever counts the stored words have."""
     stored = "To run the tests of this project: `make test`."
     for existing in (stored, f"{stored.rstrip('.')}; it passed 10 times, last on 2026-02-08."):
         memory = Memory("m", MemoryType.PROCEDURE, existing, (), "facts/p.md", "2026-02-08", "2026-02-08")

@@ -66,7 +66,7 @@ def test_what_others_said_is_no_wish_of_the_person(message: str) -> None:
     ],
 )
 def test_quoted_wishes_are_found_for_a_review(message: str, wishes: list[str]) -> None:
-    """They are marked; hidden blocks, documents, long pastes and what the engine recalled give none."""
+    """Wishes in quotes become candidates marked as quoted; hidden blocks, documents and long pastes give none."""
     thread = Thread().bash("npm install left-pad", "ok").user(message).bash("ls", "a")
     found = [one for one in ENGINE.candidates(thread.messages, quoted=True) if one.provenance.get("quoted")]
     assert [one.content for one in found] == wishes
@@ -214,7 +214,7 @@ def test_reports_and_languages_without_a_table_yield_nothing(message: str) -> No
     ],
 )
 def test_language_and_words_of_a_text(text: str, language: str | None, words: int) -> None:
-    """By script, else by small words; a text without spaces has as many words as a translation, about."""
+    """`language_of` finds a text's language, None if unknown; `words_of` counts words, also without spaces."""
     found = language_of(text)
     assert (found.name if found else None) == language
     assert words_of(text) == words
@@ -259,7 +259,7 @@ CHAT = (
 
 
 def test_a_chat_without_tools_gives_no_duties() -> None:
-    """People say always and never to each other about everything."""
+    """A chat without tool calls gives no memories, whatever is called "always" or "never" in it."""
     thread = Thread()
     for message in CHAT:
         thread.user(message).agent("So true! Always keep your promises, and never stop believing.")
@@ -267,7 +267,7 @@ def test_a_chat_without_tools_gives_no_duties() -> None:
 
 
 def test_orders_about_answers_are_kept_in_a_chat() -> None:
-    """There they are what an assistant is told."""
+    """A chat without tool calls gives preferences about answers, and facts about the user."""
     thread = Thread().user("Please always answer in British English.").agent("Of course.")
     thread.user("My name is Mira Tan. I live in Leeds.").agent("Nice to meet you.")
     assert [one.content for one in ENGINE.candidates(thread.messages)] == [
@@ -288,7 +288,7 @@ def test_orders_about_answers_are_kept_in_a_chat() -> None:
     ],
 )
 def test_what_an_assistant_is_told_in_a_chat(message: str, wish: str) -> None:
-    """Orders about its answers, in several languages."""
+    """An order about answers in a chat becomes one preference, in several languages."""
     assert [one.content for one in ENGINE.candidates(Thread().user(message).agent("Yes.").messages)] == [wish]
 
 

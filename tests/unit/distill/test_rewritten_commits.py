@@ -66,7 +66,7 @@ def test_an_id_that_a_later_command_rewrote_is_left_out(command: str, output: st
     ],
 )
 def test_an_id_that_was_not_rewritten_stays(command: str, output: str) -> None:
-    """A command that did nothing, or only looked."""
+    """The episode names the commit's id if a later git command changed nothing or only listed commits."""
     assert f"{SUBJECT} (1a2b3c4)." in told(boats().bash(command, output))
 
 
@@ -149,13 +149,13 @@ def test_an_id_that_the_branch_shows_after_a_rebase_was_not_rewritten() -> None:
 
 
 def test_a_commit_that_was_picked_has_the_id_of_the_last() -> None:
-    """Git shows it with the same subject."""
+    """After `git cherry-pick` the episode names the id of the new commit with the same subject."""
     content = told(boats().bash("git cherry-pick 1a2b3c4", f"[release 6f7a8b9] {SUBJECT}\n 2 files changed"))
     assert f"{SUBJECT} (6f7a8b9)." in content
 
 
 def test_a_later_commit_is_named_without_an_id_that_was_rewritten() -> None:
-    """Its subject says enough."""
+    """A later commit of an episode is named by its subject alone if a rebase changed its id."""
     thread = boats().user("It forgets the boats without a name, I think.")
     thread.edit("/w/harbour/src/boats.py", "high_tide", "each_tide")
     said = "The list of names was empty for them, and count_boats did not ask for more."
@@ -167,7 +167,7 @@ def test_a_later_commit_is_named_without_an_id_that_was_rewritten() -> None:
 
 
 def test_a_plan_that_was_carried_out_counts_no_files() -> None:
-    """Commands may have changed more files than were edited."""
+    """An episode of a plan says "Carried out as planned; checks passed" without a number of files."""
     plan = "# Count the ferries at night\n\n## Goal\n\nThe ferries of the night are missing from the list of the day.\n"
     thread = Thread().user(f"Implement the following plan:\n\n{plan}")
     thread.edit("/w/harbour/src/ferries.py", "pass", "def count_ferries():\n    return len(ferries())\n")
@@ -176,7 +176,7 @@ def test_a_plan_that_was_carried_out_counts_no_files() -> None:
 
 
 def test_an_amended_commit_keeps_the_message_of_the_first() -> None:
-    """Where it gives none of its own; it has the new id."""
+    """After `git commit --amend --no-edit` the episode has the first message and the new id."""
     thread = boats().edit("/w/harbour/src/boats.py", "    return len", "    return 1 + len")
     thread.bash("git add -A && git commit --amend --no-edit", f"[main 2b3c4d5] {SUBJECT}\n 2 files changed")
     assert "Adds count_boats() to the harbour module" in told(thread)

@@ -131,14 +131,14 @@ def test_files_that_are_none_are_not_waited_for(tmp_path: Path) -> None:
 
 
 def test_a_short_bert_reads_what_it_has_places_for(tmp_path: Path) -> None:
-    """A text that is longer is cut, and no error."""
+    """A text longer than a BERT model has positions for is cut, without an error."""
     folder = bert_folder(tmp_path, TOKENS, places=8)
     rows = open_embedder(folder).embed(["the parser " * 50, "the parser the parser the parser"])
     assert np.allclose(rows[0], rows[1], atol=1e-5)
 
 
 def test_numbers_too_large_for_a_length_have_no_direction(tmp_path: Path) -> None:
-    """Such a text is found by its words alone; no vector has numbers that are none."""
+    """Where a vector is too large for its length to be computed, `embed` still returns finite numbers only."""
     for folder in (static_folder(tmp_path / "static", scale=3e38), bert_folder(tmp_path / "bert", TOKENS, scale=1e37)):
         rows = open_embedder(folder).embed(["the car", "the parser"])
         assert np.isfinite(rows).all()

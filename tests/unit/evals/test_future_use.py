@@ -36,7 +36,7 @@ def by_type(result: FutureUse) -> dict[str, tuple[int, int, int]]:
 
 
 def test_a_command_that_runs_again_was_used() -> None:
-    """The procedure is used where its command passes later, in its own project alone."""
+    """A procedure counts as used if its command passes in a later session of the same project."""
     first = session(1, ran_tests("make test"))
     assert by_type(measured([first, session(2, ran_tests("make test"))]))["procedure"] == (1, 1, 0)
     assert by_type(measured([first, session(2, ran_tests("make test"), "quay")]))["procedure"] == (1, 0, 0)
@@ -44,7 +44,7 @@ def test_a_command_that_runs_again_was_used() -> None:
 
 
 def test_another_command_for_the_purpose_contradicts() -> None:
-    """Unless more of the later sessions run the one of the memory."""
+    """A later session that runs another command contradicts a procedure, unless more sessions run its own."""
     first = session(1, ran_tests("make test"))
     others = [session(2, ran_tests("pytest")), session(3, ran_tests("make test")), session(4, ran_tests("make test"))]
     assert by_type(measured([first, *others[:1]]))["procedure"] == (1, 0, 1)

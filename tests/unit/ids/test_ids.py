@@ -53,7 +53,7 @@ def test_invalid_arguments_are_rejected(kind: str, at_ms: int, random: bytes) ->
 
 
 def test_names_that_look_alike_have_ids_of_their_own() -> None:
-    """By case, normal form, spaces and invisible characters; a name that is no text is refused."""
+    """Names that differ only in case, normal form, spaces or invisible characters give different thread ids."""
     names = ("ann", "Ann", "ann ", "a\u200bnn", "caf\u00e9", "cafe\u0301", "\u212b", "\u00c5", "\uff41nn", "a\0nn")
     assert len({thread_id("framework", name) for name in names}) == len(names)
     with pytest.raises(ValidationError, match="surrogate"):

@@ -129,7 +129,7 @@ def test_requests_at_once_stay_below_the_ceiling(tmp_path: Path) -> None:
 
 
 def test_what_is_open_counts_against_the_ceiling(tmp_path: Path) -> None:
-    """While a request is under way, it counts as the most that it may use; afterwards as what it used."""
+    """A request under way counts with its reservation, so a second one is refused; a finished one with its real use."""
 
     async def main() -> None:
         async with ledger(tmp_path) as book:

@@ -77,7 +77,7 @@ def test_function_words_count_only_alone(query: str, best: str | None) -> None:
 
 
 def test_frequent_function_words_are_ignored() -> None:
-    """A query of function words alone needs two that few texts contain."""
+    """Function words that most texts contain find nothing; rarer ones do, as does any other word beside them."""
     made = Index()
     for number in range(40):
         made.add(f"chat{number:02}", f"I am on it, who else would do number{number}")
@@ -210,7 +210,7 @@ def test_filters(within: Filter, ids: str) -> None:
 
 
 def test_batch_insertion_equals_single_insertions() -> None:
-    """The last entry of an id wins, with its groups and time."""
+    """`add_many` gives the same index as `add` for each entry; the last entry of an id replaces earlier ones."""
     many, single = Index(), Index()
     records = [*FILTERED, IndexEntry("a", "deploy again", [], ["type:pattern"])]
     many.add_many(iter(records))

@@ -50,7 +50,7 @@ def test_names_near_a_mention_stay(text: str) -> None:
 
 
 def test_a_mention_on_another_line_says_nothing() -> None:
-    """But for a colon before it, a value is looked for on the line of the mention alone."""
+    """A value on a line after a word for secrets is redacted only if a colon ended that line."""
     assert (
         Redactor().text("the password changed\nbuild kX9mPq2Lw is green")
         == "the password changed\nbuild kX9mPq2Lw is green"

@@ -238,7 +238,7 @@ def test_a_store_behind_its_rollback_guard_is_named(filled: Path) -> None:
 
 
 def test_an_empty_store_is_sound(path: Path) -> None:
-    """A process was killed between making the file and writing its header."""
+    """The check accepts a store without records and an empty file, as a process killed at creation leaves them."""
     path.mkdir()
     with raw(path) as txn:
         assert txn.stat()["entries"] == 0

@@ -44,7 +44,7 @@ WITHOUT_STRUCT = {Kind.JOB, Kind.BLOB, Kind.VERSION, Kind.CHECKSUM, Kind.ROOT, K
 
 
 def test_every_kind_that_holds_data_has_a_struct() -> None:
-    """No caller needs a dict, whatever it reads."""
+    """Every kind of record has a typed struct, except those listed as having none."""
     typed = {record.KIND for _, record in (*PUT, *APPENDED)} | set(STORE_OWN)
     assert typed == set(Kind) - WITHOUT_STRUCT
 
@@ -237,7 +237,7 @@ def test_unknown_fields_survive_a_change(store: Store, record: Any) -> None:
 
 
 def test_the_stored_json_of_an_entry_has_no_empty_field() -> None:
-    """An entry is written a million times."""
+    """Fields without a value are left out of an entry's JSON, and the record has all fields of an entry."""
     assert EntryRecord(kind=EntryKind.SPEECH, role="user", content=[]).as_json() == {
         "kind": "speech",
         "role": "user",

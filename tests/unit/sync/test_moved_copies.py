@@ -11,7 +11,7 @@ COPY = "facts/user.sync-conflict-20261121-093000-0001.md"
 
 
 def opened_conflict(*, dies: bool) -> Sides:
-    """Return sides that have opened a conflict; with `dies` the record of the copy's write is forgotten."""
+    """Return a folder and store with an open conflict; with `dies` as after a crash right after writing the copy."""
     sides = agreed_sides()
     sides.put(PATH, BASE.replace("German", "French"))
     sides.save(PATH, BASE.replace("German", "Danish"))

@@ -14,7 +14,7 @@ VERSIONS = 8
 
 
 class Read(str):
-    """A string that counts how often it is split."""
+    """A string that counts how often `split` is called on it."""
 
     __slots__ = ("times",)
     times: int

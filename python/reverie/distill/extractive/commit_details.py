@@ -214,7 +214,7 @@ def says_change(sentence: str) -> bool:
 
 
 def without_left_out(told: Iterable[str], is_left_out: Callable[[str], object]) -> list[str]:
-    """Return sentences without those left out, and without those that point back to one: "This also ..."."""
+    """Return sentences without those for which `is_left_out` is true, and "This also ..." sentences after those."""
     kept = []
     missing = False
     for sentence in told:

@@ -208,7 +208,7 @@ class ThreadFold:
         )
 
     def _last_steps(self) -> tuple[Utterance | Interrupted, ...]:
-        """Return the last thing that was said, and a placeholder for the entries behind it where there are any."""
+        """Return the last utterance, and an interruption as a placeholder if other entries came after it."""
         words = (self.words,) if self.words is not None else ()
         return words if self.ends_in_words or not self.end else (*words, Interrupted(self.end, None))
 

@@ -57,7 +57,7 @@ class OutdatedSentences:
         ]
 
     def among(self, sentences: Sequence[str], work: Finished) -> frozenset[str]:
-        """Return those of the sentences about a work that may no longer be true.
+        """Return those of an episode's sentences that may no longer be true, judged by the later work of its thread.
 
         Each names what later edits removed, what a later correction edited or put right in words, or what a later
         commit calls by another name; or it claims an effect that an open item of the to-do list is still to bring.
@@ -80,7 +80,7 @@ class OutdatedSentences:
         return frozenset(one for one in sentences if self._is_open(one) or any(map(is_doubtful, _names(one))))
 
     def _is_corrected(self, name: str, paths: set[str], at: int) -> bool:
-        """Return True where a correction after entry `at` changed a line with a name; a plain word must be called."""
+        """Return True if a correction after entry `at` changed a line with `name`; a plain word counts as `name(`."""
         token = f"{name}(" if name.isalpha() and name.islower() else name
         return any(self._corrected.get((path, token), 0) > at for path in paths)
 
