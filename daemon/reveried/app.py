@@ -358,5 +358,5 @@ def _stop_signals() -> asyncio.Event:
 
 def _print_error(error: ReverieError) -> None:
     """Print why the daemon ends, for the person or the service manager that started it."""
-    hint = f" {error.hint}" if error.hint else ""
-    print(f"reveried: {error.message}{hint}", file=sys.stderr)  # noqa: T201 - the log may not be set up yet
+    hint = f"; {error.hint}" if error.hint else ""
+    print(f"reveried: {error.message.removesuffix('.')}{hint}", file=sys.stderr)  # noqa: T201 - the log may not be set up yet

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from reverie.client import Client
 from reverie.store.backup_and_restore import restore
+from reverie.wire import CreateMemory
 from reveried.cli.send_session_files import import_file
 from support.daemon import Daemon, environment, scratch_home
 from support.session import session_file
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,4 +51,43 @@ def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:
             stored = {item.path: client.document(item.path).content for item in client.documents().items}
             assert texts(root) == {path: text for path, text in stored.items() if path.endswith(".md")}
             assert stored["facts/mine.md"] == "# Mine\n"
+        assert daemon.stop() == 0
+
+
+def test_what_agents_wrote_after_a_backup_does_not_come_back() -> None:
+    """What was forgotten since is there again; a file that a person saved since keeps their text."""
+    with scratch_home() as home:
+        daemon = Daemon(home, environment(home)).start()
+        root = home / "root" / "default"
+        (root / "notes").mkdir(parents=True, exist_ok=True)
+        (root / "notes" / "mine.md").write_text("# Mine\n\nBefore the backup.\n")
+        with Client(daemon.socket) as client:
+            client.sync_now()
+            first = client.remember(CreateMemory(content="The harbour gate opens with the tide"))
+            client.remember(CreateMemory(content="The pilot's app needs the VPN"))
+            client.put_document("guides/old.md", "# Old guide\n")
+            client.sync_now()
+            facts = texts(root)
+            client.backup(str(home / "data" / "backups" / "copy"))
+            client.forget(first.id)
+            client.remember(CreateMemory(content="The crane's telemetry comes over MQTT"))
+            client.delete_document("guides/old.md")
+            client.put_document("guides/new.md", "# New guide\n")
+            client.sync_now()
+            (root / "notes" / "mine.md").write_text("# Mine\n\nAfter the backup.\n")
+            client.sync_now()
+            assert texts(root) != facts
+        assert daemon.stop() == 0
+        command = [sys.executable, "-m", "reveried.cli", "restore", str(home / "data" / "backups" / "copy")]
+        done = subprocess.run(command, env=environment(home), capture_output=True, text=True, check=True)
+        assert "1 file that you saved after the backup will be read as your edits: notes/mine.md" in done.stdout
+
+        daemon.start()
+        with Client(daemon.socket) as client:
+            client.sync_now()
+            expected = facts | {"notes/mine.md": "# Mine\n\nAfter the backup.\n"}
+            wait_until(lambda: texts(root) == expected, "the folder of the backup")
+            contents = {memory.content for memory in client.memories().items}
+            assert contents == {"The harbour gate opens with the tide", "The pilot's app needs the VPN"}
+            assert client.conflicts().items == []
         assert daemon.stop() == 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reverie import wire
-from reverie.errors import Conflict, DaemonNotRunning, NotFound
+from reverie.errors import Conflict, DaemonNotRunning, NotFound, ReverieError
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import counted, print_json, say, size, spinner
 from reveried.cli.shared_options import Json
@@ -18,8 +18,11 @@ from reveried.cli.shared_options import Json
 if TYPE_CHECKING:
     from reverie.installation_paths import Layout
     from reverie.store import Store
+    from reverie.sync.sync_input_types import Baseline
 
 __all__ = ["backup", "check", "compact", "restore"]
+
+SHOWN_FILES = 5  # of those that a person saved after the backup
 
 
 def backup(
@@ -56,7 +59,9 @@ def restore(
     _refuse_running_daemon()
     aside = store.with_name(f"store-before-{time.strftime('%Y%m%d-%H%M%S')}")
     with spinner("Checking and restoring"):
+        before = _baselines_by_space(store)
         restored = restore_store(file, store, aside=aside)
+        saved_since = _follow_restored_store(store, before)
     kept = str(aside) if aside.exists() else None
     data_dir = daemon_client_and_paths.valid_settings()[0].memory.data_dir
     missing = missing_folders(store, daemon_client_and_paths.layout(), data_dir, first=kept is None)
@@ -68,12 +73,16 @@ def restore(
                 "counts": restored.counts,
                 "aside": kept,
                 "missing": [str(folder) for folder in missing],
+                "savedSince": saved_since,
             }
         )
         return
     say(f"Restored {file}: {counted(sum(restored.counts.values()), 'record')}, checked.")
     if kept is not None:
         say(f"The old store is in {kept}; delete it when you no longer need it.")
+    if saved_since:
+        saved = counted(len(saved_since), "file")
+        say(f"{saved} that you saved after the backup will be read as your edits: {_shown(saved_since)}")
     for folder in missing:
         say(f"{folder} is missing, or is another folder than the one written before. Bring it back, or after")
         say("`reverie up` write all files there, which deletes nothing: reverie sync now --accept-folder")
@@ -185,6 +194,61 @@ def _refuse_running_daemon() -> None:
     except DaemonNotRunning:
         return
     raise Conflict("the daemon is running and has the store open", hint="run `reverie down`, then restore again")
+
+
+def _baselines_by_space(store: Path) -> "tuple[str, dict[str, dict[str, Baseline]]]":
+    """Return a store's id and the baselines of each space; ("", {}) without a store, or with one that is damaged."""
+    from reverie.redact import Redactor  # noqa: PLC0415 - only here is the store loaded
+    from reverie.store import IdentityRecord, Store  # noqa: PLC0415 - as above
+    from reverie.store.check import run_check  # noqa: PLC0415 - as above
+    from reverie.store.record_kinds_and_rules import SYSTEM_SPACE  # noqa: PLC0415 - as above
+    from reverie.usecases import sync_snapshot_and_commit  # noqa: PLC0415 - as above
+    from reveried.stored_tokens_spaces_and_schedules import spaces_of  # noqa: PLC0415 - as above
+
+    # Checked by another process first: reading a file that is cut off ends the process that reads it.
+    if not (store / "data.mdb").exists() or not run_check(store).ok:
+        return "", {}
+    try:
+        with Store.open(store, redactor=Redactor(forgets=True)) as opened:
+            found = {}
+            for space in spaces_of(opened):
+                with opened.reader(space) as reader:
+                    found[space] = sync_snapshot_and_commit.baselines(reader)
+            with opened.reader(SYSTEM_SPACE) as reader:
+                identity = reader.load(IdentityRecord, IdentityRecord.KEY)
+    except ReverieError:  # what it says about the folder cannot be relied on: each file is compared as a person's save
+        return "", {}
+    return identity.id if identity is not None else "", found
+
+
+def _follow_restored_store(store: Path, before: "tuple[str, dict[str, dict[str, Baseline]]]") -> list[str]:
+    """Let the folders follow a restored store; return the files that people saved after the backup.
+
+    `before` is what the replaced store knew of the folders. That of a store with another id is of other folders.
+    """
+    from reverie.redact import Redactor  # noqa: PLC0415 - only here is the store loaded
+    from reverie.store import Store  # noqa: PLC0415 - as above
+    from reverie.usecases import restored_baselines, sync_snapshot_and_commit  # noqa: PLC0415 - as above
+    from reveried.clock import text_of  # noqa: PLC0415 - as above
+
+    old_id, old = before
+    if _baselines_by_space(store)[0] != old_id or not old_id:
+        return []
+    saved_since: list[str] = []
+    with Store.open(store, redactor=Redactor(forgets=True)) as opened:
+        at = text_of(datetime.now(UTC))
+        for space, known in old.items():
+            with opened.reader(space) as reader:
+                plan = restored_baselines.plan_baselines(reader, known)
+            opened.commit([sync_snapshot_and_commit.save_baselines(space, plan.changed, (), at=at)], at=at)
+            saved_since += plan.saved_since
+    return saved_since
+
+
+def _shown(paths: list[str]) -> str:
+    """Return the first few of some paths, and how many there are beyond them."""
+    more = len(paths) - SHOWN_FILES
+    return ", ".join(paths[:SHOWN_FILES]) + (f" and {more} more" if more > 0 else "")
 
 
 def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: bool) -> list[Path]:

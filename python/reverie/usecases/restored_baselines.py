@@ -1,0 +1,58 @@
+"""After a backup is restored: which files of a folder follow the restored store, and which a person has saved since."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from reverie.store import DocumentRecord
+from reverie.sync.sync_input_types import Baseline, sha256
+from reverie.usecases.sync_snapshot_and_commit import baselines
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reverie.store import Reader
+
+__all__ = ["RestoredBaselines", "plan_baselines"]
+
+
+@dataclass(frozen=True, slots=True)
+class RestoredBaselines:
+    """The baselines to save in a restored store; `saved_since` are the files that keep what a person saved."""
+
+    changed: tuple[Baseline, ...]
+    saved_since: tuple[str, ...]
+
+
+def plan_baselines(reader: Reader, before: Mapping[str, Baseline]) -> RestoredBaselines:
+    """Return the baselines with which files that sync wrote after the backup are known as its own writes.
+
+    `reader` is of the restored store, `before` has the baselines of the store that it replaced, which the files agree
+    with. Without this a file that the daemon wrote after the backup is taken for a person's save: a memory that was
+    remembered or forgotten since then would be remembered or forgotten again. Of each path:
+
+    | in the replaced store              | what follows                                                          |
+    |------------------------------------|-----------------------------------------------------------------------|
+    | a person saved it after the backup | nothing: their text is merged, as any save is                         |
+    | a file as sync wrote or handled it | it is known as our write: the restored text replaces it, or removes it |
+    | no file, but there was at the time | the document is written: its file was not deleted from this store     |
+    """
+    last = reader.operation()
+    restored = baselines(reader)
+    saved_since, changed = [], []
+    for path, old in before.items():
+        if old.saved is not None and (old.saved.operation is None or old.saved.operation > last):
+            saved_since.append(path)
+            continue
+        own = (old.intended | {old.sha256}) - {""}
+        known = restored.get(path, Baseline(path, "", 0))
+        if own - known.intended - {known.sha256}:
+            changed.append(replace(known, intended=known.intended | own))
+    for path, known in restored.items():
+        if known.sha256 and (path not in before or not before[path].sha256):
+            document = reader.load(DocumentRecord, (path,))
+            if document is not None:
+                intended = frozenset({sha256(document.content.encode())})
+                changed.append(Baseline(path, "", 0, intended=intended))
+    return RestoredBaselines(tuple(changed), tuple(sorted(saved_since)))
