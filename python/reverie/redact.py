@@ -27,7 +27,7 @@ class Span(NamedTuple):
 
 
 class Fingerprint(NamedTuple):
-    """The keyed hash of a redacted value, by which it is found again: `number` counts all that were ever added.
+    """The keyed hash of a redacted value, which finds the value again; `number` is its position among all added.
 
     `length` is in bytes; `prefix` is 16 bits of another keyed hash, of the value's first bytes.
     """
@@ -119,7 +119,7 @@ class Redactor:
         return [Fingerprint(*added) for added in self._native.fingerprints_after(number)[1]]
 
     def add_fingerprints(self, fingerprints: Iterable[Fingerprint]) -> None:
-        """Add fingerprints made under the same key: they get numbers of their own here."""
+        """Add fingerprints made with the same key by another redactor; they are numbered anew here."""
         self._native.add_fingerprints([added[1:] for added in fingerprints])
 
     def stream(self, pieces: Iterable[str]) -> Iterator[str]:
@@ -133,7 +133,7 @@ class Redactor:
         yield stream.finish()
 
     def suspects(self, texts: Sequence[str]) -> list[tuple[int, str]]:
-        """Return (index, manner) of texts that may hide a secret in a way that cannot be redacted, for manual review.
+        """Return (index, how hidden) of texts that may hide a secret that cannot be redacted, for a person to review.
 
         "spaced": with a space between each two characters; "reversed": written backwards; "split": the first part at
         the end of this text, the rest at the beginning of the next.

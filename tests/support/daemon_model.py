@@ -227,7 +227,7 @@ class Model:
         return {path: stamp for path, stamp in self.tree.stamps().items() if not path.startswith(PROJECTED)}
 
     def _settle_some(self) -> None:
-        """Settle some conflicts, so that they do not pile up."""
+        """Settle some open conflicts, so that few conflict copies are left."""
         copies = [path for path in self.folk.files() if COPY in path]
         while len(copies) > COPIES_MAX:
             self.folk.settles_copy()

@@ -85,7 +85,7 @@ class FakeModel:
         self.behave("reflect", turns=[*({"calls": calls} for calls in turns), {"calls": []}])
 
     def requests(self, purpose: str | None = None) -> list[dict[str, Any]]:
-        """Return the requests so far, oldest first."""
+        """Return the requests so far, oldest first, of one purpose or of all."""
         path = self.folder / "requests.jsonl"
         lines = path.read_text().splitlines() if path.exists() else []
         found = [json.loads(line) for line in lines]

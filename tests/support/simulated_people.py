@@ -92,7 +92,7 @@ class Folk:
             self.tree.path(path).unlink(missing_ok=True)
 
     def moves(self) -> None:
-        """Rename a file over another name."""
+        """Rename a document to another name, replacing a file that has it."""
         paths = self.documents()
         if not paths:
             return

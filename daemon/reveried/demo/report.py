@@ -73,7 +73,7 @@ class Report:
         )
 
     def print_import(self, reports: list[FileReport], thread: wire.Thread) -> None:
-        """Print what was imported."""
+        """Print how many lines, files and messages were imported, secrets redacted, and files left out."""
         self._heading("1. Import the session")
         lines, redacted = sum(report.lines for report in reports), sum(report.redacted for report in reports)
         self._paragraph(

@@ -115,7 +115,7 @@ class Call:
         return wire.parse(kind, self.json())
 
     def query_as(self, kind: type[T]) -> T:
-        """Return the query parameters, which are parsed before the handler runs: `kind` is the route's `query`."""
+        """Return the parsed query parameters. Raises TypeError if they are not of the route's query type `kind`."""
         if not isinstance(self.query, kind):
             raise TypeError(f"the query of {self.path} is no {kind.__name__}")
         return self.query

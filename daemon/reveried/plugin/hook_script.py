@@ -53,7 +53,7 @@ def main(words: list[str], env: Mapping[str, str]) -> None:
 
 
 def target(words: list[str], env: Mapping[str, str]) -> str:
-    """Return the request's target, with the client's process."""
+    """Return the request path of a hook: client, process id and part."""
     pid = env.get("CLAUDE_PID", "")
     client = "".join(letter for letter in words[0] if letter.isascii() and (letter.isalnum() or letter == "-"))
     part = f"&part={words[2]}" if len(words) > 2 and words[2] in PARTS else ""

@@ -229,7 +229,7 @@ async def get_candidate(call: Call) -> Reply:
 
 
 async def accept(call: Call) -> Reply:
-    """Make the changes of a candidate, and write the documents to disk."""
+    """Accept a candidate: make its changes, and write the documents to disk."""
     return await _decide(
         call,
         candidate_review.accept(

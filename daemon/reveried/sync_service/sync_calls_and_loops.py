@@ -283,7 +283,7 @@ class SyncService:
         return (await self._submit(write, bulk=bulk)).value
 
     async def save_baselines(self, space: str) -> None:
-        """Save the changed baselines to the store. Baselines that a crash forgets are found again by comparison."""
+        """Save the changed baselines to the store; those lost by a crash are found again by comparing the texts."""
         async with keyed_lock("records", space):
             folder = self.folder(space)
             baselines = folder.baselines

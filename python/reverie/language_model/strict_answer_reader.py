@@ -87,7 +87,7 @@ def answer_schema(kind: type[Any]) -> dict[str, Any]:
 
 
 def _inlined(schema: Any, definitions: dict[str, Any]) -> Any:
-    """Return a schema with each reference replaced by what it refers to, and only the keywords that are understood."""
+    """Return a schema with each reference replaced by its definition, and without keywords providers reject."""
     if isinstance(schema, list):
         return [_inlined(item, definitions) for item in schema]
     if not isinstance(schema, dict):
@@ -166,7 +166,7 @@ def _bounded(value: Any) -> Any:
 
 
 def _whole(text: str) -> str:
-    """Return `text`. Raises ModelFailed for half a surrogate pair."""
+    """Return `text` unchanged. Raises ModelFailed if it has half a surrogate pair."""
     if not text.isascii() and any("\ud800" <= char <= "\udfff" for char in text):
         _refuse("it has half a character")
     return text

@@ -183,7 +183,7 @@ class ConsistencyCheck:
             yield raw, data
 
     def _record(self, raw: bytes, data: bytes) -> None:
-        """Verify one record, and collect what it says about others. Raises Damaged."""
+        """Verify one record, and collect what it says about other records. Raises Damaged."""
         space_name, kind, rest = split_key(raw)
         space = space_prefix(space_name)
         if not isinstance(kind, Kind):
@@ -232,7 +232,7 @@ class ConsistencyCheck:
             self._sequences[prefix].add(parts[-1])
 
     def _note(self, key: _RecordKey, record: RawRecord, value: dict[str, Any]) -> None:
-        """Collect what a sound record says about others."""
+        """Collect what a sound record says about other records: checksums, blob uses, operations."""
         raw, space, kind, rest = key
         match kind:
             case Kind.CHECKSUM:

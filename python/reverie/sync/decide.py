@@ -100,7 +100,7 @@ def _no_file(state: PathState, context: ScanContext) -> Plan:
 
 
 def written_again(state: PathState, context: ScanContext) -> Plan:
-    """Return the plan that writes the document to its missing file again, since a person does not want it deleted."""
+    """Return the plan that writes the document to its missing file again, as a person chose instead of the deletion."""
     assert state.document is not None
     return _created_file(state, state.document, context)
 
@@ -216,7 +216,7 @@ def _merged(state: PathState, view: RedactionView, document: StoredDocument, con
 
 
 def _notice(path: str, base: MergeBase, document: str, save: str, merged: str) -> tuple[SaveNotice | None, str | None]:
-    """Return what became of the lines that a save lacks, if it is not simply a deletion, and the text to undo it to.
+    """Return a notice if lines that a save lacks are kept or left out, and the text to undo a leaving out.
 
     That text has the lines that are left out because it cannot be told that the writer had seen them.
     """
@@ -236,7 +236,7 @@ def _notice(path: str, base: MergeBase, document: str, save: str, merged: str) -
 def _empty_file_quiet_period(
     state: PathState, data: bytes, document: StoredDocument, context: ScanContext
 ) -> Plan | None:
-    """Return the plan that waits for the content of an emptied file, or None if it is not empty or was for long.
+    """Return the plan that waits for an emptied file's content; None if it has any, or was empty for long.
 
     A tool that truncates a file and then writes it leaves it empty for a moment; taken at once, every memory in it
     would be deleted.

@@ -63,7 +63,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The index of the text that a save was made from, and that of the oldest one that it may be made from as well.
+    """Index of the text that a save was made from, and of the oldest text that it may also have been made from.
 
     The two differ if it cannot be told which of them the writer has seen.
     """
@@ -139,7 +139,7 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
 
 
 def lines_beyond(text: str, *others: str) -> int:
-    """Return how many lines with words a text has that none of the others has; header lines do not count."""
+    """Return how many lines of a text, without blank ones and headers, are in none of the others."""
     return _with_words(_Lines(text).counts, *(_Lines(other).counts for other in others)).total()
 
 
@@ -163,7 +163,7 @@ def without_unsure_lines(text: str, unsure: str, save: str) -> str:
 
 
 def _with_words(lines: Counter[str], *others: Counter[str]) -> Counter[str]:
-    """Return the lines with words, but header lines, that none of the others has."""
+    """Return the lines that none of the others has, leaving out header lines and lines without a word."""
     for other in others:
         lines = lines - other
     return Counter({line: n for line, n in lines.items() if _has_word(line) and not line.startswith(_HEADER)})
@@ -185,7 +185,7 @@ def _is_unseen(text: Counter[str], older: Counter[str], since: Counter[str]) -> 
 
 
 def _lacking(search: _Search, at: int) -> int:
-    """Return how many lines with words of a candidate the save lacks."""
+    """Return how many lines of a candidate are missing from the save, not counting headers and blank lines."""
     missing = search.lines[at].counts - search.text.counts
     return sum(count for line, count in missing.items() if _has_word(line) and not line.startswith(_HEADER))
 
@@ -221,7 +221,7 @@ def _shown_again(search: _Search, at: int, best: int) -> int:
 
 
 def _taken_by_person(search: _Search, line: str, at: int, best: int) -> bool:
-    """Return True if a person's save took a line of the candidate `at` away before the candidate `best`."""
+    """Return True if a person's save removed a line of the candidate `at`, no later than the candidate `best`."""
     count = search.lines[at].counts[line]
     for newer in range(at - 1, best - 1, -1):
         if search.candidates[newer].is_stale_buffer:
@@ -233,7 +233,7 @@ def _taken_by_person(search: _Search, line: str, at: int, best: int) -> bool:
 
 
 def _is_stale_buffer(search: _Search, at: int) -> bool:
-    """Return True if the candidate is a merged save of which the new save still has at least half of the lines.
+    """Return True if a candidate is a save of a stale buffer, and the new save has at least half of its lines.
 
     A save that lacks more is no sign of an editor that has not reloaded: it may lack the added lines as well because
     its author deletes almost everything.

@@ -258,7 +258,7 @@ def _open_folder(path: Path, *, make: bool) -> tuple[Path, int]:
 
 
 def _safe_path(path: str) -> str:
-    """Return `path` if no segment of it leads elsewhere; which names are documents', `paths.safe_relative` decides."""
+    """Return `path` if no segment of it leads outside the root. Raises ValidationError."""
     if "\0" in path or not _FORBIDDEN_SEGMENTS.isdisjoint(path.split("/")) or _SURROGATE.search(path):
         raise ValidationError(f"{path!a} is not a name inside a folder", hint="use a name such as facts/user.md")
     return path
@@ -274,7 +274,7 @@ def _is_empty(folder: Path | int) -> bool:
 
 
 def _stopped(reason: Trouble, root: Path, what: str, *, first: str | None = None) -> Conflict:
-    """Return the error for a root that cannot be used; `first` is what to do before `--accept-folder`."""
+    """Return the Conflict error for a root that cannot be used; `first` is a step before `--accept-folder`."""
     accept = "reverie sync now --accept-folder"
     accepting = f"{first}, then: {accept}" if first else f"or accept the one that is there: {accept}"
     return Conflict(

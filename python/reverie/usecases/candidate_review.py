@@ -65,7 +65,7 @@ _SHOWN_CHARS = 160  # of a forgotten statement that a candidate's `why` quotes
 
 
 class Screened(NamedTuple):
-    """Candidates after the comparison with forgotten memories; `dropped` is how many said the same words again."""
+    """Usable and waiting candidates; `dropped` is the number that repeat a forgotten statement's exact words."""
 
     usable: list[Candidate]
     waiting: list[CandidateRecord]
@@ -75,7 +75,7 @@ class Screened(NamedTuple):
 def screen(
     candidates: Sequence[Candidate], forgotten: Iterable[tuple[str, str, str]], origins: Origins | None, *, at: str
 ) -> Screened:
-    """Return the candidates that may be consolidated, and those that wait.
+    """Compare candidates with forgotten statements and their origins; return usable and waiting ones.
 
     `forgotten` are the key, content and project of each forgotten statement, read only where there are candidates.
     Those wait that are near one, or whose words are from outside: quarantined, whatever they say.
@@ -103,12 +103,12 @@ def screen(
 
 
 def quarantined(candidate: Candidate, why: str, *, at: str) -> CandidateRecord:
-    """Return the record of a candidate whose words are not the person's or the agent's own; `why` says whose."""
+    """Return the waiting record of a candidate whose words come from outside; `why` names where from."""
     return _addition(candidate, "quarantined", why, at=at)
 
 
 def proposal(proposed: Proposal, existing: Mapping[str, Memory], *, at: str) -> CandidateRecord:
-    """Return the record of a change that waits for a person: of their own words, or of a wish that may be over."""
+    """Return the waiting record of a proposal: a change to a person's memory that only a person may make."""
     return _record(proposed.reason, proposed.why, [_pending(proposed.change, existing)], at=at)
 
 
@@ -134,14 +134,14 @@ def _pending(change: UpdateMemory | DeleteMemory, existing: Mapping[str, Memory]
 
 
 def _record(reason: Any, why: str, changes: list[PendingChange], *, at: str) -> CandidateRecord:
-    """Return a waiting candidate. Its id is made from its words, so that what was rejected is not asked again."""
+    """Return a waiting candidate; its id is a hash of its changes, so that a rejected one is recognised again."""
     said = [[change.action, change.memory or "", change.title or "", change.content] for change in changes]
     name = hashlib.sha256(canonical(said)).hexdigest()[:_ID_CHARS]
     return CandidateRecord(id=f"cnd_{name}", reason=reason, why=why, changes=changes, created_at=at)
 
 
 def keep_waiting(writer: Writer, candidates: Iterable[CandidateRecord]) -> list[str]:
-    """Write the candidates that are new; return the ids of those that wait now.
+    """Write the candidates that are not stored yet; return the ids of all that wait for a decision.
 
     Change sets are joined: of each memory the newest change waits, and a rejection or acceptance is about all of them.
     """

@@ -122,7 +122,7 @@ def plan_decision(
     random: bytes,
     revise: Callable[[Memory], Memory] = lambda memory: memory,
 ) -> MemoryPlan:
-    """Return the plan of a decision about the usable candidates and the memories `existing`, those of the snapshot.
+    """Return the plan that applies a decision to the snapshot's memories `existing` and the usable candidates.
 
     `random` seeds the ids of new memories; `revise` returns a new or changed memory as it is to be stored.
     """
@@ -157,7 +157,7 @@ def plan_changes(
 def held_for_person(
     decision: Decision, existing: Sequence[Memory], *, at: str
 ) -> tuple[Decision, list[CandidateRecord]]:
-    """Return the decision as it may be made without a person, and the candidates that wait for one.
+    """Return the part of a decision that needs no person, and the candidates that wait for one.
 
     Every decision about memories passes here, a model's as well. The changes of a person's memories wait, and where
     more than a fifth of all memories would be deleted, all updates and deletions wait as one candidate.
@@ -220,7 +220,7 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
 
 
 def _concerns_person(candidate: Candidate, project: str) -> bool:
-    """Return True for what is so wherever the person works: facts about them, and wishes that name no project's things.
+    """Return True for facts about the person and preferences that name nothing of the project.
 
     Examples: "Wants agents to always answer in German" is the person's; "Wants agents to always run `make lint`",
     "… read docs/style.md" and "… use port 8080" are the project's, as each names something that is there.
@@ -353,6 +353,6 @@ def _text(documents: Mapping[str, DocumentText], path: str, changes: Sequence[It
 
 
 def _wording(memory: Memory) -> Wording:
-    """Return the words of a memory as its document has them; the day is when it was learnt."""
+    """Return content, tags, title, fields and day of a memory for its document; the day is when it was learnt."""
     day = str(memory.provenance.get("at") or memory.created_at)[:DATE_CHARS]
     return Wording(memory.content, memory.tags, memory.title, memory.fields, day)

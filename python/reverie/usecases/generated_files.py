@@ -176,7 +176,7 @@ def index_answer(
 
 
 def needs_relisting(reader: Reader, entries: Sequence[DocumentEntry]) -> bool:
-    """Return True if MEMORY.md does not list exactly `entries`."""
+    """Return True if MEMORY.md has to be rewritten to list exactly `entries`."""
     document = reader.load(DocumentRecord, (LIST,))
     return _list_text(reader, document, entries) != (None if document is None else document.content)
 
@@ -308,7 +308,7 @@ class ProjectListings:
 
 
 def holds_only(reader: Reader, paths: Iterable[str], project: str) -> set[str]:
-    """Return those of these documents in which nothing is of another project than `project`."""
+    """Return those of the documents that are in no other project's folder and have no memory of another project."""
     names = {stored.name for stored in project_identity.known(reader)}
     return {path for path in set(paths) if _holds_only(reader, path, project, names)}
 
@@ -326,7 +326,7 @@ def _holds_only(reader: Reader, path: str, project: str, names: set[str]) -> boo
 
 
 def _shared_entry(reader: Reader, entry: DocumentEntry, project: str) -> DocumentEntry | None:
-    """Return the entry of a document as a project sees it; None where every memory in it is another project's."""
+    """Return a document's entry with a summary of the memories that `project` may see; None if it sees none."""
     document = reader.load(DocumentRecord, (entry.path,))
     if document is None or not document.ids:
         return entry

@@ -51,7 +51,7 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block that is new or has new words: where it is, and the entries that it was said to rest on."""
+    """A new or reworded block: its id, path and item, and the entries whose quotes justify it."""
 
     id: str
     path: str
@@ -160,7 +160,7 @@ class Folder:
         return count
 
     def append(self, path: str, entry: str, sources: Sequence[SourceEntry]) -> None:
-        """Put markdown at the end of a file. Raises as `write`, and Refused for what would be no memory."""
+        """Append markdown to a file. Raises as `write`, and Refused for text that would become no memory."""
         path = self._path(path)
         file = self._files.get(path) or _File(None)
         kind = kind_of(path, file.text or "")
@@ -176,7 +176,7 @@ class Folder:
     # What it all leads to
 
     def changed(self) -> tuple[list[Block], list[Block], dict[str, tuple[SourceEntry, ...]]]:
-        """Return the new blocks, the changed ones of memories, and the ids of deleted memories with their sources.
+        """Return new blocks, reworded blocks, and the ids of deleted memories with the entries that justify deletion.
 
         A memory that only moved to another file is none of these: it stays where it was.
         """

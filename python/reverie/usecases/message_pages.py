@@ -89,7 +89,7 @@ def _whole(thread: ThreadRecord, rows: list[SealedEntry], entries: Sequence[Entr
 
 
 def _parts_behind(reader: Reader, thread_id: str, head: OutlineRecord, after: int, limit: int) -> list[OutlinePart]:
-    """Return the complete parts that a page shows: the one of entry `after`, and those with `limit` + 1 messages."""
+    """Return the complete parts for a page: from the one with entry `after` until they have over `limit` messages."""
     low, high = 1, head.parts + 1
     while low < high:  # the first part that ends behind `after`; the last one, which has no number, is behind them all
         middle = (low + high) // 2

@@ -68,7 +68,7 @@ def named(projects: Sequence[ProjectRecord], name: str) -> ProjectRecord | None:
 
 
 def left_without_folders(before: Sequence[ProjectRecord], after: Sequence[ProjectRecord]) -> list[str]:
-    """Return the names of the projects that were known by folders alone, all of which are another project's now.
+    """Return the names of projects without a remote that have lost every folder to another project.
 
     They are the same repository: its remote was seen later, and another checkout of it was known by that already.
     """
@@ -77,7 +77,7 @@ def left_without_folders(before: Sequence[ProjectRecord], after: Sequence[Projec
 
 
 def join(writer: Writer, joined: Mapping[str, str], operation: int) -> None:
-    """Make projects second names of others, by the name of each.
+    """Join projects to others: the keys of `joined` become second names of the projects that are its values.
 
     `operation` moves their memories, 0 where they have none: with its undo `separate` makes them projects again.
     """
@@ -181,7 +181,7 @@ def register(
 
 
 def make_known(writer: Writer, names: Collection[str]) -> None:
-    """Make projects known by their names alone, as those of threads of older releases are."""
+    """Add projects that have only a name, as for threads of older releases; known names stay as they are."""
     projects = known(writer)
     new = [ProjectRecord(name=name) for name in sorted({*names} - {project.name for project in projects})]
     if new:
@@ -204,7 +204,7 @@ def _new(projects: Sequence[ProjectRecord], checkout: Checkout, paths: Collectio
 
 
 def _adopt(writer: Writer, name: str, paths: Collection[str]) -> None:
-    """Give the memories in the documents of a new project that project."""
+    """Set the project of all memories in the documents of the new project's folder."""
     for path in paths:
         document = writer.load(DocumentRecord, (path,)) if folder_of(path) == name else None
         for memory_id in document.ids if document is not None else ():
@@ -215,7 +215,7 @@ def _adopt(writer: Writer, name: str, paths: Collection[str]) -> None:
 
 
 def _with_checkout(project: ProjectRecord, checkout: Checkout) -> ProjectRecord:
-    """Return a project with the remote and the folders of a checkout, the newest last."""
+    """Return a project with the remote and folders of a checkout added, the newest last."""
     remotes = [*project.remotes, *([checkout.remote] if checkout.remote not in {"", *project.remotes} else [])]
     if set(checkout.folders) <= set(project.folders):
         return replace(project, remotes=remotes)
@@ -225,7 +225,7 @@ def _with_checkout(project: ProjectRecord, checkout: Checkout) -> ProjectRecord:
 
 
 def _without_folders(other: ProjectRecord, project: ProjectRecord) -> ProjectRecord:
-    """Return another project without the folders that are of `project` now: a folder is of the one seen there last."""
+    """Return the other project without the folders that `project` has now; each folder has one project."""
     if other.name == project.name:
         return other
     return replace(other, folders=[folder for folder in other.folders if folder not in project.folders])

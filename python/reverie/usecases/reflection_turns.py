@@ -134,7 +134,7 @@ class _Spent:
 def _converse(
     work: MemoryWork, bounds: ReflectionBounds, page: Page, folder: Folder, spent: _Spent
 ) -> ModelRequest | None:
-    """Replay the turns about a page on `folder`; return the request of the next one, None where the model is done.
+    """Replay the turns about a page on `folder`; return the request of the next turn, None if the model is done.
 
     Raises:
         ModelFailed: a turn failed or cannot be used, or a bound was reached before the model was done.
@@ -171,7 +171,7 @@ def _converse(
 
 
 def _system(folder: Folder) -> str:
-    """Return the instructions with all facts, or the names of those that do not fit, and the index of episodes."""
+    """Return the system prompt: instructions, the files of facts or names of too long ones, an index of episodes."""
     texts = folder.texts()
     room = FACTS_TOKENS
     facts: list[str] = []
@@ -202,7 +202,7 @@ def _system(folder: Folder) -> str:
 
 
 def _episodes(path: str, text: str, summary: str) -> str:
-    """Return a file of episodes in the index: its own line, and one for each episode."""
+    """Return the index lines of a file of episodes: one for the file, and one for each episode."""
     lines = [f"- {path} ({len(text.encode()):,} bytes): {summary}"]
     for item in documents.parse_document(path, text).items:
         own = next((value for key, value in item.fields if key == "Summary"), "")
@@ -211,7 +211,7 @@ def _episodes(path: str, text: str, summary: str) -> str:
 
 
 def _opening(work: MemoryWork, page: Page) -> str:
-    """Return the first message: where to write, and the record."""
+    """Return the first message of a reflection: in which files to write, and the thread's record to read."""
     project = work.thread.project
     day = next((entry.at[:7] for entry in reversed(page.entries) if entry.at), work.at[:7])
     if project:
@@ -227,7 +227,7 @@ def _opening(work: MemoryWork, page: Page) -> str:
 
 
 def _closed(text: str) -> str:
-    """Return a text that cannot end the element that it is in."""
+    """Return a text with `</file` escaped, so that it cannot end the element that it is put into."""
     return text.replace("</file", "< /file")
 
 
@@ -244,7 +244,7 @@ class _Patch(tools.MemoryPatchInput):
 
 
 class _Append(tools.MemoryAppendInput):
-    """The input of `memory_append` with quotes."""
+    """The input of a reflection's `memory_append`, with the quotes that justify the entry."""
 
     quotes: _Quotes = msgspec.field(default_factory=list)
 

@@ -51,7 +51,7 @@ def message_hits(reader: Reader, query: str, hits: Sequence[Hit]) -> list[wire.S
 
 
 class Entries:
-    """Stored entries of threads: many are read at once, and those that are then lacking one by one."""
+    """A cache of stored entries: many are read at once, and any other one when it is asked for."""
 
     def __init__(self, reader: Reader) -> None:
         """Begin without entries."""
@@ -59,7 +59,7 @@ class Entries:
         self._known: dict[tuple[str, int], dict[str, Any] | None] = {}
 
     def read(self, places: Iterable[tuple[str, int]]) -> None:
-        """Read entries that will be asked for."""
+        """Read entries, given by thread and number, into the cache."""
         wanted = list(dict.fromkeys(places))
         self._known.update(zip(wanted, self._reader.get_many(Kind.ENTRY, wanted), strict=True))
 
@@ -175,7 +175,7 @@ def _why(terms: Sequence[tuple[str, float]]) -> str:
 
 
 def _neighbour(entries: Entries, thread_id: str, places: range) -> wire.Neighbour | None:
-    """Return the first of some entries that says something."""
+    """Return the first of some entries of a thread that has text, shortened, as a hit's neighbour; None if none."""
     for seq in places:
         entry = entries.get(thread_id, seq)
         role = None if entry is None else entry.get("role")
@@ -187,7 +187,7 @@ def _neighbour(entries: Entries, thread_id: str, places: range) -> wire.Neighbou
 
 
 def _text(entry: Mapping[str, Any]) -> str:
-    """Return what a stored entry says, as `search.message_text` does.
+    """Return the text of a stored entry as `search.message_text` does; "" if it is no speech.
 
     The hits of a search are thirty entries with their neighbours, of which few fields count: no `Entry` is made.
     """

@@ -26,7 +26,7 @@ class SummaryWork(NamedTuple):
 
     @classmethod
     def of(cls, messages: Sequence[Message], extracted: str, redactor: Redactor, *, previous: str = "") -> SummaryWork:
-        """Return what is asked about `messages`.
+        """Return the request to a model for a summary of `messages`, with the lines by rules.
 
         `extracted` is the rendered summary by rules and `previous` the one of the distillation before, both redacted.
         """

@@ -52,7 +52,7 @@ def items(chance: random.Random) -> list[Any]:
 
 @SDK
 def test_random_steps_have_the_results_of_the_reference(spaces: FreshSpaces) -> None:
-    """Items added, read, popped and cleared, in three sessions and by two objects for each: as `SQLiteSession` does."""
+    """Random adds, reads, pops and clears of three sessions, by two objects each, do as those of `SQLiteSession`."""
     from agents import SQLiteSession
 
     chance = random.Random(15)
@@ -149,7 +149,7 @@ def test_a_session_is_a_thread(spaces: FreshSpaces) -> None:
 
 
 def test_items_before_a_distillation_can_be_popped(spaces: FreshSpaces) -> None:
-    """A thread does not go back behind a distillation; the items are popped all the same, and more can be added."""
+    """Items that a distillation has summarised can still be read and popped one by one, and others be added."""
 
     async def run() -> None:
         async with spaces.client() as client:

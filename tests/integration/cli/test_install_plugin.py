@@ -68,7 +68,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def test_claude_code_gets_a_folder_and_no_setting(machine: Machine) -> None:
-    """A dry run changes nothing; the plugin has its hooks with one command each; all of it is gone afterwards."""
+    """Install writes one plugin folder for Claude Code and no setting; a dry run nothing; uninstall removes all."""
     before = machine.tree()
     assert "Nothing was changed." in machine.reverie("install", "claude-code", "--dry-run")[1]
     assert machine.tree() == before
@@ -153,7 +153,7 @@ def test_settings_that_are_no_file_are_refused(machine: Machine, kind: str) -> N
 
 @pytest.mark.parametrize("settings", [None, b'model = "x"\r\n'])
 def test_settings_behind_a_link_stay_there(machine: Machine, settings: bytes | None) -> None:
-    """Also behind one to a file that does not exist yet: the link stays, and the file is as it was in the end."""
+    """Settings that are a link, also a dangling one: the link stays, and its target is at the end as it was."""
     target = machine.home / "dotfiles" / "codex.toml"
     target.parent.mkdir()
     if settings is not None:
@@ -168,7 +168,7 @@ def test_settings_behind_a_link_stay_there(machine: Machine, settings: bytes | N
 
 
 def test_files_of_a_person_stay_in_the_folder(machine: Machine) -> None:
-    """Beside ours: after an installation, one over it, and an uninstallation, which can be followed by another."""
+    """A person's own file in the plugin's folder stays after an installation over it and an uninstallation."""
     own = machine.claude / "skills" / "reverie" / "hooks" / "own.txt"
     machine.reverie("install", "claude-code")
     own.write_text("mine")
@@ -196,7 +196,7 @@ def test_settings_that_others_have_changed_lose_our_tables_alone(machine: Machin
 
 
 def test_a_new_version_keeps_what_a_person_has_trusted(machine: Machine) -> None:
-    """An installation over an older one changes nothing else, and the first settings come back."""
+    """A second installation enables the plugin again and keeps trusted hooks; uninstall removes all that is ours."""
     machine.config.write_bytes(b'model = "x"\n')
     machine.reverie("install", "codex")
     machine.config.write_text(machine.config.read_text().replace("enabled = true", "enabled = false") + TRUSTED)
@@ -210,7 +210,7 @@ def test_a_new_version_keeps_what_a_person_has_trusted(machine: Machine) -> None
 
 
 def test_another_plugin_of_the_name_is_left_alone(machine: Machine) -> None:
-    """Its folder is neither replaced nor removed, and an unknown client or one without a folder is refused."""
+    """Another plugin's folder of our name is neither replaced nor removed; an unknown client is refused."""
     folder = machine.claude / "skills" / "reverie"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text("mine")
@@ -255,7 +255,7 @@ CLAUDE_SETTINGS = {
 
 @pytest.mark.parametrize("name", CLAUDE_SETTINGS)
 def test_the_clients_own_memory_is_kept_in_the_folder_on_request(machine: Machine, name: str) -> None:
-    """One key is added to the settings; an uninstallation puts the same bytes back."""
+    """`--auto-memory` adds one key to Claude Code's settings; uninstall puts the same bytes back."""
     settings, before = machine.claude / "settings.json", CLAUDE_SETTINGS[name]
     settings.unlink()
     if before is not None:

@@ -136,7 +136,7 @@ def _check(other: Side, kind: tuple[str, str], path: str, answer: Answer) -> Non
 
 
 def test_nothing_crosses(sides: tuple[Daemon, int, list[Side]]) -> None:
-    """All calls at once from both sides; then everything that each space lists is its own."""
+    """Concurrent random calls of two spaces never answer with the other's words; then all lists are checked too."""
     daemon, port, (blue, red) = sides
     for side in (blue, red):
         with TcpCaller(port, side.token) as caller:

@@ -90,7 +90,7 @@ def test_a_summary_without_the_provider(daemon: Daemon) -> None:
     ],
 )
 def test_what_is_not_certainly_a_request_for_a_summary(daemon: Daemon, body: dict[str, Any]) -> None:
-    """It goes to the provider, byte for byte."""
+    """A request that only resembles one for a summary goes to the provider, byte for byte."""
     data = json.dumps(body, indent=3).encode()
     with (
         provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
@@ -114,7 +114,7 @@ def test_without_a_daemon_a_summary_is_the_provider_s() -> None:
 
 
 def test_a_daemon_that_is_killed_before_its_answer() -> None:
-    """The request goes on as it came."""
+    """If the daemon is killed, a request for a summary goes to the provider unchanged."""
     data = json.dumps(asked_to()).encode()
     with (
         running_daemon() as own,
@@ -253,7 +253,7 @@ def test_an_earlier_summary_is_carried_on(daemon: Daemon) -> None:
 
 
 def test_the_items_of_codex(daemon: Daemon) -> None:
-    """Words, calls and outputs as the Responses API has them; what the client wrote itself is left out."""
+    """A compaction for Codex has the person's and agent's words, not the developer's; a malformed item is skipped."""
     items = [
         {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "You are Codex."}]},
         {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "<environment_context>x"}]},
@@ -271,7 +271,7 @@ def test_the_items_of_codex(daemon: Daemon) -> None:
 
 
 def test_words_in_the_message_that_asks_for_the_summary(daemon: Daemon) -> None:
-    """After an interruption the client asks in the message that has the last result and what the person said then."""
+    """The summary has the words and the tool result in the message that also asks for the summary."""
     call = {"type": "tool_use", "id": "look", "name": "Bash", "input": {"command": "cat gate.txt"}}
     blocks = [
         {"type": "tool_result", "tool_use_id": "look", "content": "the lock_of_the_gate is rusty"},

@@ -103,7 +103,7 @@ def test_a_transcript_rewritten_in_place_loses_no_line(
 def test_the_rest_of_one_file_is_read_before_another(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """A session that goes on in a file of another folder has all lines of both."""
+    """If a session continues in a file of another folder, all lines of the first file are imported before it."""
     first = LiveSession(tmp_path, project, 19)
     thread = first.start(daemon)["thread"]
     first.say("paint the gate")
@@ -118,7 +118,7 @@ def test_the_rest_of_one_file_is_read_before_another(
 def test_the_sessions_that_spoke_last_are_followed(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """More sessions than are followed at one time: the newest is, and the quietest is again at its next hook."""
+    """With one session too many to follow, both the newest and the quietest are imported at their next hook."""
     sessions = [LiveSession(tmp_path, project, 1000 + number) for number in range(FOLLOWED_MAX + 1)]
     threads = [session.start(daemon)["thread"] for session in sessions]
     for number in (-1, 0):
@@ -130,7 +130,7 @@ def test_the_sessions_that_spoke_last_are_followed(
 
 
 def test_following_goes_on_after_a_restart(tmp_path: Path, project: Path) -> None:
-    """What was written while no daemon ran is imported by the next one, once; also after a kill."""
+    """Lines written while no daemon ran are imported once after its restart, following a stop or a kill."""
     with scratch_home() as home, running_daemon(home) as daemon:
         session = LiveSession(tmp_path, project, 3)
         thread = session.start(daemon)["thread"]
@@ -149,7 +149,7 @@ def test_following_goes_on_after_a_restart(tmp_path: Path, project: Path) -> Non
 
 
 def test_a_cleared_session_names_the_one_before(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
-    """The same process with another id: the first session has ended, and both have their own thread."""
+    """After `/clear` the new session names the one before, which has ended; each has its own thread."""
     first = LiveSession(tmp_path, project, 4, pid=os.getpid())
     second = LiveSession(tmp_path, project, 5, pid=os.getpid())
     before = first.start(daemon)
@@ -171,7 +171,7 @@ def test_a_cleared_session_names_the_one_before(daemon: Daemon, client: Client, 
 
 
 def test_what_is_written_at_the_end_is_imported(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
-    """Lines written right after the end are in, and so are those of a client that is gone without a word."""
+    """Lines written just after a session's end are imported, and a session whose process is gone is ended."""
     session = LiveSession(tmp_path, project, 6)
     thread = session.start(daemon)["thread"]
     session.say("nearly the end")
@@ -202,7 +202,7 @@ def test_what_is_written_at_the_end_is_imported(daemon: Daemon, client: Client, 
 def test_foreign_files_are_refused(
     daemon: Daemon, client: Client, tmp_path: Path, *, transcript: str, refusal: tuple[int, str]
 ) -> None:
-    """A path that is not that of a session's own file: a stable code, and no thread, session or import."""
+    """A path that is no transcript of the session is refused with a stable code; no thread or session is made."""
     session = LiveSession(tmp_path, tmp_path, 8)
     (tmp_path / "secret.jsonl").write_text('{"type":"user"}\n')
     (tmp_path / f"link-{session.id}.jsonl").symlink_to(tmp_path / "secret.jsonl")
@@ -222,7 +222,7 @@ def test_foreign_files_are_refused(
 def test_an_id_names_its_own_file_alone(
     daemon: Daemon, client: Client, tmp_path: Path, *, session: str, name: str
 ) -> None:
-    """The end of another session's id, or an id that is not long enough to be one, follows no file."""
+    """A session id that is too short, or only the end of the one in the file's name, is refused."""
     live = LiveSession(tmp_path, tmp_path, 16)
     session, name = (text.format(id=live.id, last=live.id[-1], tail=live.id[-12:]) for text in (session, name))
     (tmp_path / f"{name}.jsonl").write_text("")
@@ -286,7 +286,7 @@ def caught_up(client: Client, session: LiveSession) -> None:
 def test_lines_without_a_folder_are_of_the_one_before(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """Lines that come in later chunks and name no folder are left out with the ignored one that was named before."""
+    """Lines without a folder after lines of an ignored folder are left out too, also in later chunks."""
     session = LiveSession(tmp_path, project, 17)
     thread = session.start(daemon)["thread"]
     change(daemon, ignore=str(project / "diary"))
@@ -328,7 +328,7 @@ def test_a_pause_leaves_out_what_was_said_in_it(daemon: Daemon, client: Client, 
 
 
 def test_private_text_is_stored_nowhere(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
-    """Neither of a session, an import, an append, a note, a memory, nor a document; what stands around it is."""
+    """Text in `<private>` marks is stored nowhere, by whatever call it comes; the text around it is stored."""
     diary = "my neighbour's name is Ludmilla"
     text = f"before <private>{diary}\nand more</private> after"
     session = LiveSession(tmp_path, project, 16)
@@ -353,7 +353,7 @@ def test_private_text_is_stored_nowhere(daemon: Daemon, client: Client, tmp_path
 
 
 def test_private_text_however_it_is_marked(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
-    """In other letters, with spaces, over the blocks of a message, without its end; a mention of the mark is text."""
+    """Private marks count in capitals, with spaces, over several blocks and without end; not in backticks."""
     session = LiveSession(tmp_path, project, 71)
     thread = session.start(daemon)["thread"]
     said = [

@@ -57,7 +57,7 @@ def test_a_text_has_every_tier_in_order(client: Client, thread: str) -> None:
 
 
 def test_tiers_are_chosen(client: Client, thread: str) -> None:
-    """Only those that are named, in the order of the text and not in that of the names."""
+    """Only the named tiers are in the text, in the order of tiers and not of the names."""
     text = client.context_text(thread, tiers=["notes", "workingState"])
     assert "the north gate stays red" in text
     assert text.index("Current task") < text.index("the north gate")
@@ -69,7 +69,7 @@ def test_tiers_are_chosen(client: Client, thread: str) -> None:
 
 @pytest.mark.parametrize("chars", [1, 120, 400, 1000, 3000, 9500, 40_000])
 def test_a_text_is_within_its_size(client: Client, thread: str, chars: int) -> None:
-    """Never longer, and of use: the current task is in it from 400 characters on, and larger ones are used."""
+    """A text has at most `maxChars` characters, uses most of them, and from 400 on has the current task."""
     text = client.context_text(thread, max_chars=chars)
     assert len(text) <= chars
     if chars >= 400:
@@ -82,7 +82,7 @@ def test_a_text_is_within_its_size(client: Client, thread: str, chars: int) -> N
 
 
 def test_an_open_turn_larger_than_the_text_is_shortened(client: Client) -> None:
-    """The text has a part of it instead of an error."""
+    """An open turn that is longer than `maxChars` is shortened, without an error."""
     name = client.create_thread().id
     client.append(name, [{"role": "user", "content": "Read this: " + "wall " * 20_000}])
     text = client.context_text(name, max_chars=2000)
@@ -104,7 +104,7 @@ def test_what_does_not_fit_together_is_refused(daemon: Daemon, client: Client, t
 
 
 def test_a_thread_with_a_summary_of_its_client_has_a_text(client: Client, tmp_path: Path) -> None:
-    """A short session that its client compacted: the text for a size is made from the messages themselves."""
+    """A short thread that its client had compacted has a text with the words of its messages."""
     writer = SessionWriter(77, "/home/ann/harbour")
     writer.user("paint the north gate green")
     writer.reply(text_block("It is green."))

@@ -263,7 +263,7 @@ def test_a_map_beyond_all_memory_is_damage(prepared: Prepared, bit: int) -> None
 
 @pytest.mark.timeout(3600)
 def test_no_wrong_answer_after_a_flipped_bit(prepared: Prepared, capsys: pytest.CaptureFixture[str]) -> None:
-    """Random bits are flipped, one at a time, in copies of one store."""
+    """After a random flipped bit in the store every read is right or an error, and `check` reports the damage."""
     chance = random.Random(20261121)
     data = (prepared.data / "store" / "data.mdb").read_bytes()
     verdicts: Counter[tuple[str, str]] = Counter()

@@ -42,7 +42,7 @@ def test_a_repository_with_worktrees_and_a_clone_is_one_project(client: Client, 
 
 
 def test_imported_sessions_have_the_project_of_their_folder(client: Client, tmp_path: Path) -> None:
-    """The cwd of a transcript decides, also where the worktree is gone and the repository is there no more."""
+    """An imported session's project follows from its folder, also if the worktree or repository is gone."""
     main = repository(tmp_path / "mole")
     places = [str(main), f"{main}/.claude/worktrees/fix", "/home/ann/pier/.worktrees/3", "/home/ann/pier/src"]
     paths = [session(tmp_path / f"{number}.jsonl", folder, ["Hello"]) for number, folder in enumerate(places)]
@@ -51,7 +51,7 @@ def test_imported_sessions_have_the_project_of_their_folder(client: Client, tmp_
 
 
 def test_threads_are_listed_by_project(client: Client, tmp_path: Path) -> None:
-    """By name or folder, in both orders and page by page; an unknown name is an error, an unknown folder is empty."""
+    """Threads are listed by project name or folder, in pages and either order; an unknown name is an error."""
     for number in range(6):
         client.create_thread(id=f"t{number}", project=("north", "south")[number % 2])
     client.create_thread(id="t6")
@@ -124,7 +124,7 @@ def test_an_imported_thread_opens_as_a_new_one(client: Client, tmp_path: Path) -
 
 
 def test_a_folder_without_git_is_itself_while_it_exists(client: Client, tmp_path: Path) -> None:
-    """A folder inside that of a project is one of its own; one that is gone belongs to the project above it."""
+    """A folder without git inside a project's is a project of its own; a deleted one counts to the project above."""
     (tmp_path / "dune" / "inner").mkdir(parents=True)
     places = ("dune", "dune/inner", "dune/gone")
     names = [client.create_thread(project=str(tmp_path / place)).project for place in places]
@@ -132,7 +132,7 @@ def test_a_folder_without_git_is_itself_while_it_exists(client: Client, tmp_path
 
 
 def test_sessions_of_gone_folders_are_of_the_remote_that_git_named(client: Client, tmp_path: Path) -> None:
-    """Copies of one repository on other machines are one project, as soon as a push or a fetch shows its remote."""
+    """Sessions of folders that are gone get the project of the one remote that a push or fetch in them names."""
     pushed = "To git@github.com:ann/skiff.git\n   1a2b3c4..5d6e7f8  main -> main"
     fetched = "From https://github.com/ann/skiff\n * branch main -> FETCH_HEAD"
     both = f"{pushed}\nFrom https://github.com/ben/raft\n * branch"

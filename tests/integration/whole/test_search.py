@@ -54,7 +54,7 @@ def test_a_message_is_found_at_once_with_all_that_a_reader_needs(client: Client)
 
 
 def test_an_answer_is_found_by_the_words_of_its_question(client: Client) -> None:
-    """The message behind a question is above the question itself."""
+    """A question finds first the message after an equal question: the answer."""
     said(client, "harbour", *((role, text.replace("summer", "monsoon"), at) for role, text, at in TRIP))
     assert found(client, "Where did Ann spend the monsoon?")[0] == ("harbour", 2)
 
@@ -195,7 +195,7 @@ def test_a_deleted_thread_is_found_no_more_and_a_purge_leaves_no_word() -> None:
 
 
 def test_a_restart_uses_the_saved_index_and_a_kill_loses_nothing() -> None:
-    """After a stop the saved segments stay as they are; what came before a kill is found after it."""
+    """A restart does not rewrite the saved index, and messages written before a kill are found after it."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         with Client(daemon.socket) as client:

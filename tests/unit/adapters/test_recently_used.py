@@ -20,7 +20,7 @@ def test_the_ones_used_last_are_kept() -> None:
 
 
 def test_a_value_in_use_stays_the_same() -> None:
-    """Two tasks must not have different locks for one session; a removed value is made anew."""
+    """A value in use stays the same object, however many others come; once removed, a new one is made."""
     values = RecentlyUsed[Value](2)
     used = values.get("used", Value)
     for number in range(10):

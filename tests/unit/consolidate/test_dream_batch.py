@@ -30,7 +30,7 @@ def oldest(memories: list[Memory], budget: int, maximum: int = 100_000) -> Dream
 
 
 def test_all_memories_give_the_archive_of_a_whole_dream() -> None:
-    """Where all fit, also without room for each in the archive, the bytes are those of `plan_dream`."""
+    """If reading all memories fits the budget, the archive has the same bytes as that of `plan_dream`."""
     memories = facts(60)
     whole = plan_dream(memories, budget=100_000, redact=str)
     assert whole is not None
@@ -50,7 +50,7 @@ def test_no_memories_are_no_plan() -> None:
 
 
 def test_the_oldest_that_fit_are_taken_whole() -> None:
-    """A prefix of the memories, all of them in the archive, and one more would not fit; the same in every call."""
+    """The oldest memories that fit are chosen and all are in the archive; with one more it would be too large."""
     memories = facts(400)
     batch = oldest(memories, 3_000)
     taken = len(batch.taken)
@@ -68,7 +68,7 @@ def test_the_oldest_that_fit_are_taken_whole() -> None:
 
 
 def test_a_million_waiting_memories_cost_as_much_as_a_few() -> None:
-    """Only as many are read as the largest budget can hold."""
+    """Of very many waiting memories only as many are read as the largest budget can take."""
     looked_at = []
 
     def redact(text: str) -> str:
@@ -81,7 +81,7 @@ def test_a_million_waiting_memories_cost_as_much_as_a_few() -> None:
 
 
 def test_random_backlogs_end() -> None:
-    """Any memories and budgets: every minimum works, and with a budget that is taken, all are read in their order."""
+    """For random memories and budgets, repeated dreams read every memory in order; each reported minimum is enough."""
     chance = random.Random(11)
     for round_number in range(count(25, 2_000)):
         memories = facts(chance.randrange(1, 90), chance.randrange(1, 60), seed=round_number)
@@ -109,7 +109,7 @@ def test_random_backlogs_end() -> None:
 
 
 def test_oversized_memories_are_passed_over() -> None:
-    """One that alone exceeds the largest budget is not read; if there are only such, the error names what it takes."""
+    """A memory over the largest budget is skipped; if all are, the error's hint names the budget that is needed."""
     small, giant = facts(30), facts(1, words=800, seed=9)[0]
     batch = oldest([small[0], giant, *small[1:]], 1_400, 1_400)
     assert batch.oversized == (giant.id,) == ("mem_0",)
@@ -122,7 +122,7 @@ def test_oversized_memories_are_passed_over() -> None:
 
 
 def test_fewer_than_the_least_batch_where_they_are_long() -> None:
-    """If not even twenty fit the largest budget, as many are taken as do."""
+    """If twenty long memories exceed the largest budget, fewer are taken."""
     memories = facts(40, words=200)
     batch = oldest(memories, 2_500, 2_500)
     assert 0 < len(batch.taken) < BATCH_MIN

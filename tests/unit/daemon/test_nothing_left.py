@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def test_a_refused_lock_is_closed(tmp_path: Path) -> None:
-    """The lock file that could not be locked is not kept open."""
+    """A ProcessLock that another one has is refused, and leaves no open file."""
     held = ProcessLock(tmp_path / "lock")
     with no_leaked_descriptors(), pytest.raises(Conflict):
         ProcessLock(tmp_path / "lock")
@@ -29,7 +29,7 @@ def test_a_refused_lock_is_closed(tmp_path: Path) -> None:
 
 
 def test_a_released_lock_is_closed_and_free(tmp_path: Path) -> None:
-    """Its descriptor is closed, and the next one can have it at once."""
+    """A released ProcessLock leaves no open file, and can be taken again at once."""
     with no_leaked_descriptors():
         for _ in range(3):
             ProcessLock(tmp_path / "lock").release()
@@ -43,7 +43,7 @@ def test_a_socket_that_cannot_listen_is_closed(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_port_in_use_is_refused_and_its_socket_closed() -> None:
-    """The message names the address."""
+    """A TCP port in use is refused with an error that names the address, and leaves no open socket."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -74,7 +74,7 @@ os._exit(0)
 
 
 def test_activated_descriptors_of_other_kinds_are_closed() -> None:
-    """What does not listen for connections is closed at once, and without a warning of the interpreter."""
+    """Descriptors from a service manager that are no listening sockets are closed, without a warning."""
     said = subprocess.run(
         [sys.executable, "-W", "error", "-c", CHILD], capture_output=True, text=True, timeout=30, check=True
     )

@@ -122,7 +122,7 @@ def test_a_recovered_late_write_deletes_nothing_newer(
 
 
 def test_a_failed_recovery_is_retried_by_the_next_scan(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A failed recovery is tried again by the next scan."""
+    """If recovering a file from the swap folder fails with an I/O error, the next scan tries again."""
 
     async def run() -> None:
         first = place.keeper()

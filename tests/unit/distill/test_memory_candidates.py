@@ -57,7 +57,7 @@ def test_the_rule_behind_a_correction_is_a_preference() -> None:
 
 
 def test_a_failure_with_its_cause_becomes_a_mistake_memory() -> None:
-    """It has the error, the file that fixed it, and the cause."""
+    """A mistake has the error of the failed check, the file whose edit fixed it, and the cause."""
     mistakes = [mistake.content for mistake in of_type(logger_fix(), MemoryType.MISTAKE)]
     assert any(
         text.startswith("If the tests fail with “Error: expected stdout to be empty”, look at logger.ts")
@@ -107,7 +107,7 @@ def test_a_hedged_cause_gives_no_memory() -> None:
     ],
 )
 def test_a_fixed_failure_is_self_contained(error: str, cause: str, path: str, learnt: bool) -> None:  # noqa: FBT001
-    """It has the symptom, the place in the project and the cause, without references to the conversation."""
+    """A mistake quotes the error, names the file in the project, and refers to nothing else in the conversation."""
     thread = Thread()
     for name in ("one.rs", "two.rs"):
         thread.edit(f"/w/src/{name}")
@@ -148,7 +148,7 @@ def test_a_cause_that_names_what_is_gone_gives_no_memory() -> None:
 
 
 def test_a_plain_command_that_worked_later_is_no_mistake() -> None:
-    """Edits in between need not be what fixed a command that is no check."""
+    """A command that is no check and fails, then works after an edit, gives no mistake."""
     thread = (
         Thread()
         .bash("git fetch origin", "error: unable to create the lock file of the index", failed=True)
@@ -171,13 +171,13 @@ def test_a_plain_command_that_worked_later_is_no_mistake() -> None:
     ],
 )
 def test_temporary_remarks_give_no_memories(remark: str) -> None:
-    """Plans, one commit, what was just done, a line number, half a quote and the current change."""
+    """An agent's remarks about plans, one commit, recent work, a line or the current change give no memories."""
     candidates = ENGINE.candidates(Thread().user("Explain the storage layer to me").agent(remark).messages)
     assert candidates == ()
 
 
 def test_standing_requests_become_preferences_and_choices_decisions() -> None:
-    """What a user always wants, and what they chose when asked."""
+    """A standing request becomes a preference; an answer to the agent's question becomes a fact tagged `decision`."""
     [preference] = of_type(logger_fix(), MemoryType.PREFERENCE)
     assert preference.content == "Wants agents to always use conventional commits."
     assert preference.subject == "user"
@@ -286,7 +286,7 @@ def test_memories_from_documentation_files() -> None:
 
 
 def test_working_memory_gives_facts() -> None:
-    """Sentences are stored under their key, flags are not."""
+    """A sentence in working memory becomes a fact with its key and date; a value such as "yes" does not."""
     facts = ENGINE.candidates(
         [], {}, {"deadline": "release is due tomorrow at noon", "done": "yes"}, "2026-11-21T10:00:00.000Z"
     )
@@ -317,7 +317,7 @@ def test_equal_statements_give_one_memory() -> None:
     ],
 )
 def test_what_the_person_says_of_the_project_for_good(message: str, *, kept: bool) -> None:
-    """It is quoted as theirs; not what points at something on the screen, or holds only for now."""
+    """A person's statement about the project is quoted as a fact, unless it holds only now; none in a plain chat."""
     facts = of_type(Thread().bash("ls", "a").user(message).bash("ls", "b"), MemoryType.FACT)
     said = message.removeprefix("no, ").rstrip(".")
     assert [fact.content.split(" (")[0] for fact in facts] == ([f"The user said: “{said}”"] if kept else [])
@@ -326,7 +326,7 @@ def test_what_the_person_says_of_the_project_for_good(message: str, *, kept: boo
 
 @pytest.mark.parametrize("path", ["README", "docs/notes", "a.mdx", "a.org"])
 def test_files_that_are_prose_by_their_names(path: str) -> None:
-    """Their sentences are knowledge, as those of a file that ends with .md."""
+    """A README, a file without an ending in docs/, .mdx and .org files give facts, as .md files do."""
     files = {path: "The ledger service listens on port 7171 in every environment.\n"}
     [fact] = ENGINE.candidates([], files=files)
     assert "port 7171" in fact.content

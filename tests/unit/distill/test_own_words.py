@@ -43,7 +43,7 @@ def contents(message: str) -> list[str]:
     ],
 )
 def test_what_others_said_is_no_wish_of_the_person(message: str) -> None:
-    """Quotes, pasted reviews, logs, plans, documents, hidden blocks, and what the engine itself recalled."""
+    """Quotes, pasted reviews, logs and plans, hidden blocks and recalled text in a message give no memories."""
     assert learnt(message) == []
 
 
@@ -74,7 +74,7 @@ def test_quoted_wishes_are_found_for_a_review(message: str, wishes: list[str]) -
 
 
 def test_the_persons_own_words_beside_a_paste_are_theirs() -> None:
-    """What stands before the paste is kept."""
+    """Words before a paste give a preference, and words around a quote are kept with the quote left out."""
     message = "From now on use pnpm. Here is the output:\n\nnpm ERR! Always use npm 10."
     assert contents(message) == ["Wants agents to always use pnpm."]
     assert own_sentences("Never use “the old and slow way” again") == ["Never use “…” again"]
@@ -112,7 +112,7 @@ def test_the_persons_own_words_beside_a_paste_are_theirs() -> None:
     ],
 )
 def test_what_a_person_tells_for_later_is_kept(message: str, content: str) -> None:
-    """Things to remember, rules with their reason, one thing and not another, and corrections with what they meant."""
+    """Things to remember, rules with a reason, choices and corrections become memories in the person's words."""
     assert contents(message) == [content]
 
 
@@ -134,7 +134,7 @@ def test_what_a_person_tells_for_later_is_kept(message: str, content: str) -> No
     ],
 )
 def test_what_means_nothing_later_is_left_out(message: str) -> None:
-    """References back, questions, complaints."""
+    """References to earlier words, questions and complaints give no memories."""
     assert learnt(message) == []
 
 
@@ -297,7 +297,7 @@ def test_what_an_assistant_is_told_in_a_chat(message: str, wish: str) -> None:
     ["“x ", 'a 5" "b ', "„x y z ", "«x ", "\n", " \n", "<a>", "<a> ", "```\n\n", "~~~ x\n", "he wrote: ", "wrote"],
 )
 def test_marks_without_an_end_take_no_time(unit: str) -> None:
-    """A pattern that tries every beginning with every end would take hours for 20,000 of them."""
+    """A text with 20,000 marks that are never closed is read at once, and gives at most 30 sentences."""
     message = f"Always use tabs. {unit * 20_000}."
     assert len(own_sentences(message) + quoted_sentences(message)) <= 30
 
@@ -315,5 +315,5 @@ def test_marks_without_an_end_take_no_time(unit: str) -> None:
     ],
 )
 def test_what_is_quoted_ends_at_the_next_mark(message: str, own: list[str]) -> None:
-    """Inner marks of the same kind change nothing; what has no end is no quote."""
+    """A quote ends at its closing mark, whatever marks are inside; a mark that is never closed begins no quote."""
     assert own_sentences(message) == own

@@ -23,7 +23,7 @@ def commit(thread: Thread, subject: str, sha: str, body: str = BODY, *, then: st
 
 
 def boats(then: str = "", output: str = "") -> Thread:
-    """Return a thread with one commit, 1a2b3c4, whose command goes on with `then` and prints `output`."""
+    """Return a thread with one commit, 1a2b3c4; `then` follows in the commit's command line, and prints `output`."""
     thread = Thread().user("Please count the boats at high tide, in src/boats.py.")
     thread.edit("/w/harbour/src/boats.py", "pass", "def count_boats():\n    return len(boats_at(high_tide()))\n")
     return commit(thread, SUBJECT, "1a2b3c4", then=then, output=output)
@@ -47,7 +47,7 @@ def told(thread: Thread) -> str:
     ],
 )
 def test_an_id_that_a_later_command_rewrote_is_left_out(command: str, output: str) -> None:
-    """The episode stays, without the id."""
+    """After a command that rewrote the commit, the episode still has its subject, but not its id."""
     content = told(boats().bash(command, output))
     assert SUBJECT in content
     assert "1a2b3c4" not in content
@@ -94,7 +94,7 @@ def test_a_rebase_within_the_command_of_the_commit_counts() -> None:
     ],
 )
 def test_the_new_id_is_named_where_a_list_or_a_push_shows_it(command: str, output: str) -> None:
-    """By the same subject, or as the end of the branch that was pushed."""
+    """After a rebase the episode names the new id if a log shows it beside the subject, or a push ends at it."""
     thread = boats().bash("git pull --rebase", REBASED).bash(command, output)
     assert f"{SUBJECT} (5e6f7a8)." in told(thread)
     assert "5e6f7a8" not in told(thread.bash("git rebase main", REBASED))  # rewritten once more
@@ -111,14 +111,14 @@ def test_the_new_id_is_named_where_a_list_or_a_push_shows_it(command: str, outpu
     ],
 )
 def test_an_old_or_another_id_is_not_named(command: str, output: str) -> None:
-    """The id from before the rebase, and the end of a branch that is another commit."""
+    """After a rebase no id is named from a reflog, from the log of a remote, a fetch or the push of another branch."""
     content = told(boats().bash("git pull --rebase", REBASED).bash(command, output))
     assert "1a2b3c4" not in content
     assert "5e6f7a8" not in content
 
 
 def test_only_as_many_commits_lose_their_ids_as_git_rebased() -> None:
-    """The first was on the server already."""
+    """A rebase of one commit removes the id of the last commit only; an earlier one keeps its id."""
     thread = boats().user("Now the ferries, which are missing from the list as well.")
     thread.edit("/w/harbour/src/ferries.py", "pass", "def count_ferries():\n    return len(ferries())\n")
     commit(
@@ -130,7 +130,7 @@ def test_only_as_many_commits_lose_their_ids_as_git_rebased() -> None:
 
 
 def test_commits_that_a_rebase_skipped_lose_their_ids_too() -> None:
-    """The other branch has them under other ids."""
+    """A commit that `git pull --rebase` reports as skipped loses its id, as do the rebased ones."""
     thread = boats().user("Now the ferries, which are missing from the list as well.")
     thread.edit("/w/harbour/src/ferries.py", "pass", "def count_ferries():\n    return len(ferries())\n")
     commit(
@@ -142,7 +142,7 @@ def test_commits_that_a_rebase_skipped_lose_their_ids_too() -> None:
 
 
 def test_an_id_that_the_branch_shows_after_a_rebase_was_not_rewritten() -> None:
-    """Another branch was rebased; a list from before the rebase in the same command shows nothing."""
+    """The old id stays if a log after the rebase still shows it; a log before the rebase does not count."""
     log = "1a2b3c4 Count the boats at high tide\n"
     assert "1a2b3c4" not in told(boats().bash("git log --oneline && git rebase main", log + REBASED))
     assert f"{SUBJECT} (1a2b3c4)." in told(boats().bash("git rebase main", REBASED).bash("git log --oneline -3", log))

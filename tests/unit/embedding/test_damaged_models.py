@@ -85,7 +85,7 @@ BERT: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("name", STATIC)
 def test_a_hostile_file_of_a_table_is_refused(tmp_path: Path, name: str) -> None:
-    """With the stable code and a next step, whatever is wrong with it."""
+    """A damaged file of a static model is refused with `embedder_failed` and a hint."""
     folder = static_folder(tmp_path)
     file, content = STATIC[name]
     (folder / file).write_bytes(content)
@@ -94,7 +94,7 @@ def test_a_hostile_file_of_a_table_is_refused(tmp_path: Path, name: str) -> None
 
 @pytest.mark.parametrize("name", BERT)
 def test_settings_that_do_not_fit_are_refused(tmp_path: Path, name: str) -> None:
-    """When the model is opened, and not by a search that would use it."""
+    """A BERT model with settings that do not fit its files is refused when it is opened."""
     folder = bert_folder(tmp_path, TOKENS)
     settings = json.loads((folder / "config.json").read_bytes())
     (folder / "config.json").write_text(json.dumps(settings | BERT[name]))
@@ -102,7 +102,7 @@ def test_settings_that_do_not_fit_are_refused(tmp_path: Path, name: str) -> None
 
 
 def test_a_vocabulary_of_another_model_is_refused(tmp_path: Path) -> None:
-    """One with more tokens than there are rows, for both kinds of model."""
+    """A vocabulary with more tokens than the model has rows is refused, for BERT and static models."""
     vocabulary = {token: number for number, token in enumerate((*TOKENS, *map(str, range(100))))}
     described = json.dumps({"model": {"type": "WordPiece", "vocab": vocabulary}})
     for folder in (bert_folder(tmp_path / "bert", TOKENS), static_folder(tmp_path / "static")):
@@ -111,7 +111,7 @@ def test_a_vocabulary_of_another_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_files_that_are_none_are_not_waited_for(tmp_path: Path) -> None:
-    """Pipes, devices, folders, links in a circle, and a file that is longer than any model."""
+    """A pipe, device, folder, circular link or huge file in place of a model's file is refused without waiting."""
     huge = tmp_path / "long.bin"
     with huge.open("wb") as file:
         file.truncate(1 << 40)  # takes no room
@@ -145,7 +145,7 @@ def test_numbers_too_large_for_a_length_have_no_direction(tmp_path: Path) -> Non
 
 
 def test_a_model_with_another_vocabulary_has_another_name(tmp_path: Path) -> None:
-    """So vectors that were made with a wrong one are not compared with those of the right one."""
+    """The name of a model changes with its vocabulary, so that vectors of two vocabularies are never compared."""
     folder = static_folder(tmp_path)
     before = open_embedder(folder).name
     text = (folder / "tokenizer.json").read_text()
@@ -155,13 +155,13 @@ def test_a_model_with_another_vocabulary_has_another_name(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("model", ["__main__", "/" + "x" * 300, "/proc/1/root/model", "/\0/x"])
 def test_names_that_no_model_can_have_are_refused(tmp_path: Path, model: str) -> None:
-    """Whatever the system says about them."""
+    """A configured model name that cannot be found or read as a model is refused with EmbedderFailed."""
     with pytest.raises(EmbedderFailed):
         configured(model, home=tmp_path)
 
 
 def refused(folder: Path) -> None:
-    """Assert that a folder is no model."""
+    """Assert that opening a model folder fails with `embedder_failed`, a hint and a short message."""
     with pytest.raises(EmbedderFailed) as caught:
         open_embedder(folder)
     assert caught.value.code == "embedder_failed"

@@ -52,7 +52,7 @@ def test_another_command_for_the_purpose_contradicts() -> None:
 
 
 def test_wishes_are_said_again_or_reversed() -> None:
-    """A wish is used where it is said again, in any session; its opposite contradicts it; silence does neither."""
+    """A preference is used if it is said again in any later session, and contradicted if the opposite is said."""
     first = session(1, wished("From now on use tabs."))
     for text, expected in (
         ("Please always use tabs.", (1, 1, 0)),
@@ -64,7 +64,7 @@ def test_wishes_are_said_again_or_reversed() -> None:
 
 
 def test_the_order_of_the_files_does_not_matter(tmp_path: Path) -> None:
-    """Sessions are ordered by their time, and the same files give the same result."""
+    """The result does not depend on the order in which the files are given; sessions are ordered by time."""
     paths = [session_file(tmp_path, number) for number in range(4)]
     result = future_use(paths)
     assert result == future_use(paths[::-1])
@@ -74,13 +74,13 @@ def test_the_order_of_the_files_does_not_matter(tmp_path: Path) -> None:
 
 
 def test_the_score_counts_what_is_written() -> None:
-    """Padding costs, and a contradiction twice as much as a use brings."""
+    """A score is the uses, less two for each contradiction and less 0.2 for each memory written."""
     assert Row("fact", "", written=10, used=2, contradicted=1).score == pytest.approx(-2.0)
     assert measured([]).total.score == 0
 
 
 def test_files_that_are_no_sessions_are_named(tmp_path: Path) -> None:
-    """The others are measured."""
+    """Files that are no sessions are reported as unread, and the others are measured."""
     (tmp_path / "b.jsonl").write_bytes(b"PK\x03\x04 an archive")
     result = future_use([session_file(tmp_path, 1), tmp_path / "b.jsonl"], share=1.0)
     assert [name for name, _ in result.unread] == [str(tmp_path / "b.jsonl")]

@@ -59,7 +59,7 @@ def test_sections_have_their_heading_and_a_bounded_length() -> None:
 
 
 def test_a_passage_is_the_part_with_the_words() -> None:
-    """Of a long text the sentences with most of the words, within the length; a short one is shown whole."""
+    """A passage of a long text has the sentences with most of the words, in 400 characters; a short text is whole."""
     filler = "Nothing happens here at all. " * 60
     text = filler + "We deployed the parser to Oslo. It was raining. " + filler
     found = passage(text, ["deploy", "parser", "Oslo"])

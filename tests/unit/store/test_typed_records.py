@@ -51,7 +51,7 @@ def test_every_kind_that_holds_data_has_a_struct() -> None:
 
 @pytest.mark.parametrize(("key", "record"), PUT, ids=lambda value: type(value).__name__)
 def test_a_saved_record_loads_as_it_was(store: Store, key: Key, record: StoredRecord) -> None:
-    """Save and load are inverse, for a single read, a scan and the history."""
+    """A saved record is read back equal: by its key, in a scan, and as the last of its kind."""
     of: Any = BaselineRecord[Agreed] if isinstance(record, BaselineRecord) else type(record)
     write(store, lambda w: w.save(record, key))
     with store.reader(SPACE) as reader:
@@ -62,7 +62,7 @@ def test_a_saved_record_loads_as_it_was(store: Store, key: Key, record: StoredRe
 
 @pytest.mark.parametrize(("prefix", "record"), APPENDED, ids=lambda value: type(value).__name__)
 def test_an_appended_record_loads_as_it_was(store: Store, prefix: Key, record: StoredRecord) -> None:
-    """A sequence takes typed records, sealed by the writer or elsewhere."""
+    """A record is appended as a struct or already sealed, and read back equal in each case."""
     write(store, lambda w: w.append_record(record, prefix))
     write(store, lambda w: w.append_many(record.KIND, prefix, [seal_record(record, MASKING)]))
     with store.reader(SPACE) as reader:
@@ -72,7 +72,7 @@ def test_an_appended_record_loads_as_it_was(store: Store, prefix: Key, record: S
 
 
 def test_what_the_store_itself_writes_is_typed_too(store: Store) -> None:
-    """Operations, events and the answers of idempotency keys."""
+    """The store's own operations, events and idempotency answers are read back as typed records."""
 
     def body(w: Writer) -> dict[str, int]:
         w.save(MEMORY, ("mem_1",))
@@ -217,7 +217,7 @@ def test_the_json_of_an_earlier_version_loads(
 def test_saving_what_an_earlier_version_wrote_changes_nothing(
     store: Store, kind: Kind, key: Key, stored: dict[str, Any], record: StoredRecord
 ) -> None:
-    """Otherwise an operation would list memories and threads whose content is as it was."""
+    """Saving a record that an earlier version stored with other JSON makes no operation."""
     put(store, kind, key, stored)
     if type(record).KEEPS_UNKNOWN_FIELDS:
         assert write(store, lambda w: w.save(record, key)).operation is None
@@ -225,7 +225,7 @@ def test_saving_what_an_earlier_version_wrote_changes_nothing(
 
 @pytest.mark.parametrize("record", [THREAD, MEMORY, CONFLICT], ids=lambda value: type(value).__name__)
 def test_unknown_fields_survive_a_change(store: Store, record: Any) -> None:
-    """A store that a later version has used loses nothing when this one changes a record."""
+    """A record that a later version stored keeps its unknown fields when this version changes another field."""
     key = (record.id,)
     put(store, record.KIND, key, {**record.as_json(), "later": [1]})
     name = "title" if record.KIND is not Kind.CONFLICT else "copy"
@@ -279,13 +279,13 @@ def test_saving_a_redacted_record_with_its_secret_again_changes_nothing(store: S
 
 @pytest.mark.parametrize("content", [object(), {1, object()}, 1 << 70, "\ud800"])
 def test_what_json_cannot_hold_is_refused(store: Store, content: object) -> None:
-    """As a value, and not as a crash of the encoder."""
+    """Content that JSON cannot represent is refused with ValidationError."""
     with pytest.raises(ValidationError):
         write(store, lambda w: w.append_record(EntryRecord(kind=EntryKind.OTHER, content=content), ("thr_1",)))
 
 
 def test_json_of_another_shape_is_damage(store: Store) -> None:
-    """A record without a field that every version has written names itself."""
+    """Reading a record whose JSON lacks required fields raises Damaged, naming the record."""
     put(store, Kind.MEMORY, ("mem_1",), {"content": 1})
     with store.reader(SPACE) as reader, pytest.raises(Damaged, match="memory mem_1 of space default") as caught:
         reader.load(MemoryRecord, ("mem_1",))

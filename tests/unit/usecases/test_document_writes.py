@@ -123,7 +123,7 @@ def test_a_block_moves_between_documents_with_its_history(notes: Notes) -> None:
 
 
 def test_a_document_goes_with_its_memories(notes: Notes) -> None:
-    """Deleting a document deletes its memories; the history has both, and the event has the next version."""
+    """Deleting a document deletes its memories; the history has the deletion, and an event the next version."""
     names = [held["id"] for held in notes.memories().values()]
     assert notes.put({PATH: None}) == [PATH]
     assert notes.memories() == {}

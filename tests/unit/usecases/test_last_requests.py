@@ -9,7 +9,7 @@ from support.transcripts import Transcript, call, result, text, thread_entries
 
 
 def requests_of(*said: str, max_tokens: int = 2_000) -> str:
-    """Return the requests of a session in which a person said something, with a reply to each."""
+    """Return the text of the person's last requests, for a session in which they said these, each with a reply."""
     transcript = Transcript()
     for words in said:
         transcript.user(words)
@@ -18,13 +18,13 @@ def requests_of(*said: str, max_tokens: int = 2_000) -> str:
 
 
 def test_latest_first_and_each_once() -> None:
-    """Short ones are whole, their lines too; what the client adds to the person's words is not there."""
+    """Requests are listed latest first, each once, with all lines, and without what the client adds."""
     found = requests_of("yes", "Paint the gate:\n- green\n- twice", "<system-reminder>x</system-reminder>", "yes")
     assert found == f"{HEADING}\n- yes\n- Paint the gate:\n  - green\n  - twice"
 
 
 def test_words_of_a_refusal_and_beside_a_result() -> None:
-    """What the person says instead of permitting a call, and behind an interrupted one, are requests too."""
+    """Words with which a person refuses or interrupts a call are listed as requests."""
     refused = "The user doesn't want to take this action right now. STOP.\n\nthe user said:\nOil it first"
     transcript = Transcript()
     transcript.assistant(call("paint"))
@@ -36,7 +36,7 @@ def test_words_of_a_refusal_and_beside_a_result() -> None:
 
 
 def test_a_long_one_keeps_beginning_and_end() -> None:
-    """It leaves room for the ones before it."""
+    """A long request is shortened in its middle, so that the request before it is listed too."""
     words = " ".join(f"plank{number}" for number in range(2_000))
     found = requests_of("Count the planks.", f"Look: {words} Which one is missing?")
     assert found.startswith(f"{HEADING}\n- Look: plank0 ")
@@ -45,7 +45,7 @@ def test_a_long_one_keeps_beginning_and_end() -> None:
 
 
 def test_older_ones_are_left_out() -> None:
-    """The text has at most its tokens; without room for any it is empty."""
+    """Older requests are left out so that the text is within `max_tokens`; it is empty if none fits."""
     said = [f"Paint gate {number} as green as the others, and the hinges black." for number in range(40)]
     found = requests_of(*said, max_tokens=200)
     assert 150 < token_counter.count(found) <= 200

@@ -41,13 +41,13 @@ PASTED = (
 
 @pytest.mark.parametrize("text", TYPED)
 def test_what_a_person_typed_is_theirs(text: str) -> None:
-    """Also beside code, quotations and the markup of a client."""
+    """A person's own sentence counts as typed, also beside code, quotations and a client's markup."""
     assert WISH in typed_and_pasted(text)[0]
 
 
 @pytest.mark.parametrize("text", PASTED)
 def test_what_a_person_pasted_is_not(text: str) -> None:
-    """Announced, quoted, fenced, tagged, with the head of a mail, or as a chat."""
+    """A sentence that is announced, quoted, fenced, tagged, of a mail or a chat counts as pasted."""
     typed, pasted = typed_and_pasted(text)
     assert WISH not in typed
     assert WISH in pasted
@@ -59,7 +59,7 @@ def outside(talk: Talk, content: str = WISH, kind: MemoryType = MemoryType.PREFE
 
 
 def test_a_candidate_has_the_origin_of_its_line() -> None:
-    """The line with most of its words decides; where the person says it as well, it is theirs."""
+    """A candidate's words are from a tool, web page or paste if its line is, unless the person says it as well."""
     assert outside(Talk().user(WISH)) is None
     assert outside(Talk().user(f"Here is the mail:\n{WISH}")) == "its words are from pasted or quoted text"
     assert outside(Talk().call("Bash", {"command": "cat a"}, WISH)) == "its words are from a tool's result"
@@ -69,7 +69,7 @@ def test_a_candidate_has_the_origin_of_its_line() -> None:
 
 
 def test_a_sentence_that_an_agent_repeats_is_not_its_own() -> None:
-    """Word for word in a tool's result before: the agent has copied it."""
+    """A sentence that a tool's result had before the agent said it counts as the tool's words."""
     fact = "The importer of `harbour` requires the flag `--strict` on every machine"
     copied = Talk().call("Read", {"file_path": "/a"}, f"{fact}.").reply(f"{fact}.")
     assert outside(copied, f"{fact} (2026-03-01).", MemoryType.FACT) is not None
@@ -86,7 +86,7 @@ def test_a_sentence_that_an_agent_repeats_is_not_its_own() -> None:
     ],
 )
 def test_what_was_served_is_not_read_again(served: str) -> None:
-    """A prompt with a context before it, or behind it, is read without the context."""
+    """A context that Reverie put into a prompt is removed before the prompt is read for memories."""
     talk = without_recalled(Talk().user(f"Fix the parser.\n\n{served}").reply("Yes.").messages)
     assert talk[0].content.strip() == "Fix the parser."
     assert Extractive().candidates(talk) == ()
@@ -101,7 +101,7 @@ def test_what_was_served_is_not_read_again(served: str) -> None:
     ],
 )
 def test_answers_of_the_memorys_own_tools_are_not_read_again(tool: str, given: dict[str, str]) -> None:
-    """Also where the agent asks by the command line."""
+    """Results of memory tools and of `reverie` commands are removed before memories are extracted."""
     talk = without_recalled(Talk().call(tool, given, WISH).messages)
     assert all(WISH not in str(message.content) for message in talk)
     other = without_recalled(Talk().call("Bash", {"command": "make"}, WISH).messages)
@@ -122,7 +122,7 @@ def test_answers_of_the_memorys_own_tools_are_not_read_again(tool: str, given: d
 def test_what_is_said_instead_of_an_edit_is_the_persons(
     tool: str, *, failed: bool, before: str, is_theirs: bool
 ) -> None:
-    """The result of a refused edit has the person's words; a program's output that looks like one does not."""
+    """What a person said in refusing an edit counts as theirs; a program's output of the same words does not."""
     refused = (
         f"{before}The user doesn't want to proceed with this tool use. The tool use was rejected."
         f" To tell you how to proceed, the user said:\n{WISH}"

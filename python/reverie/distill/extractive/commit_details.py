@@ -183,7 +183,7 @@ def is_fix(subject: str) -> bool:
 
 
 def is_correction(subject: str) -> bool:
-    """Return True for the subject of a commit that changes earlier work: a fix, or what a review asked for."""
+    """Return True if a commit's subject says that it changes earlier work: a fix, or a change asked for in review."""
     return is_fix(subject) or _OF_REVIEW.search(subject) is not None
 
 
@@ -193,7 +193,7 @@ def without_type(subject: str) -> str:
 
 
 def read_message(commit: Commit) -> Message:
-    """Return what the message of a commit says behind its subject, without what holds only for now or is of tests."""
+    """Return problem, lesson and other sentences of a commit's message, without those about tests or only for now."""
     body = _body(commit)
     told = without_left_out(body, lambda sentence: _TEMPORARY.search(sentence) or _OF_TESTS.search(sentence))
     problem = _problem(told, commit.body)
@@ -225,7 +225,7 @@ def without_left_out(told: Iterable[str], is_left_out: Callable[[str], object]) 
 
 
 def is_tiny(report: str, subject: str) -> bool:
-    """Return True where git reports that a commit changed three lines at most; what a fix changed may be one line."""
+    """Return True if git reports at most three changed lines, and the commit's subject is not that of a fix."""
     counts = _CHANGED_LINES.search(report)
     return (
         counts is not None and sum(map(int, re.findall(r"(\d+) [id]", counts.group()))) <= _TINY and not is_fix(subject)
@@ -233,7 +233,7 @@ def is_tiny(report: str, subject: str) -> bool:
 
 
 def same_line(line: str, subject: str) -> bool:
-    """Return True where one line says the other, but for its full stop."""
+    """Return True if one line is contained in the other, apart from white space and a final full stop."""
     return one_line(line).rstrip(".") in one_line(subject) or one_line(subject).rstrip(".") in one_line(line)
 
 
@@ -258,7 +258,7 @@ def _problem(told: Sequence[str], message: str) -> list[str]:
 
 
 def _message(commit: Commit) -> str:
-    """Return the message that a command gives its commit, without who signed it.
+    """Return the message of a commit from the command that made it, without signatures; "" if it is not found.
 
     A command may make several commits, and write other texts: the message is the one that begins with the subject.
     """
@@ -270,7 +270,7 @@ def _message(commit: Commit) -> str:
 
 
 def _given(command: str, start: int, end: int) -> str:
-    """Return the message in a stretch of a command: a here-document in its first line, or each `-m` as a paragraph."""
+    """Return the commit message in a part of a command: its here-document, else its `-m` options as paragraphs."""
     first = next((one for one in here_documents(command) if start <= one.start < end), None)
     if first is not None and "\n" not in command[start : first.start]:
         return without_signatures(first.text)
@@ -291,7 +291,7 @@ def _body(commit: Commit) -> list[str]:
 
 
 def _with_open_lines(found: Sequence[str], text: str) -> list[str]:
-    """Return sentences with the items of a list joined to the line before it, where that is no sentence without them.
+    """Return the sentences, with list items joined to an introducing line that is no sentence without them.
 
     A line that names a fault ("These were lost:") is kept as well: its items alone would read as what is right. One
     that says what the commit did ("Move the bell to its own file:") is a sentence, where its items are sentences too.

@@ -134,7 +134,7 @@ class ThreadFold:
     files: FileUse = field(default_factory=FileUse)
 
     def follow(self, messages: Sequence[Message]) -> ThreadFold:
-        """Add the messages that came next; returns self."""
+        """Add the messages that follow those added so far; returns self."""
         found = trace.read_trace(messages)
         told = gather_facts(found, self.pending)
         self._update_speech(found)

@@ -237,7 +237,7 @@ def _answered(call: ToolCall, name: str, result: dict[str, Any], seq: int) -> To
 
 
 def _refusal(call: ToolCall) -> Iterable[Utterance]:
-    """Return what the person said when they refused a call: their words are in its result, and nowhere else."""
+    """Yield the person's words in refusing a call; only the call's result has them."""
     found = _REFUSED.match(call.result) if call.failed and call.tool not in _QUESTIONS else None
     if found is not None:
         yield Utterance("user", found["words"], call.result_seq, call.at, refusal=True)
