@@ -95,7 +95,7 @@ def parse_valid(
 
 
 def read_file(path: Path) -> bytes:
-    """Return the bytes of a settings file; none if it does not exist.
+    """Return the bytes of a settings file; empty bytes if it does not exist.
 
     Raises:
         ValidationError: too large, no regular file, or not readable.

@@ -80,7 +80,7 @@ class Hit(NamedTuple, Generic[M]):
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[M]):
-    """The result of a recall: the hits that are shown, and how many `weaker` ones are not.
+    """The result of a recall: the hits shown, and how many `weaker` hits are not shown.
 
     `min_score` is the relevance that decided it: of each hit where the caller gave one, else of the best hit.
     """
@@ -167,14 +167,14 @@ class SearchIndex:
 
     @property
     def has_threshold(self) -> bool:
-        """True if the threshold of silence was learned, and from about as many memories as there are now."""
+        """True if a threshold was learned, and from a number of memories that is near to the present one."""
         if self._learned is None:
             return False
         size = self._learned[0]
         return size / _GROWTH <= len(self) <= size * _GROWTH
 
     def threshold(self) -> float:
-        """Return the relevance that this store exceeds by chance for few queries only, as learned from the probes."""
+        """Return the relevance below which a recall shows nothing, learned with unrelated probe queries."""
         if self._learned is None or not self.has_threshold:
             self._learned = len(self), query_relevance.threshold(map(self._best_relevance, query_relevance.PROBES))
         return self._learned[1]
@@ -193,7 +193,7 @@ class SearchIndex:
         after: str,
         limit: int,
     ) -> list[str]:
-        """Return the ids behind `after` of memories of one of the types and projects, with all tags, in order."""
+        """Return in order the ids after `after` of memories of one of the types and projects, with all the tags."""
         return self.index.ids(_groups(types, tags, projects), after, limit)
 
 
@@ -206,7 +206,7 @@ def _index_record(memory: Recalled) -> IndexEntry:
 def _groups(
     types: Collection[MemoryType] | None, tags: Collection[str] | None, projects: Collection[str] | None
 ) -> list[list[str]]:
-    """Return a filter: a memory must be in one group at least of each list (its types, its projects, each tag)."""
+    """Return a filter for the index: a memory must be in at least one group of each of these lists."""
     any_of = [] if types is None else [[_type_group(kind) for kind in types]]
     any_of += [] if projects is None else [[_project_group(project) for project in projects]]
     return [*any_of, *([_tag_group(tag)] for tag in tags or ())]
@@ -225,7 +225,7 @@ def _tag_group(tag: str) -> str:
 
 
 def counted(memory: M) -> Counted[M]:
-    """Return a memory with the tokens of its line."""
+    """Return a memory with the tokens of its recalled line."""
     return Counted(memory, token_counter.count(recall_line(memory)) + 1)
 
 

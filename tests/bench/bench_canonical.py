@@ -43,7 +43,7 @@ def timed(work: Callable[[], object], passes: int) -> float:
 def compare(
     title: str, size: int, ours: Callable[[], object], theirs: Callable[[], object], goal: float | None = None
 ) -> None:
-    """Time both alternately; print our speed, the median ratio, and whether it reaches the goal."""
+    """Time our function and another one alternately; print our speed, the median ratio, and if it reaches the goal."""
     passes = max(1, 1_000_000 // size)
     gc.collect()
     gc.disable()
@@ -93,7 +93,7 @@ def texts(values: Sequence[Any]) -> list[bytes]:
 
 
 def call_each(function: Callable[[Any], object], items: Sequence[Any]) -> Callable[[], None]:
-    """Return a function that calls `function` on every item."""
+    """Return a function that calls `function` with every item."""
 
     def work() -> None:
         for item in items:

@@ -82,7 +82,7 @@ def main() -> None:
 
 
 def appends(daemon: Daemon, agents: int, seconds: float, figures: Figures) -> None:
-    """Run all agents for some seconds, in one loop over their connections."""
+    """Let all agents append messages for some seconds, in one loop over their connections, and note each latency."""
     waiting = selectors.DefaultSelector()
     sent: dict[int, float] = {}
     peers = []

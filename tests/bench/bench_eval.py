@@ -68,7 +68,7 @@ def _texts(judge: Any, events: list[Any]) -> Any:
 
 
 def _context(event: Any, budget: int) -> str:
-    """Return our context before a cut: the part of its file before the client's own summary."""
+    """Return our context of the entries before a cut in its file, as text within the budget."""
     last = event["all_pre"][-1]["raw"]["uuid"]
     read = list(read_entries(Path(event["path"]), tokens=False))
     end = next(index for index, entry in enumerate(read) if entry.id == last) + 1

@@ -156,7 +156,7 @@ def settle(daemon: Daemon) -> None:
 
 
 def first_recall(daemon: Daemon, query: str) -> dict[str, float]:
-    """Time the first recall of a process, started again for it so that nothing opened the index before."""
+    """Restart the daemon, so that no index is open, and time the first recall."""
     daemon.stop()
     daemon.start()
     before, began = cpu_seconds(daemon.pid), time.perf_counter()

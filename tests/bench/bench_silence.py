@@ -45,21 +45,21 @@ def indexed(texts: Sequence[str]) -> tuple[SearchIndex, dict[str, Memory]]:
 
 
 def answered(texts: Sequence[str], prompts: Sequence[str], min_score: float | None = None) -> float:
-    """Return the share of prompts that a store of these texts answers."""
+    """Return the share of prompts for which a store of these texts shows a memory."""
     index, memories = indexed(texts)
     hits = [index.recall(prompt, by_id(memories), limit=10, min_score=min_score).hits for prompt in prompts]
     return sum(map(bool, hits)) / max(1, len(prompts))
 
 
 def statements() -> list[str]:
-    """Return the statements of readers about sessions."""
+    """Return the longer sentences of the sessions' summaries."""
     path = SHARED / "data/gold/session_summaries.json"
     sessions: list[Any] = json.loads(path.read_text("utf-8")) if path.exists() else []
     return [text for session in sessions for text in _texts(session["summary"]) if len(text.split()) > EVERY]
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Yield the sentences in a summary: its texts with blanks in them."""
+    """Yield the sentences in a summary: those texts anywhere in its JSON that contain a blank."""
     if isinstance(value, str):
         yield from [value] if " " in value else []
     elif isinstance(value, dict):

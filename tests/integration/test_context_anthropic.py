@@ -76,7 +76,7 @@ def blocks_of(messages: list[Message]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("placement", PLACEMENTS)
 def test_a_small_conversation_is_accepted(api: MessagesApi, client: anthropic.Anthropic, placement: Any) -> None:
-    """Every tier, thinking, an image and an open call, in both placements."""
+    """A conversation with every tier, thinking, an image and an open call is accepted in both placements."""
     image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "aGk="}}
     talk = Talk().user([{"type": "text", "text": "what is this?"}, image]).reply("a picture").user("fix it")
     talk.call("Bash", {"command": "make"}, "", thinking="hm").open_call("Bash", {"command": "make test"})
@@ -128,7 +128,7 @@ def test_the_server_refuses_invalid_requests(api: MessagesApi, client: anthropic
 
 @pytest.mark.parametrize("path", all_sessions(count(4, 10), step=count(3, 1)), ids=lambda path: path.name[:13])
 def test_sessions_are_accepted_at_every_cut(api: MessagesApi, client: anthropic.Anthropic, path: Path) -> None:
-    """Distilled and undistilled, in both placements, within 35,000 tokens right after a distillation."""
+    """Contexts of sessions are accepted at every cut, distilled or not, and are within their token limit."""
     messages = main_line(read_entries(path, tokens=False))
     api.signed = blocks_of(messages)
     steps = count(SAMPLE, len(messages))
@@ -168,7 +168,7 @@ def _placed(parts: Parts, placement: Any) -> Parts:
 
 
 def _least(messages: list[Message]) -> int:
-    """Return the minimum budget for a session's last turn, for sessions that end with a very long message."""
+    """Return the least budget in which a session's last turn fits, for sessions that end with a long message."""
     try:
         assemble(Parts(messages=tuple(messages), model=MODEL), Limits(max_tokens=1))
     except TokenBudgetExceeded as refused:

@@ -27,7 +27,7 @@ EXTEND_AFTER = 128  # entries behind the outline at which it is extended in the 
 async def message_page(
     services: Services, space: str, thread_id: str, *, after: int, limit: int, last: int | None = None
 ) -> wire.Page[wire.StoredMessage]:
-    """Return one page of the thread's verbatim messages, with `last` one of the last so many. Raises NotFound."""
+    """Return one page of a thread's messages, word for word; with `last` of its last so many only. Raises NotFound."""
     snapshot = partial(message_pages.snapshot_page, thread_id=thread_id, after=after, limit=limit, last=last)
     job = await read(services, space, snapshot)
     if job is None:
@@ -47,7 +47,7 @@ async def entry_page(
 
 
 async def extend_outline(services: Services, space: str, thread_id: str, *, bulk: bool = False) -> None:
-    """Bring the outline of a thread up to date; `bulk`: only where many entries are behind it. Raises NotFound."""
+    """Bring a thread's outline up to date; with `bulk` only where EXTEND_AFTER entries are new. Raises NotFound."""
     async with keyed_lock("outline", f"{space}/{thread_id}"):
         if bulk and await read(services, space, partial(thread_outline.pending, thread_id=thread_id)) < EXTEND_AFTER:
             return

@@ -33,7 +33,7 @@ WHO = "schedule"
 
 
 def register_scheduled_jobs(services: Services) -> None:
-    """Register the jobs of schedules: `dream`, whose options may name a `tokenBudget`, and `learn`."""
+    """Register the two jobs that a schedule can start: `dream`, whose options may name a `tokenBudget`, and `learn`."""
 
     async def run_dream(space: str, options: dict[str, Any]) -> None:
         await dream_by_schedule(services, space, options.get("tokenBudget"))
@@ -78,7 +78,7 @@ async def dream_by_schedule(services: Services, space: str, token_budget: int | 
 
 
 async def learn_from_all(services: Services, space: str) -> None:
-    """Learn from each thread of a space with messages not learnt from; one that fails does not keep the others."""
+    """Learn from each thread of a space with messages not learnt from; a failing thread does not stop the others."""
     through = await read(services, space, _unlearnt)
     batches = _batches(services)
     entries: list[BatchEntry] = []
@@ -118,7 +118,7 @@ def _unlearnt(reader: Reader) -> dict[str, int]:
 
 
 async def _first_requests(services: Services, space: str, thread: str, through: int) -> list[ModelRequest]:
-    """Return what learning from a thread asks first; nothing where it was deleted."""
+    """Return the first requests to a model for learning from a thread; none where it was deleted or has nothing new."""
     try:
         job = await read(services, space, lambda reader: learn_snapshot(services, reader, thread, through=through))
     except NotFound:
@@ -132,7 +132,7 @@ async def _first_requests(services: Services, space: str, thread: str, through: 
 async def _resumed(
     batches: Batches, space: str, *, learning: bool
 ) -> tuple[list[BatchEntry], dict[str, Outcome], dict[str, int]]:
-    """Return the batches that were sent before, of learning or of dreams, their outcomes, and the last entries read."""
+    """Return unfinished batches of learning or of dreams, their outcomes so far, and each thread's last entry read."""
     outcomes: dict[str, Outcome] = {}
     through: dict[str, int] = {}
     entries = batches.under_way(space, learning=learning)

@@ -1,4 +1,4 @@
-"""Update the search indexes of memories and messages behind the requests, and save them for the next start."""
+"""Update the search indexes of memories and messages in the background, and save them for the next start."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def keep_index(
     every_s: float = EVERY_S,
     save_after_s: float = SAVE_AFTER_S,
 ) -> None:
-    """Open the index of every space, follow the store's commits and save now and then, until cancelled."""
+    """Open the memory index of every space, apply new commits to it and save it from time to time, until cancelled."""
     loop = asyncio.get_running_loop()
     commits, saved_at = -1, loop.time()
     await asyncio.sleep(first_after_s)
@@ -47,12 +47,12 @@ async def keep_index(
 
 
 def save_indexes(services: Services) -> None:
-    """Save the indexes that this process has opened: for the stop, which waits for a save that is running too."""
+    """Save the memory indexes that this process has opened, when the daemon stops; waits for a save that is running."""
     _save_memories(services, services.recall.opened(), 0)
 
 
 def _save_memories(services: Services, spaces: Sequence[str], changes_min: int) -> None:
-    """Bring the memory indexes of spaces up to date, save those with at least so many changes; errors are logged."""
+    """Bring the memory indexes of spaces up to date, and save those with at least `changes_min` changes; log errors."""
     for space in spaces:
         try:
             if services.recall.catch_up(space) >= changes_min:
@@ -68,7 +68,7 @@ async def keep_messages(
     every_s: float = EVERY_S,
     save_after_s: float = SAVE_AFTER_S,
 ) -> None:
-    """Open the message index of every space, follow the store's commits and save now and then, until cancelled."""
+    """Open the message index of every space, apply new commits to it and save it from time to time, until cancelled."""
     loop = asyncio.get_running_loop()
     commits, saved_at = -1, loop.time()
     await asyncio.sleep(first_after_s)
@@ -86,7 +86,7 @@ async def keep_messages(
 
 
 async def keep_vectors(services: Services, *, first_after_s: float = FIRST_AFTER_S, every_s: float = EVERY_S) -> None:
-    """Embed messages behind the requests where an embedder is configured, until cancelled.
+    """Embed new messages in the background where an embedder is configured, until cancelled.
 
     An embedder that cannot be used is named in the log; then words alone are searched, until the next start.
     """
@@ -116,14 +116,14 @@ def _save_vectors(services: Services, space: str, *, at_once: bool = False) -> N
 
 
 def save_messages(services: Services) -> None:
-    """Save the message indexes and vectors that this process has opened: for the stop."""
+    """Save the message indexes and vectors that this process has opened, when the daemon stops."""
     for space in services.messages.opened():
         _save_messages(services, space, 1, merge=False)
         _save_vectors(services, space, at_once=True)
 
 
 def _save_messages(services: Services, space: str, changes_min: int, *, merge: bool = True) -> None:
-    """Save the index of a space with at least so many changes; an error is logged, and it is saved the next time."""
+    """Save a space's message index if it has `changes_min` changes or, with `merge`, many segments; log an error."""
     try:
         messages = services.messages
         if messages.unsaved(space) >= changes_min or (merge and messages.has_many_segments(space)):

@@ -154,7 +154,7 @@ def _refuse_new_errors(changed: bytes, layout: "Layout") -> None:
 
 
 def _without_secrets(name: str, value: Any) -> Any:
-    """Return the value, but only the number of the user's own secrets: a list of all settings may be shared."""
+    """Return a setting's value; for `redact.literals`, the user's own secrets, only how many there are."""
     return f"({counted(len(value), 'literal')})" if name == "redact.literals" and value else value
 
 
@@ -220,7 +220,7 @@ def _table_lines(lines: list[str], section: str) -> tuple[int | None, int]:
 
 
 def _last_line(lines: list[str], at: int, end: int) -> int:
-    """Return the last line of the value that begins at `at`: that of a list ends at its closing bracket.
+    """Return the index of the last line of the TOML value that begins at line `at`; a list ends at its closing bracket.
 
     Brackets in strings and comments do not count: after `["a]",  # ]` the list is still open.
     """

@@ -50,7 +50,7 @@ def eval_memories(paths: Paths, split: Split = SPLIT, json: Json = False) -> Non
 
 
 def _cells(row: "Row") -> tuple[str, ...]:
-    """Return one row of the table; what is the person's has a dash for its project."""
+    """Return one row of the table as texts; the project column of the person's own memories has a dash."""
     return (
         row.type,
         row.project or "-",
@@ -62,7 +62,7 @@ def _cells(row: "Row") -> tuple[str, ...]:
 
 
 def _as_json(result: "FutureUse", split: int) -> dict[str, Any]:
-    """Return the result as JSON values; the project of what is the person's is null."""
+    """Return the result as JSON values; the project of the person's own memories is null."""
     from reverie.evals.memory_use_in_later_sessions import CONTRADICTED_COST, WRITTEN_COST  # noqa: PLC0415 - loads the engine
 
     return {

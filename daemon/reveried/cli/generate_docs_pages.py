@@ -157,7 +157,7 @@ def _command_section(name: str, command: Any, heading: str) -> str:
 
 
 def _help_text(command: Any) -> str:
-    """Return the command's help: a sentence, its example as code, and what is said behind that."""
+    """Return a command's help: its sentence, its example as code, and the text that follows the example."""
     sentence, marker, rest = (command.help or "").partition("Example: ")
     if not marker:
         return sentence.strip()

@@ -55,19 +55,19 @@ def undo(
 
 
 def _confirm(client: "Client", target: wire.Operation, newer: wire.Operation | None, *, json: bool) -> None:
-    """Print what the operation did, and a newer one that cannot be undone, and ask whether to undo it."""
+    """Print what the operation did, and any newer operation that cannot be undone, and ask whether to undo it."""
     lines = [] if newer is None else [_for_good(newer)]
     lines.append(f"Operation {target.id}: {target.why} ({when(target.at)}, {target.who})")
     confirm("\n".join([*lines, *effects(client, target)]), "Undo it?", json=json)
 
 
 def _for_good(operation: wire.Operation) -> str:
-    """Return the line that names a newer operation, which cannot be undone."""
+    """Return the line that warns of a newer operation, whose removals are final and are not undone."""
     return f"Not undone: operation {operation.id} is newer ({operation.why}); what it removed is gone for good."
 
 
 def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | None]:
-    """Return the newest operation that can be undone and has not been; and a newer one that removed for good."""
+    """Return the newest operation that can still be undone, and the newest purge after it or None."""
     newer: wire.Operation | None = None
     # Newest first: an undo comes before the operation that it undoes. An undo that was itself undone does not count.
     undone: set[str] = set()

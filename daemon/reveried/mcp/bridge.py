@@ -150,7 +150,7 @@ class Bridge:
         return send(method, body, headers)
 
     def _open_again(self) -> None:
-        """Open the session anew, at a daemon that does not know it. Raises ReverieError."""
+        """Open a new session of the client at a daemon that does not know its old one. Raises ReverieError."""
         self._session = ""
         answer = self._send(self._opening)
         if (error := answer.error()) is not None:
@@ -160,7 +160,7 @@ class Bridge:
     # Streams
 
     def _subscribed(self, request: Request, answer: Answer) -> None:
-        """Follow the changes of the session's resources from the first subscription on."""
+        """Note a subscription or its end; from the first one on, copy the session's notifications to the client."""
         uri = request.params.get("uri")
         if b'"error"' in answer.body[:200] or not isinstance(uri, str):
             return
@@ -180,17 +180,17 @@ class Bridge:
         return self._send(None, "GET")
 
     def _follow(self, number: str | int | None, answer: Answer, *, again: Callable[[], Answer]) -> None:
-        """Copy a stream in a thread of its own; it is opened once more by `again` where it breaks off."""
+        """Copy a stream to the client in a new thread; at its break continue with the one that `again` opens."""
         self._streams[number] = answer
         threading.Thread(target=self._copy, args=(number, answer, again), daemon=True).start()
 
     def _follow_call(self, request: Request | None, number: str | int | None, answer: Answer) -> None:
-        """Copy the stream of a call, which ends with its answer, in a thread of its own."""
+        """Copy the stream of a call to the client, up to the call's answer, in a new thread."""
         self._streams[number] = answer
         threading.Thread(target=self._copy_call, args=(request, number, answer), daemon=True).start()
 
     def _copy_call(self, request: Request | None, number: str | int | None, answer: Answer) -> None:
-        """Write each event of a call's stream as a line; where it breaks off before the answer, that it did."""
+        """Write each event of a call's stream as a line; if it ends before the answer, write an error as the answer."""
         is_answered = False
         try:
             try:
@@ -245,7 +245,7 @@ class Bridge:
 
 
 def _request_or_none(value: Any) -> Request | None:
-    """Return a message as a request; None for a batch and an answer, and for what the daemon is to refuse."""
+    """Return a message as a request; None for a batch, an answer, or a message that the daemon has to refuse."""
     try:
         return protocol.request_of(value) if isinstance(value, dict) else None
     except RpcError:
@@ -253,7 +253,7 @@ def _request_or_none(value: Any) -> Request | None:
 
 
 def _without_daemon(request: Request | None, number: str | int | None, error: ReverieError) -> dict[str, Any]:
-    """Return the answer where the daemon gives none: what this version would say, else what to do.
+    """Return the answer to a request that the daemon did not answer: the server's description, or an error with a hint.
 
     A client that is refused is described the server too: it would say nothing of the reason, and the tools do.
     """
@@ -276,7 +276,7 @@ def _without_daemon(request: Request | None, number: str | int | None, error: Re
 
 
 def _failed(request: Request | None, number: str | int | None, error: ReverieError) -> dict[str, Any]:
-    """Return an error of the daemon: as the result of a tool, where the agent reads it, else as the error."""
+    """Return the answer for an error of the daemon: a tool's result, which the agent reads, else an RPC error."""
     text = f"{error.message}; {error.hint}" if error.hint else error.message
     if request is not None and request.method == "tools/call":
         result = {"content": [{"type": "text", "text": text}], "isError": True}
@@ -286,7 +286,7 @@ def _failed(request: Request | None, number: str | int | None, error: ReverieErr
 
 
 def _about() -> str:
-    """Return what the daemon cannot see: a name of this process, the client's process, and the folder."""
+    """Return a name of this process, its parent's process id and its folder as one text, for the daemon."""
     try:
         folder = quote(os.getcwd())  # noqa: PTH109 - without a Path
     except (OSError, UnicodeEncodeError):  # deleted, or no text

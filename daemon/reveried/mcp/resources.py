@@ -1,4 +1,4 @@
-"""The resources of the server: working state, notes, the index, the documents; and notifications of their changes."""
+"""The resources of the MCP server (state, notes, index, documents), and notifications of their changes."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def path_of(uri: str) -> str | None:
 
 
 async def listed(call: Call, project: str | None) -> list[ListedDocument]:
-    """Return the documents of a project and of the person, by path; all of them for None."""
+    """Return the documents of a project and of the person, sorted by path; all documents where `project` is None."""
     documents = sorted(await call.services.sync_service.documents(call.space), key=lambda document: document.path)
     if project is None:
         return documents
@@ -140,7 +140,7 @@ def _mime(path: str) -> str:
 
 
 async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[str, Any]:
-    """Return what a resource holds; `thread` is the client's, empty where it has none yet.
+    """Return the content of the resource `uri`; `thread` is the client's thread, empty where it has none yet.
 
     Raises:
         NotFound: there is no such resource.
@@ -181,7 +181,7 @@ def _notes_text(reader: Reader, thread: str) -> str:
 
 
 class Watch:
-    """The subscription of one client: to the URIs of resources, and to the list of them.
+    """The subscription of one client: the URIs of resources, and with `lists` also the list of resources.
 
     `thread` returns the client's thread, empty where it has none yet.
     """
@@ -195,7 +195,7 @@ class Watch:
         self._stamps: dict[str, Any] = {}  # what a resource of the thread was then
 
     def begin(self, reader: Reader, thread: str) -> None:
-        """Take what is there now as known."""
+        """Note what is there now, so that only later changes are notified."""
         self._after = reader.last_seq(Kind.EVENT)
         if self.lists:
             self._paths = {document.path for _, document in reader.records(DocumentRecord)}
@@ -225,7 +225,7 @@ class Watch:
 
 
 def _stamp(reader: Reader, uri: str, thread: str) -> Any:
-    """Return what differs after a change of the working state or of the notes of a thread."""
+    """Return a value that differs after each change of a thread's working state or notes; None without a thread."""
     if not thread or not reader.exists(Kind.THREAD, (thread,)):
         return None
     if uri == STATE:
@@ -234,7 +234,7 @@ def _stamp(reader: Reader, uri: str, thread: str) -> Any:
 
 
 async def changes(call: Call, watch: Watch, subscription: Subscription) -> AsyncGenerator[list[Change], None]:
-    """Yield the notifications after each commit that has any, and an empty list every HEARTBEAT_S without.
+    """Yield the notifications of each commit that has any; an empty list first and after HEARTBEAT_S without one.
 
     It ends with the daemon, and when the caller's token is revoked.
     """

@@ -38,7 +38,7 @@ LISTED = 100  # batches of an account, newest first, among which one is looked f
 
 
 class BatchItem(msgspec.Struct, frozen=True):
-    """A request of a batch under an id of ours; `sent` are its tokens by our own count, where it is only read."""
+    """One request of a batch under our own id; `sent` is our count of its tokens, for a job that only reads results."""
 
     id: str
     request: ModelRequest | None = None
@@ -169,7 +169,7 @@ async def _newest(job: BatchJob) -> list[ListedBatch]:
 
 
 def _age_s(created_at: str, date: str) -> float | None:
-    """Return the seconds between a time in RFC 3339 and the time of a response's `Date`; None where one is no time."""
+    """Return the seconds from `created_at` (RFC 3339) to a response's `Date`; None where one of them is no time."""
     try:
         return (parsedate_to_datetime(date) - datetime.fromisoformat(created_at)).total_seconds()
     except (ValueError, TypeError, OverflowError):
@@ -177,7 +177,7 @@ def _age_s(created_at: str, date: str) -> float | None:
 
 
 async def _results(job: BatchJob) -> list[BatchResult]:
-    """Return the results of a batch that has ended: those of the items, and for a missing one a failure."""
+    """Return the result of each item of an ended batch; a failure for an item that has none."""
     sent = {item.id: item.sent for item in job.items}
     found: dict[str, BatchResult] = {}
     async with client_of(job, body_bytes=RESULTS_BYTES_MAX) as client:
@@ -200,7 +200,7 @@ async def _results(job: BatchJob) -> list[BatchResult]:
 
 
 def _is_at(url: str, base_url: str) -> bool:
-    """Return whether an address is one of the server of `base_url`, as the client reads both; a path alone is."""
+    """Return True if `url` is relative, or has the scheme, host and port of `base_url`."""
     try:
         there, here = httpx2.URL(url), httpx2.URL(base_url)
     except httpx2.InvalidURL:
@@ -210,7 +210,7 @@ def _is_at(url: str, base_url: str) -> bool:
 
 
 async def _lines(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yield the lines of a body; an empty one for each that is longer than any result.
+    """Yield the lines of a body; an empty line in place of each that is longer than BODY_BYTES_MAX.
 
     The client's own decoder copies what it has of a line with every piece of it, and ends at a line that is no JSON.
     """
@@ -257,7 +257,7 @@ def _result(line: _Line, sent: int) -> BatchResult:
 
 
 def _decoded(data: bytes, kind: type[T]) -> T:
-    """Return a body as a value of `kind`. Raises ModelFailed for one that is not."""
+    """Decode the body of a response as a value of `kind`. Raises ModelFailed where it is none."""
     try:
         return from_json(data, kind)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

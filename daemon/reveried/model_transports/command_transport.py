@@ -61,7 +61,7 @@ _STOP_REASONS: Final[dict[str, StopReason]] = {
 
 
 class _Output(NamedTuple):
-    """The end of a program: its exit status, and its output up to the limit of each."""
+    """The exit status of a program that has ended, and its two outputs, each up to its limit."""
 
     status: int
     stdout: bytes
@@ -80,7 +80,7 @@ class CommandTransport:
         folder: Path,
         redact: Callable[[str], str],
     ) -> None:
-        """`models` are the names for `{model}` by role; `redact` cleans what of the program's errors is shown."""
+        """Take the models' names for `{model}` by role; `redact` cleans the program's error output that is shown."""
         self._command = tuple(command)
         self._stdin = stdin
         self._models = dict(models)
@@ -209,7 +209,7 @@ def _stdin_json(request: ModelRequest, model: str) -> bytes:
 
 
 async def _communicate(process: asyncio.subprocess.Process, data: bytes) -> _Output:
-    """Feed the program and read it until it has ended, or has printed too much."""
+    """Write the request to the program and read its output until it has ended, or has printed more than is allowed."""
     assert process.stdin is not None
     assert process.stdout is not None
     assert process.stderr is not None
@@ -248,14 +248,14 @@ async def _read(stream: asyncio.StreamReader, into: bytearray, limit: int) -> No
 
 
 async def _read_end(stream: asyncio.StreamReader, into: bytearray, limit: int) -> None:
-    """Read a pipe to its end, and leave the last `limit` bytes in `into`: a program that is not read would wait."""
+    """Read a pipe to its end, so that the program never waits for a reader; keep its last `limit` bytes in `into`."""
     while piece := await stream.read(1 << 16):
         into += piece
         del into[:-limit]
 
 
 def _envelope(text: str) -> dict[str, Any]:
-    """Return the outermost JSON object of an output, empty where it is none; lines before the last are let pass."""
+    """Return the JSON object that an output is, or that its last line is; an empty one where neither is an object."""
     for candidate in (text, text.strip().rpartition("\n")[2]):
         try:
             value = json.loads(candidate)
@@ -279,7 +279,7 @@ def _unparseable(why: str) -> ModelFailed:
 
 
 def _claimed(usage: Mapping[str, Any], kind: Literal["input", "output"], most: int) -> int:
-    """Return the tokens that a program says it has used, at most `most`; 0 where it names no count."""
+    """Return the tokens that a program says it has used, at most `most`; 0 where it gives no number."""
     found = (usage.get(name) for name in (f"{kind}Tokens", f"{kind}_tokens"))
     claimed = next((n for n in found if isinstance(n, int) and not isinstance(n, bool) and n >= 0), 0)
     if claimed > most:

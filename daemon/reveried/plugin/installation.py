@@ -46,7 +46,7 @@ _OURS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The files of one client: where its copy of the plugin is, and its settings, None where none are changed."""
+    """The places of one client: the folder of its plugin, and its settings file, None where none is changed."""
 
     client: str
     home: Path
@@ -80,7 +80,7 @@ def place_of(client: str, env: Mapping[str, str], home: Path, data_dir: Path) ->
 
 
 def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run: bool) -> Change:
-    """Give a client the plugin; return what was, or with `dry_run` would be, changed.
+    """Install the plugin for a client; return what was changed, or with `dry_run` what would be.
 
     Raises:
         Conflict: there is another plugin of that name, or the settings cannot have our tables.
@@ -109,7 +109,7 @@ def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run
 
 
 def uninstall(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run: bool) -> Change:
-    """Take the plugin away; the settings become what they were, byte for byte, or lose our tables alone.
+    """Remove the plugin; restore the settings from before the installation, or remove only our tables from them.
 
     Only the files that `contents` names are removed, and folders that are empty then.
 
@@ -141,7 +141,7 @@ def uninstall(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_r
 
 
 def untrusted_hooks(settings: Path) -> int:
-    """Return how many of our hooks a person has not trusted in Codex, which then runs none of them without a word.
+    """Return how many of the plugin's hooks the person has not trusted in Codex, which silently skips them.
 
     0 where the plugin is not installed there.
     """
@@ -158,14 +158,14 @@ def _is_ours(folder: Path) -> bool:
 
 
 def _check_ours(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Raise Conflict for a link, and for a folder with another plugin or skill; other files of a person are none."""
+    """Raise Conflict if the folder is a link or has another plugin or skill; other files in it do no harm."""
     is_other = folder.is_symlink() or any((folder / name).exists() for name in ("SKILL.md", *contents))
     if is_other and not _is_ours(folder):
         raise Conflict(f"{folder} is another plugin of this name", hint="move it away, then install again")
 
 
 def _is_stale(folder: Path, contents: Mapping[str, bytes]) -> bool:
-    """Return True if a folder has not all of these files."""
+    """Return True if one of these files is missing in the folder or has other bytes."""
     found = {name: folder / name for name in contents}
     return any(not found[name].is_file() or found[name].read_bytes() != data for name, data in contents.items())
 
@@ -189,7 +189,7 @@ def _write(place: Place, text: str) -> None:
 
 
 def _check_settings(place: Place, before: str, after: str, by_hand: str, *, tables: int) -> None:
-    """Raise Conflict unless both texts are TOML, and `after` has so many tables of ours and the rest of `before`."""
+    """Raise Conflict unless both texts are TOML and `after` is `before` with exactly `tables` tables of ours."""
     try:
         old = _parsed(before)
     except ValueError as error:  # also what is no UTF-8
@@ -208,7 +208,7 @@ def _parsed(text: str) -> dict[str, Any]:
 
 
 def _take_plugin(settings: dict[str, Any]) -> int:
-    """Take our tables out of parsed settings, and those that are empty then; return how many there were of the two."""
+    """Remove our tables from parsed settings, and tables empty then; return how many of our two were there."""
     tables = (_table(settings, "marketplaces").pop(NAME, None), _table(settings, "plugins").pop(_PLUGIN, None))
     state = _table(settings, "hooks", "state")
     for name in [name for name in state if name.startswith(_PLUGIN)]:
@@ -240,7 +240,7 @@ enabled = true
 
 
 def _with_tables(text: str, place: Place) -> str:
-    """Return Codex's settings with our tables at the end, in place of older ones."""
+    """Return Codex's settings with our tables at the end; older tables of ours are removed."""
     tables = _tables(place)
     if tables in text:
         return text
@@ -251,7 +251,7 @@ def _with_tables(text: str, place: Place) -> str:
 
 
 def settings_without_plugin(text: str, *, trust: bool = True) -> str:
-    """Return Codex's settings without our tables, and where `trust` without what a person has trusted of ours."""
+    """Return Codex's settings without our tables, with `trust` also without the record that our hooks are trusted."""
     kept: list[str] = []
     ours = False
     for line in text.splitlines(keepends=True):
@@ -275,7 +275,7 @@ def _restored(notes: Path, client: str, text: str) -> str | None:
 
 
 def _remove_empty(folder: Path, above: Path) -> None:
-    """Remove a folder and those above it as far as they are empty, below `above`."""
+    """Remove an empty folder, and each empty folder above it, as far as below `above`."""
     while folder != above and above in folder.parents and folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
         folder = folder.parent

@@ -88,7 +88,7 @@ class ClaudeRequests:
         return head.method == b"POST" and head.path.endswith(_PATH) and head.get(b"content-encoding") is None
 
     async def answer(self, head: RequestHead, body: bytes) -> tuple[bytes | None, bytes]:
-        """Return the response to a request for a summary; else None, and the body within the cap."""
+        """Return the response to a request for a summary; for any other request None, and its body within the cap."""
         try:
             if _ASKS.encode() in body and (asked := _summary_asked(body)) is not None:
                 return await self._summary(head, *asked), body
@@ -136,7 +136,7 @@ class ClaudeRequests:
         return _response(request, f"<summary>\n{_without_marks(text)}\n</summary>", made.source)
 
     async def _capped(self, cap: Cap, body: bytes) -> bytes:
-        """Return the body of a request within the cap, or as near to it as it can be."""
+        """Return the body of a request with its messages cut to the cap, or as near to the cap as possible."""
         fields: dict[str, msgspec.Raw] = from_json(body, dict[str, msgspec.Raw])
         try:
             done = cap.apply(fields)
@@ -153,7 +153,7 @@ class ClaudeRequests:
         return msgspec.json.encode(fields)
 
     async def _cut(self, cap: Cap, needed: CutNeeded) -> Capped | None:
-        """Return the messages with a new cut; where there is no text for it those with the one before, or None."""
+        """Return the messages with a new cut; if the daemon has no text for it, with the earlier cut, or None."""
         if self._clock() - self._failed_at < FAILED_S:
             return needed.earlier
         try:
@@ -169,7 +169,7 @@ class ClaudeRequests:
 
 
 def _summary_asked(body: bytes) -> tuple[_Request, str] | None:
-    """Return the request without the words that ask for a summary of all, and the person's instructions in them.
+    """Return the request without the client's prompt for a full summary, and the person's instructions in that prompt.
 
     None if it does not ask for that.
     """

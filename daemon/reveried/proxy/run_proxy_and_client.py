@@ -34,7 +34,7 @@ _LOOPBACK: Final = "127.0.0.1,localhost"
 
 
 def serve(make: Callable[[], ProxyServer], started: Callable[[ProxyServer], None]) -> None:
-    """Run a proxy until SIGINT or SIGTERM; `started` is called once it listens. Raises what `make` raises."""
+    """Run a proxy until SIGINT or SIGTERM, after `started` was called with it; raises what `make` raises."""
 
     async def run() -> None:
         server, stop = make(), asyncio.Event()
@@ -65,7 +65,7 @@ def run_client(
 
 
 def no_proxy_for_loopback(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables by which a client does not go through a proxy of the environment to reach this one."""
+    """Return `no_proxy` variables that let a client reach this proxy without the environment's own proxy."""
     if not any(env.get(name) or env.get(name.upper()) for name in _PROXIES):
         return {}
     given = env.get("no_proxy") or env.get("NO_PROXY") or ""
@@ -115,7 +115,7 @@ def in_thread(make: Callable[[], ProxyServer]) -> Iterator[ProxyServer]:
 
 @contextlib.contextmanager
 def _signals() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """Pass signals on to the client that the yielded function is called with; those before it are kept for it."""
+    """Pass signals on to the client that the yielded function is called with; earlier signals are kept for it."""
     client: list[subprocess.Popen[bytes]] = []
     early: list[int] = []
 

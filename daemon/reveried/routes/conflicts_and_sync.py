@@ -84,7 +84,7 @@ def _answer_of(body: wire.SyncNow) -> Answer | None:
 async def _scan_folder(
     services: Services, space: str, *, answer: Answer | None, accept_folder: bool, deep: bool
 ) -> wire.SyncOutcome:
-    """Scan the whole folder now; with `accept_folder` the folder that is there becomes the space's."""
+    """Scan the whole folder now; with `accept_folder` first accept the present folder as the space's."""
     if accept_folder:
         await services.sync_service.accept_folder(space)
     outcome = await services.sync_service.sync(space, None, whole=True, deep=deep, answer=answer)

@@ -91,7 +91,7 @@ async def delete_thread(call: Call) -> Reply:
 
 
 def _forget(call: Call, thread_id: str, operation: int) -> None:
-    """Follow a deleted thread's transcript no more, and drop what is kept of it in memory."""
+    """Stop following a deleted thread's transcript, and drop its cached working state and hook texts."""
     call.services.follower.leave(call.space, thread_id)
     call.services.states.remove((call.space, thread_id), operation)
     call.services.texts.remove(call.space, thread_id)

@@ -78,14 +78,14 @@ class FolderWriter:
         return result
 
     def _note_trouble(self, root: Root, error: ReverieError) -> None:
-        """Note the error of a write if it concerns the folder as a whole, and not this file alone."""
+        """Note the error of a write if it concerns the whole folder, as a full disk does, and not one file alone."""
         if isinstance(error, DiskFull) or error.details.get("reason") == "read_only":
             self.trouble = error
         elif self.trouble is None:
             self.trouble = probe(root)
 
     def _plan_retry(self) -> None:
-        """Plan the next try of a folder that could not be written; a write that succeeds ends the back-off."""
+        """Set the time of the next try while files cannot be written; reset the back-off once all are written."""
         if self.trouble is None or not self.failed:
             self._backoff.reset()
             self.trouble = self.retry_at = None
@@ -93,7 +93,7 @@ class FolderWriter:
             self.retry_at = self._now_ms() + int(1000 * self._backoff.next_delay())
 
     def _note_failures(self, failed: dict[str, ReverieError], done: set[str]) -> None:
-        """Record the errors of a pass for the status and for another try; those of handled paths are over."""
+        """Record the errors of failed paths for the status and for another try; remove those of paths now done."""
         for path, error in failed.items():
             self.failed[path] = error
             self._dirty.add(path)
@@ -103,7 +103,7 @@ class FolderWriter:
     def _apply_change(
         self, root: Root, baselines: Baselines, change: Write | Remove, operations: dict[str, int]
     ) -> bool:
-        """Write or remove one file; return False if it was saved meanwhile."""
+        """Write or remove one file; return False if a person saved it meanwhile."""
         now_ms = self._now_ms()
         if isinstance(change, Remove):
             removed = remove_file(root, change.path, expected=change.expected)
@@ -124,7 +124,7 @@ class FolderWriter:
 
 
 def _forget_intention(root: Root, baselines: Baselines, change: Write | Remove, scanned: ScanResult) -> None:
-    """Note that a write which failed was not made, if the file at the path does not have its bytes.
+    """Note that a failed write did not happen, if the file on disk does not have the bytes to be written.
 
     The text that it would have shown was never on disk then, so no save can have deleted lines of it.
     """

@@ -22,7 +22,7 @@ __all__ = ["announce", "log_failure", "recorded_failure", "retry_parts"]
 
 
 async def announce(folder: SpaceFolder, submit: Submit) -> None:
-    """Announce the condition of a folder by an event and in the log, if it is another one than before."""
+    """Announce a folder's condition by an event and in the log, if it differs from the last announced one."""
     condition, before = folder.condition(folder.problem), folder.announced
     code = None if condition is None else condition.code
     if code == before:
@@ -41,7 +41,7 @@ async def announce(folder: SpaceFolder, submit: Submit) -> None:
 
 @contextmanager
 def recorded_failure(folder: SpaceFolder, what: str) -> Iterator[None]:
-    """Record an error of the body in the folder's status as `what`, until the body succeeds."""
+    """Record an exception of the with-body in the folder's status under `what`; a body without one removes it."""
     try:
         yield
     except Exception as error:
@@ -51,7 +51,7 @@ def recorded_failure(folder: SpaceFolder, what: str) -> Iterator[None]:
 
 
 def retry_parts(space: str, part: Plan, error: BaseException, committed: CommitResult) -> list[Plan]:
-    """Return the parts to try again of one that failed: its paths one by one; a single path is recorded as failed.
+    """Split a failed part of a plan into parts of one path each, to try again; record a part of one path as failed.
 
     So one document that the store refuses fails alone. Raises the error if it is not about the part: a stale plan, a
     full disk, a busy writer.

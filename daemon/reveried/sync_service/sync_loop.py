@@ -40,7 +40,7 @@ RECORD_S: Final = 2.0  # after the first change, baselines are saved even if cha
 
 
 class UpkeepTimers:
-    """Deadlines for saving baselines and updating projections, by a clock in seconds; None until something changed.
+    """The times, in seconds of a clock, at which baselines have to be saved and projections updated next.
 
     Baselines are saved at most `RECORD_S` after a change, so that a crash forgets no more than that. Projections are
     files that people watch, and the more expensive the larger the store: they wait until changes have settled. What
@@ -75,7 +75,7 @@ class UpkeepTimers:
         return min((time for time in times if time is not None), default=None)
 
     def take_baselines_due(self, now: float) -> bool:
-        """Return True, once, if baselines have to be saved now: when the projections are written, or before."""
+        """Return True, once, if baselines have to be saved now: at their own deadline or that of the projections."""
         if self.due is None or now < max(self.due, self._baselines_not_before):
             return False
         self._baselines_due = None
@@ -243,7 +243,7 @@ class SyncLoop:
         return self._config.rescan_seconds if self._is_watched else UNWATCHED_S
 
     async def _turn(self) -> None:
-        """Wait, scan, and do the upkeep that is due; a failed scan delays all of it by the back-off."""
+        """Wait, scan, and do the upkeep that is due; after a failed scan wait by the back-off and skip the upkeep."""
         if await self._succeeds("look", self._wait_and_scan()):
             self._backoff.reset()
             await self._do_upkeep()

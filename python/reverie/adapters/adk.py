@@ -61,7 +61,7 @@ def thread_of(app_name: str, user_id: str) -> str:
 
 @functools.cache
 def _service_class() -> Any:
-    """Return the class of services, made when it is first used since its base class is ADK's."""
+    """Return the class of the memory services, made at its first use because it derives from a class of ADK."""
     base = load("google.adk.memory.base_memory_service", "adk").BaseMemoryService
     return type("ReverieMemoryService", (_Service, base), {"__doc__": memory_service.__doc__})
 
@@ -90,7 +90,7 @@ class _User:
     deleted: set[str] = field(default_factory=set)
 
     async def catch_up(self) -> None:
-        """Read what was added since the last time, by this process or another."""
+        """Read the events that were stored since the last call, by this process or another."""
         anew, found = await self.values.read()
         if anew:
             self.sessions.clear()
@@ -120,7 +120,7 @@ class _Service:
         self._users = RecentlyUsed[_User](USERS_MAX)
 
     async def add_session_to_memory(self, session: Session) -> None:
-        """Remember the events of a session, in place of those that were remembered of it."""
+        """Remember the events of a session, in place of what was remembered of the same session before."""
         user = self._user(session.app_name, session.user_id)
         async with user.lock:
             await user.catch_up()
@@ -199,7 +199,7 @@ def _messages(changes: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _stored_events(events: Iterable[Event]) -> list[dict[str, Any]]:
-    """Return what is stored of the events that have content."""
+    """Return the stored form (id, author, time, content) of each event that has content."""
     return [
         {
             "id": event.id,
@@ -225,7 +225,7 @@ def _entry(event: dict[str, Any]) -> Any:
 
 
 def _matched(remembered: _Remembered, words: set[str]) -> int:
-    """Return how many words of a query an event has; one that is not ASCII may be part of a longer word."""
+    """Return how many words of a query an event has; a word that is not ASCII may be part of a longer word."""
     if not remembered.words:
         return 0
     return sum(word in remembered.words or (not word.isascii() and word in remembered.text) for word in words)

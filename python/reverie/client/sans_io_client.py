@@ -58,7 +58,7 @@ class Connection(Protocol):
         """Write a whole request. A broken pipe is ignored: the daemon may answer before it has read a body."""
 
     async def read(self, want: int) -> bytes:
-        """Return `want` bytes, or what LINE and REST of `protocol` mean."""
+        """Return `want` bytes; for the constants LINE and REST of `protocol` a line, or all up to the end."""
 
     async def close(self) -> None:
         """Close the connection."""
@@ -181,7 +181,7 @@ class Core:
         return call.decode(body)
 
     async def _idle_or_new(self) -> tuple[Connection, bool]:
-        """Return a connection, and whether it has been used before."""
+        """Return an open connection, and True if it is an idle one that was used before."""
         while self._idle:
             connection = self._idle.pop()
             if connection.is_open():
@@ -229,7 +229,7 @@ class BlockingFace(Protocol):
     """A client whose `send` returns the answer."""
 
     def send(self, call: Call[T]) -> T:
-        """Send one built call and return its answer; what every method here does."""
+        """Send one built call and return its answer; every method of a client calls it."""
         ...
 
 
@@ -237,12 +237,12 @@ class AsyncFace(Protocol):
     """A client whose `send` is awaited."""
 
     async def send(self, call: Call[T]) -> T:
-        """Send one built call and return its answer; what every method here does."""
+        """Send one built call and return its answer; every method of a client calls it."""
         ...
 
 
 class _Method(Generic[P, T]):
-    """A method of both faces that builds a call and sends it, with the builder's signature and docstring."""
+    """A method of both client classes that builds a call and sends it, with the builder's signature and docstring."""
 
     def __init__(self, build: Callable[P, Call[T]]) -> None:
         self._build = build
@@ -266,7 +266,7 @@ class _Method(Generic[P, T]):
 
 
 class ApiCalls:
-    """Every operation of the API as a method of both faces."""
+    """Every operation of the API as a method, for the blocking and the asyncio client."""
 
     backup = _Method(calls.backup)
     cancel_job = _Method(calls.cancel_job)

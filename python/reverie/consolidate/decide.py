@@ -67,7 +67,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """`changes`: one for each existing memory in its order, then one for each candidate in its order."""
+    """The result of a consolidation: a change for each existing memory, then one for each candidate, and proposals."""
 
     changes: tuple[Change, ...]
     proposals: tuple[Proposal, ...] = ()
@@ -96,7 +96,7 @@ def decide(candidates: Sequence[Candidate], existing: Sequence[Memory], tier: Ti
 
 
 def _change_of(memory: Memory, item: Item | None) -> Change:
-    """Return the change of an existing memory; KEEP where the words are as before, whatever happened in between."""
+    """Return the change of an existing memory; KEEP where its final words are the same as before."""
     if item is None:
         return Keep(memory.id)
     if not item.alive:
@@ -128,7 +128,7 @@ class _Consolidation:
         ]
 
     def run(self) -> None:
-        """Place all candidates; where that changed something, shrink the working set and place them again.
+        """Place all candidates; where that changed the memories, shrink them by the capacity tier and place all again.
 
         Nothing is shrunk where nothing is new: otherwise each repetition of a consolidation would remove another fifth.
         """
@@ -139,7 +139,7 @@ class _Consolidation:
             self._place_all()
 
     def change_of_candidate(self, index: int, item: Item | None) -> Add | Skip:
-        """Return the change of a candidate; `item` is the item that it will be added as."""
+        """Return the change of a candidate: ADD where `item` was made of it, else SKIP."""
         if item is not None and item.candidate is not None:
             return Add(index, item.candidate)
         position = self.covered.get(index)
@@ -164,7 +164,7 @@ class _Consolidation:
             states.append(state)
 
     def _end_in_circle(self, length: int) -> None:
-        """Go on to the least of the `length` states that follow each other in a circle; a single one is the end."""
+        """Where `length` states repeat in a circle, run passes up to the least of them; with one state do nothing."""
         if length == 1:
             return
         circle = []
@@ -182,7 +182,7 @@ class _Consolidation:
         self.working.as_stored(self.candidates)
 
     def _place(self, index: int, candidate: Candidate) -> None:
-        """Place one candidate: by a resolved mistake, an identical text, a relation to an item, or mere similarity.
+        """Place one candidate: as a resolved mistake, an opposed wish, an identical, related or similar item, or new.
 
         The relations are tried from the one that changes least to the one that changes most, over all similar items: a
         candidate that one item covers must not also extend another.
@@ -212,7 +212,7 @@ class _Consolidation:
     def _place_on_related(
         self, index: int, candidate: Candidate, statement: Statement, position: int, relation: Relation
     ) -> None:
-        """Place a candidate about the same thing as an item: covered by it, or written over it.
+        """Place a candidate that is related to an item: the item says it already, or takes the candidate's content.
 
         What replaces an item must be newer than it; what extends it only adds, so its time does not matter.
         """
@@ -223,7 +223,7 @@ class _Consolidation:
             self._write(index, candidate, statement, position, f"{relation.value} it")
 
     def _oppose(self, index: int, candidate: Candidate, statement: Statement, scope: str) -> bool:
-        """Write a wish over an older one that it excludes, drop others of this kind; return True where it is placed.
+        """Write a wish over an older opposite one and drop further opposites; return True where it is placed.
 
         A newer wish that excludes this one stands. Where it is not certain that both cannot hold, the older one stays,
         and a person is asked.
@@ -253,14 +253,14 @@ class _Consolidation:
         return placed >= 0
 
     def _ask(self, item: Item, candidate: Candidate) -> None:
-        """Propose to delete a memory that a newer wish may exclude."""
+        """Propose to delete an item's memory, since a newer candidate may contradict it."""
         if item.memory is not None:
             why = f"since then this was said, which may exclude it: “{candidate.content[:_SHOWN_CHARS]}”"
             proposal = Proposal(Delete(item.memory.id), why, "contradiction")
             self.proposals.setdefault(item.memory.id, proposal)
 
     def _is_stated_later(self, index: int, item: Item) -> bool:
-        """Return True if a later candidate has the item's content, and so would only take back what is written here."""
+        """Return True if a later candidate has this item's content, and would only undo what is written to it now."""
         later = self.last_with.get(item.content, -1)
         return later > index and not _older(self.candidates[later].at, self.candidates[index].at)
 
@@ -290,7 +290,7 @@ class _Consolidation:
         )
 
     def _resolve(self, index: int, candidate: Candidate, statement: Statement) -> bool:
-        """Drop the mistakes that a candidate says are over; return True where it is itself a mistake that is over."""
+        """Drop mistakes that a candidate says are resolved; return True if it is a mistake resolved by another."""
         mistakes = scope_of(MemoryType.MISTAKE, user=False, project=candidate.project)
         for position in self.working.similar(statement, mistakes) if says_resolved(statement) else ():
             item = self.working.items[position]
@@ -304,7 +304,7 @@ class _Consolidation:
         return candidate.type is MemoryType.MISTAKE and self._is_over(index, candidate, statement)
 
     def _is_said(self, statement: Statement, scope: str, *, apart_from: Collection[int] = ()) -> bool:
-        """Return True if an item, other than those at `apart_from`, says everything that a statement says."""
+        """Return True if an item, other than those at `apart_from`, has everything that a statement says."""
         return self.working.identical(statement, scope.partition("@")[2]) is not None or any(
             relate(statement, self.working.items[position].statement, keyed=False) in {Relation.SAME, Relation.COVERED}
             for position in self.working.similar(statement, scope)
@@ -312,7 +312,7 @@ class _Consolidation:
         )
 
     def _is_over(self, index: int, candidate: Candidate, statement: Statement) -> bool:
-        """Return True if an item of any type, or another candidate, says that this mistake is over.
+        """Return True if an item of any type, or another candidate, says that this mistake is resolved.
 
         Whatever would drop this mistake once it was added has to refuse it here: otherwise each consolidation of the
         same candidates would add it again and drop it again. That includes candidates that became no item themselves,
@@ -333,7 +333,7 @@ class _Consolidation:
         )
 
     def _cover(self, index: int, position: int) -> None:
-        """Note that an item says what a candidate says."""
+        """Note that the item at `position` says what the candidate says, so that the candidate is skipped."""
         self.covered[index] = position
         self.working.items[position].written_now = True
 

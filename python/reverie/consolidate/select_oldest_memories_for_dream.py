@@ -27,7 +27,7 @@ BATCH_MIN = 20
 
 
 class DreamBatch(NamedTuple):
-    """The plan of a dream about the oldest memories, and what waits for the next one.
+    """The plan of a dream about the oldest memories, the ids it takes, and the ids of oversized memories.
 
     `taken` and `oversized` are ids in the order of the memories. An oversized memory needs more than the largest budget
     by itself; it is passed over. `plan` is None where there are no memories.
@@ -78,7 +78,7 @@ def plan_oldest(memories: Sequence[Memory], *, budget: int, maximum: int, redact
 def _usable(
     memories: Sequence[Memory], budget: int, maximum: int, redact: Callable[[str], str]
 ) -> tuple[list[Source], list[int], list[tuple[str, int]], bool]:
-    """Return the sources with the tokens of reading each, the oversized ones, and True if that is all of them.
+    """Return sources, the tokens of each, oversized memories, and True if all memories were looked at.
 
     Reading ends where neither the budget nor the least batch can hold more: of a million memories that wait, a few
     thousand are looked at. An oversized memory is returned by its id with the budget that it needs.

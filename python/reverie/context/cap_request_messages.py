@@ -45,7 +45,7 @@ class TooSmall(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """The number of messages that gave way, and the messages in their place."""
+    """A cut of a conversation: how many messages are replaced, the messages in their place, and their tokens."""
 
     count: int
     opening: tuple[dict[str, Any], ...]
@@ -61,7 +61,7 @@ class Capped:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """One message: a hash that marks of the cache do not change, its cost, its role, and two kinds of its blocks."""
+    """One message: its hash without cache breakpoints, its tokens, role, and if it has a compaction or a breakpoint."""
 
     key: bytes
     cost: int
@@ -72,14 +72,14 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """The messages of a request: as bytes, what is known of each, and a hash of each with all before it."""
+    """The messages of a request as bytes, the facts of each, and for each a hash of all messages up to it."""
 
     raw: list[msgspec.Raw]
     facts: list[Facts]
     hashes: list[bytes]
 
     def values(self, end: int | None = None) -> list[dict[str, Any]]:
-        """Return the messages as values, those before `end`."""
+        """Return the messages before `end`, or all, decoded from JSON."""
         return [orjson.loads(bytes(message)) for message in self.raw[:end]]
 
     def cost(self, start: int = 0) -> int:
@@ -110,7 +110,7 @@ class Cap:
         self._costs: OrderedDict[bytes, int] = OrderedDict()  # of system prompts and tools
 
     def apply(self, request: dict[str, msgspec.Raw]) -> Capped | CutNeeded | None:
-        """Return the messages of a request within the cap, or with the last cut there can be; None for no change.
+        """Return the messages within the cap, or the cut that is needed, or the last possible one; None for no change.
 
         `request` are the fields of a request of the Messages API. Where it needs a cut, `cut` makes it with a text.
 
@@ -151,7 +151,7 @@ class Cap:
         return Read(raw, facts, hashes)
 
     def _facts_of(self, data: bytes) -> Facts:
-        """Return what is known of a message; it is looked at once."""
+        """Return the facts of a message, computed once for the same bytes."""
         key = _hash(data)
         known = self._facts.get(key)
         if known is None:
@@ -169,7 +169,7 @@ class Cap:
         return known
 
     def _known(self, read: Read) -> _Cut | None:
-        """Return the last cut that was made in exactly these messages."""
+        """Return the longest cut that was made in a beginning of these messages, or None."""
         for key in reversed(read.hashes):
             if (cut := self._cuts.get(key)) is not None:
                 self._cuts.move_to_end(key)
@@ -177,7 +177,7 @@ class Cap:
         return None
 
     def _cut_needed(self, read: Read, fixed: int, count: int, earlier: Capped | None) -> CutNeeded | Capped | None:
-        """Return the cut behind the first `count` messages that leaves a quarter of the room, or the last there can be.
+        """Return the first cut after `count` messages that leaves a quarter of the room, else the last possible one.
 
         Without any it is `earlier`, the messages with the cut before.
         """
@@ -210,7 +210,7 @@ def _hash(data: bytes) -> bytes:
 
 
 def _places(messages: Sequence[dict[str, Any]]) -> list[int]:
-    """Return the places before a message of the assistant at which no result loses its call."""
+    """Return the indices of assistant messages before which a cut separates no tool result from its call."""
     calls: dict[str, int] = {}
     first_call = len(messages)  # the earliest call that a result from here on answers
     for place, message in enumerate(messages):
@@ -227,7 +227,7 @@ def _places(messages: Sequence[dict[str, Any]]) -> list[int]:
 
 
 def _opening(dropped: Sequence[dict[str, Any]], text: str, *, is_open: bool) -> tuple[dict[str, Any], ...]:
-    """Return the messages in the place of those that gave way: a user's, then a system's with their instructions."""
+    """Return the messages in place of the dropped ones: a user's with `text`, then a system's with instructions."""
     reminders = [block for block in _blocks(dropped[0]) if _is_reminder(block)] if dropped[0]["role"] == "user" else []
     blocks = [*reminders, {"type": "text", "text": text}]
     prompt = next((message for message in reversed(dropped) if _is_prompt(message)), None) if is_open else None
@@ -247,7 +247,7 @@ def _opening(dropped: Sequence[dict[str, Any]], text: str, *, is_open: bool) -> 
 
 
 def _messages(read: Read, cut: _Cut) -> list[msgspec.Raw]:
-    """Return the messages of a request with a cut; a breakpoint of the cache that gave way moves before it."""
+    """Return the messages after a cut; if a cache breakpoint was cut off, the last replacing message gets one."""
     opening = list(cut.opening)
     if any(facts.is_marked for facts in read.facts[: cut.count]):
         last = opening[-1]["content"]

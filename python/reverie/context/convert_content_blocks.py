@@ -45,7 +45,7 @@ def notice_block(what: str) -> dict[str, Any]:
 
 
 def user_blocks(content: Json, lost: list[dict[str, Any]], seq: int) -> list[dict[str, Any]]:
-    """Return the blocks of a user message that a request may carry; others are reported in `lost`."""
+    """Return the blocks of a user message that a request may carry; all others are listed in `lost`."""
     return [clean for block in _listed(content) if (clean := _user_block(block, lost, seq)) is not None]
 
 

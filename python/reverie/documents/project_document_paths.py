@@ -19,7 +19,7 @@ _EPISODES: Final = re.compile(r"episodes/(?P<project>.+)-\d{4}-\d{2}(?:-\d+)?\.m
 
 
 class OfProject(Protocol):
-    """The fields of a memory that determine its project."""
+    """The fields of a memory that its project is computed from."""
 
     @property
     def project(self) -> str | None: ...
@@ -39,7 +39,7 @@ def memory_project(memory: OfProject) -> str:
 
 
 def folder_of(path: str) -> str | None:
-    """Return the name whose documents this path is among, by its form alone; None for the documents of all.
+    """Return the project's name in a document's path, by the path's form alone; None for a path without one.
 
     Examples: `facts/harbour/mistakes.md` and `episodes/harbour-2026-11.md` are of `harbour`, if that is a project;
     `facts/user.md` and `episodes/2026-11.md` are of nobody.
@@ -51,7 +51,7 @@ def folder_of(path: str) -> str | None:
 
 
 def in_project(path: str, project: str) -> str:
-    """Return where a project has what others have at `path`; the path itself for the person.
+    """Return a project's own path of the document `path`; for the person the path itself.
 
     Examples: of `facts/mistakes.md` and `episodes/2026-11.md` it is `facts/harbour/mistakes.md` and
     `episodes/harbour-2026-11.md`.
@@ -63,7 +63,7 @@ def in_project(path: str, project: str) -> str:
 
 
 def moved_to_project(path: str, own: str, project: str) -> str:
-    """Return where another project has what the project `own` has at `path`.
+    """Return the path of the project `project` for a document that the project `own` has at `path`.
 
     Example: `facts/harbour/mistakes.md` of `harbour` is `facts/pier/mistakes.md` of `pier`.
     """

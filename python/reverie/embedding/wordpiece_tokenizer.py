@@ -21,10 +21,10 @@ _CJK: Final = ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0
 
 
 class WordPiece:
-    """The vocabulary of a model. `unknown` is the token of what it has no parts for."""
+    """A WordPiece vocabulary; `unknown` is the number of the token for words that it cannot split."""
 
     def __init__(self, vocabulary: dict[str, int], *, lowercase: bool, source: bytes = b"") -> None:
-        """Use a vocabulary of tokens and their numbers; `lowercase` models know no capitals and no accents.
+        """Take tokens with their numbers; with `lowercase` texts are folded to small letters without accents.
 
         `source` is the file that it was read from. Raises ValueError for numbers that no row of a table can have.
         """
@@ -66,7 +66,7 @@ class WordPiece:
         return cls({token: number for number, token in enumerate(lines)}, lowercase=True, source=source)
 
     def numbers(self, text: str, limit: int) -> list[int]:
-        """Return the numbers of the first `limit` tokens of a text, without those that mark its beginning and end."""
+        """Return the numbers of the first `limit` tokens of a text, without tokens for its beginning and end."""
         found: list[int] = []
         for word in _words(text, lowercase=self._lowercase):
             found += self._pieces(word)
@@ -75,7 +75,7 @@ class WordPiece:
         return found[:limit]
 
     def _split(self, word: str) -> tuple[int, ...]:
-        """Return the longest parts of a word from its beginning; the unknown token where there are none."""
+        """Return the numbers of a word's longest known parts from its beginning; the unknown token if none fit."""
         if len(word) > WORD_CHARS:
             return (self.unknown,)
         pieces: list[int] = []
@@ -93,7 +93,7 @@ class WordPiece:
 
 
 def check_table(table: Any, tokens: WordPiece) -> None:
-    """Return if an array is a table with a row for every token. Raises ValueError."""
+    """Check that an array is a table with a row for every token. Raises ValueError."""
     if table.ndim != 2 or len(table) <= max(tokens.unknown, *tokens.vocabulary.values(), 0):
         raise ValueError("its table does not fit its vocabulary")
     if not 0 < table.shape[1] <= DIMENSIONS_MAX:

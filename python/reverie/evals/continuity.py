@@ -84,7 +84,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Means over the sessions of one way to go on, at one budget in tokens (None: at the text's own length)."""
+    """Mean scores over the sessions for one way to go on, at one budget in tokens (None: the text's own length)."""
 
     way: str
     budget: int | None
@@ -119,7 +119,7 @@ class Report:
 
 @dataclass(slots=True)
 class _Samples:
-    """Scores of all cuts so far, by way and budget; the texts themselves are not stored."""
+    """The scores of all cuts so far, by way to go on and by budget, without the texts."""
 
     scores: dict[tuple[str, int | None], list[tuple[str, Scores, int]]] = field(
         default_factory=lambda: defaultdict(list)
@@ -166,7 +166,7 @@ def continuity(
 
 
 def plain_tail(before: Sequence[Line], max_tokens: int) -> str:
-    """Return the last lines, unchanged and without a gap, as many as fit."""
+    """Return the last lines before a cut, unchanged and without a gap, as many as fit in `max_tokens`."""
     tail: list[str] = []
     room = max_tokens
     for line in reversed(before):
@@ -178,7 +178,7 @@ def plain_tail(before: Sequence[Line], max_tokens: int) -> str:
 
 
 def talk_alone(before: Sequence[Line], max_tokens: int) -> str:
-    """Return the words of person and agent without tools, the newest that fit; what does not fit is skipped."""
+    """Return the newest words of person and agent, without tools, that fit in `max_tokens`; longer ones are skipped."""
     talk: list[str] = []
     room = max_tokens
     for line in reversed(before):
@@ -264,7 +264,7 @@ def _measure(cut: Cut, budgets: Sequence[int], samples: _Samples) -> None:
 
 
 def _add_scores(samples: _Samples, way: str, budget: int | None, cut: Cut, text: str) -> None:
-    """Score one text, truncated to the budget."""
+    """Truncate a text to the budget, and add its scores to the samples."""
     truncated = text if budget is None else token_counter.truncate(text, budget)
     samples.scores[way, budget].append((cut.session, score(truncated, cut), token_counter.count(truncated)))
 
@@ -293,7 +293,7 @@ def _report(samples: _Samples, budgets: Sequence[int], unread: list[tuple[str, s
 
 
 def _row(key: tuple[str, int | None], samples: Sequence[tuple[str, Scores, int]]) -> Row:
-    """Return the means of one way at one budget; samples are (session, scores, tokens)."""
+    """Return the means of one way to go on at one budget; samples are (session, scores, tokens)."""
     in_context = mean_over_sessions((session, scores.in_context) for session, scores, _ in samples)
     needed = mean_over_sessions((session, scores.needed) for session, scores, _ in samples)
     assert in_context is not None

@@ -36,12 +36,12 @@ _OF_THE_CLIENT: Final = re.compile(
 
 
 def with_asides(messages: Sequence[Message], entries: Iterable[Entry]) -> list[Message]:
-    """Return the messages with what was typed aside between them, by number; takes all entries of the thread."""
+    """Return a thread's messages in order with its slash commands and interjections; takes all its entries."""
     return sorted([*messages, *typed_asides(entries)], key=lambda message: message.first_seq)
 
 
 def typed_asides(entries: Iterable[Entry]) -> list[Message]:
-    """Return each command and each text that was sent while the agent worked as a message, without rewound ones."""
+    """Return each slash command and each text sent while the agent worked as a message, without rewound ones."""
     held = without_repeats(entries)
     taken = rewound_positions(held)
     queue: deque[Entry] = deque()
@@ -60,7 +60,7 @@ def typed_asides(entries: Iterable[Entry]) -> list[Message]:
 
 
 def _delivered(entry: Entry, queue: deque[Entry]) -> list[Entry]:
-    """Return the operation that put the words in the queue which this one gives to the agent; changes the queue."""
+    """Apply one operation to the queue of typed words; return the entry whose words the agent gets now, or none."""
     match entry.extra.get("operation"):
         case "enqueue":
             queue.append(entry)

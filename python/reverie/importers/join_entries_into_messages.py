@@ -43,7 +43,7 @@ def group_messages(speech: Iterable[tuple[Entry, bool]]) -> list[Message]:
 
 
 def independent_runs(speech: Iterable[tuple[Entry, bool]]) -> list[tuple[int, int]]:
-    """Return the places where the main line can be cut, as (seq of the first entry, messages) of each run between them.
+    """Return (seq of the first entry, number of messages) of each run of the main line that can be read alone.
 
     The entries of one run join into the same messages whether they are read alone or with all others: no reply, no
     tool call with its results, and no words typed before a result are on both sides of a cut.
@@ -63,7 +63,7 @@ def independent_runs(speech: Iterable[tuple[Entry, bool]]) -> list[tuple[int, in
 
 
 def _joined(lines: list[tuple[Entry, bool]]) -> _Table:
-    """Return the table of messages after all lines."""
+    """Return the table with the messages of all lines."""
     table = _Table(_first_answers(lines))
     for place, (entry, rewound) in enumerate(lines):
         if entry.role == "assistant":
@@ -89,7 +89,7 @@ def tool_ids(content: Json, kind: str, key: str) -> list[str]:
 
 @dataclass(slots=True)
 class _Draft:
-    """A message under construction: the entries it is joined from, in file order."""
+    """A message under construction, and the entries that it is joined from, in file order."""
 
     role: Role
     rewound: bool
@@ -154,7 +154,7 @@ class _Table:
         self.current = pair
 
     def add_user(self, entry: Entry, place: int, *, rewound: bool) -> None:
-        """Add a user line: to the results of its call, to pending results, or as a new message."""
+        """Add a user line: to the results of its call, to the current reply's results, or as a new message."""
         for call in tool_ids(entry.content, "tool_result", "tool_use_id"):
             results = self.owners.get(call)
             if results is not None and results.rewound is rewound:
@@ -182,7 +182,7 @@ class _Table:
 
 
 def _first_answers(lines: list[tuple[Entry, bool]]) -> dict[tuple[int, str], int]:
-    """Return the place of the first result for each call, by the call's place and id.
+    """Return the index of the line with each call's first result, by the index of the call's line and the call's id.
 
     A result answers the nearest call before it that has its id: some models number their calls anew in each turn.
     """
@@ -271,7 +271,7 @@ def _with_unique_ids(message: Message, used: set[str]) -> Message:
 
 
 def _match_results(message: Message, waiting: list[str]) -> tuple[set[str], Message]:
-    """Return the calls a user message answers, and the message with other results turned into text."""
+    """Return the ids of the calls that a user message answers, and the message with other results turned into text."""
     if isinstance(message.content, str):
         return set(), message
     answered: set[str] = set()
@@ -295,7 +295,7 @@ def _match_results(message: Message, waiting: list[str]) -> tuple[set[str], Mess
 
 
 def _as_text(content: Json) -> list[dict[str, Any]]:
-    """Return a result without its call as user text blocks."""
+    """Return the content of a result that has no call as text blocks of the user."""
     return blocks_of(content) if isinstance(content, str | list) else []
 
 
@@ -361,7 +361,7 @@ def _text(content: Json) -> str:
 
 
 def without_repeats(entries: Iterable[Entry]) -> list[Entry]:
-    """Drop repeated entries; an id that returns with different content is a different message."""
+    """Return the entries without repeated ones; an id with different content is no repetition."""
     first: dict[str, Entry] = {}
     kept: list[Entry] = []
     for entry in entries:

@@ -105,7 +105,7 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Extracted(NamedTuple):
-    """Candidates and wrong memories of the answer about one page; `refused` says what was not taken and why.
+    """Candidates and wrong memories of the answer about one page; `refused` lists what was refused and why.
 
     `waiting` are candidates that only a person may accept, each with the reason.
     """
@@ -164,7 +164,7 @@ def extracted(outcome: Outcome, page: Page, known: Sequence[Memory], *, at: str,
 
 
 class _Reader:
-    """Turns the items of one answer into candidates, and notes what is refused."""
+    """Converter of one answer's items into candidates, which notes what is refused and why."""
 
     def __init__(self, page: Page, at: str, redactor: Redactor, model: str) -> None:
         self.candidates: list[Candidate] = []
@@ -230,7 +230,7 @@ class _Reader:
         )
 
     def sources(self, quotes: Sequence[Quote], what: str) -> list[SourceEntry]:
-        """Return the entries that hold the quotes; none, with the reason noted, where one quote is in no entry.
+        """Return the entries that contain the quotes; none, with the reason noted, if one quote is in no entry.
 
         A quote under a wrong number is found in its entry all the same.
         """
@@ -256,7 +256,7 @@ class _Reader:
         return True
 
     def _add(self, candidate: Candidate, sources: Sequence[SourceEntry]) -> None:
-        """Add a candidate that no earlier one equals, to those that wait for a person where its words are not safe."""
+        """Add a candidate that is no repetition; with words that are not safe it waits for a person."""
         key = plain(f"{candidate.title or ''} {candidate.content}")
         if key not in self._seen and self._redactor.text(candidate.content).strip():
             self._seen.add(key)
@@ -292,5 +292,5 @@ def clean_tags(tags: Sequence[str]) -> tuple[str, ...]:
 
 
 def _closed(text: str) -> str:
-    """Return the text of a page, which cannot end the element that it is in."""
+    """Return a page's text with each `</record` broken up, so that it cannot end the element around it."""
     return text.replace("</record", "< /record")

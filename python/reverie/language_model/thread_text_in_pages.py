@@ -85,7 +85,7 @@ class Quotable:
         self._texts = [(entry, plain(entry.text)) for entry in entries]
 
     def entry_with(self, quote: str, seq: int = 0) -> SourceEntry | None:
-        """Return the entry that has the words of a quote: number `seq` first, else a person's or agent's; or None."""
+        """Return the entry that contains a quote: entry `seq` if it does, else a person's or agent's first; or None."""
         words = plain(quote).strip("\"' ")
         if len(words.replace(" ", "")) < QUOTE_CHARS_MIN:
             return None
@@ -108,7 +108,7 @@ def pages_of(entries: Sequence[SourceEntry], *, page_tokens: int = PAGE_TOKENS) 
 
 
 def newest_page(entries: Sequence[SourceEntry], page_tokens: int) -> tuple[Page, bool]:
-    """Return one page and whether it shows all entries: clipped as hard as that takes, else the newest that fit."""
+    """Return one page, and True if it shows all entries: clipped as needed, else only the newest that fit."""
     pages: list[Page] = []
     for level in _LEVELS:
         pages = _split([entry._replace(text=clip(entry.text, level[entry.speaker])) for entry in entries], page_tokens)
@@ -156,7 +156,7 @@ def _pieces(entry: SourceEntry, page_tokens: int) -> list[SourceEntry]:
 
 
 def _shown(entry: SourceEntry) -> str:
-    """Return an entry as a page has it; a line of the text that looks like a label is moved in by a space."""
+    """Return an entry with its label; a line of its text that looks like a label is indented by a space."""
     text = re.sub(r"(?m)^\[(?=\d+\] )", " [", entry.text)
     day = f", {entry.at[:16].replace('T', ' ')}" if entry.at else ""
     return f"[{entry.seq}] {_LABEL[entry.speaker]}{day}\n{text.rstrip()}\n"

@@ -1,4 +1,4 @@
-"""Search in what was said: what is indexed, what a question asks for, the best passage, words joined with meaning."""
+"""Search in threads and documents: units of the index, what a question asks for, the best passage, fused scores."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def passage(text: str, words: Collection[str], chars: int = PASSAGE_CHARS) -> st
 
 
 def _found(text: str, begins: set[str]) -> int:
-    """Return the characters of all beginnings of words that are in a text."""
+    """Return the total length of those beginnings of words that occur in a text."""
     words = f" {' '.join(_WORD.findall(text))}".lower()
     return sum(len(begin) for begin in begins if f" {begin}" in words)
 
@@ -92,7 +92,7 @@ def clipped(text: str, chars: int) -> str:
 
 
 def fused(by_words: Sequence[Hit], near: Sequence[tuple[str, float]], limit: int) -> list[Hit]:
-    """Return the best `limit` hits by the sum of both scores, best first; equal ones by id.
+    """Return the `limit` best hits by score plus similarity, best first, ties by id.
 
     `by_words` are hits with their scores, `near` ids with cosines, the nearest first. Similarity counts from that of
     the last of `near` on, so that a message that is not among them has none.

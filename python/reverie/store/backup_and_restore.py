@@ -79,7 +79,7 @@ def backup(store: Store, to: Path, *, draft_suffix: str) -> Backup:
 
 
 def refuse_target(to: Path) -> None:
-    """Check that a backup can be made at `to`, before anything is copied.
+    """Raise unless a backup can be made at `to`, before anything is copied.
 
     Raises Conflict where `to` exists, NotFound without its folder, ValidationError for an impossible name.
     """
@@ -116,7 +116,7 @@ def move_backup(source: Path, to: Path, *, draft_suffix: str) -> None:
 
 
 def _publish(draft: Path, to: Path) -> None:
-    """Give the draft its name. Raises FileExistsError where the name is in use.
+    """Link the checked draft to its final name. Raises FileExistsError where that name is in use.
 
     A hard link, because a rename would replace a file that was made there meanwhile.
     """
@@ -133,7 +133,7 @@ def _publish(draft: Path, to: Path) -> None:
 
 @contextmanager
 def _refusals(to: Path) -> Iterator[None]:
-    """Raise the system's errors about the file `to` as errors of `reverie.errors`."""
+    """Turn OSError and ValueError of the with-body about the file `to` into errors of `reverie.errors`."""
     try:
         yield
     except FileExistsError as error:
@@ -183,7 +183,7 @@ def restore(source: Path, store: Path, *, aside: Path | None = None) -> Backup:
 
 
 def _checked(path: Path, name: str, *, hint: str) -> CheckReport:
-    """Return the report on a backup file. Raises Damaged, which calls the file `name`, if it has a problem."""
+    """Check a backup file, and return the report. Raises Damaged, which calls the file `name`, for a problem."""
     report = run_check(path)
     if report.ok:
         return report
@@ -194,7 +194,7 @@ def _checked(path: Path, name: str, *, hint: str) -> CheckReport:
 
 
 def _set_aside(store: Path, aside: Path | None) -> None:
-    """Copy a store and its rollback guard to a new folder, flushed. Raises Conflict without a new folder."""
+    """Copy a store and its rollback guard into the new folder `aside`, flushed. Raises Conflict unless it is new."""
     if aside is None or aside.exists():
         where = "a folder that is not there yet" if aside is not None else "a folder"
         raise Conflict(f"there is a store in {store}", hint=f"name {where} that the old one is moved to")

@@ -138,7 +138,7 @@ class BaselineRecord(StoredRecord, Generic[T], frozen=True, kw_only=True):
 
 
 class MemoriesCursor(StoredRecord, frozen=True, kw_only=True):
-    """The operation that last changed a memory; a consolidation planned before it is stale. Key: `KEY`."""
+    """The last operation that changed a memory; a consolidation planned before it is stale. Key: `KEY`."""
 
     KIND: ClassVar[Kind] = Kind.CURSOR
     KEY: ClassVar[Key] = ("memories",)
@@ -192,7 +192,7 @@ class AccessCursor(StoredRecord, frozen=True, kw_only=True):
 
 
 class RegionRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """A place of a conflict: the file's words, the store's, and the character at which the file has its own."""
+    """One disputed region of a conflict: the file's words, the store's, and the character offset of the file's."""
 
     file: str
     store: str
@@ -228,7 +228,7 @@ class RetiredRecord(StoredRecord, frozen=True, kw_only=True):
 
 
 class PendingChange(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
-    """A change of one memory that was not made: ADD (without `memory`), UPDATE or DELETE.
+    """A change of one memory that waits to be decided: ADD (without `memory`), UPDATE or DELETE.
 
     `before` is the content of `memory` when the change was decided: it is made only while that is the same. The fields
     from `type` on are those of a new memory, as `reverie.models.Candidate` explains them.
@@ -249,7 +249,7 @@ class PendingChange(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class CandidateRecord(StoredRecord, frozen=True, kw_only=True):
-    """Changes that wait for a person, or did: accepted or rejected together. Key: (candidate,).
+    """Changes that wait for a person or were decided by one, accepted or rejected together. Key: (candidate,).
 
     `reason`: `quarantined` (from a tool's result, a web page, a paste), `forgotten` (near to a forgotten memory),
     `person` (of a person's words), `contradiction` (a wish that a newer one may exclude), `large_deletion` (a

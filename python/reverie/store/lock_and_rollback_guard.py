@@ -152,7 +152,7 @@ class RollbackGuardFile:
         return RollbackGuard.from_bytes(path.read_bytes()) if path.exists() else None
 
     def write(self, guard: RollbackGuard, *, flush: bool = False) -> None:
-        """Write the guard in place; with `flush`, so that it outlasts a loss of power."""
+        """Overwrite the guard in its file; with `flush` wait until it is on disk and outlasts a loss of power."""
         os.pwrite(self._fd, guard.to_bytes(), 0)
         if flush:
             os.fsync(self._fd)
@@ -176,7 +176,7 @@ def needs_check(store: Path, *, locked: bool = False) -> bool:
 
 
 def truncated_at(data: Path) -> tuple[int, int] | None:
-    """Return the size of an LMDB file and the size that its newest meta page needs, where it is shorter; else None.
+    """Return the size of a truncated LMDB file and the size that its newest meta page needs; None if it is not shorter.
 
     Reading a page beyond the end of the file ends the process with SIGBUS. A file may be shorter and sound, though:
     LMDB does not write pages that one transaction took at the end and gave back. So this is a reason to check the file,

@@ -37,7 +37,7 @@ __all__ = ["Writer"]
 
 
 class _Change:
-    """The change of one key by one write: the versions before and after, None where there is none."""
+    """The change of one key by one write: its versions before and after, None for an absent record."""
 
     __slots__ = ("after", "before", "key")
 
@@ -113,7 +113,7 @@ class Writer(Reader):
         return self.append_many(record.KIND, prefix, (seal(record.as_json(), self._redactor),))[0]
 
     def put_sealed(self, kind: Kind, key: Key, sealed: Sealed) -> bool:
-        """Write a value that was sealed elsewhere, as `put`."""
+        """Write a value that was redacted and encoded before, as `put` does."""
         self._require_put(kind)
         raw = record_key(self.transaction.space, kind, key)
         return self._put(kind, key, raw, self.transaction.find(raw), sealed)
@@ -124,7 +124,7 @@ class Writer(Reader):
             raise ValidationError(f"a {kind} is appended, never put", hint="use append")
 
     def _put(self, kind: Kind, key: Key, raw: bytes, old: RawRecord | None, sealed: Sealed) -> bool:
-        """Write a value in place of `old`, the record under the whole key `raw`; return False where it is equal."""
+        """Write a value in place of `old`, the record under the encoded key `raw`; return False where it is equal."""
         rule = RULES[kind]
         if rule.field is not None:
             _repeats(kind, rule.field, key, sealed)
@@ -229,7 +229,7 @@ class Writer(Reader):
         return shorten_versions(self.transaction, after)
 
     def purge_answers(self, holds: Callable[[Json], bool], after: bytes | None, limit: int) -> bytes | None:
-        """Remove stored answers to idempotency keys that hold something; return where to go on, None at the end.
+        """Empty the stored idempotency answers for which `holds` is true; return where to continue, None at the end.
 
         At most `limit` answers are looked at. The key stays, so that a repeated request is refused and not run again.
         """
@@ -245,7 +245,7 @@ class Writer(Reader):
         return looked_at[-1][0] if len(looked_at) == limit else None
 
     def _deleted(self, kind: Kind, prefix: Key, limit: int) -> list[bytes]:
-        """Return the whole keys of at most `limit` records under `prefix` of which only versions are left."""
+        """Return the encoded keys of at most `limit` deleted records under `prefix` that still have versions."""
         space = self.transaction.space
         versions = versions_prefix(space, kind_prefix(space, kind) + encode_key(prefix, hashed=RULES[kind].hashed))
         self._verified.require(self.transaction, space, versions[: len(space) + 2])
@@ -291,7 +291,7 @@ class Writer(Reader):
         return versions_prefix(self.transaction.space, raw) + encode_key((operation,))
 
     def _supersede(self, kind: Kind, raw: bytes, old: RawRecord, new: Sealed | None) -> None:
-        """Keep the version that is about to be replaced by `new` or deleted, or release its blob.
+        """Keep the version that `new` or a deletion replaces, or release its blob.
 
         A version that this same write made is not kept: it was never visible, and both would have the same operation
         number.
@@ -305,7 +305,7 @@ class Writer(Reader):
             self.transaction.release_blob(old)
 
     def _forget_tombstone(self, kind: Kind, raw: bytes) -> None:
-        """Remove the tombstone of a record that is deleted and put again in one write: its history has no deletion."""
+        """Remove the tombstone of a record that one write deletes and puts again: its history shows no deletion."""
         if (kind, raw) in self._changes:
             version_raw = self._version_key(raw, self.number)
             deletion = self.transaction.find(version_raw)
@@ -313,7 +313,7 @@ class Writer(Reader):
                 self.transaction.remove(Kind.VERSION, version_raw, deletion)
 
     def _changed(self, kind: Kind, key: Key, raw: bytes, old: RawRecord | None, after: int | None) -> _Change:
-        """Note a change of one key. Of several in one write, `before` is the first's and `after` the last's."""
+        """Note a change of one key; of several in one write `before` is the first one's, `after` the last one's."""
         change = self._changes.get((kind, raw))
         if change is None:
             change = self._changes[kind, raw] = _Change(key, None if old is None else old.operation, after)

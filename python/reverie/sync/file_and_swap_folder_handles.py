@@ -1,4 +1,4 @@
-"""The place in which one file is changed: its open folder, the open swap folder, and moves between the two.
+"""The handles for changing one file: its open folder and the open swap folder, and moves between the two.
 
 Everything goes through open directory handles, so a folder that is renamed or replaced by a link meanwhile leads
 nowhere else. Also here: copying the metadata of a file (mode, owner, attributes, access list) to its replacement.
@@ -47,7 +47,7 @@ class FileSlot:
     scratch_names: list[str] = field(default_factory=list)  # names in the swap folder that hold only our own bytes
 
     def current_sha256(self) -> str | None:
-        """Return the SHA-256 of the file at the document's path now, or None if none can be read there."""
+        """Return the SHA-256 of the file at the document's path now, or None without a readable file."""
         return digest_at(self.folder, self.name)
 
     def swap_inode(self, name: str) -> int:
@@ -70,7 +70,7 @@ class FileSlot:
 
 @contextmanager
 def open_slot(root: Root, path: str, *, create: bool) -> Iterator[FileSlot | None]:
-    """Yield the slot of `path`, or None if its folder is missing; scratch files that were never used go at the end."""
+    """Yield the slot of `path`, or None if its folder is missing; remove its scratch files in the end."""
     root.verify()
     with ExitStack() as stack:
         swap = stack.enter_context(open_swap_folder(root))
@@ -93,7 +93,7 @@ def _remove_scratch_files(slot: FileSlot) -> None:
 
 @contextmanager
 def mapped_errors(verb: str, root: Root, path: str) -> Iterator[None]:
-    """Turn an OSError of the body into the library's error for a document that was to be written or removed."""
+    """Turn an OSError of the with-body into the library's error for a document to be written or removed."""
     try:
         yield
     except OSError as error:

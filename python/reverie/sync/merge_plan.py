@@ -132,7 +132,7 @@ def converge(
 
 
 def with_notice(plan: Plan, notice: SaveNotice, before: str | None, now_ms: int) -> Plan:
-    """Return the plan of a save with what became of the lines that it lacks.
+    """Return the plan of a save with a notice of the lines that the save lacks, and of what became of them.
 
     `before` is the document's text with the lines that are left out, and with everything else that the save changed.
     """
@@ -158,7 +158,7 @@ def with_notice(plan: Plan, notice: SaveNotice, before: str | None, now_ms: int)
 def _with_saves(
     state: PathState, baseline: Baseline, then: Baseline, view: RedactionView, save: str | None
 ) -> Baseline:
-    """Return the path's next baseline `then` with the saves that open editors may go on from after this plan."""
+    """Return the path's next baseline `then` with the texts of saves that an open editor may continue from."""
     then = replace(then, saved=baseline.saved, earlier=baseline.earlier)
     if save is None:
         # No person saved. What was known about a merged save stays true until the file changes.
@@ -174,13 +174,13 @@ def _with_saves(
 
 
 def _saved_later(baseline: Baseline, replaced_by: int) -> bool:
-    """Return True if the last save was made after the operation whose text replaced a late write's file."""
+    """Return True if the path's last save came with the operation `replaced_by` or after it."""
     saved = baseline.saved.operation if baseline.saved is not None else None
     return saved is not None and saved >= replaced_by
 
 
 def applied(view: RedactionView, target: str, context: ScanContext) -> RedactionView | None:
-    """Return the view of the file with `target` applied to it; None if that would lose a secret or reveal one."""
+    """Return the view of the file after `target` was applied; None if that would lose a secret or reveal one."""
     raw = view.apply(target)
     if raw is None:
         return None
@@ -245,7 +245,7 @@ def relocated(regions: tuple[ConflictRegion, ...], text: str, stored: str) -> tu
 
 
 def _line_number(line: int, lines: Sequence[str], matches: Mapping[int, int]) -> int | None:
-    """Return the number of the line that matches `line`, or of the one after its predecessor; None: unknown.
+    """Return the new number of a line, by its own match or the line after its predecessor's match; None: unknown.
 
     An empty line matches anywhere, so it counts only together with its predecessor.
     """

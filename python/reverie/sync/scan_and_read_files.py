@@ -42,7 +42,9 @@ _READ_ATTEMPTS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The result of a scan. A path in none of the three does not exist, or is no document's; but see `covering`.
+    """The stamps of documents, the refused paths and the conflict copies that a scan found.
+
+    A path in none of the three does not exist, or is no document's; but see `covering`.
 
     `copies` are conflict copies, which a person has yet to settle.
     """
@@ -81,7 +83,7 @@ def scan(root: Root, *, known: Collection[str], limits: Limits | None = None) ->
 
 
 def covering(refused: Mapping[str, Refusal], path: str) -> Refusal | None:
-    """Return the refusal of `path` or of a folder above it, or None: with one, the file may or may not exist."""
+    """Return the refusal of `path` or of a folder above it, or None; below a refused path a file may exist or not."""
     while path:
         found = refused.get(path)  # one call: another thread may scan the path meanwhile
         if found is not None:
@@ -169,7 +171,7 @@ def _read_bytes(handle: int, size: int) -> bytes:
 
 
 def _refusal_of_open(root: Root, path: str, error: OSError, limits: Limits) -> Refusal | None:
-    """Return why a file could not be opened: what is there if its status can be had, else the error's reason."""
+    """Return the refusal of a file that could not be opened, by its status or the error; None if it is missing."""
     if isinstance(error, FileNotFoundError):
         return None
     try:

@@ -114,7 +114,7 @@ class _Line(NamedTuple):
 
 
 class Origins:
-    """The lines of some messages by origin. Built once for all candidates of a thread; linear in its size."""
+    """The lines of a thread's messages by origin, with which the origin of each candidate's words is found."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._messages = [message for message in messages if not message.rewound]
@@ -122,7 +122,7 @@ class Origins:
         self._outside: list[str] | None = None  # case-folded
 
     def outside(self, candidate: Candidate) -> str | None:
-        """Return why a candidate's words are not the person's or the agent's own; None where they are.
+        """Return why a candidate's words come from outside, and not from the person or the agent; else None.
 
         A candidate without entries (from a file, or from working memory) was written by the agent itself.
         """
@@ -143,7 +143,7 @@ class Origins:
         return None if typed >= _COVERED else self._copied(candidate, text)
 
     def _copied(self, candidate: Candidate, text: str) -> str | None:
-        """Return why an agent's sentence is not its own: it is word for word in a tool's result or in a paste."""
+        """Return why an agent's sentence is copied: it is word for word in a tool's result or a paste; else None."""
         needle = _plain(text)
         if candidate.type is MemoryType.MISTAKE or len(needle) < _COPIED_CHARS:
             return None
@@ -161,7 +161,7 @@ class Origins:
                     yield text
 
     def _lines(self, seqs: Sequence[int]) -> Iterator[_Line]:
-        """Yield the lines of the messages that have one of these entries."""
+        """Yield the lines, each with its origin, of the messages that contain one of these entries."""
         for message in self._messages:
             if not any(message.first_seq <= seq <= message.last_seq for seq in seqs):
                 continue
@@ -173,7 +173,7 @@ class Origins:
 
 
 def harm_of_file(candidate: Candidate) -> str | None:
-    """Return why a candidate of a file or of working memory waits for a person; None where it does no harm."""
+    """Return why a candidate of a file or of working memory has to wait for a person; None where it is harmless."""
     from reverie.language_model.extraction import UNSAFE
 
     if candidate.provenance.get("seqs"):
@@ -208,14 +208,14 @@ def _unserved_block(block: dict[str, Any], tools: dict[str, str]) -> dict[str, A
 
 
 def _without_frames(text: str) -> str:
-    """Return a text up to the first frame, and without a listing of memory files."""
+    """Return a text up to the first frame that marks text served by Reverie, without a listing of memory files."""
     begins = [at for frame in _SERVED if (at := text.find(frame)) >= 0]
     kept = text[: min(begins)] if begins else text
     return _INDEX.sub("", kept) if "Available memory:" in kept else kept
 
 
 def _tools(messages: Sequence[Message]) -> dict[str, str]:
-    """Return the name of the tool of every call by its id; of a shell that runs a memory command, `recall`."""
+    """Return each call's tool name by the call's id; `recall` for a shell call that runs a memory command."""
     names = {}
     for message in messages:
         for block in message.content if isinstance(message.content, list) else ():
@@ -294,7 +294,7 @@ def typed_and_pasted(text: str) -> tuple[str, str]:
 
 
 def _aside(found: re.Match[str], pasted: list[str]) -> str:
-    """Move a longer quotation of a typed line to the pasted lines."""
+    """Move a longer quotation to `pasted` and return a blank in its place; return a short quotation unchanged."""
     if len(found[1].split()) < _QUOTE_WORDS:
         return found[0]
     pasted.append(found[1])

@@ -99,7 +99,7 @@ def _factor(thread: ThreadRecord) -> float:
 
 
 def _learnt_factor(thread: ThreadRecord, live: int, usage_tokens: int) -> FactorRecord | None:
-    """Return the factor after one more stretch between two usages; the thread's own where the stretch is too short.
+    """Return the token factor, learned also from the messages since the last usage; unchanged where they are too few.
 
     The new factor is the average of all stretches, weighted by their tokens. Example: 1.0 from 1,000 tokens, then a
     stretch of 1,000 with 1,200 by the API: 1.1 from 2,000.

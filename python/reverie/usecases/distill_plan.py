@@ -80,7 +80,7 @@ def requests(job: DistillJob) -> list[ModelRequest]:
 
 
 def _opened(job: DistillJob) -> tuple[list[Entry], list[Message], int, int]:
-    """Return the entries, their messages, where an open turn begins, and where the preserved tail begins.
+    """Return entries, their messages, and the indices of the messages at which an open turn and the tail begin.
 
     Raises Conflict where nothing is old enough, and Damaged.
     """
@@ -102,13 +102,13 @@ def _opened(job: DistillJob) -> tuple[list[Entry], list[Message], int, int]:
 
 
 def _said(entries: Sequence[Entry], messages: Sequence[Message], cut: int) -> list[Message]:
-    """Return what is before the preserved tail as a model reads it: with what the person typed aside."""
+    """Return the messages before the preserved tail as a model reads them: with what the person typed aside."""
     tail_from = messages[cut].first_seq if cut < len(messages) else entries[-1].seq + 1
     return [message for message in with_asides(messages, entries) if message.first_seq < tail_from]
 
 
 def _summary_work(job: DistillJob, text: str, messages: Sequence[Message]) -> SummaryWork:
-    """Return what a model is asked about the distilled `messages`; `text` is the summary by rules."""
+    """Return a model's work on a summary of the distilled `messages`; `text` is the summary by rules."""
     return SummaryWork.of(messages, text, Redactor(job.literals), previous=job.previous.text if job.previous else "")
 
 
@@ -183,7 +183,7 @@ def _plan(
     tokens_used: int,
     state_seq: int,
 ) -> DistillPlan:
-    """Return the plan that writes a distillation of `messages[:cut]`, and the memories of those not yet learnt from."""
+    """Return the plan that writes a distillation of `messages[:cut]`, and memories of messages not yet learnt from."""
     redactor = Redactor(job.literals)
     unlearnt = [message for message in messages if message.last_seq > job.learnt_through]
     counts = passed_command_counts.counted(job.counts, Extractive().facts(unlearnt), redactor)
@@ -246,7 +246,7 @@ def _memories(
 
 
 def _memory_work(job: DistillJob, messages: Sequence[Message]) -> MemoryWork | None:
-    """Return what a model learns memories from; None where entries before those of the job are not learnt from yet.
+    """Return a model's work on learning memories; None where entries before the job's are not learnt from yet.
 
     They wait where the model failed in an earlier distillation: `learn` reads from there on, in order.
     """
@@ -301,7 +301,7 @@ def _readable(messages: list[Message], budget: int) -> int:
 
 
 def _over_budget(budget: int, needed: int) -> TokenBudgetExceeded:
-    """Return the error of a budget that is too small, with the tokens that would do."""
+    """Return the error for a token budget that is too small, with the least budget that suffices."""
     return TokenBudgetExceeded(
         f"the thread cannot be distilled within {budget} tokens, read and written",
         budget=budget,
@@ -335,7 +335,7 @@ def _archive(job: DistillJob, covered: Sequence[Entry], text: str, memories: Mem
 
 
 def _canonical_numbers(json: Any) -> Any:
-    """Return JSON with the integers that RFC 8785 cannot write as text: a transcript may hold integers of any size."""
+    """Return JSON with the integers that RFC 8785 cannot represent as texts; a transcript may hold any integer."""
     match json:
         case bool():
             return json

@@ -103,7 +103,7 @@ def operation_answer(reader: Reader, record: OperationRecord) -> wire.Operation:
 
 
 def change_answers(record: OperationRecord) -> list[wire.OperationChange]:
-    """Return the changes of an operation, each with the fields of its form only: one record, or a run of a sequence."""
+    """Return an operation's changes as the API shows them: each of one record, or of a run of a sequence."""
     return [_change_answer(change) for change in record.changes]
 
 
@@ -137,7 +137,7 @@ def is_undoable(reader: Reader, record: OperationRecord) -> bool:
 
 
 def _is_purged(reader: Reader, record: OperationRecord) -> bool:
-    """Return True if an operation changed memories and documents alone, and a purge has left no version of them."""
+    """Return True if an operation changed only memories and documents, and a purge has left no version of them."""
     kinds = {change.kind for change in record.changes if RULES[change.kind].undo == "restore"}
     if not kinds <= {Kind.MEMORY, Kind.DOCUMENT, Kind.FORGOTTEN}:
         return False
@@ -263,7 +263,7 @@ def archive_body(reader: Reader, address: str) -> bytes:
 
 
 def prune_step(space: str, rules: Rules, cursor: str | None) -> Write[Step]:
-    """Delete a bounded number of records that are older than the retention rules, from where the last step ended.
+    """Return the write that deletes a bounded number of records older than the retention rules allow.
 
     Bookkeeping, so it becomes no operation.
     """
@@ -275,7 +275,7 @@ def prune_step(space: str, rules: Rules, cursor: str | None) -> Write[Step]:
 
 
 def shorten_step(space: str) -> Write[bool]:
-    """Convert some whole versions, as older releases stored them, to edits; the body returns True after the last.
+    """Return the write that converts some whole versions of older releases to edits; its body is True after the last.
 
     It goes on where the last step ended, also after a restart. Bookkeeping, so it becomes no operation.
     """

@@ -116,11 +116,11 @@ class MemoryIndex:
         return self._index.recall(query, lambda memory_id: self._found.load(reader, (memory_id,)), **options)
 
     def forget_found(self) -> None:
-        """Drop the memories that are kept in this process because they were found."""
+        """Drop this process's copies of memories that were found by a search."""
         self._found.clear()
 
     def is_ready(self, reader: Reader) -> bool:
-        """Return whether a recall takes no longer than a search; a few changes are applied for it. Raises OSError."""
+        """Return True if a recall is as fast as a search; applies a few changes first if needed. Raises OSError."""
         if not self.is_current(reader):
             since, now = self._operation, reader.operation()
             if since is None or since == self._many_since or not since < now <= since + AT_ONCE_OPERATIONS:
@@ -148,7 +148,7 @@ class MemoryIndex:
         return self._index.ids(types, tags, projects, after=after, limit=limit)
 
     def flush(self) -> tuple[list[Segment], int]:
-        """Write what is in memory only to a segment; return all segments and the last operation. Raises OSError."""
+        """Write what is only in memory to a segment; return all segments and the last operation. Raises OSError."""
         assert self.saved is not None
         assert self._operation is not None
         index = self._index.index
@@ -161,7 +161,7 @@ class MemoryIndex:
         return self._index.index.segments()
 
     def replace(self, merged: Sequence[Segment], path: Path) -> None:
-        """Put the segment that others were merged into in their place. Raises OSError."""
+        """Replace the segments `merged` by the one at `path` that they were merged into. Raises OSError."""
         self._index.index.replace(merged, path)
 
     def _load(self, reader: Reader) -> None:
@@ -218,7 +218,7 @@ class Recall:
     """
 
     def __init__(self, store: Store, folder: Path | None = None) -> None:
-        """Search a store. `folder` is where indexes are saved, None: they are not."""
+        """Take a store, and the folder in which the indexes are saved; with None they are not saved."""
         self._store = store
         self._folder = folder
         self._indexes: dict[str, MemoryIndex] = {}
@@ -236,7 +236,7 @@ class Recall:
             return self._answer(space, lambda index, reader: index.recall(reader, query, **options))
 
     def recall_at_once(self, reader: Reader, query: str, **options: Any) -> Found[MemoryRecord] | None:
-        """Return what `recall` returns, or None where that could take longer than some milliseconds."""
+        """Return what `recall` returns, or None where the index is busy or not up to date, so that it never waits."""
         if not self._lock.acquire(blocking=False):
             return None
         try:
@@ -258,7 +258,7 @@ class Recall:
         after: str,
         limit: int,
     ) -> list[tuple[str, T]]:
-        """Return ids and answers of up to `limit` memories behind `after`: of the types and projects, with all tags."""
+        """Return id and answer of up to `limit` memories after `after`: of the types and projects, with all tags."""
 
         def collect(index: MemoryIndex, reader: Reader) -> list[tuple[str, T]]:
             ids = index.ids(types, tags, projects, after=after, limit=limit)
@@ -357,7 +357,7 @@ class Recall:
         return segments
 
     def _answer(self, space: str, ask: Callable[[MemoryIndex, Reader], T]) -> T:
-        """Return an answer of the index of a space, brought up to date before; the caller has the lock."""
+        """Return what `ask` returns for a space's index, brought up to date first; the caller has the lock."""
         with self._store.reader(space) as reader:
             index = self._indexes.get(space)
             if index is None:

@@ -62,7 +62,7 @@ class _MessageVectors:
         return self._operation == reader.operation()
 
     def follow(self, reader: Reader) -> None:
-        """Remove the vectors of threads that were deleted, and note those that have more; nothing is embedded."""
+        """Remove the vectors of deleted threads, and note the threads with new messages; nothing is embedded."""
         if self._operation is None:
             self._load(reader)
         while self._operation is not None and self._operation != reader.operation():
@@ -72,7 +72,7 @@ class _MessageVectors:
             self._apply(reader, self._operation)
 
     def near(self, text: str, limit: int, threads: Collection[str] | None, within: Filter) -> list[tuple[str, float]]:
-        """Return ids and cosines of the messages nearest to a question, of some threads (None: all) and a time.
+        """Return ids and cosines of the messages nearest to a question, in the given threads (None: all) and time.
 
         Callable while another thread makes a step.
         """
@@ -136,7 +136,7 @@ class _MessageVectors:
                 self.unsaved += self.vectors.remove(threads)
 
     def _embed_some(self, reader: Reader, name: str) -> bool:
-        """Embed the next messages of a thread; return whether it has no more."""
+        """Embed the next messages of a thread; return True if it has no further ones."""
         thread = reader.load(ThreadRecord, (name,))
         last = 0 if thread is None else thread.last_seq
         after = self._through.get(name, 0)

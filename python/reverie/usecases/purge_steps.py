@@ -102,7 +102,7 @@ def remove_blocks(space: str, who: str, found: Sources) -> Write[list[str]]:
 
 
 def cover_copies(space: str, who: str, found: Findings) -> Write[list[str]]:
-    """Return the write that takes the lines with such words out of the copies of open conflicts."""
+    """Return the write that takes the lines with purged words out of the copies of open conflicts."""
 
     def body(writer: Writer) -> list[str]:
         texts: dict[str, NewText | None] = {}
@@ -119,7 +119,7 @@ def cover_copies(space: str, who: str, found: Findings) -> Write[list[str]]:
 
 
 def rewrites(space: str, who: str, found: Findings, sources: Sources) -> Iterator[Write[int]]:
-    """Yield the writes that take the words out of everything that repeats them; each is repeated until it returns 0."""
+    """Yield the writes that remove purged words from all that repeats them; each is repeated until it returns 0."""
     purged = frozenset(sources.memories)
 
     def write(body: Any) -> Write[int]:
@@ -138,7 +138,7 @@ def rewrites(space: str, who: str, found: Findings, sources: Sources) -> Iterato
 
 
 def forget_answers(space: str, who: str, matcher: Matcher, after: bytes | None) -> Write[bytes | None]:
-    """Return the write that empties stored answers with such words; its body returns where the next one begins."""
+    """Return the write that empties stored answers with purged words; its body returns where to continue."""
     return Write(
         space=space,
         who=who,
@@ -249,12 +249,12 @@ def _past_document(value: dict[str, Any], matcher: Matcher, purged: frozenset[st
 
 
 def _fits(path: str, text: str, ids: list[str]) -> bool:
-    """Return True if a text has as many memories as there are ids."""
+    """Return True if a text parses into as many memories as there are ids."""
     return len(parse_document(path, text).items) == len(ids)
 
 
 def _replace_archive(writer: Writer, address: str, matcher: Matcher, thread: str | None) -> int:
-    """Replace an archive by one without the words, under its own address; one of the purged thread goes entirely."""
+    """Replace an archive by one without the purged words at the same address; delete one of the purged thread."""
     archive = writer.load(ArchiveRecord, (address,))
     if archive is not None:
         consolidation_commit.replace_archive(
@@ -277,7 +277,7 @@ def _archive_without(archive: ArchiveRecord, matcher: Matcher) -> ArchiveRecord:
 
 
 def erase(space: str, who: str, found: Sources) -> Iterator[Write[int]]:
-    """Yield the writes that remove the sources for good; each is repeated until it returns 0."""
+    """Yield the writes that remove what is purged and its versions; each is repeated until it returns 0."""
 
     def write(body: Any) -> Write[int]:
         return Write(space=space, who=who, why=WHY, body=body)
@@ -311,7 +311,7 @@ def _erase_memory(writer: Writer, name: str) -> int:
 
 
 def finish(space: str, who: str, purge: PendingPurge) -> Write[int]:
-    """Return the write that ends a purge: it is no more under way, and announced without content."""
+    """Return the write that ends a purge: its record is removed, and an event without content announces it."""
 
     def body(writer: Writer) -> int:
         cursor = writer.load(PurgesCursor, PurgesCursor.KEY) or PurgesCursor()

@@ -116,7 +116,7 @@ def _check(thread: ThreadRecord, to: int, expected_seq: int | None) -> None:
 
 
 def _main_line_entries(reader: Reader, thread: ThreadRecord) -> list[Entry]:
-    """Return the spoken entries since the last distillation that no mark has taken back."""
+    """Return the spoken entries since the last distillation that no rewind mark takes off the main line."""
     entries = [opened_entry(thread.id, *row) for row in sealed_after(reader, thread.id, thread.through_seq)]
     ranges = marked_ranges(entries)
     return [
@@ -131,14 +131,14 @@ def _undoes(entry: Entry) -> int | None:
 
 
 def _append(writer: Writer, thread: ThreadRecord, mark: Entry, redactor: Redactor) -> int:
-    """Append a mark; return its sequence number."""
+    """Append a rewind mark; return its sequence number."""
     _, seq = writer.append_many(Kind.ENTRY, (thread.id,), [seal(entry_record(mark), redactor)])
     writer.event("thread.appended", {"threadId": thread.id, "lastSeq": seq})
     return seq
 
 
 def _save(writer: Writer, thread: ThreadRecord, last_seq: int, *, added: int) -> ThreadRecord:
-    """Save the thread with its new last entry, and `added` tokens in its context; what the API counted is void."""
+    """Save the thread with its last entry and `added` tokens more in its context; drop the usage that the API gave."""
     live = max(0, thread.live_tokens + added)
     after = replace(thread, last_seq=last_seq, live_tokens=live, usage=None, updated_at=writer.at)
     writer.save(after, (thread.id,))

@@ -21,7 +21,7 @@ SESSIONS_MAX: Final = 200  # of a space; those that were heard of last
 
 
 def known(reader: Reader) -> list[SessionRecord]:
-    """Return the sessions of a space, the one that was heard of last at the end."""
+    """Return the sessions of a space, the one that was reported last at the end."""
     return (reader.load(SessionsCursor, SessionsCursor.KEY) or SessionsCursor()).sessions
 
 
@@ -101,7 +101,7 @@ def answer(session: SessionRecord) -> wire.Session:
 
 
 def latest_thread(reader: Reader, project: str, without: str) -> ThreadRecord | None:
-    """Return the thread of a project that has messages and was appended to last; not the one with the id `without`."""
+    """Return the project's thread with messages that was appended to last, other than the thread `without`."""
     threads = (thread for _, thread in reader.records(ThreadRecord) if project_identity.of_thread(thread) == project)
     candidates = [thread for thread in threads if thread.id != without and thread.message_count]
     return max(candidates, key=lambda thread: (thread.updated_at, thread.id), default=None)

@@ -124,7 +124,7 @@ def _is_of_people(reader: Reader, operation: int) -> bool:
 def _is_unmodified(
     document: StoredDocument | None, baseline: Baseline | None, data: bytes | None, disk_sha256: str | None
 ) -> bool:
-    """Return True if the file has the bytes that sync itself wrote, so that nothing can need a merge."""
+    """Return True if the file has the bytes that sync itself wrote last, so that it needs no merge."""
     if document is None or baseline is None or data is None:
         return False
     digest = sha256(data)
@@ -185,7 +185,7 @@ def _texts(reader: Reader, path: str) -> Iterator[Version]:
 
 
 def split_plan(plan: Plan, *, most: int = PART_PATHS) -> Iterator[Plan]:
-    """Yield the store's side of a plan as smaller plans, committed one by one; also those with baselines only.
+    """Yield the store's side of a plan as smaller plans, committed one by one; baselines alone make plans too.
 
     Both paths of a move stay together, and a conflict copy with its document. Otherwise a part has at most `most`
     paths, so that a large first scan leaves room for other writes between its commits. A save that left lines out is a
@@ -212,7 +212,7 @@ def split_plan(plan: Plan, *, most: int = PART_PATHS) -> Iterator[Plan]:
 
 @dataclass(slots=True)
 class _Part:
-    """A plan that is being filled."""
+    """A part of a plan that is being filled."""
 
     puts: list[Put] = field(default_factory=list)
     deletes: list[Delete] = field(default_factory=list)
@@ -235,7 +235,7 @@ class _Part:
 
 
 def _groups(plan: Plan, paths: set[str], most: int) -> Iterator[set[str]]:
-    """Yield the paths in sets that are committed together; those whose document changes come first."""
+    """Yield the sets of paths that are committed together, first those with document changes."""
     linked = _linked_paths(plan)
     sizes = {put.path: len(put.text) for put in plan.puts}
     writes = {*sizes, *(delete.path for delete in plan.deletes)}
@@ -260,7 +260,7 @@ def _groups(plan: Plan, paths: set[str], most: int) -> Iterator[set[str]]:
 
 
 def _linked_paths(plan: Plan) -> dict[str, set[str]]:
-    """Return, for each path of a move or a conflict, or of `together`, the paths that must be in the same commit."""
+    """Return, for each path of a move, of a conflict or of `together`, the paths to be committed with it."""
     together = set(plan.together & plan.paths)
     linked: dict[str, set[str]] = dict.fromkeys(together, together)
     pairs = [(move.old, move.new) for move in plan.moves] + [(copy.path, copy.copy_path) for copy in plan.copies]
@@ -271,19 +271,19 @@ def _linked_paths(plan: Plan) -> dict[str, set[str]]:
 
 
 def first_puts(plan: Plan) -> Plan | None:
-    """Return the puts of the texts that have to be stored before a plan's own ones, or None if there are none."""
+    """Return the puts of earlier texts that must be stored before the plan's own puts; None if there are none."""
     puts = tuple(Put(put.path, put.before, put.basis) for put in plan.puts if put.before is not None)
     return Plan(puts=puts) if puts else None
 
 
 def with_bases(plan: Plan, operations: Mapping[str, int]) -> Plan:
-    """Return a plan whose first puts have been committed by these operations, so that its own ones follow them."""
+    """Return the plan with its puts based on these operations, which committed its first puts."""
     puts = (put if put.before is None else Put(put.path, put.text, operations[put.path]) for put in plan.puts)
     return replace(plan, puts=tuple(puts))
 
 
 def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> Write[dict[str, int]]:
-    """Commit a part of a plan: documents, their memories, conflicts, baselines, and events of lines that a save lacks.
+    """Return the write that commits a part of a plan: documents, memories, conflicts, baselines and events.
 
     The body returns the operation of each document that was put. It raises Conflict with `details["stale"]` if a
     document has changed since the plan was made; then the paths are scanned again.
@@ -323,7 +323,7 @@ def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> 
 
 
 def save_baselines(space: str, saved: Iterable[Baseline], removed: Iterable[str], *, at: str) -> Write[None]:
-    """Save and remove baselines; bookkeeping, so it becomes no operation."""
+    """Return the write that saves and removes baselines; bookkeeping, so it becomes no operation."""
     saved, removed = list(saved), list(removed)
 
     def body(writer: Writer) -> None:
@@ -333,7 +333,7 @@ def save_baselines(space: str, saved: Iterable[Baseline], removed: Iterable[str]
 
 
 def reset_baselines(space: str, *, at: str) -> Write[None]:
-    """Replace all baselines for another folder: each document is about to be written, and no file is known there.
+    """Return the write that replaces all baselines when the folder is replaced: no file in the new one is known.
 
     So a file that is missing there is written instead of its document deleted, and a file that exists is compared with
     the document and its versions.

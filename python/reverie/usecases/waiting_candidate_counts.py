@@ -53,5 +53,5 @@ class WaitingCandidates:
 
     @staticmethod
     def _can_catch_up(reader: Reader, since: int, now: int) -> bool:
-        """Return whether what changed after operation `since` is little, and still known."""
+        """Return True if only a few operations came after `since`, and the store still has all of them."""
         return since <= now <= since + BEHIND_MAX and reader.first_seq(Kind.OPERATION) <= since + 1

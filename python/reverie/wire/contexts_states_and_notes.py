@@ -48,7 +48,7 @@ class ContextQuery(Request):
     ) = None
 
     def __post_init__(self) -> None:
-        """Refuse what only a text has for a request, and tiers that there are not."""
+        """Refuse `maxChars` and `tiers` without `format=text`, and unknown tiers."""
         if self.format != "text" and (self.max_chars is not None or self.tiers is not None):
             raise ValueError("`maxChars` and `tiers` belong to `format=text`")
         if unknown := [name for name in self.tier_names or () if name not in TIERS]:

@@ -31,7 +31,7 @@ PART = "# Reverie, part {} of 3"
 
 @pytest.fixture
 def models() -> Iterator[ModelServer]:
-    """A server of models."""
+    """A local server in place of the clients' model providers."""
     with model_server() as running:
         yield running
 
@@ -55,7 +55,7 @@ def thread_of(reverie: Reverie, session: str, messages: int) -> str:
 
 @needs(CLAUDE)
 def test_claude_code_is_recorded_and_gets_its_memory_back(models: ModelServer, tmp_path: Path, project: Path) -> None:
-    """Recorded while it works; after a compaction state, notes and excerpts; in the next session of the project too."""
+    """A session is recorded; after a compaction, and in the project's next session, requests have its state."""
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = claude_code(tmp_path, models)
         client.install(daemon)
@@ -96,7 +96,7 @@ def test_claude_code_is_recorded_and_gets_its_memory_back(models: ModelServer, t
 def test_a_cleared_session_of_claude_code_names_the_one_before(
     models: ModelServer, tmp_path: Path, project: Path
 ) -> None:
-    """One process, two sessions: the second one is recorded apart, and begins with the state alone."""
+    """After `/clear` the second session names the first one, is recorded apart and begins with its state."""
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = claude_code(tmp_path, models)
         client.install(daemon)
@@ -115,7 +115,7 @@ def test_a_cleared_session_of_claude_code_names_the_one_before(
 
 @needs(CLAUDE)
 def test_an_automatic_compaction_is_followed_by_the_memory(models: ModelServer, tmp_path: Path, project: Path) -> None:
-    """The window is reported as full: the client compacts by itself, and its next request has state and messages."""
+    """After an automatic compaction Claude Code's next request has its summary and the messages from Reverie."""
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = claude_code(tmp_path, models)
         client.install(daemon)
@@ -133,7 +133,7 @@ def test_an_automatic_compaction_is_followed_by_the_memory(models: ModelServer, 
 
 @needs(CLAUDE)
 def test_three_sessions_at_once_do_not_cross(models: ModelServer, tmp_path: Path) -> None:
-    """Each project has its own thread, with its own messages alone."""
+    """Three sessions at once have a thread each, with the messages of their own project alone."""
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = claude_code(tmp_path, models)
         client.install(daemon)
@@ -155,7 +155,7 @@ def _ask(client: Client, folder: Path, name: str) -> str:
 
 @needs(CLAUDE)
 def test_private_and_ignored_sessions_of_claude_code(models: ModelServer, tmp_path: Path, project: Path) -> None:
-    """An ignored folder has no session, and its prompt gets nothing of Reverie's hooks."""
+    """A session in an ignored folder is not recorded, and Reverie's hooks add nothing to its prompt."""
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = claude_code(tmp_path, models)
         client.install(daemon)
@@ -168,7 +168,7 @@ def test_private_and_ignored_sessions_of_claude_code(models: ModelServer, tmp_pa
 @needs(CLAUDE)
 @needs(CODEX)
 def test_codex_starts_where_claude_code_stopped(models: ModelServer, tmp_path: Path, project: Path) -> None:
-    """Its first request has what was done and what is next; untrusted hooks do nothing, and doctor says so."""
+    """Codex's first request has what Claude Code did last; untrusted hooks add nothing, and doctor says so."""
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         first, second = claude_code(tmp_path, models), codex(tmp_path, models)
         first.install(daemon)
@@ -211,7 +211,7 @@ def _first_request(client: Client, project: Path, models: ModelServer) -> str:
 def test_an_automatic_compaction_of_codex_is_followed_by_the_memory(
     models: ModelServer, tmp_path: Path, project: Path
 ) -> None:
-    """The window is reported as full: Codex compacts, and its next request has summary, state, notes and excerpts."""
+    """After an automatic compaction Codex's next request has its summary and Reverie's state, notes and excerpts."""
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = codex(tmp_path, models, "model_auto_compact_token_limit = 50000")
         client.install(daemon)
@@ -238,7 +238,7 @@ def test_an_automatic_compaction_of_codex_is_followed_by_the_memory(
 @needs(CLAUDE)
 @needs(CODEX)
 def test_without_a_daemon_the_clients_work_as_before(models: ModelServer, tmp_path: Path, project: Path) -> None:
-    """The prompt goes out, without an error of a hook."""
+    """Without a daemon both clients send the prompt, and Reverie's hooks add nothing."""
     with running_daemon() as daemon:
         clients = claude_code(tmp_path, models), codex(tmp_path, models)
         for client in clients:
@@ -259,7 +259,7 @@ def _stop(daemon: Daemon) -> None:
 def test_claude_code_behind_the_proxy_compacts_without_a_model(
     models: ModelServer, tmp_path: Path, project: Path
 ) -> None:
-    """`/compact` asks no model, and the next request has state, notes and summary; then by itself when it is full."""
+    """Behind the proxy a compaction asks no model, and the next request has state, notes and summary."""
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = claude_code(tmp_path, models)
         client.install(daemon)

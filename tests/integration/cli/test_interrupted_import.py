@@ -1,4 +1,4 @@
-"""Ctrl-C in an import: what is in is said, and the same command goes on and learns from all of it."""
+"""Ctrl-C in an import: the message says what was imported, and the same command resumes and learns from all."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_empty_body(daemon: Daemon) -> None:
 
 @pytest.mark.parametrize("length", [1 << 30, 0xFFFFFFFF, 1 << 62])
 def test_huge_length_is_refused_from_the_head(daemon: Daemon, length: int) -> None:
-    """The Content-Length suffices: refused at once, memory does not grow, and the body is not read."""
+    """A body is refused by a large Content-Length alone: it is not read, and memory does not grow."""
     check_serving(daemon)
     before = status_bytes(daemon.pid, "VmRSS")
     with daemon.wire() as wire:
@@ -53,7 +53,7 @@ def test_body_limit_is_exact(daemon: Daemon) -> None:
 
 
 def test_endless_heads_are_refused_at_32_kib(daemon: Daemon) -> None:
-    """200 MB of headers are refused after 32 KiB without memory use, in one line or many, in trailers too."""
+    """Heads, trailers and chunk extensions without end are refused, without use of memory."""
     chunk = b"x" * (1 << 20)
     lines = b"a: b\r\n" * 170_000
     chunked = b"GET /v1/health HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -53,7 +53,7 @@ def test_hangup_does_not_end_it() -> None:
 
 
 def test_second_daemon_is_refused() -> None:
-    """The lock is taken before the socket: the second daemon's error names the first, which keeps running."""
+    """A second daemon ends with exit code 4 and names the first one's process, which keeps running."""
     with running_daemon() as daemon:
         second = subprocess.run(
             [sys.executable, "-m", "reveried"], env=daemon.env, capture_output=True, timeout=60, check=False
@@ -101,7 +101,7 @@ def test_a_file_in_the_sockets_place_is_kept() -> None:
 
 
 def test_an_unknown_setting_ends_with_a_hint() -> None:
-    """An unknown key ends the start with status 78, which prevents a restart, and the nearest key."""
+    """A misspelt setting ends the start with status 78, and the log names the nearest setting."""
     with scratch_home() as home:
         (home / "config.toml").write_text('[daemon]\nsokcet = "x"\n')
         daemon = Daemon(home, environment(home))
@@ -123,7 +123,7 @@ def test_running_requests_are_answered_before_the_end() -> None:
 
 
 def test_idle_daemon_is_small_and_still() -> None:
-    """Less than 60 MB of anonymous memory and few wake-ups while idle; the benchmark measures the time."""
+    """An idle daemon has less than 60 MB of anonymous memory and wakes up fewer than 90 times in three seconds."""
     with running_daemon() as daemon:
         before = times_run(daemon.pid)
         time.sleep(3)
@@ -157,7 +157,7 @@ def test_damaged_store_ends_with_its_own_status() -> None:
 
 @pytest.mark.parametrize("mode", [0o755, 0o700])
 def test_socket_folder_is_closed_to_others(mode: int) -> None:
-    """A socket folder that others can enter gets mode 0700 before the socket is made."""
+    """A socket folder that others can enter has mode 0700 once the daemon runs."""
     with scratch_home() as home:
         (home / "run").mkdir(mode=mode)
         with running_daemon(home) as daemon:

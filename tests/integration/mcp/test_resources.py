@@ -66,7 +66,7 @@ def test_resources_are_listed_and_read(daemon: Daemon, client: Client, tmp_path:
 
 
 def test_changes_reach_a_client_with_a_session(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """Those of the resources that it subscribed to, by whoever made them; none after it unsubscribed."""
+    """A client hears of changes of resources that it subscribed to, by any writer, until it unsubscribes."""
     client.put_document(PATH, TEXT)
     with opened(daemon, tmp_path, stateless=False) as agent:
         for uri in (URI, "memory://notes"):
@@ -86,7 +86,7 @@ def test_changes_reach_a_client_with_a_session(daemon: Daemon, client: Client, t
 
 
 def test_changes_reach_a_client_without_a_session(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """The stream says first that it began; each change has its id; cancelling ends it."""
+    """A stream without a session first says that it began, has its id in each change, and ends when cancelled."""
     client.put_document(PATH, TEXT)
     asked = {"resourceSubscriptions": [URI], "resourcesListChanged": True, "toolsListChanged": True}
     params = {"_meta": STATELESS, "notifications": asked}
@@ -106,7 +106,7 @@ def test_changes_reach_a_client_without_a_session(daemon: Daemon, client: Client
 
 
 def test_a_stream_goes_on_with_a_daemon_that_was_started_again(tmp_path: Path) -> None:
-    """Of both forms, without another word of the client."""
+    """After a restart of the daemon clients with and without a session are notified again without a new request."""
     with running_daemon() as own, opened(own, tmp_path, stateless=False) as first:
         first.call("memory_write", {"path": PATH, "content": TEXT})
         first.ask("resources/subscribe", uri=URI)
@@ -119,7 +119,7 @@ def test_a_stream_goes_on_with_a_daemon_that_was_started_again(tmp_path: Path) -
 
 
 def test_a_stream_that_is_refused_is_opened_again(tmp_path: Path) -> None:
-    """As one is by a daemon that has too many connections at the moment."""
+    """A stream that a busy daemon refuses is requested again until it is opened."""
     heard = {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": URI}}
     event = b"event: message\ndata: " + json.dumps(heard).encode() + b"\n\n"
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -143,7 +143,7 @@ def test_a_stream_that_is_refused_is_opened_again(tmp_path: Path) -> None:
 
 
 def _write_until_both_hear(daemon: Daemon, *agents: BridgeProcess) -> None:
-    """Change the document until each client was notified: the streams are opened again after a moment."""
+    """Change the document until each client was notified, since a stream is opened again only after a moment."""
     waiting = list(agents)
     for number in range(600):
         daemon.ask("PUT", f"/v1/documents/{PATH}", {"content": f"{TEXT}- Try {number}\n"})
@@ -154,7 +154,7 @@ def _write_until_both_hear(daemon: Daemon, *agents: BridgeProcess) -> None:
 
 
 def test_prompts_continue_hand_over_and_review(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """With what they are about in their text: an earlier thread of this project, the notes, the index."""
+    """The prompts `continue`, `handoff` and `review` have an earlier thread, the notes and the index in their text."""
     folder = tmp_path / "gatehouse"
     folder.mkdir()
     earlier = client.create_thread(project=str(folder)).id
@@ -184,7 +184,7 @@ def test_prompts_continue_hand_over_and_review(daemon: Daemon, client: Client, t
 
 @pytest.mark.parametrize("by", ["process", "thread"])
 def test_the_thread_is_that_of_the_session(daemon: Daemon, client: Client, tmp_path: Path, by: str) -> None:
-    """Of the one that a hook told of: by the process that both belong to, or by the id that the client sends."""
+    """A note goes to the thread of the session that a hook reported, found by process or by the id that is sent."""
     transcript = tmp_path / f"{by}-1.jsonl"
     transcript.touch()
     name: wire.AgentClient = "claude-code" if by == "process" else "codex"
@@ -199,7 +199,7 @@ def test_the_thread_is_that_of_the_session(daemon: Daemon, client: Client, tmp_p
 
 
 def test_a_deletion_is_asked_about_without_a_session(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """The first answer is the question; only a yes to this version of the file deletes it."""
+    """The first answer to a deletion is a question; only a yes to this version of the file deletes it."""
     client.put_document(PATH, TEXT)
     params: dict[str, Any] = {"name": "memory_delete", "arguments": {"path": PATH}}
     with opened(daemon, tmp_path, stateless=True) as agent:
@@ -228,7 +228,7 @@ def test_a_deletion_is_asked_about_without_a_session(daemon: Daemon, client: Cli
 def test_a_deletion_is_asked_about_in_a_session(
     daemon: Daemon, client: Client, tmp_path: Path, *, agrees: bool
 ) -> None:
-    """The server sends the question, and the result behind the answer; other requests are answered meanwhile."""
+    """The server asks before a deletion, answers other requests meanwhile, and deletes only after a yes."""
     client.put_document(PATH, TEXT)
     with opened(daemon, tmp_path, stateless=False, elicitation={}) as agent:
         agent.send(_call("memory_delete", {"path": PATH}))
@@ -242,7 +242,7 @@ def test_a_deletion_is_asked_about_in_a_session(
 
 
 def test_a_daemon_that_ends_while_it_asks(tmp_path: Path) -> None:
-    """The call is answered, and the answer to its question is none to the next one: what it asks about is kept."""
+    """A call ends with an error if the daemon dies while it asks, and a late yes does not answer the next question."""
     with running_daemon() as own, opened(own, tmp_path, stateless=False, elicitation={}) as agent:
         for path in (PATH, "facts/lamps.md"):
             agent.call("memory_write", {"path": path, "content": TEXT})
@@ -264,7 +264,7 @@ def test_a_daemon_that_ends_while_it_asks(tmp_path: Path) -> None:
 
 
 def test_a_client_that_shows_no_forms_is_not_asked(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """It asks its user by itself, since the tool says that it is destructive; undo brings the file back."""
+    """A client that can show no question gets the file deleted at once; undo brings it back."""
     client.put_document(PATH, TEXT)
     with opened(daemon, tmp_path, stateless=False) as agent:
         result = agent.ask("tools/call", name="memory_delete", arguments={"path": PATH})["result"]

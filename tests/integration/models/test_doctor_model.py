@@ -55,7 +55,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> R
 
 
 def test_models_that_answer(daemon: Daemon, server: FaultModelServer, run: Run) -> None:
-    """Both are asked once and counted; without the option none is."""
+    """`doctor --model` asks the cheap and the strong model once each; `doctor` alone asks none."""
     server.script(OK)
     assert "model" not in {finding["check"] for finding in run(daemon, "doctor", "--json").json}
     assert not server.requests
@@ -97,7 +97,7 @@ def test_a_strong_model_that_does_not_answer(daemon: Daemon, server: FaultModelS
 
 
 def test_settings_that_cannot_work(server: FaultModelServer, run: Run, tmp_path: Path) -> None:
-    """No key, a key that others read, no server, a ceiling of nothing: nothing is sent."""
+    """Without a usable key, a server or a daily ceiling `doctor --model` fails with a hint and sends nothing."""
     key = tmp_path / "key"
     key.write_text("sk-test\n")
     key.chmod(0o640)
@@ -119,7 +119,7 @@ def test_settings_that_cannot_work(server: FaultModelServer, run: Run, tmp_path:
 
 
 def test_without_a_model(run: Run) -> None:
-    """The built-in engine asks nobody, which is no fault."""
+    """`doctor --model` notes that the built-in engine asks no model, and exits with 0."""
     with running_daemon() as daemon:
         done = run(daemon, "doctor", "--model")
         assert done.code == 0
@@ -127,7 +127,7 @@ def test_without_a_model(run: Run) -> None:
 
 
 def test_a_spool_that_nobody_has_answered(tmp_path: Path, run: Run) -> None:
-    """Its answer may come a day later, so it is not waited for: the finding says where it goes, and is no fault."""
+    """`doctor --model` does not wait for a spool's answer: it names the file for it and exits with 0."""
     folder = tmp_path / "spool"
     given = {"REVERIE_DISTILLER_KIND": "spool", "REVERIE_DISTILLER_SPOOL_FOLDER": str(folder)}
     with running_daemon(None, **given) as daemon:

@@ -1,4 +1,4 @@
-"""What the proxy passes on is what came: requests, streams, and every failure of the provider."""
+"""The proxy passes on requests, streams and failures of the provider byte for byte."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MESSAGES = "/v1/messages?beta=true"
 
 
 def received(peer: socket.socket) -> bytes:
-    """Return all that comes until the other end closes."""
+    """Return all bytes that arrive until the other end closes the connection."""
     data = b""
     while piece := peer.recv(1 << 16):
         data += piece
@@ -33,7 +33,7 @@ def received(peer: socket.socket) -> bytes:
 
 
 def test_a_stream_has_the_bytes_of_the_provider() -> None:
-    """Head, chunks and all: 2 MB in pieces of every size, and the connection is used for the next request."""
+    """A stream of 2 MB in pieces of every size arrives byte for byte, and the connection serves a second request."""
     pieces = [os.urandom(1 + 37 * number % 9_000) for number in range(400)]
     whole = chunked(*pieces) + b"0\r\n\r\n"
 
@@ -57,7 +57,7 @@ def test_a_stream_has_the_bytes_of_the_provider() -> None:
 
 
 def test_the_beginning_of_a_stream_comes_before_its_end() -> None:
-    """Nothing is held back: the provider goes on only when the client has what came before."""
+    """A stream is passed on as it comes: the client has its beginning before the provider sends its end."""
     seen = threading.Event()
 
     def answer(peer: socket.socket, _: bytes) -> None:
@@ -77,7 +77,7 @@ def test_the_beginning_of_a_stream_comes_before_its_end() -> None:
 
 @pytest.mark.parametrize("status", [b"529 Overloaded", b"503 Service Unavailable", b"429 Too Many Requests"])
 def test_an_error_of_the_provider_is_the_client_s(status: bytes) -> None:
-    """Status, headers and body as they came."""
+    """Status, headers and body of a provider's error arrive as they were sent."""
     whole = ok(b'{"type":"error"}', b"retry-after: 7").replace(b"200 OK", status)
     with (
         provider(lambda peer, _: peer.sendall(whole)) as models,
@@ -91,7 +91,7 @@ def test_an_error_of_the_provider_is_the_client_s(status: bytes) -> None:
     "half", [b"", b"HTTP/1.1 200 OK\r\nContent-Le", ok(b"four words of ten")[:-4], chunked(b"data: one\n\n")]
 )
 def test_half_an_answer_is_half_an_answer(half: bytes) -> None:
-    """The client gets what came, and then the end of the connection."""
+    """If the provider breaks off in an answer, the client gets that part and then the end of the connection."""
 
     def answer(peer: socket.socket, _: bytes) -> None:
         peer.sendall(half)
@@ -102,7 +102,7 @@ def test_half_an_answer_is_half_an_answer(half: bytes) -> None:
 
 
 def test_an_answer_without_a_length_ends_with_the_connection() -> None:
-    """As HTTP/1.0 has it."""
+    """An HTTP/1.0 answer without a length arrives whole and ends with the connection."""
     whole = b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nall of it"
 
     def answer(peer: socket.socket, _: bytes) -> None:
@@ -114,7 +114,7 @@ def test_an_answer_without_a_length_ends_with_the_connection() -> None:
 
 
 def test_a_provider_that_cannot_be_reached_ends_the_connection() -> None:
-    """As it would be refused without the proxy."""
+    """If the provider cannot be reached, the proxy closes the client's connection without an answer."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     with proxied(url) as server, connected(server) as send:
@@ -122,7 +122,7 @@ def test_a_provider_that_cannot_be_reached_ends_the_connection() -> None:
 
 
 def test_a_client_that_leaves_ends_its_request() -> None:
-    """Before the first byte and in the middle of a stream: the provider's connection ends."""
+    """If the client leaves, before the first byte or in a stream, the proxy closes the provider's connection."""
 
     def answer(peer: socket.socket, request: bytes) -> None:
         if b"stream" in request:
@@ -139,7 +139,7 @@ def test_a_client_that_leaves_ends_its_request() -> None:
 
 
 def test_an_idle_connection_ends_with_the_provider_s() -> None:
-    """Then the client opens another one, as it would without the proxy."""
+    """When the provider closes an idle connection, the proxy closes the client's too."""
     close = threading.Event()
 
     def answer(peer: socket.socket, _: bytes) -> None:
@@ -155,7 +155,7 @@ def test_an_idle_connection_ends_with_the_provider_s() -> None:
 
 
 def test_a_provider_that_does_not_read_is_not_sent_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a large body no more is read from the client than the provider takes."""
+    """The proxy reads no more of a large body from the client than the provider takes."""
     monkeypatch.setattr(client_and_provider_connection, "BODY_BYTES_MAX", 16_000_000)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
@@ -177,7 +177,7 @@ def test_a_provider_that_does_not_read_is_not_sent_more(monkeypatch: pytest.Monk
 
 
 def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a length and in chunks, and another path too: nothing is lost."""
+    """A body above the size limit of inspection is passed on whole, with a length, in chunks, and on another path."""
     monkeypatch.setattr(client_and_provider_connection, "BODY_BYTES_MAX", 500_000)
     body = os.urandom(3_000_000)
 
@@ -200,7 +200,7 @@ def test_a_body_that_is_too_large_to_look_at_is_passed_on(monkeypatch: pytest.Mo
 
 
 def test_idle_connections_do_not_keep_the_client_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of too many the oldest without a request ends, and the log says so; connections of the client all stay."""
+    """Of too many connections the oldest idle ones are closed, and the log says so; those of the client stay."""
     monkeypatch.setattr("reveried.proxy.loopback_listener_with_secret_url.CONNECTIONS_MAX", 4)
     monkeypatch.setattr(client_and_provider_connection.ClientConnection, "_warned_at", float("-inf"))
     with (
@@ -223,7 +223,7 @@ def test_idle_connections_do_not_keep_the_client_out(monkeypatch: pytest.MonkeyP
 
 
 def test_a_question_for_the_head_alone() -> None:
-    """A response to HEAD has the length of a body that does not come."""
+    """A response to HEAD is passed on without waiting for the body that its length announces."""
 
     def answer(peer: socket.socket, _: bytes) -> None:
         peer.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n")
@@ -233,14 +233,14 @@ def test_a_question_for_the_head_alone() -> None:
 
 
 def refused(server: ProxyServer, head: bytes) -> bytes:
-    """Return the status line with which a request is refused; the provider is not asked."""
+    """Return the status line of the answer to a request that the proxy refuses."""
     with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as peer:
         peer.sendall(head)
         return received(peer).partition(b"\r\n")[0]
 
 
 def test_only_the_client_comes_in() -> None:
-    """Not another path, a browser, another host's name, another protocol, a head without end."""
+    """Another path, a browser, another host, another protocol and an endless head are refused with their statuses."""
     with provider(lambda *_: None) as models, proxied(models.url) as server:
         host, path = split_url(server)
         known = f"POST {path}/v1/messages HTTP/1.1\r\n"
@@ -271,7 +271,7 @@ def test_only_the_client_comes_in() -> None:
     ],
 )
 def test_a_body_stays_a_body(headers: str, body: bytes) -> None:
-    """A client that names its framing as one of its connection alone does not begin another request with its body."""
+    """Framing headers that `Connection` names are passed on, so that no body is read as another request."""
     with provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models, proxied(models.url) as server:
         host, path = split_url(server)
         with socket.create_connection(("127.0.0.1", server.port), timeout=WAIT_S) as peer:
@@ -283,13 +283,13 @@ def test_a_body_stays_a_body(headers: str, body: bytes) -> None:
 
 
 def test_two_encodings_of_a_body() -> None:
-    """The last one says that it has chunks, in a header of its own."""
+    """A body is chunked if the last of several Transfer-Encoding headers says so."""
     head = RequestHead(b"POST", b"/", [(b"Transfer-Encoding", b"gzip"), (b"transfer-encoding", b"chunked")])
     assert head.is_chunked
 
 
 def test_two_requests_at_once_on_one_connection_end_it() -> None:
-    """No client does that; what would answer which is not guessed."""
+    """Two requests sent at once on one connection end the connection without an answer."""
     with provider(lambda *_: None) as models, proxied(models.url) as server:
         host, path = split_url(server)
         one = f"GET {path}/v1/models HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
@@ -297,7 +297,7 @@ def test_two_requests_at_once_on_one_connection_end_it() -> None:
 
 
 def test_addresses_that_are_none() -> None:
-    """A provider that is no URL is refused before anything listens."""
+    """A provider's address that is no usable URL is refused before the proxy listens."""
     for url in (
         "api.anthropic.com",
         "ftp://x",

@@ -16,7 +16,7 @@ TEXT = "# User Facts\n\n> Summary: name, role\n\n- Name: Zhang San\n- Role: engi
 
 
 def disputed(shared: Tree, name: str, person: tuple[str, str], agent: tuple[str, str]) -> None:
-    """Let an agent and a person change the same words of a document."""
+    """Let an agent and a person change the same words of a document, and sync."""
     shared.client.put_document(name, TEXT)
     buffer = shared.read(name)
     shared.client.patch_document(name, [agent])

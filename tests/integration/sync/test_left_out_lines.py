@@ -1,4 +1,4 @@
-"""Cleanups and stale saves with real editors and a real daemon: what holds, what stays, and what is named."""
+"""Deletions by people and saves of stale editors, with a real daemon: lines that go, stay, or are named."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LINES = 6
 
 
 class Aged(Tree):
-    """A daemon whose clock is set back while agents write, so that their texts are old when they are saved over."""
+    """A folder and daemon whose clock is set back while agents write, so that their texts are old when saved over."""
 
     def old(self, seconds: float) -> None:
         """Let the daemon's clock be so many seconds behind the files' times."""
@@ -79,7 +79,7 @@ def aged() -> Iterator[Aged]:
 
 
 def facts(pick: random.Random, number: int) -> list[str]:
-    """Return facts with a word of their own each, some with keys, some of few words."""
+    """Return facts, each with a word that no other has; some have keys, some have few words."""
     keys = ("Editor", "Language", "City", "Build")
     return [
         f"{pick.choice(keys)}: w{number}x{at} {'of all ' * pick.randint(0, 2)}tools"
@@ -91,7 +91,7 @@ def facts(pick: random.Random, number: int) -> list[str]:
 
 @pytest.mark.parametrize("how", DELETES)
 def test_what_a_person_deletes_stays_deleted(aged: Aged, how: str) -> None:
-    """Any bullets of a file, deleted at any age from two seconds on, are gone; the others are all there."""
+    """Bullets that a person deletes are gone, two seconds or more after they were written; all others stay."""
     pick = random.Random(how)
     for case in range(CASES):
         name = f"facts/gone-{''.join(filter(str.isalpha, how))}-{case}.md"
@@ -157,7 +157,7 @@ def test_a_buffer_from_before_many_writes_deletes_nothing(aged: Aged) -> None:
 
 
 def test_what_is_left_out_is_named_and_an_undo_brings_it_back(aged: Aged) -> None:
-    """A save that shows nothing wins; status, log and an event name the lines, and the undo restores them alone."""
+    """A save without trace of newer lines wins; status, log and an event name the lines, and an undo restores them."""
     name = "notes/plain.md"
     aged.old(60)
     aged.client.put_document(name, "# Plain\n\n- one\n- two\n")

@@ -1,4 +1,4 @@
-"""A person saves as fast as possible while agents append to the file, with a real daemon: no word is lost."""
+"""A person saves as fast as possible while agents append to the same file: no word of either is lost."""
 
 from __future__ import annotations
 

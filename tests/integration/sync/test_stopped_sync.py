@@ -1,4 +1,4 @@
-"""A stopped sync: no unintended deletion, and a save that is no text blocks nothing else."""
+"""Sync that stopped since files are missing deletes nothing by mistake; a save that is no text stops no other."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_an_agents_reads_confirm_no_deletion() -> None:
 
 
 def test_accepted_deletions_hold_for_one_scan() -> None:
-    """Accepted deletions hold for one scan; a folder that is half empty later asks again."""
+    """Accepted deletions hold for one scan; where half of the files are missing later, sync stops again."""
     with tree() as own:
         for name in NAMES:
             own.client.put_document(name, f"- Note: {name}\n")

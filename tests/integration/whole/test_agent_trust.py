@@ -35,7 +35,7 @@ def save(client: Client, file: Path, text: str, content: str) -> None:
 
 
 def test_an_agents_token_writes_no_persons_memory(daemon: Daemon, client: Client) -> None:
-    """Whatever `author` it gives: it is the agent's, also after a change."""
+    """A memory written with an agent's token has the agent's trust, whichever `author` the request gives."""
     token = client.create_token("default", agent="coder").token
     with Client(daemon.socket, token=token) as agent:
         made = agent.remember(wire.CreateMemory("The runner has four cores", author="person"))
@@ -49,7 +49,7 @@ def test_an_agents_token_writes_no_persons_memory(daemon: Daemon, client: Client
 
 @pytest.mark.parametrize("known_first", ["save", "call"])
 def test_a_file_that_a_tool_wrote(daemon: Daemon, client: Client, known_first: str) -> None:
-    """Whether its save or its call is known first; the person's own line in the same file stays theirs."""
+    """A tool's line gets an agent's trust if its save or its call is seen first; a person's line keeps theirs."""
     name = f"facts/ports-{known_first}.md"
     file = root(daemon) / name
     mine, theirs = f"Port 70 is mine {known_first}", f"Port 80 is taken {known_first}"
@@ -75,7 +75,7 @@ def test_a_file_that_a_tool_wrote(daemon: Daemon, client: Client, known_first: s
 
 
 def test_a_file_of_an_imported_session(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """A line that was there before the call is the person's, though the tool wrote the whole file."""
+    """A line saved before a tool's call stays the person's, though the tool's call wrote the whole file."""
     file = root(daemon) / "facts" / "hosts.md"
     save(client, file, "- The mail host is quay\n", "The mail host is quay")
     at = memory(client, "The mail host is quay").updated_at

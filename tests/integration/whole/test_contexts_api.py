@@ -148,7 +148,7 @@ def test_a_small_budget_names_the_least_one(client: Client) -> None:
 
 
 def test_a_distilled_thread_continues(client: Client) -> None:
-    """A context after distilling begins with the summary and has the tail; all messages stay; a second one works."""
+    """After a distillation the context begins with the summary, all messages stay, and a second one works."""
     talk(client, "long", 20, words=300)
     messages = stored_messages(client, "long")
     first = client.distill("long")
@@ -221,7 +221,7 @@ def test_a_budget_that_cannot_be_met_writes_nothing(client: Client) -> None:
 
 
 def test_the_least_budget_of_a_distillation_is_one_number(client: Client) -> None:
-    """Whatever was asked for, the same least budget is named; it works as it is, and so does every larger one."""
+    """Every budget that is too small names the same least budget; that one works, and so does each larger one."""
     sizes = (300, 20, 5, 80, 2, 600, 40, 1, 120, 15, 33, 250)
     budgets = (1, 7, 60, 200, 333, 480, 600, 700, 834, 1_000, 1_500, 2_500, 5_003, 9_000)
     for name, words in (("uneven", sizes), ("falling", sorted(sizes, reverse=True)), ("rising", sorted(sizes))):
@@ -301,7 +301,7 @@ def test_a_high_usage_starts_a_distillation(client: Client) -> None:
 
 
 def test_a_full_thread_that_cannot_be_distilled_is_appended_to(client: Client) -> None:
-    """A full thread with nothing old enough: the message is stored, and nothing is distilled."""
+    """An append to a full thread with nothing old enough to distill stores the message and distills nothing."""
     client.create_thread(id="stuffed", context_window=1_000)
     answer = client.append("stuffed", asked_and_answered("word " * 2_000))
     assert answer.distilled is None

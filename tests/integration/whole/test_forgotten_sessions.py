@@ -39,7 +39,7 @@ def daemon() -> Iterator[Daemon]:
 
 @pytest.fixture
 def client(daemon: Daemon) -> Iterator[Client]:
-    """A client of it."""
+    """A client of that daemon."""
     with Client(daemon.socket) as opened:
         yield opened
 
@@ -72,7 +72,7 @@ def forget(daemon: Daemon, thread: str, *words: str) -> None:
 def test_an_import_leaves_out_what_was_forgotten(
     daemon: Daemon, client: Client, tmp_path: Path, way: list[str]
 ) -> None:
-    """Of two sessions one is deleted: the next imports add nothing and name it; with --again it is back."""
+    """Imports after a deletion add nothing and name the deleted session; with --again it is imported once more."""
     gone, stays = session_file(tmp_path, 1), session_file(tmp_path, 2)
     first = report_of(daemon, "claude-code", str(tmp_path))
     thread, other = (
@@ -122,7 +122,7 @@ def test_a_forgotten_conversation_of_an_export(daemon: Daemon, client: Client, t
 def test_a_followed_transcript_of_a_forgotten_thread(
     daemon: Daemon, client: Client, tmp_path: Path, way: list[str]
 ) -> None:
-    """What the client still writes is not stored, its hooks get a session without a thread, also after a restart."""
+    """A client's further messages of a deleted thread are not stored, and its hooks name no thread."""
     session, witness = LiveSession(tmp_path, tmp_path, 1), LiveSession(tmp_path, tmp_path, 2)
     thread, other = session.start(daemon)["thread"], witness.start(daemon)["thread"]
     session.say("paint the gate zanzibrivex", "it is green")
@@ -155,7 +155,7 @@ def test_a_followed_transcript_of_a_forgotten_thread(
 
 
 def test_an_agent_does_not_bring_it_back(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """An agent's token is refused with and without `again`, and the mark stays; other sessions it may import."""
+    """An agent's token cannot import a deleted session, with or without `again`, but other sessions."""
     path = session_file(tmp_path, 4)
     thread = str(import_file(client, path).thread)
     client.delete_thread(thread, confirm=thread)
@@ -175,7 +175,7 @@ def _has(client: Client, thread: str, messages: int) -> bool:
 
 
 def test_only_hashes_and_a_time_are_left() -> None:
-    """The mark of a deleted thread has nothing of the session; one thread made by hand leaves none."""
+    """A purged imported thread leaves a mark with hashes and a time alone; a thread made by hand leaves nothing."""
     with scratch_home() as home:
         with running_daemon(home) as daemon, Client(daemon.socket) as client:
             place = client.start_import("claude-code", "session-zanzibrivex", source="/home/ann/zanzibrivex.jsonl")

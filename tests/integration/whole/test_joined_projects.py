@@ -95,7 +95,7 @@ def home() -> Iterator[Path]:
 
 @pytest.fixture
 def started(home: Path, tmp_path: Path) -> Iterator[Client]:
-    """A daemon over a store whose second project is a checkout of the first, which had no remote then."""
+    """A daemon over a store whose second project is a checkout of the first from before it had a remote."""
     build(home, {"home-harbour": str(repository(tmp_path / "home" / "harbour"))})
     daemon = Daemon(home, environment(home)).start()
     try:
@@ -111,7 +111,7 @@ def state(client: Client) -> dict[str, tuple[str | None, str, str]]:
 
 
 def test_a_second_name_is_joined_and_parted(started: Client, tmp_path: Path) -> None:
-    """Memories and threads are the first one's, what it knew is there once, and the undo moves the memories back."""
+    """A checkout that gets its remote is joined to the first project with its memories; an undo moves them back."""
     before = state(started)
     folder = tmp_path / "home" / "harbour"
     git(folder, "remote", "add", "origin", f"https://{REMOTE}.git")
@@ -139,7 +139,7 @@ def test_a_second_name_is_joined_and_parted(started: Client, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("remote", ["example.org/bob/harbour", ""])
 def test_other_repositories_stay_apart(started: Client, tmp_path: Path, remote: str) -> None:
-    """A fork has a remote of its own, and a copy of the files has none."""
+    """A fork with a remote of its own and a checkout without a remote are not joined to the project."""
     before = state(started)
     folder = tmp_path / "home" / "harbour"
     if remote:
@@ -152,7 +152,7 @@ def test_other_repositories_stay_apart(started: Client, tmp_path: Path, remote: 
 
 
 def test_a_store_that_lost_the_folder_is_sorted(home: Path, tmp_path: Path) -> None:
-    """Where an older release gave the folder to the other project, `projects --sort` joins them; a given name stays."""
+    """`projects --sort` joins two projects of one folder of an older release, and a name that was given stays."""
     folder = repository(tmp_path / "home" / "harbour", f"https://{REMOTE}.git")
     build(home, {})
 
@@ -182,7 +182,7 @@ def test_a_store_that_lost_the_folder_is_sorted(home: Path, tmp_path: Path) -> N
 
 
 def test_a_remote_in_a_transcript_joins_a_folder_that_is_gone(client: Client, tmp_path: Path) -> None:
-    """Its sessions were imported before one of them showed git's output."""
+    """Git's output in a transcript shows the remote of a folder that is gone, and its threads and memories move."""
     main = repository(tmp_path / "harbour", f"https://{REMOTE}.git")
     client.create_thread(project=str(main))
     gone = "/home/ann/quay/harbour"

@@ -64,7 +64,7 @@ def check_contains(answer: Any, expected: Any, path: str) -> None:
 
 @pytest.fixture(params=HOMES, ids=lambda path: path.name)
 def older(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, Any], Daemon, Layout]]:
-    """A vector, a daemon over the home that it describes, and the paths of its parts."""
+    """A recorded older home, a daemon over its files, and the paths of its parts."""
     vector = json.loads(gzip.decompress(request.param.read_bytes()))
     with scratch_home() as home:
         layout = unpacked(vector, home)
@@ -78,7 +78,7 @@ def older(request: pytest.FixtureRequest) -> Iterator[tuple[dict[str, Any], Daem
 
 
 def test_an_older_home_gives_the_same_answers(older: tuple[dict[str, Any], Daemon, Layout]) -> None:
-    """Every answer of the older daemon is contained in this one's, and the folder is unchanged."""
+    """Each recorded answer is contained in this daemon's, and the markdown files are unchanged."""
     vector, daemon, layout = older
 
     for path, expected in vector["answers"].items():

@@ -57,7 +57,7 @@ def remembered(client: Client, content: str, **fields: Any) -> wire.Memory:
 
 
 def test_a_purged_memory_is_nowhere(daemon: Daemon, client: Client, word: str) -> None:
-    """Its versions, the versions of its document and of MEMORY.md, dreams, stored answers: none has the word."""
+    """After the purge of a memory no version, document, index, dream or stored answer has its word."""
     neighbour = remembered(client, "Deployments are announced in the harbour channel")
     memory = client.remember(wire.CreateMemory(content=f"The staging host is called {word}"), key=f"once {word}")
     client.change_memory(memory.id, wire.ChangeMemory(content=f"The staging host {word} is retired"))
@@ -104,7 +104,7 @@ def test_the_history_of_others_stays_usable(daemon: Daemon, client: Client, word
 
 
 def test_a_forgotten_memory_can_still_be_purged(daemon: Daemon, client: Client, word: str) -> None:
-    """Without a purge a deletion can be undone; a purge afterwards takes the rest."""
+    """A deletion without a purge leaves the word in the store; a later purge removes it."""
     memory = remembered(client, f"The staging host is called {word}")
     client.forget(memory.id)
     assert files_with(daemon.home, word)
@@ -146,7 +146,7 @@ def thread_with_everything(client: Client, word: str) -> str:
 
 
 def test_a_purged_thread_is_nowhere(daemon: Daemon, client: Client, word: str) -> None:
-    """Messages, state, notes, archive, what was learnt, and what a later thread of the agent inherited."""
+    """After the purge of a thread no file has its word, and a later thread has none of its notes."""
     stays = remembered(client, "Invoices are filed in the marble cabinet")
     thread = thread_with_everything(client, word)
     heir = client.create_thread(agent="ada")
@@ -166,7 +166,7 @@ def test_a_purged_thread_is_nowhere(daemon: Daemon, client: Client, word: str) -
 
 
 def test_a_plain_deletion_takes_the_archives_of_the_thread(daemon: Daemon, client: Client, word: str) -> None:
-    """Without a purge the archives go too, in store and folder; memories learnt stay, and a purge takes them later."""
+    """A deletion without a purge removes the thread's archives, not its memories; a later purge removes all."""
     thread = thread_with_everything(client, word)
     (address,) = [item.sha256 for item in client.archives().items if item.ref == f"thread:{thread}"]
     wait_until((root(daemon) / "archives" / f"{address}.json").exists, "the archive's file")
@@ -181,7 +181,7 @@ def test_a_plain_deletion_takes_the_archives_of_the_thread(daemon: Daemon, clien
 
 
 def test_memories_may_stay(client: Client, word: str) -> None:
-    """With `keepMemories` what was learnt stays, and the answer names it; nothing refers to the thread any more."""
+    """With `keepMemories` a purge keeps the thread's memories and names them; none refers to the thread any more."""
     thread = thread_with_everything(client, word)
     learnt = {item.id for item in client.memories().items if thread in str(item.provenance)}
     assert learnt
@@ -195,7 +195,7 @@ def test_memories_may_stay(client: Client, word: str) -> None:
 
 
 def test_a_purge_without_confirmation_names_the_whole_request(client: Client) -> None:
-    """The request in the hint still purges: followed as it stands it does what was asked for."""
+    """A deletion without `confirm` is refused with a hint of the whole request, `purge` and `keepMemories` included."""
     thread = client.create_thread().id
     with pytest.raises(ValidationError, match="cannot be undone") as error:
         client.delete_thread(thread, confirm="", purge=True, keep_memories=True)
@@ -206,7 +206,7 @@ def test_a_purge_without_confirmation_names_the_whole_request(client: Client) ->
 
 
 def test_a_purged_document_is_nowhere(daemon: Daemon, client: Client, word: str) -> None:
-    """A document with memories, edited, renamed and in conflict: every version, its conflict and the copy go."""
+    """After the purge of a document with conflict and copy nothing has its words in any version."""
     file = root(daemon) / "facts" / "hosts.md"
     client.put_document("facts/hosts.md", f"# Hosts\n\n- The host is {word}\n- The port is eighty\n")
     client.put_document("notes/other.md", "# Other\n\nNothing of interest.\n")
@@ -225,7 +225,7 @@ def test_a_purged_document_is_nowhere(daemon: Daemon, client: Client, word: str)
 
 
 def reverie(daemon: Daemon, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-    """Run a command for a daemon, with what a person types."""
+    """Run a `reverie` command for a daemon, with `typed` as standard input."""
     command = [sys.executable, "-m", "reveried.cli", *words]
     return subprocess.run(command, env=daemon.env, input=typed, capture_output=True, text=True, check=False)
 
@@ -264,7 +264,7 @@ def test_the_command_asks_and_names_backups(daemon: Daemon, client: Client, word
 
 
 def test_a_killed_purge_is_finished_by_the_next_start() -> None:
-    """Killed anywhere in a purge: after the next start the thread is there whole, or nothing of it is left."""
+    """After a kill at any moment of a purge and a new start the thread is whole, or nothing of it is left."""
     chance = random.Random(7)
     with scratch_home() as home:
         daemon = Daemon(home, environment(home, REVERIE_SYNC_GRACE_SECONDS="0.1")).start()

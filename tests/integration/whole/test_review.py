@@ -51,7 +51,7 @@ def client(daemon: Daemon, owner: Client, space: str) -> Iterator[Client]:
 
 
 def learn(client: Client, *texts: str) -> wire.MemoryChanges:
-    """Let a session in which the person says these texts be learnt from."""
+    """Append a thread in which the person says these texts, and learn from it."""
     thread = client.create_thread()
     messages: list[dict[str, Any]] = []
     for text in texts:
@@ -69,7 +69,7 @@ def root(daemon: Daemon, space: str) -> Path:
 
 
 def test_thirty_forgotten_memories_are_said_again(tmp_path: Path) -> None:
-    """In the same words none comes back; in other words each waits in review, and nothing is learnt.
+    """Forgotten memories said again in the same words do not come back; in other words each waits in review.
 
     With a model that extracts every wish, so that nothing is left out for another reason.
     """
@@ -97,7 +97,7 @@ def test_thirty_forgotten_memories_are_said_again(tmp_path: Path) -> None:
 
 
 def test_what_was_forgotten_comes_back_when_it_is_remembered(client: Client) -> None:
-    """By `remember`; after that it may be learnt and forgotten as anything else."""
+    """A forgotten memory comes back by `remember`, and can then be forgotten again."""
     text, other = SAID_AGAIN[0]
     learn(client, text)
     (memory,) = client.memories().items
@@ -112,7 +112,7 @@ def test_what_was_forgotten_comes_back_when_it_is_remembered(client: Client) -> 
 
 
 def test_no_undo_takes_a_purge_back(client: Client) -> None:
-    """What made and deleted a purged memory is not offered for an undo, and the same words are not learnt again."""
+    """After a purge no operation that made or deleted the memory can be undone, and its words are not learnt again."""
     text, _ = SAID_AGAIN[0]
     neighbour = client.remember(wire.CreateMemory("Deployments are announced in the harbour channel"))
     before = client.operations().items[0].id
@@ -134,7 +134,7 @@ def test_no_undo_takes_a_purge_back(client: Client) -> None:
 
 
 def test_what_was_forgotten_comes_back_when_a_person_writes_it(daemon: Daemon, space: str, client: Client) -> None:
-    """A line that a person deletes from the file is forgotten as well, and one that they write again is not."""
+    """A line that a person deletes from the file is forgotten; one that they write again is a memory again."""
     text, _ = SAID_AGAIN[0]
     learn(client, text)
     (memory,) = client.memories().items
@@ -151,7 +151,7 @@ def test_what_was_forgotten_comes_back_when_a_person_writes_it(daemon: Daemon, s
 
 
 def test_undo_of_a_deletion_takes_the_forgetting_back(client: Client) -> None:
-    """The memory is there again, and a session that says it finds it known."""
+    """An undo of a deletion brings the memory back, and its words are no longer treated as forgotten."""
     text, other = SAID_AGAIN[0]
     learn(client, text)
     (memory,) = client.memories().items
@@ -163,7 +163,7 @@ def test_undo_of_a_deletion_takes_the_forgetting_back(client: Client) -> None:
 
 
 def test_a_rollback_takes_forgetting_and_candidates_back(client: Client) -> None:
-    """After it the store is as it was: the memory is there, nothing waits, and nothing is forgotten."""
+    """A rollback to before a deletion restores the memory and removes the waiting candidate and the forgetting."""
     text, other = SAID_AGAIN[0]
     learn(client, text)
     before = client.operations(limit=1).items[0].id

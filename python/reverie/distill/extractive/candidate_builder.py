@@ -63,7 +63,7 @@ def without_duplicates(found: Iterable[Candidate], limit: int = _MAX_OF_TYPE) ->
 
 
 def _same(words: set[str], other: set[str]) -> bool:
-    """True if two texts mean the same; short texts must contain each other's words both ways."""
+    """Return True if two sets of words have the same meaning; short ones must share most words in both directions."""
     smaller, larger = sorted((len(words), len(other)))
     return len(words & other) >= _SAME * (smaller if smaller >= _LONG else larger)
 

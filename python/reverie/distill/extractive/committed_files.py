@@ -48,7 +48,7 @@ _FILE = re.compile(r"[^/]\.[A-Za-z]\w{0,9}$|(?:^|/)\.\w*(?:ignore|rc|attributes|
 
 @dataclass(slots=True)
 class _Staged:
-    """Paths staged since the commit before, as the commands name them; `is_all` for every change.
+    """The paths staged since the last commit, as git commands name them; `is_all` if every change is staged.
 
     `last` are those of the last command: what was staged before it may have been refused and left out since.
     `is_unknown` where the agent staged in a way that the command does not show.
@@ -60,7 +60,7 @@ class _Staged:
     is_unknown: bool = False
 
     def read(self, command: str) -> None:
-        """Enter the git commands of one call, in their order; paths below a folder that it names are absolute."""
+        """Apply the git commands of one shell call in order; a path below a folder named there becomes absolute."""
         command = without_here_documents(command)
         for match in _STAGING.finditer(command):
             try:
@@ -89,7 +89,7 @@ class _Staged:
         self.paths |= dict.fromkeys(self.last)
 
     def _take_back(self, verb: str, options: set[str], paths: Sequence[str]) -> None:
-        """Enter `git reset`, `git restore --staged` and `git stash`; what else they do is of no staging."""
+        """Apply `git reset`, `git restore --staged` and `git stash` to the paths; other effects are ignored."""
         if (verb == "restore" and options.isdisjoint({"--staged", "-S"})) or not options.isdisjoint({"--soft"}):
             return
         self.is_unknown |= self.is_all or verb == "stash"
@@ -101,7 +101,7 @@ class CommittedFiles:
     """The files of the commits of a thread."""
 
     def __init__(self, trace: Trace) -> None:
-        """Read the reports of the thread's commits; what they created shows where its repositories are."""
+        """Take a thread's git calls, and find its repositories' folders by the files reported as created."""
         self._root = trace.root
         self._calls = [call for call in trace.calls if call.tool == "Bash" and "git " in call.word("command")]
         self._folders = _repository_folders(trace.calls, self._calls)
@@ -142,7 +142,7 @@ class CommittedFiles:
         return posixpath.join(self._root, path)
 
     def _as_committed(self, full: str, folders: Sequence[str], words: Sequence[str]) -> str:
-        """Return an absolute path below its repository's folder, which a report shows, or `folders` of a command.
+        """Return an absolute path as git names it: relative to the repository's folder, or to one of `folders`.
 
         Else as one of the `words` of the command has it, or below the folder of all the thread's files.
         """
@@ -155,7 +155,7 @@ class CommittedFiles:
 
 
 def _report(commit: Commit, calls: Iterable[ToolCall]) -> str:
-    """Return what git reported of a commit, up to the next one of the same output."""
+    """Return git's output about a commit, up to the output of the next commit of the same call."""
     result = next((call.result for call in calls if call.result_seq == commit.seq), "")
     _, _, rest = result.partition(f" {commit.sha}] ")
     after = _NEXT_COMMIT.search(rest)
@@ -172,7 +172,7 @@ def _reported(report: str) -> tuple[str, ...]:
 
 
 def _left(count: re.Match[str], report: str) -> int:
-    """Return how many of the files of a commit are there behind it."""
+    """Return how many files of a commit still exist after it: its count of files without the deleted ones."""
     return int(count["count"]) - report.count("\n delete mode ")
 
 
@@ -195,12 +195,12 @@ def _repository_folders(calls: Iterable[ToolCall], git_calls: Iterable[ToolCall]
 
 
 def _below(folder: str, path: str) -> str:
-    """Return a path of a command without `./` and the like, absolute where it is below a folder that it names."""
+    """Return a path of a command, joined to the folder that the command names, without `.` and `..`."""
     return posixpath.normpath(posixpath.join(folder, path))
 
 
 def _covers(staged: Iterable[str], full: str) -> bool:
-    """Return True where a file, by its absolute path, is one of those staged or below one."""
+    """Return True if one of the staged paths is the file `full` (absolute), or a folder above it."""
     return any(f"{full}/".startswith(f"{path}/") or f"/{path}/" in f"{full}/" for path in map(_without_parents, staged))
 
 

@@ -22,7 +22,7 @@ _UNIT = 1_000  # characters, within which everything is now
 
 @dataclass(slots=True)
 class _Use:
-    """Counters of one name: uses, uses in tool inputs, and the last position by source and as an origin."""
+    """Counters of one name: uses, uses in tool inputs, and the position of its last use by source and as an origin."""
 
     count: int = 0
     asked: int = 0

@@ -96,7 +96,7 @@ def own_sentences(text: str) -> list[str]:
 
 
 def _opens_foreign(line: str) -> bool:
-    """Return True for a line behind which the words of others follow."""
+    """Return True for a line that announces a quotation: the lines after it are another person's words."""
     if _SEVERITY.search(line):
         return True
     plain = line.rstrip()
@@ -108,7 +108,7 @@ def _opens_foreign(line: str) -> bool:
 
 
 def _quotes(line: str) -> list[tuple[int, int]]:
-    """Return where quotations with two spaces or more begin and end in a line.
+    """Return begin and end of each quotation of a line that contains at least two spaces.
 
     The time grows with the length of the line, also where marks have no end.
     """
@@ -129,7 +129,7 @@ def _quotes(line: str) -> list[tuple[int, int]]:
 
 
 def _tagged(text: str) -> list[tuple[int, int]]:
-    """Return where elements with a begin tag and an end tag of the same name begin and end."""
+    """Return begin and end of each element of a text that has a begin tag and an end tag of the same name."""
     ends: dict[str, list[int]] = {}
     for end in _TAG_END.finditer(text):
         ends.setdefault(end["tag"], []).append(end.start())
@@ -145,12 +145,12 @@ def _tagged(text: str) -> list[tuple[int, int]]:
 
 
 def _between(places: list[int], begin: int, end: int) -> int:
-    """Return how many places are between two others."""
+    """Return how many of the sorted `places` lie between `begin` and `end`."""
     return bisect_left(places, end) - bisect_right(places, begin)
 
 
 def _cut(text: str, parts: Callable[[str], Iterable[tuple[int, int]]], instead: str) -> str:
-    """Return a text with something else in the place of its parts."""
+    """Return a text with `instead` in the place of each part that `parts` finds."""
     kept: list[str] = []
     at = 0
     for begin, end in parts(text):

@@ -241,7 +241,7 @@ def is_finished_review(sentence: str) -> bool:
 
 
 def is_inspection(doing: str) -> bool:
-    """True if an announced step only looks at something; its purpose is in an earlier sentence."""
+    """Return True if an announced step only looks at something; the purpose of it is in an earlier sentence."""
     return _INSPECTION.match(doing) is not None
 
 

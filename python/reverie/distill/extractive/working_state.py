@@ -116,7 +116,7 @@ def _task_without_suffixes(before: WorkingState) -> str:
 
 
 def _task_chain(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
-    """Return the steps of the plan: of the to-do list, else of a numbered plan; without any, the tasks asked for.
+    """Return the steps of the to-do list, else of a numbered plan, else the tasks that were asked for.
 
     Of a long plan the steps around the first unfinished one are shown.
     """
@@ -220,7 +220,7 @@ def _long_words(text: str) -> set[str]:
 
 
 def _still_blocking(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
-    """Return earlier blockers, without checks that were run again since, and without those that the person ended."""
+    """Return earlier blockers without checks that ran again, reports of errors since checked, and ended obstacles."""
     again = {run.purpose.value for run in facts.runs}
     over = (*((_NEEDS,) if facts.requests else ()), *((_REPORTED,) if not again.isdisjoint(CHECKS) else ()))
     return [
