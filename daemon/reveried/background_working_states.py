@@ -85,7 +85,7 @@ class StateCache:
                 self._drop(next(iter(self._plans)))
 
     def remove(self, key: ThreadKey, operation: int) -> None:
-        """Remove the state of a thread that this operation deleted; one that is being made will not be cached."""
+        """Drop the state of a thread that `operation` deleted; no state from before the deletion is cached later."""
         with self._lock:
             self._drop(key)
             self._deleted[key] = operation
@@ -94,7 +94,7 @@ class StateCache:
                 self._deleted.popitem(last=False)
 
     def _drop(self, key: ThreadKey) -> None:
-        """Drop the state of a thread, if it is here."""
+        """Drop the cached state of a thread, if there is one."""
         self._plans.pop(key, None)
         self._bytes -= self._sizes.pop(key, 0)
 

@@ -222,7 +222,7 @@ class Worker:
                 self._answer_all(batch, _as_storage_failure(error))
 
     def _run_alone(self, alone: _Alone) -> None:
-        """Run work that no commit may run beside, and answer its caller; an error is the caller's alone."""
+        """Run work that no commit may run beside, and give its caller the result or the error; the worker continues."""
         outcome: Any
         try:
             outcome = alone.work()
@@ -232,7 +232,7 @@ class Worker:
             alone.loop.call_soon_threadsafe(_resolve, alone.answer, outcome)
 
     def _next_batch(self) -> list[_Waiting] | _Alone:
-        """Return the writes of the next commit, or what has to run between two; an empty list at the end.
+        """Return the writes of the next commit, or work to run without a commit; an empty list after the worker's stop.
 
         The end is when the worker has stopped and the queues are empty.
         """
@@ -289,7 +289,7 @@ class Worker:
 
 
 def _note_beside(outcome: Done[Any] | Failed, written: Callable[[], None]) -> None:
-    """Call `written` where the write of the daemon itself is durable; else it is repeated in the next commit."""
+    """Call `written` if the daemon's own write was committed, else log its failure: the next commit repeats it."""
     if isinstance(outcome, Failed):
         log = logger("reveried.commit_worker")
         log.warning("a write of the daemon itself failed", kind=type(outcome.error).__name__)

@@ -54,7 +54,7 @@ def configure(level: str, stream: TextIO | None = None) -> None:
 
 
 def logger(name: str) -> FilteringBoundLogger:
-    """Return the logger of one part; the only way to one, so that structlog is imported once and without rich."""
+    """Return a logger by name; all modules get theirs here, so that structlog is imported once, and without rich."""
     log: FilteringBoundLogger = structlog.get_logger(name)
     return log
 

@@ -164,7 +164,7 @@ class Server:
             opening.add_done_callback(self._opened)
 
     def _opened(self, opening: asyncio.Task[Any]) -> None:
-        """Forget the task that has opened a connection; log why it could not."""
+        """Remove the finished task that opened a connection; log the error if it failed."""
         self._opening.discard(opening)
         if not opening.cancelled() and (error := opening.exception()) is not None:
             logger("reveried.server").error("a connection was not opened", kind=type(error).__name__, why=str(error))

@@ -150,7 +150,7 @@ def remote_in(data: bytes) -> str:
 
 
 def _after_words(data: bytes) -> Iterator[int]:
-    """Yield the offsets behind the words that announce a remote, where one of them begins a line or a text."""
+    """Yield the offset after each phrase that announces a remote, if the phrase begins a line or a text."""
     for word in _REMOTE_WORDS:
         at = data.find(word)
         while at >= 0:
@@ -236,7 +236,7 @@ def _main_worktree(common: str) -> str:
 
 
 def _origin(common: str, hops: int) -> tuple[str, str]:
-    """Return the normalized remote of a repository, "" without one, and the main folder of the repository it is of.
+    """Return a repository's normalized remote ("" without one) and main folder; of a clone of a local one the latter's.
 
     That of a clone by a path on this disk is the one that it was cloned from, and so on: it has the same origin.
     """

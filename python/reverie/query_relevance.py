@@ -100,6 +100,6 @@ class Topic:
 
 
 def threshold(best_of_probes: Iterable[float]) -> float:
-    """Return the relevance that a query's best text must be above, from the best relevance of each probe."""
+    """Return the relevance that a query's best text must exceed, from the best relevance of each unrelated question."""
     highest_first = sorted(best_of_probes, reverse=True)
     return max(THRESHOLD_MIN, highest_first[PROBES_ABOVE])

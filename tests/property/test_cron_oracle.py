@@ -55,7 +55,7 @@ def local_day(noon: datetime) -> list[datetime]:
 
 
 def expected(minutes: list[datetime], hour: int, minute: int) -> datetime:
-    """Return the first minute with that local time; else the first later one of the day; else its last."""
+    """Return when a daily schedule fires (UTC): at its minute, else at the next of the day, else at the day's last."""
     wall = (hour, minute)
     exact = [local for local in minutes if (local.hour, local.minute) == wall]
     later = [local for local in minutes if (local.hour, local.minute) > wall]

@@ -22,7 +22,7 @@ def _sleep(body: bytes) -> bytes:
 
 
 def _wait(body: bytes) -> bytes:
-    """Wait until a file of this name exists; the spaces behind it make a larger job."""
+    """Wait until the file named by the body exists; trailing spaces only make the job larger."""
     while not os.path.exists(body.rstrip()):  # noqa: PTH110 - the name is bytes
         time.sleep(0.01)
     return b"opened"

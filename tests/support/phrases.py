@@ -148,7 +148,7 @@ def value(pick: random.Random, kind: str) -> str:
 
 
 def filled(name: str, count: int, seed: int = 12) -> list[tuple[str, str]]:
-    """Return a phrase with so many different values: the text, and the value in it."""
+    """Return `count` copies of a phrase, each with another generated secret, as pairs of the text and the secret."""
     pick = random.Random(f"{name}{seed}")
     template = {**PHRASES, **HELD_OUT}[name]
     kind = next(kind for kind in KINDS if f"{{{kind}}}" in template)
@@ -157,7 +157,7 @@ def filled(name: str, count: int, seed: int = 12) -> list[tuple[str, str]]:
 
 
 def covered(name: str, spans: Callable[[str], Iterable[tuple[int, int, str]]], count: int) -> int:
-    """Return of how many values in a phrase every character lies in a span, but for marks that end a sentence."""
+    """Return how many of a phrase's generated secrets lie whole in one span, apart from punctuation at their end."""
     hits = 0
     for text, made in filled(name, count):
         start = text.index(made)

@@ -104,7 +104,7 @@ class Scene:
     # Acts
 
     def agent_writes(self) -> None:
-        """Let an agent write, and sync, or not before the next one has written too."""
+        """Let an agent write, and mostly sync afterwards."""
         before = self.sides.text(self.path)
         text = self.written(before)
         self.agents += lines_of(text) - lines_of(before or "")
@@ -267,7 +267,7 @@ def cleanup(seed: int) -> Outcome:
 
 
 def _last_of_agents(scene: Scene, missing: set[str]) -> set[str]:
-    """Return the missing words that no agent took away itself: each was in the text that an agent wrote last."""
+    """Return the missing words that the newest text by an agent has, so that no agent deleted them."""
     kept: set[str] = set()
     for version in reversed(scene.sides.versions[scene.path]):
         if version.operation in scene.sides.by_agents:

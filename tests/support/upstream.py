@@ -48,7 +48,7 @@ class Provider:
 
 @contextmanager
 def provider(answer: Callable[[socket.socket, bytes], None], tls: ssl.SSLContext | None = None) -> Iterator[Provider]:
-    """Yield a provider that calls `answer` for each request; a connection ends when that closes it, or the client."""
+    """Yield a provider that calls `answer` for each request; `answer` or the client closes the connection."""
     state = Provider()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         state.url = f"{'https' if tls else 'http'}://127.0.0.1:{listener.getsockname()[1]}"
@@ -121,7 +121,7 @@ def ok(body: bytes, *headers: bytes) -> bytes:
 
 
 def chunked(*pieces: bytes) -> bytes:
-    """Return the head of a stream, and pieces of it."""
+    """Return the head of a streamed response, followed by these pieces as chunks."""
     head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
     return head + b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
 

@@ -184,7 +184,7 @@ async def context_job(
     max_tokens: int | None = None,
     sized: bool = False,
 ) -> contexts.ContextJob:
-    """Return the snapshot of a thread's context: its working state, and what is recalled for it. Raises NotFound."""
+    """Return the input from which a thread's context is assembled: state, recalled memories, sizes. Raises NotFound."""
     config = services.config
     plan = await state(services, space, thread_id)
     visible = project_lookup.visible(project_lookup.thread_project(services, space, thread_id))

@@ -1,4 +1,4 @@
-"""Import a transcript: chunks are cut into pieces, decided in the bulk lane and committed behind the agents' writes."""
+"""Import of a transcript in pieces: decided by the compute process for bulk work, committed after agents' writes."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def take_chunk(
 
 
 def _sum(total: wire.ChunkAnswer, answer: wire.ChunkAnswer) -> wire.ChunkAnswer:
-    """Return the answer of a chunk's pieces so far: position and lines of the newest one, everything else summed."""
+    """Join the answers about two pieces of a chunk: position and lines of the newer one, everything else added up."""
     return replace(
         answer,
         added=total.added + answer.added,
@@ -96,7 +96,7 @@ def _piece_bytes(services: Services) -> int:
 async def _take(
     services: Services, space: str, import_id: str, *, offset: int, first_line: int, data: bytes, final: bool
 ) -> wire.ChunkAnswer:
-    """Append one piece; retried where another import of the same file was faster."""
+    """Append one piece of a transcript; decide it again if another import of the same file has committed meanwhile."""
     return await execute(
         services,
         space,
@@ -124,7 +124,7 @@ async def _take(
 async def _commit(
     services: Services, space: str, import_id: str, offset: int, plan: imports.ChunkPlan
 ) -> Write[wire.ChunkAnswer]:
-    """Return the write of a decided piece; with the first one the thread gets its project and what it opens with.
+    """Return the write that appends a decided piece; a thread's first one also sets its memory index, notes and digest.
 
     What was redacted in the compute process is known from here on: its fingerprints are written with the next commit.
     """
@@ -154,5 +154,5 @@ async def _commit(
 
 
 def _piece_end(data: bytes, begin: int, size: int) -> int:
-    """Return where the piece from `begin` ends: behind the first line end after `size` bytes, else with `data`."""
+    """Return the offset in `data` where the piece from `begin` ends: after the line that reaches `size` bytes."""
     return data.find(b"\n", begin + size - 1) + 1 or len(data)

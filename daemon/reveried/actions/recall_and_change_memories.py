@@ -81,7 +81,7 @@ async def forget(services: Services, space: str, memory_id: str, *, who: str, au
 
 
 class Recalled(NamedTuple):
-    """The hits of a recall, best first, with their records; how many weaker ones are not shown; what decided it."""
+    """The hits of a recall, best first, with their records; the number of weaker hits; the threshold of relevance."""
 
     hits: list[tuple[Hit[MemoryRecord], MemoryRecord]]
     weaker: int
@@ -130,7 +130,7 @@ async def recall(
 
 
 def _recalled(services: Services, reader: Reader, found: Found[MemoryRecord], *, peek: bool) -> Recalled:
-    """Return hits with the accesses of their memories, after counting this one unless the caller only peeks."""
+    """Return the hits with the access counts of their memories; this recall is counted too, unless `peek`."""
     memories_found = [hit.memory for hit in found.hits]
     if not peek:
         services.accesses.count(reader.space, [memory.id for memory in memories_found], at=services.clock())

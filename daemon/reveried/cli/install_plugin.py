@@ -83,7 +83,7 @@ def install(
 def _with_plugin(
     place: installation.Place, contents: dict[str, bytes], *, uninstall: bool, dry_run: bool, setting_removed: bool
 ) -> installation.Change:
-    """Install or uninstall the plugin; where a setting was taken away, a missing plugin is no error."""
+    """Install or uninstall the plugin; uninstalling a missing one is an error unless a setting was removed."""
     if not uninstall:
         return installation.install(place, contents, notes_file(), dry_run=dry_run)
     try:
@@ -100,6 +100,6 @@ def notes_file() -> Path:
 
 
 def _command() -> list[str]:
-    """Return the words that start this program, whatever the client's search path is."""
+    """Return the command that starts this program: its script by absolute path, else this Python with `-m`."""
     beside = Path(sys.executable).with_name("reverie")
     return [str(beside)] if beside.is_file() else [sys.executable, "-m", "reveried.cli"]

@@ -151,7 +151,7 @@ def print_sync_status(status: wire.SyncStatus) -> None:
 
 
 def _changes_from(status: wire.SyncStatus) -> str:
-    """Return how changes of files are noticed, with the command that makes it events if a limit is the reason."""
+    """Return how changed files are noticed: by events, or by periodic scans with the hint how to get events."""
     if status.watching == "events":
         return "file events"
     return f"periodic scans: {status.watching_hint}" if status.watching_hint else "periodic scans"

@@ -167,7 +167,7 @@ def _read_text(path: Path) -> str:
 
 
 def _whole_id(client: "Client", id_end: str) -> str:
-    """Return the id of the only open conflict whose id ends like this."""
+    """Return the full id of the only open conflict whose id ends with `id_end`. Raises NotFound."""
     found = [item.id for item in all_items(lambda after: client.conflicts(after=after)) if item.id.endswith(id_end)]
     if len(found) == 1:
         return found[0]

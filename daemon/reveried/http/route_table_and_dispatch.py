@@ -96,7 +96,7 @@ class _Path:
         self.routes: dict[str, Route] = {}
 
     def add(self, route: Route) -> None:
-        """Serve a route here."""
+        """Add a route of this path; a GET route answers HEAD too."""
         self.routes[route.method] = route
         if route.method == "GET":
             self.routes["HEAD"] = route

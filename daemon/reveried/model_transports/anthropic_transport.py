@@ -50,7 +50,7 @@ PASSED_PREFIXES = ("PYTHON", "COVERAGE", "LC_")
 
 
 class Anthropic:
-    """Sends each request once. `Metered` counts and retries."""
+    """Transport that sends a request to the Messages API once; `Metered` counts tokens and tries again."""
 
     def __init__(self, settings: Distiller, env: Mapping[str, str]) -> None:
         """Keep the settings; no process is started before the first request."""
@@ -80,7 +80,7 @@ class Anthropic:
         return await self._run(job, "strong", given, deadline_s)
 
     async def _run(self, job: str, role: Role, given: Mapping[str, Any], deadline_s: float) -> bytes:
-        """Return what a job of the role's process gives within `deadline_s` seconds. Raises ModelFailed."""
+        """Return the result of a job in the role's process within `deadline_s` seconds. Raises ModelFailed."""
         url, key = self._base_url(), await asyncio.to_thread(self._key)
         if importlib.util.find_spec("anthropic") is None:
             raise _unsent("The anthropic package is not installed.", "pip install 'reveried[anthropic]'", "unreachable")
@@ -117,7 +117,7 @@ class Anthropic:
             task.cancel()
 
     async def _started(self, role: Role) -> None:
-        """Return once the role's process runs; it keeps starting where the caller leaves earlier."""
+        """Wait until the role's process runs; if the caller is cancelled the process is started all the same."""
         task = asyncio.create_task(
             self._processes.run("ready", b"", bulk=role == "strong", timeout_s=START_S),
             name=f"start {role} model process",
@@ -156,7 +156,7 @@ class Anthropic:
 
 
 def _passed(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that the process gets."""
+    """Return the environment variables that the process gets."""
     return {
         name: value for name, value in env.items() if name.upper() in PASSED_NAMES or name.startswith(PASSED_PREFIXES)
     }

@@ -107,7 +107,7 @@ class SpoolTransport:
 
 
 def _hint(answer: Path) -> str:
-    """Return what is to be done where an answer is missing: nothing but to write it, if something is learnt from it."""
+    """Return the hint for a missing answer: the file to put it into, and whether to try again then."""
     if LEARNT_FROM.get() is not None:
         return f"It is learnt from when {answer} appears."
     return f"Put it into {answer}, and try again."
@@ -136,7 +136,7 @@ def answer_to(folder: Path, request: ModelRequest) -> ModelAnswer | None:
 
 
 async def learn_from_answers(folder: Path, learn: Callable[[str, str, bool], Awaitable[Any]]) -> None:
-    """Call `learn` with space, thread and whether it reflects, for each answer that has appeared; never returns.
+    """Call `learn(space, thread, reflects)` for each answer that has appeared in the folder; never returns.
 
     A thread that fails is tried again with the next answer to it: not at once, since it would fail again. An answer
     about memories that was not taken is to a question that has changed meanwhile, as they did: its request is removed.

@@ -137,7 +137,7 @@ async def _message(call: Call, known: Client | None, value: Any) -> Reply | Stre
 
 
 def _opened(call: Call, request: Request) -> Client:
-    """Return the client of a session that begins. Raises RpcError for another request without one."""
+    """Return the client of a new session, which `initialize` opens. Raises RpcError for any other request."""
     if request.method != "initialize":
         raise _NotOpened(
             protocol.INVALID_PARAMS,
@@ -189,7 +189,7 @@ def _success(request: Request, found: dict[str, Any], client: Client) -> Reply:
 
 
 def _failure(number: str | int | None, error: RpcError, *, stateless: bool) -> Reply:
-    """Return an error with the status that the revision wants: of a session nearly all are 200."""
+    """Return a JSON-RPC error with its HTTP status: 200 for most errors of a session, 4xx or 5xx without one."""
     status = _STATUS.get(error.code, 200)
     if isinstance(error, _NoSession | _NotOpened):
         status = 404 if isinstance(error, _NoSession) else 400
@@ -206,7 +206,7 @@ def _event(message: Any) -> bytes:
 
 
 def _listen(call: Call, client: Client, request: Request) -> Stream:
-    """Return the stream of a request for changes: that it began, then each change with the request's id."""
+    """Return the event stream of a subscription: an acknowledgement, then each change of what was subscribed to."""
     asked = request.params.get("notifications", {})
     if not isinstance(asked, dict):
         raise RpcError(protocol.INVALID_PARAMS, "`notifications` says what is wanted")

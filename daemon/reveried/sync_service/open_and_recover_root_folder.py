@@ -92,7 +92,7 @@ class RootBinding:
         return None
 
     def needs_acceptance(self, documents: Iterable[str], *, fresh: bool, operation: int) -> bool:
-        """Return True if the folder at the path is another one than before and may be taken over; made if missing.
+        """Return True if another folder is at the path, which may be accepted as the root; create a missing one.
 
         Raises as `Root.prepare`, and as `open` except for a folder that is another one.
         """

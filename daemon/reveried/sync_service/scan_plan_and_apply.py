@@ -226,7 +226,7 @@ class SpaceFolder:
 
     @staticmethod
     def _compared(reader: Reader, state: PathState, redact: Callable[[str], RedactionView], most: int) -> PathState:
-        """Return the state of a saved file with the earlier version that it may have exactly."""
+        """Return the state of a path with the earlier version whose text a save has exactly, if there is one."""
         if not state.data or not is_saved_over(state, state.data):
             return state
         older = sync_snapshot_and_commit.older_version(reader, state, redact(state.data.decode()).text, most=most)

@@ -242,7 +242,7 @@ async def read_piece(read: Read, head: Head) -> bytes | None:
 
 
 def check_head(head: Head) -> None:
-    """Refuse an answer of another protocol; an error without the header is left to explain itself.
+    """Refuse an answer of another protocol version; an error answer that names no version passes.
 
     Raises:
         ProtocolMismatch: the daemon speaks another protocol than this client.

@@ -82,7 +82,7 @@ class Opposition(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Values:
-    """Values of which only one can hold, in classes of equal meaning; `beside` are words that change nothing."""
+    """Values that exclude each other, in classes of equal meaning; words in `beside` are ignored in comparisons."""
 
     classes: tuple[tuple[Words, ...], ...]
     beside: frozenset[str]
@@ -230,7 +230,7 @@ def _other_and_place(words: Words) -> tuple[Words, Words]:
 
 
 def _instead(full: Words, wanted: Words, other: Words, place: Words) -> Iterator[Words]:
-    """Yield the wish with the rejected value in the place of the wanted one, which is one of two phrases.
+    """Yield readings of the rejected wish: the wanted one with the rejected value instead of one of its phrases.
 
     "write comments in English, not German" may be about the comments or about English: the other reading is no wish
     that anybody has.
@@ -266,7 +266,7 @@ def _words(text: str) -> Words:
 
 
 def _values_in(words: Words) -> Iterator[tuple[int, int, Words]]:
-    """Yield each exclusive value in a wish once: its set, its class, and the other words; none where it names two."""
+    """Yield each exclusive value in a wish: its set, its class and the other words; of a set named twice none."""
     for kind, values in enumerate(_EXCLUSIVE):
         found = [
             (at, len(value), number)
@@ -289,7 +289,7 @@ def _value_words(value: tuple[int, int, Words]) -> Words:
 
 
 def _other_value(new: Wish, old: Wish) -> bool:
-    """Return True if both want a value of one set, not the same, in the same words otherwise."""
+    """Return True if the wishes name different values of one exclusive set, in otherwise equal words."""
     return not new.wants & old.wants and any(
         kind == other_kind and number != other_number and rest == other_rest
         for kind, number, rest in new.values
@@ -298,12 +298,12 @@ def _other_value(new: Wish, old: Wish) -> bool:
 
 
 def _begins(head: Words, words: Words) -> bool:
-    """Return True if `words` begin with `head` and go on: what is rejected now is wanted in some place."""
+    """Return True if `words` begin with `head` and are longer: a rejected thing is now wanted in some context."""
     return _HEAD_WORDS_MIN <= len(head) < len(words) and words[: len(head)] == head and not head[0].startswith("\0")
 
 
 def _place(words: Words) -> Iterator[tuple[Words, Words]]:
-    """Yield frame and value of "use X for Y"."""
+    """Yield (`use for Y`, `X`) for words of the form `use X for Y`; nothing for other words."""
     if words[:1] == ("use",) and "for" in words:
         at = words.index("for")
         if 1 < at <= _VALUE_WORDS_MAX and at + 1 < len(words):

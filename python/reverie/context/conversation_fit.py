@@ -125,7 +125,7 @@ def _gap_notices(
 
 
 def _gaps(total: int, kept: list[int]) -> list[range]:
-    """Yield runs of dropped positions, each with the kept position that follows it."""
+    """Return the ranges of dropped positions before, between and after the kept ones, in order."""
     edges = [-1, *kept, total]
     return [range(low + 1, high) for low, high in pairwise(edges) if high - low > 1]
 

@@ -47,7 +47,7 @@ def is_full(size: int, items: int) -> bool:
 
 
 def room(size: int, items: int, additions: Sequence[int]) -> int:
-    """Return how many of these additions, given by their bytes, a document takes before it is full; at least one."""
+    """Return how many of the additions (their sizes in bytes) a document takes before it is full; at least one."""
     count = 0
     while count < len(additions) and not is_full(size, items + count):
         size += additions[count]

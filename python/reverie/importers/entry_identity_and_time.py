@@ -56,7 +56,7 @@ def new_entry(
 
 
 def with_time(line: dict[str, Any], entry: Entry) -> dict[str, Any]:
-    """Add the time that `new_entry` took out of a line's object, and return it."""
+    """Return a line's object with the entry's time as `timestamp`, unless the object has a time."""
     if entry.at is not None and "timestamp" not in line and "ts" not in line:
         line["timestamp"] = entry.at
     return line

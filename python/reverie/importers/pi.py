@@ -98,7 +98,7 @@ def json_object_of(entry: Entry) -> dict[str, Any]:
 
 
 def _content(message: dict[str, Any]) -> Json:
-    """Return the content of a message as the Messages API has it; what it has not is left in the message."""
+    """Return a message's content as blocks of the Messages API; item fields that no block has stay in `message`."""
     content = message.get("content")
     if isinstance(content, str):
         del message["content"]
@@ -114,7 +114,7 @@ def _content(message: dict[str, Any]) -> Json:
 
 
 def _block_of(item: Block) -> tuple[Block, tuple[str, ...]]:
-    """Return the content block of an item, and the fields whose values it has."""
+    """Return the Messages API block of an item of pi, and the names of the item's fields whose values the block has."""
     match item:
         case {"type": "text", "text": str(text)}:
             return {"type": "text", "text": text}, ("text",)

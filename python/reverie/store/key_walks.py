@@ -15,7 +15,7 @@ __all__ = ["backward", "forward"]
 
 
 def forward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -> Iterator[tuple[bytes, bytes]]:
-    """Yield keys under `prefix` that are greater than `beyond`, rising, with their bytes."""
+    """Yield (key, value) pairs under `prefix` with keys greater than `beyond`, in rising order of keys."""
     end = prefix_end(prefix)
     cursor = txn.cursor()
     if not cursor.set_range(prefix if beyond is None else max(prefix, beyond + b"\0")):
@@ -27,7 +27,7 @@ def forward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -
 
 
 def backward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -> Iterator[tuple[bytes, bytes]]:
-    """Yield keys under `prefix` that are less than `beyond`, falling, with their bytes."""
+    """Yield (key, value) pairs under `prefix` with keys less than `beyond`, in falling order of keys."""
     cursor = txn.cursor()
     at_end = not cursor.set_range(prefix_end(prefix) if beyond is None else min(beyond, prefix_end(prefix)))
     if not (cursor.last() if at_end else cursor.prev()):

@@ -255,7 +255,7 @@ class WriteTransaction(ReadTransaction):
         self._write(kind, raw, encode_record(raw, operation, self.at_ms, data), old)
 
     def rewrite(self, kind: Kind, raw: bytes, record: RawRecord, sealed: Sealed) -> None:
-        """Store another value or form of `record` under `raw`, with its operation and time.
+        """Replace the value of the record under the key `raw`, but keep the operation and time of `record`.
 
         The blob of the record is not released here.
         """

@@ -73,7 +73,7 @@ _read = _KnownDocuments()
 
 @dataclass(slots=True)
 class _Parts:
-    """The parts of one document: for each path its lines and whether it is full; `newest` is the one after a full one.
+    """The parts of a document by path: lines, and whether it is full; `newest` is the one that takes new memories.
 
     A set may have lines that were deleted meanwhile. It lacks none that begins a memory.
     """
@@ -160,7 +160,7 @@ def part_index(reader: Reader) -> PartIndex:
 
 
 def _state(reader: Reader) -> _State:
-    """Return what names the documents of a space as they are."""
+    """Return a value that changes with any document of a space: the space and its documents' checksum state."""
     return (reader.space, *reader.collection_state(Kind.DOCUMENT))
 
 

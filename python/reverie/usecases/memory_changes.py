@@ -177,7 +177,7 @@ def remember(
     document: str | None = None,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[RememberedMemory]:
-    """Create a memory as a block of a document, which is created if there is none; the body returns its record.
+    """Return the write that creates a memory in a document, which is created if there is none; it returns the record.
 
     Where the document, or another part of it, has the same words already, with these tags, the body returns that memory
     and adds nothing. The words have passed the redactor. Without a `document` it is the one for its type; of one that
@@ -236,7 +236,7 @@ def change(
     author: Author,
     read: MemoryRecord | None = None,
 ) -> Write[MemoryRecord]:
-    """Change the content or the tags of a memory; only its block is edited. The body returns its record.
+    """Return the write that changes a memory's content or tags, editing its block alone; it returns the record.
 
     `read` is the version that the caller can have read: the body raises Conflict if the words have changed since.
     """
@@ -266,7 +266,7 @@ def forget(
     author: Author,
     read: MemoryRecord | None = None,
 ) -> Write[wire.MemoryDeleted]:
-    """Delete a memory's block from its document; `undo` restores it. `read` as in `change`.
+    """Return the write that deletes a memory's block from its document; `undo` restores it. `read` as in `change`.
 
     Sessions that say the same again do not bring it back, until somebody writes or remembers it.
     """
@@ -280,7 +280,7 @@ def forget(
 
 
 def remove(writer: Writer, memory: MemoryRecord, *, author: Author, forgotten_by: str | None = None) -> None:
-    """Delete a memory's block from its document; with `forgotten_by` it is not to be learnt again."""
+    """Delete a memory's block, or its document if that is the memory; with `forgotten_by` it is not learnt again."""
     document = _document_with(writer, memory)
     if kind_of(memory.document, document.content) is DocumentKind.WHOLE:  # the memory is the whole document
         texts: dict[str, NewText | None] = {memory.document: None}

@@ -77,7 +77,7 @@ def plan_of(
     of_updates = {block.id: reader.provenance(block.sources) for block in reflected.updated}
 
     def revise(memory: Memory) -> Memory:
-        """Return a new memory in the file that it was written to, and a changed one with where its words are from."""
+        """Return a changed memory with the source of its change, or a new one in the file that it was written to."""
         if memory.id in of_updates:
             updates = [*memory.provenance.get("updates", []), of_updates[memory.id]][-_UPDATES_KEPT:]
             return replace(memory, provenance={**memory.provenance, "updates": updates})
@@ -190,13 +190,13 @@ class _Reader:
 
 
 def _path(candidate: Candidate) -> str | None:
-    """Return the file of facts that a candidate was written to; None where its project has another folder."""
+    """Return the file below `facts/` that a candidate was written to; None if it is in another project's folder."""
     path = str(candidate.provenance.get("path", ""))
     return path if path.startswith("facts/") and folder_of(path) in {None, candidate.project or None} else None
 
 
 def _is_of_person(path: str, kind: MemoryType) -> bool:
-    """Return True for the files of what is so wherever the person works, as for the tools of agents."""
+    """Return True if memories in this file are the person's and no project's: `facts/user.md`, or preferences."""
     return folder_of(path) is None and (path == "facts/user.md" or kind is MemoryType.PREFERENCE)
 
 

@@ -86,7 +86,7 @@ def entry_of(seq: int, stored: Mapping[str, Any]) -> Entry:
 
 
 class _Extra(TypedDict, total=False):
-    """The fields of the rest of a line that say whether its message was taken back, or hold what was typed aside.
+    """The fields of an entry's `extra` that rewind its message, or have text typed while the agent worked.
 
     Decoding gives a dict of those that a line has, also those that are null in it.
     """
@@ -166,7 +166,7 @@ def _conversation_entry(thread_id: str, seq: int, data: bytes, text: bytes) -> E
 
 
 def speech_entry(thread_id: str, seq: int, data: bytes) -> Entry | None:
-    """Return the entry inside sealed bytes as `conversation_entry` does; None for most that are no speech, undecoded.
+    """Return the entry as `conversation_entry` does; None, without decoding, for most entries that are not speech.
 
     Raises:
         Damaged: naming the entry, where the bytes fail their checksum.
@@ -214,7 +214,7 @@ def active_messages(thread_id: str, rows: Sequence[SealedEntry]) -> list[Message
 
 
 def spoken_messages(thread_id: str, rows: Sequence[SealedEntry]) -> list[Message]:
-    """Return the thread's messages as it is now, with what the person typed aside of them. Raises Damaged."""
+    """Return the messages that were not rewound, with what was typed while the agent worked. Raises Damaged."""
     entries = [conversation_entry(thread_id, seq, data) for seq, data in rows]
     return with_asides([message for message in main_line(entries) if not message.rewound], entries)
 

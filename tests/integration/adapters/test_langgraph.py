@@ -1,4 +1,4 @@
-"""The store for LangGraph beside its own in memory, and what a store that lasts has to do besides."""
+"""Our store for LangGraph compared with its `InMemoryStore`; restarts, refused values, and a deleted thread."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def spaces() -> Iterator[FreshSpaces]:
 
 
 def plain(result: Any) -> Any:
-    """Return a result without times, which differ, and with a score as it is."""
+    """Return store items as comparable tuples of namespace, key, value and score, without their times."""
     if isinstance(result, list):
         return [plain(each) for each in result]
     if hasattr(result, "namespace"):
@@ -125,7 +125,7 @@ def test_a_query_ranks_what_has_its_words(spaces: FreshSpaces) -> None:
 
 
 def test_another_process_finds_what_was_put(spaces: FreshSpaces) -> None:
-    """Items are there for a new store, with their times; nothing of them is in contexts or learnt from."""
+    """A second store object returns the items; no context has any of them, and no memory is learnt from them."""
     with spaces.blocking() as client:
         kept: Any = store(client, "shared", project="harbour")
         kept.put(("users", "ann"), "profile", {"text": "I always prefer green tea over coffee."})
@@ -172,7 +172,7 @@ def test_a_deleted_thread_empties_the_store(spaces: FreshSpaces) -> None:
 
 
 def test_asynchronous_calls(spaces: FreshSpaces) -> None:
-    """The asynchronous methods have the same results, at the same time too."""
+    """Twenty concurrent `aput` calls are all stored; `asearch` and `alist_namespaces` return them."""
 
     async def run() -> None:
         with spaces.blocking() as client:

@@ -31,7 +31,7 @@ def imported(daemon: Daemon, *words: str) -> tuple[int, Any]:
 
 
 def project_of(folder: Path, name: str, memories: dict[str, str]) -> Path:
-    """Make a project's folder as Claude Code has it, with a transcript and its memory; return the project's own."""
+    """Create Claude Code's folder of a project, with a transcript and memory files; return the project's own folder."""
     own = folder / "work" / name
     own.mkdir(parents=True)
     projects = folder / "projects" / f"-work-{name}"
@@ -45,7 +45,7 @@ def project_of(folder: Path, name: str, memories: dict[str, str]) -> Path:
 
 
 def test_memory_files_become_documents_of_their_project(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """With an agent's trust, and found in their own project alone; again it adds nothing, and overwrites nothing."""
+    """Imported files get an agent's trust and are recalled in their project alone; a second import changes nothing."""
     project_of(tmp_path, "harbour", {"cranes.md": FILE.format("cranes", "The tall crane lifts nine tonnes.")})
     project_of(tmp_path, "orchard", {"pears.md": FILE.format("pears", "Pears ripen in late September.")})
     code, report = imported(daemon, str(tmp_path / "projects"))
@@ -65,7 +65,7 @@ def test_memory_files_become_documents_of_their_project(daemon: Daemon, client: 
 
 
 def test_what_cannot_be_imported_is_named(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """A file that is no text, a folder that is ignored, and a place without any memory."""
+    """An ignored folder is reported, a file that is not UTF-8 fails, and a folder without memory files is an error."""
     own = project_of(tmp_path, "diary", {"day.md": FILE.format("day", "Tired today.")})
     client.change_privacy(wire.ChangePrivacy(ignore=str(own)))
     code, report = imported(daemon, str(tmp_path / "projects"))
@@ -79,7 +79,7 @@ def test_what_cannot_be_imported_is_named(daemon: Daemon, client: Client, tmp_pa
 
 
 def test_what_claude_code_saves_in_the_folder_is_trusted_as_an_agent(daemon: Daemon, client: Client) -> None:
-    """A file that names its session, whoever's process saved it; the same file without is a person's."""
+    """A file with `originSessionId` has an agent's trust, also after an edit; a file without it a person's."""
     root = daemon.home / "root" / "default"
     head = "---\nname: {0}\ndescription: how\nmetadata:\n  type: feedback\n"
     (root / "agent-gates.md").write_text(head.format("gates") + "  originSessionId: 5f1c-77\n---\nPaint gates green.\n")

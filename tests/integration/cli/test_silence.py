@@ -43,7 +43,7 @@ def _environment(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_daemon_that_does_not_answer_is_named(
     words: list[str], daemon: Daemon, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On standard error, once; the command then prints what it prints else."""
+    """A waiting command says once, on stderr, that the daemon does not answer, with the next step; then it works."""
     codes: list[int] = []
     printed = ["", ""]
 
@@ -71,7 +71,7 @@ def test_a_daemon_that_does_not_answer_is_named(
 
 
 def test_a_busy_daemon_is_not_named(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:
-    """One that tells its health works; one that has ended is named by the command itself."""
+    """No notice is printed for a daemon that answers, or for a socket that does not exist."""
     unresponsive_daemon_notice.tell_if_silent(str(daemon.socket))
     unresponsive_daemon_notice.tell_if_silent("/nonexistent/reverie.sock")
     assert capsys.readouterr().err == ""

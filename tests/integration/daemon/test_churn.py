@@ -90,7 +90,7 @@ def _run(churn: Churn, began: float) -> Iterator[Sample]:
 
 
 def _settled(now: Sample, before: Sample) -> bool:
-    """Return whether nothing more is open than at the beginning; idle snapshots and threads of a pool may be."""
+    """Return True if no more readers, descriptors and threads are open than before, apart from idle ones."""
     return (
         now.readers <= max(before.readers, RESTING) + 1
         and now.descriptors <= before.descriptors + COMPUTE

@@ -48,14 +48,14 @@ def new_token(owner: Client, space: str, agent: str | None = None) -> tuple[str,
 
 @pytest.mark.parametrize("name", ["owner", "sync", "Purge"])
 def test_an_agent_has_no_name_of_reveries_own(owner: Client, name: str) -> None:
-    """It could undo, as its own, what the owner or a save of a file has done."""
+    """A token for an agent with a name that Reverie itself uses is refused, and none is created."""
     with pytest.raises(ValidationError, match="no agent can be called"):
         owner.create_token("default", agent=name)
     assert name not in {token.agent for token in owner.tokens().items}
 
 
 def test_a_space_is_made_and_listed_with_its_folder(daemon: Daemon, owner: Client) -> None:
-    """Each has a folder of its own beside the default one; a name is used once, and is a folder's name."""
+    """A new space has a folder and is listed, page by page; a name in use, or unfit for a folder, is refused."""
     made = owner.create_space("listed")
     assert made.root == str(daemon.home / "root" / "listed")
     names = [item.id for item in owner.spaces().items]
@@ -71,7 +71,7 @@ def test_a_space_is_made_and_listed_with_its_folder(daemon: Daemon, owner: Clien
 
 
 def test_a_token_is_shown_once_and_stored_as_a_hash(daemon: Daemon, owner: Client) -> None:
-    """Neither a list, nor the answer to a repeated request, nor a file under the home has the secret."""
+    """The secret is in no list, no answer to a repeated request and no file; the files have its SHA-256."""
     owner.create_space("hashed")
     key, body = {"Idempotency-Key": "once"}, {"space": "hashed", "agent": "mole"}
     first = daemon.ask("POST", "/v1/tokens", body, key)
@@ -90,7 +90,7 @@ def test_a_token_is_shown_once_and_stored_as_a_hash(daemon: Daemon, owner: Clien
 
 @pytest.mark.parametrize("agent", [None, "mole"])
 def test_a_token_manages_nothing(daemon: Daemon, owner: Client, agent: str | None) -> None:
-    """Its holder sees its own space alone, makes no space or token, and copies or compacts no store of all spaces."""
+    """A token's holder sees its space alone; managing spaces and tokens, backups and compaction are forbidden."""
     token_id, secret = new_token(owner, "managed", agent)
     with Client(daemon.socket, token=secret) as holder:
         assert [item.id for item in holder.spaces().items] == ["managed"]
@@ -107,7 +107,7 @@ def test_a_token_manages_nothing(daemon: Daemon, owner: Client, agent: str | Non
 
 
 def test_tcp_needs_a_token_that_is_valid(owner: Client) -> None:
-    """Without one, with an unknown one, or with a revoked one every request is refused, on a kept connection too."""
+    """Over TCP a request without a token, or with a revoked one, is refused, also on a connection that stays open."""
     token_id, secret = new_token(owner, "remote", "mole")
     with TcpCaller(PORT) as nobody, TcpCaller(PORT, secret) as mole:
         check_refused(nobody.ask("GET", "/v1/status"), 401, "unauthenticated")
@@ -122,7 +122,7 @@ def test_tcp_needs_a_token_that_is_valid(owner: Client) -> None:
 
 
 def test_a_revoked_token_is_unknown_on_the_socket_too(daemon: Daemon, owner: Client) -> None:
-    """The other token of the same space stays; a second revocation finds nothing."""
+    """A revoked token is refused, another one of its space still works, and a second revocation is 404."""
     first, first_secret = new_token(owner, "local", "mole")
     _, second_secret = new_token(owner, "local", "rat")
     owner.revoke_token(first)
@@ -132,7 +132,7 @@ def test_a_revoked_token_is_unknown_on_the_socket_too(daemon: Daemon, owner: Cli
 
 
 def test_an_event_stream_ends_with_its_token(owner: Client) -> None:
-    """A revocation ends the stream before anything that comes after it; another token's stream goes on."""
+    """A revocation ends the token's event stream before any later event; the stream of another token continues."""
     token_id, secret = new_token(owner, "streamed", "mole")
     _, other = new_token(owner, "streamed", "rat")
     with tcp_wire() as gone, tcp_wire() as stays, TcpCaller(PORT, other) as rat:
@@ -151,7 +151,7 @@ def test_an_event_stream_ends_with_its_token(owner: Client) -> None:
 
 
 def test_a_token_binds_to_its_agent(daemon: Daemon, owner: Client) -> None:
-    """What it writes has its agent's name, in threads too; another agent's name in the body is refused."""
+    """Writes and threads of a token have its agent's name; a request that names another agent is refused."""
     _, secret = new_token(owner, "authored", "mole")
     made = daemon.ask("POST", "/v1/threads", {"id": "t"}, bearer(secret))
     assert made.json()["agent"] == "mole"

@@ -44,7 +44,7 @@ CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
 
 @pytest.mark.parametrize("version", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
 def test_a_session_is_opened_in_the_revision_of_the_client(daemon: Daemon, tmp_path: Path, version: str) -> None:
-    """`initialize` answers in that revision, `ping` with nothing, and the tools are those of the daemon."""
+    """`initialize` answers with the client's revision, `ping` with an empty result; the tools are the daemon's."""
     with bridge(daemon.env, tmp_path) as client:
         opened = client.open(version)
         assert opened["protocolVersion"] == version
@@ -55,7 +55,7 @@ def test_a_session_is_opened_in_the_revision_of_the_client(daemon: Daemon, tmp_p
 
 
 def test_an_unknown_revision_gets_the_newest_with_a_session(daemon: Daemon, tmp_path: Path) -> None:
-    """The client then decides whether it can go on."""
+    """`initialize` with an unknown revision is answered with the newest revision that has sessions."""
     with bridge(daemon.env, tmp_path) as client:
         assert client.open("2031-01-01")["protocolVersion"] == "2025-11-25"
 
@@ -78,7 +78,7 @@ def test_without_a_session_each_request_names_its_revision(daemon: Daemon, tmp_p
 
 @pytest.mark.parametrize("stateless", [False, True])
 def test_every_tool_is_called(daemon: Daemon, client: Client, tmp_path: Path, *, stateless: bool) -> None:
-    """Each answers without an error, and what was written is what is read; the thread is one, of this folder."""
+    """Each tool answers without an error and reads what was written, all in one thread of the folder's project."""
     folder = tmp_path / ("without" if stateless else "with")
     folder.mkdir()
     before = {thread.id for thread in client.threads(limit=1000).items}
@@ -99,7 +99,7 @@ def test_every_tool_is_called(daemon: Daemon, client: Client, tmp_path: Path, *,
 
 @pytest.mark.parametrize("lists", [False, True])
 def test_results_are_as_their_schema_says(daemon: Daemon, tmp_path: Path, *, lists: bool) -> None:
-    """An object where the definition has a schema, equal to the text, and none for an error, for text and for lists."""
+    """Structured content fits the tool's schema and equals the text; a tool without a schema, or an error, has none."""
     with bridge(daemon.env, tmp_path) as agent:
         agent.open()
         if lists:
@@ -134,7 +134,7 @@ def test_recall_takes_the_project_of_the_folder(daemon: Daemon, client: Client, 
 
 
 def test_a_thread_id_of_the_client_is_used(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """Two threads in one process are two, and a later process finds the one of its id."""
+    """Two thread ids in one process are two threads, to which a later process adds by the same ids."""
     for text in ("first", "second"):
         with bridge(daemon.env, tmp_path) as agent:
             agent.open(name="codex")
@@ -176,7 +176,7 @@ def test_bad_input_gets_the_error_of_json_rpc(daemon: Daemon, tmp_path: Path) ->
 
 
 def test_a_wrong_parameter_is_a_result_that_says_so(daemon: Daemon, tmp_path: Path) -> None:
-    """The agent can correct it: the text names the parameter."""
+    """A call with a wrong or missing parameter returns an error result whose text names the parameter."""
     with bridge(daemon.env, tmp_path) as agent:
         agent.open()
         for tool, fields, part in (
@@ -190,7 +190,7 @@ def test_a_wrong_parameter_is_a_result_that_says_so(daemon: Daemon, tmp_path: Pa
 
 
 def test_notifications_and_answers_get_no_answer(daemon: Daemon, tmp_path: Path) -> None:
-    """Also one that cancels a request, an unknown one, and an answer that was not asked for."""
+    """Notifications, known or unknown, unrequested answers and empty lines get no answer."""
     with bridge(daemon.env, tmp_path) as agent:
         agent.open()
         for line in (
@@ -205,7 +205,7 @@ def test_notifications_and_answers_get_no_answer(daemon: Daemon, tmp_path: Path)
 
 
 def test_a_batch_is_answered_in_the_one_revision_that_has_it(daemon: Daemon, tmp_path: Path) -> None:
-    """One list of answers, without those of notifications; none at all for notifications alone."""
+    """A batch gets one list of answers, without any for notifications; a batch of notifications alone gets none."""
     ping: Mapping[str, Any] = {"jsonrpc": "2.0", "method": "ping"}
     with bridge(daemon.env, tmp_path) as agent:
         agent.open("2025-03-26")
@@ -217,7 +217,7 @@ def test_a_batch_is_answered_in_the_one_revision_that_has_it(daemon: Daemon, tmp
 
 
 def test_a_daemon_that_is_down_is_a_result(tmp_path: Path) -> None:
-    """The tools are listed all the same, a call says what to type, and works once the daemon is up again."""
+    """While the daemon is down tools are listed and calls are errors that name `reverie up`; later calls work again."""
     with running_daemon() as own, bridge(own.env, tmp_path) as agent:
         agent.open()
         own.stop()
@@ -247,7 +247,7 @@ def test_a_wrong_token_is_named(daemon: Daemon, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_official_client_gets_along_with_it(daemon: Daemon, tmp_path: Path, mode: str) -> None:
-    """Its Python client lists and calls tools, with a session and without."""
+    """The official Python client of MCP lists and calls tools, with a session and without."""
 
     async def talk() -> tuple[str, int, Any]:
         server = mcp.StdioServerParameters(command=PROGRAM, args=["mcp"], env=daemon.env, cwd=tmp_path)

@@ -53,7 +53,7 @@ def prepare(daemon: Daemon, server: FaultModelServer, *, job: Any = "learn", thr
 
 
 def has_run(daemon: Daemon, job: str = "") -> bool:
-    """Return True once the schedule has run; of several the one with a job."""
+    """Return True once the only schedule whose job contains `job` has run."""
     with Client(daemon.socket) as client:
         (schedule,) = (schedule for schedule in client.schedules().items if job in schedule.job)
         return schedule.last_run is not None
@@ -70,7 +70,7 @@ def check_ledger(client: Client, server: FaultModelServer, *, failed: int = 0) -
 
 
 def test_all_threads_are_one_batch(daemon: Daemon, server: FaultModelServer) -> None:
-    """What a scheduled run extracts is one batch, which is waited for without keeping others; the rest is asked."""
+    """A scheduled run extracts from all threads in one batch; other learning does not wait for the batch."""
     prepare(daemon, server)
     wait_until(lambda: "GET msgbatch_1" in server.batches.calls)
     with Client(daemon.socket) as client:
@@ -188,7 +188,7 @@ def test_requests_that_expire_or_fail(daemon: Daemon, server: FaultModelServer) 
 
 
 def test_results_that_cannot_be_used(daemon: Daemon, server: FaultModelServer) -> None:
-    """They are not asked for without end: what they may have cost stays counted, and the next run sends them again."""
+    """Batch results that cannot be used count as failed and are not asked for again; the next run sends a new batch."""
     prepare(daemon, server)
     wait_until(lambda: "GET msgbatch_1" in server.batches.calls)
     server.batches.end(twice=True)
@@ -202,7 +202,7 @@ def test_results_that_cannot_be_used(daemon: Daemon, server: FaultModelServer) -
 
 
 def test_a_provider_that_refuses_the_key_meanwhile(daemon: Daemon, server: FaultModelServer) -> None:
-    """The run fails, which its schedule tells; the next one reads the batch, and sends nothing again."""
+    """If the provider refuses the key the run fails, and its schedule says so; the next run reads the same batch."""
     prepare(daemon, server)
     server.batches.refuse_reads = 401
     wait_until(lambda: has_run(daemon))
@@ -219,7 +219,7 @@ def test_a_provider_that_refuses_the_key_meanwhile(daemon: Daemon, server: Fault
 
 
 def test_a_dream_leaves_the_batch_of_learning_alone(daemon: Daemon, server: FaultModelServer) -> None:
-    """It neither waits for its answers, which it has no use for, nor forgets them."""
+    """A dream does not wait for the open batch of a learning run, and the batch is still read after a restart."""
     prepare(daemon, server)
     wait_until(lambda: "GET msgbatch_1" in server.batches.calls)
     with Client(daemon.socket) as client:

@@ -81,7 +81,7 @@ def test_a_quote_that_is_not_in_the_source(client: Client, model: FakeModel) -> 
 
 
 def test_a_wish_is_the_persons(client: Client, model: FakeModel) -> None:
-    """The agent's words make no preference, and what only a tool printed waits for a person."""
+    """A preference that quotes the agent is refused; a candidate that quotes a tool's output alone waits for review."""
     talk: list[dict[str, Any]] = [
         TALK[0],
         {
@@ -206,7 +206,7 @@ def test_the_program_knows_who_calls(client: Client, model: FakeModel) -> None:
 
 
 def test_a_warning_goes_with_its_bug(client: Client, model: FakeModel) -> None:
-    """A memory that the thread shows to be wrong is deleted, a warning too; one that was not shown is left alone."""
+    """A memory that the model says is wrong, here a warning, is deleted; an id that it was not shown is reported."""
     for number in range(5):
         client.remember(wire.CreateMemory(content=f"Release {number} was tagged by Ann.", type="fact"))
     warning = client.remember(wire.CreateMemory(content="The cache drops entries under load.", type="mistake"))

@@ -112,7 +112,7 @@ def test_facts_and_the_index_are_loaded_before(client: Client, model: FakeModel)
 
 
 def test_results_come_back_turn_by_turn(client: Client, model: FakeModel) -> None:
-    """Each turn has the results of the one before; what cannot be done says why, and can be mended."""
+    """Each request has the results of the calls before; a refused edit is an error that the model can correct."""
     client.remember(wire.CreateMemory(content="The relay listens on port 2501.", type="fact"))
     patch = {"oldText": "on port 2501.", "newText": "on port 2502."}
     talk = [{"role": "user", "content": "The relay listens on port 2502 since today, not on 2501."}]

@@ -1,4 +1,4 @@
-"""Fixtures: a fresh space for each test."""
+"""Fixtures: `root`, a new space folder for each test; `shared`, one daemon's folder for all tests of a module."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def root(tmp_path: Path) -> Iterator[Root]:
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Tree]:
-    """Yield a folder shared by tests that use files of their own."""
+    """Yield one daemon's folder for all tests of a module, each of which uses files of its own."""
     with tree() as made:
         yield made

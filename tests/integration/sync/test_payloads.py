@@ -109,6 +109,6 @@ def test_the_labelled_names(root: Root) -> None:
 
 
 def stepless(name: str) -> bool:
-    """Return True if a file system could have this name: no empty or dot segment, no NUL, bytes behind every letter."""
+    """Return True if a file system could have this name: no empty, `.` or `..` segment, no NUL, encodable as bytes."""
     encodable = not any("\ud800" <= char <= "\udc7f" or "\udd00" <= char <= "\udfff" for char in name)
     return bool(name) and encodable and "\0" not in name and not {"", ".", ".."} & set(name.split("/"))

@@ -72,7 +72,7 @@ PROJECTED = {"MEMORY-INDEX.json", "memory/long-term-memory.json"}
 
 
 def test_the_folder_equals_the_store(space: Space) -> None:
-    """Every document, the projections, every archive under its address, and the marker file; also after more."""
+    """The folder has each document, projection and archive as the store has them, and the marker file; also later."""
     first = space.files()
     assert {path: text for path, text in first.items() if path not in PROJECTED} == space.documents()
     second = space.learn()
@@ -109,7 +109,7 @@ def test_a_user_edit_becomes_a_memory(space: Space) -> None:
 
 
 def test_a_deleted_file_deletes_its_memories(space: Space) -> None:
-    """After the quiet period its memories are deleted; undo restores them and the file."""
+    """Deleting a file deletes its memories after the quiet period; undo restores the file."""
     before = space.client.document("facts/harbour/mistakes.md").content
     (space.root / "facts" / "harbour" / "mistakes.md").unlink()
     wait_until(lambda: "facts/harbour/mistakes.md" not in space.listed(), "the end of the quiet time")
@@ -122,7 +122,7 @@ def test_a_deleted_file_deletes_its_memories(space: Space) -> None:
 
 
 def test_a_new_file_is_a_new_category(space: Space) -> None:
-    """Its list items are memories; a symbolic link is no file, and its target is not touched."""
+    """List items of a new file become memories; a symbolic link is refused, and its target is not touched."""
     own = space.root / "facts" / "garden.md"
     own.write_text("# Garden\n\n- Roses want sun #plants\n", "utf-8")
     elsewhere = space.daemon.home / "elsewhere.md"

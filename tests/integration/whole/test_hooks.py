@@ -60,7 +60,7 @@ def parts(daemon: Daemon, event: dict[str, Any], *, client: str = "claude-code")
 def in_the_end(
     daemon: Daemon, session: LiveSession, text: dict[str, str], wanted: Sequence[str] = PARTS
 ) -> dict[str, str]:
-    """Return all parts once those `wanted` are there: the rest is shown with the next prompts."""
+    """Send prompts until each part in `wanted` was shown; return the texts of all parts."""
 
     def is_complete() -> bool:
         late = shown(daemon, session.hook("UserPromptSubmit", prompt="/go"))
@@ -85,7 +85,7 @@ def begun(client: Client, session: str) -> str:
 
 
 def finished(daemon: Daemon, client: Client, session: LiveSession, thread: str, number: int) -> None:
-    """End a session once its messages are imported, with texts made of all of them."""
+    """Wait until `number` messages are imported, end the session, and wait until it is no longer open."""
     imported(client, thread, number)
     assert hook(daemon, session.hook("SessionEnd", reason="other")) == ""
     wait_until(lambda: not [item for item in client.sessions(open=True).items if item.session == session.id])
@@ -94,7 +94,7 @@ def finished(daemon: Daemon, client: Client, session: LiveSession, thread: str, 
 def test_a_new_session_starts_where_the_last_one_of_the_project_stopped(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """State, excerpts and what the agent is to note; a session of another project has none of it."""
+    """A new session gets text of the project's last one, in Codex too; a session of another project gets none of it."""
     first = LiveSession(tmp_path, project, 21)
     assert parts(daemon, first.hook("SessionStart", source="startup"))["excerpts"] == ""
     thread = client.sessions().items[0].thread
@@ -127,7 +127,7 @@ def test_a_new_session_starts_where_the_last_one_of_the_project_stopped(
 
 
 def test_what_was_purged_is_not_shown_again(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
-    """A memory in the texts that were made before: the next session starts without it."""
+    """A purged memory is missing from the start text of the next session, though earlier texts had it."""
     first = LiveSession(tmp_path, project, 25)
     parts(daemon, first.hook("SessionStart", source="startup"))
     memory = client.remember(wire.CreateMemory(content="The drawbridge winch is greased with Zanzivex"))
@@ -147,7 +147,7 @@ def test_what_was_purged_is_not_shown_again(daemon: Daemon, client: Client, tmp_
 def test_a_compaction_is_followed_by_all_parts_once(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """A long session: three parts of its own thread within the size; `resume` and `compact` together show them once."""
+    """After a compaction or a resume a session gets its three parts; the next start event shows none of them again."""
     long = session_file(tmp_path, 31, turns=60, noise=200)
     session = LiveSession(tmp_path, project, 31, path=long)
     event = session.hook("SessionStart", source="startup")
@@ -178,7 +178,7 @@ def test_a_compaction_is_followed_by_all_parts_once(
 
 
 def test_after_a_clear_only_the_state_is_shown(daemon: Daemon, tmp_path: Path, project: Path) -> None:
-    """The conversation was left behind on purpose; and a resumed one comes back by itself."""
+    """A start event with source `clear` or `resume` shows the state part, but neither summary nor excerpts."""
     for source in ("clear", "resume"):
         session = LiveSession(tmp_path, project, 41)
         text = in_the_end(daemon, session, parts(daemon, session.hook("SessionStart", source=source)), ["state"])
@@ -207,7 +207,7 @@ def test_a_prompt_gets_memories_that_it_is_about_once(daemon: Daemon, tmp_path: 
 def test_a_session_that_began_without_a_daemon_is_followed(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """The first hook that reaches a daemon begins it, whichever it is."""
+    """Whichever hook reaches the daemon first begins the session, whose messages are then imported."""
     for number, event in enumerate(("UserPromptSubmit", "Stop", "PostCompact"), 61):
         session = LiveSession(tmp_path, project, number)
         session.say("paint the gate")
@@ -231,7 +231,7 @@ def test_a_session_that_began_without_a_daemon_is_followed(
 def test_bad_input_is_refused_with_a_code(
     daemon: Daemon, client_name: str, body: bytes, refusal: tuple[int, str]
 ) -> None:
-    """Nothing is stored of it."""
+    """Bad input is refused with its status and error code."""
     answer = daemon.ask("POST", f"/v1/hooks/{client_name}", body)
     assert (answer.status, answer.json()["error"]) == refusal
 
@@ -253,7 +253,7 @@ def test_a_folder_that_no_system_has_is_answered_with_nothing(daemon: Daemon, tm
 
 
 def test_nothing_is_shown_or_recorded_in_a_pause(tmp_path: Path) -> None:
-    """Neither while recording is paused, nor in an ignored folder."""
+    """While recording is paused, or in an ignored folder, a hook prints nothing and no session is recorded."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         daemon.ask("PATCH", "/v1/privacy", {"paused": True})
         session = LiveSession(tmp_path, tmp_path, 81)

@@ -75,7 +75,7 @@ def test_a_thousand_asks_in_two_projects(filled: tuple[Client, dict[str, Path]])
 
 
 def test_the_person_s_own_are_recalled_in_every_project(filled: tuple[Client, dict[str, Path]]) -> None:
-    """Without a project, and with allProjects, every memory is searched; a folder counts if it is known."""
+    """A recall in a project finds its memories and the person's; without a known project, or with all, every memory."""
     client, places = filled
 
     def found(**options: Any) -> set[str | None]:
@@ -123,7 +123,7 @@ def test_a_thread_sees_its_project(filled: tuple[Client, dict[str, Path]]) -> No
 
 
 def test_what_an_agent_writes_is_of_its_thread_s_project(filled: tuple[Client, dict[str, Path]]) -> None:
-    """In a file of all projects too, but not in those about the person; without a thread it is of none."""
+    """Text written in a thread belongs to its project, except in files about the person; without a thread to none."""
     client, _ = filled
     thread = client.create_thread(project="quay").id
     other = client.create_thread(project="harbour").id

@@ -42,7 +42,7 @@ def folder() -> Iterator[Tree]:
 
 
 def test_the_definitions_are_served_in_every_form(client: Client, daemon: Daemon) -> None:
-    """They equal the library's; an unknown form is refused with the list of forms."""
+    """Each format returns the library's tool definitions; an unknown format is refused with the known ones."""
     for form in tools.FORMATS:
         assert client.tools(form).items == tools.definitions(form)
     assert daemon.ask("GET", "/v1/tools").json() == {"items": tools.definitions("anthropic"), "next": None}
@@ -166,7 +166,7 @@ def test_read_versions_are_per_thread(folder: Tree) -> None:
 
 
 def test_parameters_outside_the_input_are_refused(daemon: Daemon) -> None:
-    """The error names where they belong."""
+    """Parameters beside `input` are refused; the hint shows that they belong inside it."""
     answer = daemon.ask("POST", "/v1/tools/memory_read", {"path": "facts/user.md"})
     check_refused(answer, 400, "validation_error")
     assert answer.json()["details"]["field"] == "path"
@@ -186,7 +186,7 @@ def test_a_patch_that_does_not_fit_changes_nothing(folder: Tree) -> None:
 
 
 def test_errors_have_hints_for_agents(folder: Tree) -> None:
-    """The missing value, the known ones, and where to look."""
+    """Errors name the missing or wrong parameter, the accepted ones or the limit, or a tool that helps."""
     client = folder.client
     assert "memory_list" in refused(client, "memory_read", path="facts/nowhere.md")
     assert "memory_list" in refused(
@@ -203,7 +203,7 @@ def test_errors_have_hints_for_agents(folder: Tree) -> None:
 
 
 def test_an_agent_makes_no_second_spelling_of_a_name(folder: Tree) -> None:
-    """The error has the existing spelling, and the user's file of that name is still read."""
+    """A path that differs from an existing one only by case is refused with that path, which can still be written."""
     client = folder.client
     folder.save("facts/harbour.md", "- the crane is blue\n")
     client.sync_now()
@@ -320,7 +320,7 @@ def test_the_working_state_is_read_and_set(client: Client) -> None:
 
 
 def test_recall_returns_memories_as_framed_data(folder: Tree) -> None:
-    """With type, origin and time, in a frame; it counts as an access; the limit is obeyed."""
+    """Recall returns memories with their document, framed as data; it counts as an access and obeys the limit."""
     client = folder.client
     text = "# Boats\n\n- The Marie has a red hull\n- The Eva is grey\n"
     result_of(client, "memory_write", path="facts/boats.md", content=text)
@@ -334,7 +334,7 @@ def test_recall_returns_memories_as_framed_data(folder: Tree) -> None:
 
 
 def test_a_repeated_call_with_its_key_is_made_once(folder: Tree) -> None:
-    """The first answer is returned and nothing is done twice; another body under that key is a conflict."""
+    """A call repeated with its idempotency key gets the first answer and has no effect; another body is a Conflict."""
     client = folder.client
     client.create_thread(id="keyed")
     calls: list[tuple[str, dict[str, Any], str | None]] = [
@@ -370,7 +370,7 @@ def test_written_memories_survive_a_restart() -> None:
 
 
 def test_a_daemon_error_is_no_tool_result(client: Client) -> None:
-    """Errors that an agent cannot correct stay errors of the call."""
+    """An unknown tool or an invalid thread id raises in the client, since no agent can correct it."""
     with pytest.raises(NotFound, match="no tool"):
         client.call_tool("memory_burn")
     with pytest.raises(ValidationError):

@@ -97,7 +97,7 @@ def waiting(routes: Routes) -> None:
 
 
 def test_what_waits_is_listed(cli: Cli) -> None:
-    """With the end of the id, the reason and the change; `review` alone lists them where nobody can answer."""
+    """`review list`, and `review` without a terminal, print id, reason and change of each candidate that waits."""
     for words in ("review list", "review"):
         check(cli, words, "cnd_…01234567", "from outside", "new fact: The quay has nine cranes", "Port 80 -> Port 81")
     assert [item["id"] for item in cli("review", "--json").json["items"]] == [NAME, OTHER]
@@ -111,7 +111,7 @@ def test_an_empty_list(cli: Cli, routes: Routes) -> None:
 
 
 def test_one_is_shown(cli: Cli) -> None:
-    """Why it waits, where its words are from; of an update both texts, and that it no longer fits."""
+    """`review diff` prints a candidate's reason and source; of an update both texts, and that its memory changed."""
     check(cli, "review diff 01234567", "its words are from a web page", "The quay has nine cranes", "thread thr_1")
     check(cli, "review diff 7654dcba", "Update mem_1 (it has other words by now)", "Port 80", "Port 81")
     assert cli("review", "diff", "01234567", "--json").json["id"] == NAME
@@ -119,14 +119,14 @@ def test_one_is_shown(cli: Cli) -> None:
 
 
 def test_decisions(cli: Cli) -> None:
-    """Several at once, each with the command that reverts it."""
+    """`review accept` takes several ids, and prints each decision and its undo; `review reject` prints its decision."""
     check(cli, "review accept 01234567 7654dcba", f"Accepted: {NAME}", f"Accepted: {OTHER}", "reverie undo 9")
     check(cli, "review reject 01234567", f"Rejected: {NAME}")
     assert [item["state"] for item in cli("review", "reject", NAME, "--json").json] == ["rejected"]
 
 
 def test_questions_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is shown, and accepted, rejected or skipped; an unknown answer is asked again."""
+    """On a terminal `review` shows each candidate and asks; an unknown answer is asked again."""
     answers = iter(["x", "a", "s"])
     monkeypatch.setattr("reveried.cli.review.is_terminal", lambda: True)
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
@@ -140,7 +140,7 @@ def test_questions_on_a_terminal(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_runs(cli: Cli, routes: Routes) -> None:
-    """The list, and one with files, working memory and result."""
+    """`runs` lists the runs; `runs show` prints one with files, working memory and result."""
     routes["GET /v1/runs"] = {"items": [RUN], "next": None}
     routes[f"GET /v1/runs/{RUN['id']}"] = RUN
     for words in ("runs", "runs list"):

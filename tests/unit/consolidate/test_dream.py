@@ -125,7 +125,7 @@ def test_the_budget_is_exact() -> None:
 
 
 def test_four_hundred_memories_do_not_fit_a_hundred_tokens() -> None:
-    """The negative example of RFC 0062."""
+    """A dream of 400 memories in 100 tokens fails, and names a minimum that suffices (an example of RFC 0062)."""
     many = [fact(n, f"Module {n} is covered by its own test file number {n}") for n in range(400)]
     with pytest.raises(TokenBudgetExceeded) as caught:
         dream(many, 100)
@@ -134,7 +134,7 @@ def test_four_hundred_memories_do_not_fit_a_hundred_tokens() -> None:
 
 
 def test_without_new_memories_there_is_no_plan() -> None:
-    """No sources, no archive."""
+    """`plan_dream` of no memories returns None."""
     assert plan_dream([], budget=1, redact=REDACT) is None
 
 
@@ -157,7 +157,7 @@ def test_secrets_are_redacted_before_hashing() -> None:
 
 
 def test_earlier_archives_can_be_distilled_again() -> None:
-    """Their memories are sources with the archive's address; they never delete a memory."""
+    """Memories of an earlier archive are sources named by its address, and change no memory."""
     first = dream(MEMORIES[:2])
     plan = plan_dream(MEMORIES[2:], budget=10_000, redact=REDACT, previous_archives=[(first.sha256, first.body)])
     assert plan is not None
@@ -189,7 +189,7 @@ def test_an_invalid_budget_is_refused(budget: object) -> None:
     [(None, 50_000), (1, 1), (49_999, 49_999), (50_000, 50_000), (50_001, 50_000), (2**63, 50_000)],
 )
 def test_a_budget_is_clamped_to_the_maximum(budget: int | None, expected: int) -> None:
-    """None is the maximum, a greater one is clamped to it, without overflow."""
+    """A budget of None, or one above the maximum, becomes the maximum."""
     assert validate_budget(budget, 50_000) == expected
 
 

@@ -1,4 +1,4 @@
-"""The working set holds and indexes only what candidates can meet; the decision is that over all memories."""
+"""The working set has only memories that candidates can affect; decisions are the same as over all memories."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def candidates(chance: random.Random, number: int) -> list[Candidate]:
 
 @pytest.mark.parametrize("seed", range(60))
 def test_the_decision_is_that_over_all_memories(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without neighbourhood, wanted words and the shortcut for what is over, every tier decides the same."""
+    """Every tier decides the same where all memories are compared, all words indexed and no shortcut is taken."""
     chance = random.Random(seed)
     existing, new = memories(chance, chance.randrange(80)), candidates(chance, chance.randrange(1, 9))
     found = [decide(new, existing, tier) for tier in Tier]
@@ -76,7 +76,7 @@ def test_the_decision_is_that_over_all_memories(seed: int, monkeypatch: pytest.M
 
 
 def test_only_wanted_words_are_indexed() -> None:
-    """A working set for some words finds by those what one for any words finds."""
+    """A working set for a statement's words alone finds the same memories for it, and none for other words."""
     existing = memories(random.Random(1), 50)
     asked = parse_statement("The cache of the harbour takes 5 minutes")
     scope = scope_of(MemoryType.FACT, user=False, project="harbour")

@@ -274,7 +274,7 @@ def test_no_second_run_after_a_slewed_clock() -> None:
 
 
 def test_run_keys() -> None:
-    """The run key of times of the day is the local time, of instants the time in UTC."""
+    """The run key of a schedule at fixed times of the day is the local time, of an hourly one the time in UTC."""
     berlin = zone("Europe/Berlin")
     fire = at("2026-05-01T10:00Z")
     assert run_key(parse("0 9,12 * * *"), berlin, fire) == "2026-05-01T12:00"
@@ -318,7 +318,7 @@ def trigger_fields(cron: Cron) -> tuple[dict[str, str], ...]:
 
 
 def numbers(values: tuple[int, ...], whole: int) -> str:
-    """Return a field of CronTrigger that lists these values; `*` if they are all `whole` of them."""
+    """Return a field of CronTrigger that lists these values; `*` if they are as many as `whole`, which is all."""
     return "*" if len(values) == whole else ",".join(map(str, values))
 
 

@@ -278,7 +278,7 @@ class ForgetfulStore(SlowStore):
 
 
 def test_a_defect_beside_the_commit_is_answered_and_ends_all_writing() -> None:
-    """Whoever waits for an outcome that is missing gets an error, and so does every later write."""
+    """If the store returns no outcome for a write its caller gets StorageFailed, and so does every later write."""
     store = ForgetfulStore()
 
     async def work(worker: Worker) -> None:

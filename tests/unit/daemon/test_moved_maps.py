@@ -1,4 +1,4 @@
-"""Memory is given back only while the store's map stays where it is: its address would be another memory's later."""
+"""The lock that keeps the store's map at its address: taken to release its pages, and to move the map."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def test_memory_is_given_back_while_no_map_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The lock of the maps is held by whoever gives pages back, and not while the heap is walked."""
+    """Pages of the store's map are released under the lock of the maps, memory of the heap without it."""
     done = threading.Event()
     held: list[tuple[str, bool]] = []
 
@@ -40,7 +40,7 @@ def test_memory_is_given_back_while_no_map_moves(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("size", [1, ram_release.LARGE_BYTES])
 def test_memory_is_given_back_regularly(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small work is enough for it, and steady large work does not put it off; it is made once."""
+    """After steady work, small or large, memory is released once, though the process was never idle."""
     done = threading.Event()
     released: list[str] = []
 
@@ -65,7 +65,7 @@ def test_memory_is_given_back_regularly(size: int, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_map_moves_while_nobody_uses_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Growing, compacting and closing hold the lock of the maps."""
+    """Growing, compacting and closing an environment each take and release the lock of the maps."""
     environment = Environment(tmp_path, map_bytes=1 << 20)
     taken: list[str] = []
 

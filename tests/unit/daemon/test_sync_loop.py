@@ -128,7 +128,7 @@ def test_failing_steps_are_retried_and_no_event_is_lost(
 
 @pytest.mark.parametrize("step", ["record", "project"])
 def test_failing_upkeep_delays_no_scan(step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Failing upkeep waits by itself, delays no scan, and is logged once."""
+    """After a failure upkeep waits for its own retry, and scans of changed files are not delayed."""
     monkeypatch.setattr(retry_backoff, "RETRY_S", 600.0)
     monkeypatch.setattr(sync_loop, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", fails={step: 1})

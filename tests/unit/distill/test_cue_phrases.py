@@ -1,4 +1,4 @@
-"""Cue phrases: what is looked for first in a sentence never hides a phrase."""
+"""Cue phrases: the quick check before a pattern rejects no sentence that the pattern matches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def words_of(name: str) -> list[str]:
 @settings(max_examples=count(300, 50_000), deadline=None)
 @given(data=st.data())
 def test_the_marks_hide_no_phrase(name: str, data: st.DataObject) -> None:
-    """Sentences of a pattern's own words, in any case: those that it matches have one of its marks."""
+    """The quick check by marks together with the pattern matches exactly what the pattern alone matches."""
     pattern, marks = getattr(cue_phrases, f"_{name}"), getattr(cue_phrases, f"_{name}_MARKS")
     words = st.sampled_from(
         [*words_of(name), "the", "I", "it", "is", "s", "t", "ed", "we", ":", "'", "d", "\u017f", "\u212a"]

@@ -31,7 +31,7 @@ def tide(report: str = " 2 files changed, 40 insertions(+)") -> Thread:
 
 
 def test_a_later_fix_is_named_where_it_is_about_the_same() -> None:
-    """By a name that both have; one about other names, and a new feature, are not."""
+    """An episode names a later fix that shares a specific name with it, but no other fix and no new feature."""
     thread = tide().user("Does it also work for two gauges? It reads only one, I think.")
     thread.edit("/w/harbour/src/gauges.py", "pass", "gauges = []")
     commit(thread, "fix: let read_tide take any gauge", "2b3c4d5", "The name of the first gauge was fixed in the code.")
@@ -44,7 +44,7 @@ def test_a_later_fix_is_named_where_it_is_about_the_same() -> None:
 
 
 def test_a_fix_that_was_taken_back_is_not_named() -> None:
-    """What git reverted corrects nothing."""
+    """A later fix that git reverted is not named in the episode."""
     thread = tide()
     commit(thread, "fix: let read_tide take any gauge", "2b3c4d5", "The name of the first gauge was fixed in the code.")
     thread.bash("git revert --no-edit 2b3c4d5", '[main 5e6f7a8] Revert "fix: let read_tide take any gauge"\n')
@@ -52,7 +52,7 @@ def test_a_fix_that_was_taken_back_is_not_named() -> None:
 
 
 def test_the_same_commit_on_another_branch_is_no_later_one() -> None:
-    """A fix that was picked onto a second branch has the same title, and is learnt once, without itself."""
+    """A commit picked onto a second branch is not named as a later commit in its own episode."""
     thread = Thread().user("Please mend read_tide, it asks one gauge alone.").edit("/w/src/tide.py", "pass", "x = 1")
     said = "Only the first gauge was asked by read_tide, because its name was fixed in the code."
     commit(thread, "fix: let read_tide take any gauge", "1a2b3c4", said)
@@ -71,7 +71,7 @@ def test_the_same_commit_on_another_branch_is_no_later_one() -> None:
     ],
 )
 def test_files_are_named_as_they_are_at_the_end(report: str, path: str) -> None:
-    """A commit that moves or deletes a file of the work is named as well."""
+    """An episode lists its files by their last paths, and names the later commit that moved or deleted them."""
     thread = tide()
     body = "The module had grown to a folder of its own, because levels are no tides."
     commit(thread, "refactor: give water a folder", "2b3c4d5", body, f" 3 files changed\n{report}")
@@ -89,7 +89,7 @@ def test_files_are_named_as_they_are_at_the_end(report: str, path: str) -> None:
     ],
 )
 def test_files_are_relative_to_the_repository(command: str) -> None:
-    """As the commit names them, also where the agent read files far above and below the repository."""
+    """An episode's files are relative to the repository, also where the agent read files outside of it."""
     thread = Thread().user("Please ask the gauge for the tide once an hour.").call("Read", {"file_path": "/w/notes.md"})
     thread.edit("/w/harbour/src/tide.py", "pass", "def read_tide():\n    return ask_gauge()\n")
     body = " -m 'The gauge was asked on every page, because nothing kept its answer; it is slow.'"
@@ -98,7 +98,7 @@ def test_files_are_relative_to_the_repository(command: str) -> None:
 
 
 def test_a_commit_whose_push_failed_is_one() -> None:
-    """Git confirmed the commit; what failed is the other half of the line."""
+    """A commit that git confirmed makes an episode, though the push in the same command failed."""
     thread = Thread().user("Please ask the gauge for the tide once an hour.").edit("/w/src/tide.py", "pass", "x = 1")
     command = f"git commit -am \"$(cat <<'EOF'\nAsk the gauge once an hour\n\n{BODY}\nEOF\n)\" && git push"
     result = "[main 1a2b3c4] Ask the gauge once an hour\n 1 file changed, 9 insertions(+)\n ! [rejected] (fetch first)"
@@ -142,14 +142,14 @@ def test_a_commit_whose_push_failed_is_one() -> None:
     ],
 )
 def test_tidying_teaches_nothing(subject: str, body: str, lines: int, *, learnt: bool) -> None:
-    """A commit of three lines without a fault or a reason, and what a rebase broke, are no episodes."""
+    """A tiny commit without a fault or a reason, or one that mends a rebase, makes no episode; others do."""
     thread = Thread().user("Please look after the names of the gauges.").edit("/w/src/tide.py", "pass", "x = 1")
     commit(thread, subject, "1a2b3c4", body, f" 1 file changed, {lines} insertions(+)")
     assert bool(episodes(thread)) is learnt
 
 
 def test_a_plan_and_the_commit_that_carries_it_out_are_one_episode() -> None:
-    """Also where another request of the person stands between them."""
+    """A plan and the commit that carries it out make one episode, also with another request between them."""
     plan = "# Ask the `gauge` once an hour\n\n## Context\nEvery page asks the gauge, which takes two seconds.\n"
     thread = Thread().user(f"Implement the following plan:\n\n{plan}")
     thread.edit("/w/src/tide.py", "pass", "x = 1").bash("pytest -q", "12 passed").agent("Done.")
@@ -160,7 +160,7 @@ def test_a_plan_and_the_commit_that_carries_it_out_are_one_episode() -> None:
 
 
 def test_the_fault_may_stand_in_the_second_sentence() -> None:
-    """The problem is what comes before the change, up to the sentence that names the fault."""
+    """The problem is the part of a commit's message up to the sentence that names the fault, before the change."""
     thread = Thread().user("The page hangs at night, please look why.").edit("/w/src/tide.py", "pass", "x = 1")
     body = (
         "The loader set the flag before the answer came. So the page was never drawn at night. Sets the flag behind it."
@@ -171,7 +171,7 @@ def test_the_fault_may_stand_in_the_second_sentence() -> None:
 
 
 def test_each_commit_has_its_own_message() -> None:
-    """One line makes a file and two commits: neither gets the text of the file, or the other's message."""
+    """Two commits made by one command get their own messages, without the text of a file that the command writes."""
     first = "Ask the gauge once an hour\n\nThe gauge was asked on every page, because nothing kept its answer."
     second = "Draw the page of the tide at night\n\nThe page was never drawn at night, because the clock stood still."
     command = (
@@ -190,7 +190,7 @@ def test_each_commit_has_its_own_message() -> None:
 
 
 def test_a_sentence_that_a_later_commit_puts_right_is_left_out() -> None:
-    """By the name in a subject that says so; a fix of the code leaves the sentences about it."""
+    """A sentence is left out if a later commit's subject clarifies a name in it; a fix of the code leaves it in."""
     said = f"{BODY} The gauge_id stands in every line of the log."
     for subject, stays in (("Clarify that gauge_id may be empty", False), ("fix: write gauge_id once", True)):
         thread = Thread().user("Please ask the gauge for the tide once an hour, in src/tide.py.")

@@ -32,7 +32,7 @@ def tide(body: str = BODY) -> Thread:
 
 
 def test_what_a_correction_edited_is_not_told_any_more() -> None:
-    """Only the sentence with a name on the lines that a fix, or an answer to a review, changed."""
+    """An episode omits sentences with a name from lines that a later fix, or an answer to a review, changed."""
     for subject in ("fix: keep levels per gauge", "Address review comments on the harbour"):
         thread = tide().edit(TIDE, "    save_level(level)", "    save_level(level, gauge)")
         commit(thread, subject, "2b3c4d5", "Two gauges wrote over each other, which a reviewer saw on the page.")
@@ -42,14 +42,14 @@ def test_what_a_correction_edited_is_not_told_any_more() -> None:
 
 
 def test_what_a_new_feature_edited_is_still_told() -> None:
-    """A commit that corrects nothing adds to what is there."""
+    """An episode keeps its sentences about lines that a new feature changed later."""
     thread = tide().edit(TIDE, "    save_level(level)", "    save_level(level, gauge)")
     commit(thread, "Show the levels of two gauges", "2b3c4d5", "People at the second quay asked for theirs as well.")
     assert "save_level" in told(thread)[0].content
 
 
 def test_a_line_that_a_correction_moved_is_still_told() -> None:
-    """Taken out in one edit and put in again by the next one, before the commit."""
+    """An episode keeps a sentence about a line that a later fix deleted and added again elsewhere."""
     thread = tide().edit(TIDE, "    level = ask_gauge()\n    save_level(level)", "    level = ask_gauge()")
     thread.edit(TIDE, "    return level", "    save_level(level)\n    return level + 1")
     commit(thread, "fix: count the tide from one", "2b3c4d5", "The first level was shown as zero, and nobody knew why.")
@@ -57,7 +57,7 @@ def test_a_line_that_a_correction_moved_is_still_told() -> None:
 
 
 def test_a_name_that_a_later_commit_shortened() -> None:
-    """A refactoring tells the new name of the same thing; the sentence with the old one goes."""
+    """An episode omits sentences with a name that a later refactoring or renaming replaced by a shorter one."""
     thread = tide(
         "The gauge is asked once an hour.\n\n- Implement HarbourTideReader for gauges\n- Add LevelStore for answers\n"
         "- Keep the gauges apart\n"
@@ -74,7 +74,7 @@ def test_a_name_that_a_later_commit_shortened() -> None:
 
 
 def test_an_effect_that_an_open_item_is_still_to_bring() -> None:
-    """What the commit changed is told; what it claims to bring about is not, where the list says it is left to do."""
+    """An episode omits an effect that the to-do list still has as open, but keeps what the commit changed."""
     body = (
         "- Add read_tide() that asks the gauge once an hour\n\n"
         "This ends the slow harbour page for every visitor of the site.\n"
@@ -88,7 +88,7 @@ def test_an_effect_that_an_open_item_is_still_to_bring() -> None:
 
 
 def test_a_sentence_that_points_back_goes_with_the_one_before_it() -> None:
-    """Without the sentence that was left out, "It also" would be about another thing."""
+    """A sentence that refers back ("It also") is omitted together with the omitted sentence before it."""
     body = (
         "The gauge is asked once an hour. save_level() keeps the answer beside the ships. It also writes the hour"
         " of it down.\n\nPages read the file alone.\n"
@@ -103,7 +103,7 @@ def test_a_sentence_that_points_back_goes_with_the_one_before_it() -> None:
 
 
 def test_what_was_wrong_is_told_whole_as_the_problem() -> None:
-    """A third sentence that goes on with the past is no part of the solution."""
+    """A third sentence about the fault is part of the episode's problem, not of its solution."""
     body = (
         "The flag was set before the page was drawn. So the page was never drawn again. This kept the harbour master"
         " from seeing the ships.\n\nSet the flag behind the drawing.\n"

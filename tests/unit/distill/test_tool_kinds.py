@@ -42,7 +42,7 @@ PATCH = """*** Begin Patch
     ],
 )
 def test_commands_of_every_client(tool: str, given: dict[str, Any], command: str) -> None:
-    """The same command, however a client names the tool and its input."""
+    """A shell command of any client's tool is read as a call of `Bash` with that command."""
     [call] = trace.read_trace(Thread().call(tool, given).messages).calls
     assert (call.tool, call.word("command")) == ("Bash", command)
 
@@ -60,7 +60,7 @@ def test_commands_of_every_client(tool: str, given: dict[str, Any], command: str
     ],
 )
 def test_results_of_commands(result: str, shown: str, failed: bool) -> None:  # noqa: FBT001
-    """The exit status is read from the client's header, which is no part of the output."""
+    """The exit status is read from the client's header, which is cut from the shown output."""
     thread = Thread().call("exec_command", {"cmd": "./run"}, result)
     [call] = trace.read_trace(thread.messages).calls
     assert call.result == shown
@@ -79,14 +79,14 @@ def test_results_of_commands(result: str, shown: str, failed: bool) -> None:  # 
     ],
 )
 def test_a_status_below_the_output(result: str, failed: bool) -> None:  # noqa: FBT001
-    """Some clients write it into the last line."""
+    """A failure status in the last line of an output is read as an exit code; the output stays."""
     [call] = trace.read_trace(Thread().call("run_shell_command", {"command": "./run"}, result).messages).calls
     assert call.result.endswith(result)
     assert call.result.startswith("Exit code ") is failed
 
 
 def test_a_patch_is_an_edit_of_each_of_its_files() -> None:
-    """Every file with the lines added to it, a new one written; a patch that cannot be read stays as it is."""
+    """A patch is read as one edit or new file for each of its files; an unreadable patch keeps its own tool name."""
     edits = trace.read_trace(Thread().call("apply_patch", {"input": PATCH}).messages).calls
     assert [(call.tool, call.path, call.word("new_string") or call.word("content")) for call in edits] == [
         ("Edit", "src/parser.py", "new = 1"),
@@ -103,7 +103,7 @@ def test_a_patch_is_an_edit_of_each_of_its_files() -> None:
 
 
 def test_files_plans_and_searches_of_other_clients() -> None:
-    """Reading, writing, searching and the plan; an unknown tool keeps its name."""
+    """Calls that read, write, search or plan are read as those of Claude Code; an unknown tool keeps its name."""
     thread = (
         Thread()
         .call("read_file", {"target_file": "a.py"})
@@ -148,7 +148,7 @@ def test_files_plans_and_searches_of_other_clients() -> None:
     ],
 )
 def test_editors_of_other_clients(tool: str, given: dict[str, Any], call: tuple[str, dict[str, Any]]) -> None:
-    """One tool that views, creates and edits; several edits in one call; inputs by other names."""
+    """Calls of other editors (several edits at once, other names of inputs) are read as those of Claude Code."""
     [found] = trace.read_trace(Thread().call(tool, given).messages).calls
     assert (found.tool, {**found.input, **call[1]}) == (call[0], found.input)
 
@@ -163,14 +163,14 @@ def test_editors_of_other_clients(tool: str, given: dict[str, Any], call: tuple[
     ],
 )
 def test_plans_of_other_clients(tool: str, given: dict[str, Any]) -> None:
-    """The same steps, with the states that Claude Code has."""
+    """Plans of other clients are read as a call of `TodoWrite` with the same steps and their states."""
     [found] = trace.read_trace(Thread().call(tool, given).messages).calls
     steps = [{"content": text, "status": "pending"} for text in ("Write it", "Test it")]
     assert (found.tool, found.input) == ("TodoWrite", {"todos": steps})
 
 
 def test_a_session_of_codex_teaches_like_one_of_claude_code() -> None:
-    """Its checks, its edits and its commit."""
+    """A session of Codex gives a procedure from its checks, and an episode from its edits and its commit."""
     ok = "Exit code: 0\nWall time: 0.2 seconds\nOutput:\n"
     commit = (
         "git commit -m \"$(cat <<'EOF'\nfeat(parser): accept tabs before a heading\n\n"
@@ -207,7 +207,7 @@ def test_a_session_of_codex_teaches_like_one_of_claude_code() -> None:
     ],
 )
 def test_housekeeping_is_no_episode(subject: str) -> None:
-    """A merge, an answer to a review, tests, documents and leftovers are no work to remember, whatever they explain."""
+    """Commits of merges, review answers, tests, documents or leftovers make no candidate, whatever they explain."""
     message = f'git commit -m "{subject}\n\nThe parser was wrong before because tabs were counted as one space."'
     thread = Thread().user("Nested headings lose their level, please fix that").edit("/w/src/parser.py")
     thread.bash(message, f"[main 1a2b3c4] {subject}")
@@ -215,7 +215,7 @@ def test_housekeeping_is_no_episode(subject: str) -> None:
 
 
 def test_a_plan_that_was_carried_out_is_an_episode() -> None:
-    """Its heading is the name, its context the problem; a plan whose checks failed in the end is none."""
+    """A plan that was carried out is an episode named by its heading; one whose checks failed in the end is none."""
     plan = "# Plan: Read headings with tabs\n\n## Context\nTabs count as one space today.\n\n## Steps\n1. Change it"
     done = Thread().user(f"Implement the following plan:\n\n{plan}").edit("/w/src/parser.py").bash("make test", "ok")
     [episode] = ENGINE.candidates(done.messages)

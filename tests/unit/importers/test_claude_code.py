@@ -181,17 +181,17 @@ def test_nesting_at_the_limit_is_read() -> None:
 
 
 def test_many_brackets_side_by_side_are_not_deep() -> None:
-    """The depth counts, not the number of lists."""
+    """A line with 5,000 lists side by side is read: the limit is one of depth, not of the number of lists."""
     check({"a": [[] for _ in range(5000)]}, EntryKind.OTHER)
 
 
 def test_the_last_of_duplicate_keys_counts() -> None:
-    """As in JavaScript, which writes these files."""
+    """Of duplicate keys in a line the last one counts, as in JavaScript, which writes these files."""
     assert parse_line(b'{"role":"user","content":"a","content":"b"}', 1).content == "b"
 
 
 def test_half_a_surrogate_pair_is_replaced_and_reported() -> None:
-    """UTF-8 cannot encode it; the message stays in the conversation, and pairs are unchanged."""
+    """An unpaired surrogate becomes U+FFFD and is reported; the message stays, and valid pairs are unchanged."""
     raw = (
         b'{"role":"user","content":"a\\ud83d b \\ud83d\\udc4d \\\\ud800",'
         b'"\\udc00":[1,-2,1.5,true,null,99999999999999999999]}'
@@ -217,7 +217,7 @@ def test_half_a_surrogate_pair_is_replaced_and_reported() -> None:
     ],
 )
 def test_times_are_normalised_and_the_original_is_stored(timestamp: str, at: str) -> None:
-    """Another spelling stays in `extra`; a future time is no error."""
+    """A time is stored in one form, and its original in `extra` if it was written differently."""
     entry = check(message_line("user", "x", timestamp=timestamp), EntryKind.SPEECH)
     assert entry.at == at
     assert entry.extra.get("timestamp") == (None if timestamp == at else timestamp)
@@ -229,7 +229,7 @@ def test_times_are_normalised_and_the_original_is_stored(timestamp: str, at: str
      "9999-12-31T23:59:59-23:59", "\uff12026-01-02T03:04:05.678Z", "2026-01-02T24:00:00.000Z"],
 )  # fmt: skip
 def test_an_invalid_time_is_reported_and_stored(timestamp: Any) -> None:
-    """The line is still imported, in its position."""
+    """A line with an invalid time is imported without a time, reported, and can be rebuilt as it was."""
     value = message_line("user", "x", timestamp=timestamp)
     entry, problem = read_line(orjson.dumps(value), 4)
     assert (entry.kind, entry.at) == (EntryKind.SPEECH, None)
@@ -239,7 +239,7 @@ def test_an_invalid_time_is_reported_and_stored(timestamp: Any) -> None:
 
 
 def test_a_bad_line_has_no_json() -> None:
-    """Requesting its JSON is an error with a hint."""
+    """`json_object_of` an unreadable line raises ValidationError with a hint."""
     with pytest.raises(ValidationError, match="line 9") as caught:
         json_object_of(parse_line(b"hello", 9))
     assert caught.value.hint
@@ -257,7 +257,7 @@ def test_a_bad_line_has_no_json() -> None:
     ],
 )
 def test_a_slash_command_is_distinguished_from_its_output(value: dict[str, Any], *, typed: bool) -> None:
-    """Both have the kind META; only a command that was typed is a prompt."""
+    """`is_command` returns True for a slash command that was typed, False for what the client prints of it."""
     assert is_command(parse_line(orjson.dumps(value), 1)) is typed
 
 

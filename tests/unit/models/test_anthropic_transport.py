@@ -37,7 +37,7 @@ def asking(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
 
 
 def test_a_request_is_sent_as_the_api_wants_it(asking: Asking) -> None:
-    """Structured output, a cacheable prefix, the role's model, the key as a bearer; and the answer as it was given."""
+    """A request has schema, cacheable prompt, the role's model and the key as a bearer; its answer is returned."""
     asking.server.script(answer('{"ok": true}', model="claude-other-9"))
     reply = asking.ask()
     (seen,) = asking.server.requests
@@ -78,7 +78,7 @@ def test_the_strong_role_asks_its_own_model(asking: Asking) -> None:
     ],
 )
 def test_error_statuses(asking: Asking, step: Callable[..., None], reason: str, tries: int) -> None:
-    """Only what may pass is tried again; every try counts as a call, and none as tokens."""
+    """Only errors that may be temporary are tried again; every try counts as a failed call, and none as tokens."""
     before = _spent_before(asking)
     asking.server.script(step)
     failure = asking.failure()
@@ -107,7 +107,7 @@ def test_a_stated_pause_is_bounded(asking: Asking, stated: str) -> None:
 
 
 def test_a_provider_that_comes_back_is_answered_once(asking: Asking) -> None:
-    """503, 503, 200: three calls, one answer; the tokens are those of the server."""
+    """After two answers 503 the third try succeeds: three calls count, and the tokens of one answer."""
     before = _spent_before(asking)
     asking.server.script(status(503), status(503), answer('{"ok": true}'))
     asking.ask()
@@ -140,7 +140,7 @@ def test_a_broken_connection_is_tried_again(asking: Asking) -> None:
 
 @pytest.mark.parametrize("step", [faults.huge, faults.gzip_bomb])
 def test_an_endless_body_is_cut(asking: Asking, step: Callable[..., None]) -> None:
-    """It is not read to its end, and the process needs no memory for it."""
+    """An endless response fails as unparseable after less than 64 MiB, and the process stays below 400 MB."""
     asking.server.script(step)
     assert asking.failure().reason == "unparseable"
     seen = asking.server.requests[0]
@@ -181,7 +181,7 @@ def test_what_is_no_message_is_refused(asking: Asking, step: Callable[..., None]
     "usage", [None, {}, {"input_tokens": 0, "output_tokens": 0}, {"input_tokens": -1}, 10**18, "x"]
 )
 def test_our_own_count_replaces_a_wrong_usage(asking: Asking, usage: Any) -> None:
-    """Missing, zero, negative or beyond any context: what we count is taken."""
+    """Where an answer's `usage` is missing or impossible its tokens are counted by us."""
     asking.server.script(answer("some words", usage=usage))
     reply = asking.ask()
     assert (reply.input_tokens, reply.output_tokens) == (8, 2)
@@ -201,7 +201,7 @@ def test_cached_tokens_are_input(asking: Asking) -> None:
     [("refusal", "refusal"), ("max_tokens", "max_tokens"), ("tool_use", "tool_use"), ("new_reason", "unknown")],
 )
 def test_stop_reasons(asking: Asking, given: str, expected: str) -> None:
-    """They are the answer's, and its tokens count: it was paid."""
+    """Each stop reason of the API is returned with the answer, under our name for it."""
     asking.server.script(answer("half", stop_reason=given))
     assert asking.ask().stop_reason == expected
 
@@ -229,7 +229,7 @@ def test_an_unreachable_provider_costs_nothing(asking: Asking) -> None:
 
 
 def test_a_bad_certificate_is_refused(asking: Asking, tmp_path: Path) -> None:
-    """Nothing is sent to a server whose certificate nobody has signed."""
+    """A server with a certificate that is not trusted gets no request, and none is counted."""
     before = _spent_before(asking)
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     subject = ("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1")
@@ -262,7 +262,7 @@ def test_ceilings_hold(asking: Asking) -> None:
 
 
 def test_a_killed_process_is_replaced(asking: Asking) -> None:
-    """The request fails, is tried again in a new process, and both tries count."""
+    """A request whose process is killed is tried again in a new process, and both tries count as calls."""
     before = _spent_before(asking)
     killed = asking.transport.pids()
 
@@ -279,7 +279,7 @@ def test_a_killed_process_is_replaced(asking: Asking) -> None:
 
 
 def test_a_stopped_process_is_replaced(asking: Asking) -> None:
-    """It cannot keep its deadline itself: it is ended a little later."""
+    """A request fails at its deadline though its process is stopped; the next one is answered by a new process."""
     _spent_before(asking)
     stopped = asking.transport.pids()
 
@@ -318,7 +318,7 @@ def test_cancelling_closes_the_connection(asking: Asking) -> None:
 
 
 def test_the_key_is_in_no_process_list(asking: Asking) -> None:
-    """Neither in the arguments nor in the environment of the process that sends requests."""
+    """The key is neither in the arguments nor in the environment of the process that sends requests."""
     _spent_before(asking)
     for pid in asking.transport.pids():
         for name in ("cmdline", "environ"):
@@ -326,7 +326,7 @@ def test_the_key_is_in_no_process_list(asking: Asking) -> None:
 
 
 def test_the_key_file_must_be_private(asking: Asking, tmp_path: Path) -> None:
-    """A file of mode 0600 gives the key, before the environment; one that others read is refused, and so is none."""
+    """A key file of mode 0600 is used; one that others may read is an error, and so is having no key at all."""
     file = tmp_path / "key"
     file.write_text("sk-from-a-file\n")
     file.chmod(0o644)

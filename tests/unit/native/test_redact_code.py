@@ -58,7 +58,7 @@ def test_ordinary_code_stays(text: str) -> None:
 
 @pytest.mark.parametrize(("template", "value"), SECRETS.items())
 def test_secrets_in_code_are_redacted(template: str, value: str) -> None:
-    """Beside such text, and behind names like it, no part of a secret is left."""
+    """A secret in code or in the output of tests is redacted, beside text that is written alike and is none."""
     redacted = Redactor().text(template.replace("{S}", value))
 
     assert value not in redacted

@@ -12,7 +12,7 @@ def hit(kind: str, document: str | None = None, passage: str = "") -> wire.Searc
 
 
 def test_a_section_is_left_out_beside_its_memory() -> None:
-    """So is the list of memory files, which names the memory once more."""
+    """Sections of a document with a memory among the hits are left out, and so are those of MEMORY.md."""
     memories = [hit("memory", "facts/user.md")]
     sections = [hit("document", path) for path in ("MEMORY.md", "facts/user.md", "guides/animals.md")]
     messages = [hit("message", passage="moo"), hit("message", passage="baa")]
@@ -26,7 +26,7 @@ def test_a_section_is_left_out_beside_its_memory() -> None:
 
 
 def test_without_a_memory_every_section_stays() -> None:
-    """What a person wrote into the list of memory files is found, and one list is only cut."""
+    """Without memories among the hits all sections stay, those of MEMORY.md too; a single list is only cut."""
     sections = [hit("document", "MEMORY.md"), hit("document", "a.md")]
     assert joined([[], sections], 9) == sections
     assert joined([sections], 1) == sections[:1]

@@ -95,7 +95,7 @@ with lmdb.open(sys.argv[1], readonly=True, max_dbs=0) as env, env.begin() as txn
 def test_another_process_may_have_the_store_open(
     path: Path, monkeypatch: pytest.MonkeyPatch, more: int, batch: int
 ) -> None:
-    """As `reverie check` has it: no record is lost, whatever number the last commit before the compaction had."""
+    """A compaction while another process has the store open loses no record, and later writes stay."""
     monkeypatch.setattr(lmdb_env, "_COPY_RECORDS", batch)
     with opened(path) as store:
         fill(store, seed=1)

@@ -40,7 +40,7 @@ def root(tmp_path: Path) -> Iterator[Root]:
 
 
 def test_a_write_without_room_leaves_nothing(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the new file nor a scratch file, nor an open handle; the file that was there keeps its bytes."""
+    """A write on a full disk leaves no new file, scratch file or open handle, and an existing file as it was."""
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "full")

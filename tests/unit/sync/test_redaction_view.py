@@ -112,7 +112,7 @@ def test_a_secret_that_was_written_over_stays() -> None:
 
 
 def test_all_deleted_leaves_the_lines_with_secrets() -> None:
-    """If all is deleted, only the lines with secrets stay."""
+    """If all text is deleted, both secrets stay in the file."""
     after = veil(RAW).apply("")
 
     assert after is not None
@@ -121,7 +121,7 @@ def test_all_deleted_leaves_the_lines_with_secrets() -> None:
 
 
 def test_a_secret_that_would_show_is_a_leak() -> None:
-    """A value found by its label only is a leak under another label."""
+    """A secret that was found by its label alone counts as leaked where a text has it under another label."""
     named = veil("- password: hunter2-horse\n- note\n")
     assert named.secrets == {"hunter2-horse"}
 

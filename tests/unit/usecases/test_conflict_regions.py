@@ -59,7 +59,7 @@ def test_a_place_that_is_known_is_taken(store: Store) -> None:
 
 @pytest.mark.parametrize("region", [{}, {"at": None}, {"at": 3}])
 def test_words_that_are_there_once_say_where_they_are(store: Store, region: dict[str, Any]) -> None:
-    """Without a usable offset, the only occurrence of the words is replaced."""
+    """Without a usable offset a region is found by its words, if they occur once."""
     region = {"file": "- Name: Ada\n", "store": "- Name: Eva\n", **region}
 
     assert settled(store, region, keep="both") == TEXT.replace("Ada\n", "Ada\n- Name: Eva\n")

@@ -62,7 +62,7 @@ class Space:
         self.run(documents.put(SPACE, path, text, who="ada", author="person", new_id=self.new_id))
 
     def check(self, path: str, *contents: str) -> None:
-        """Assert that the index that is kept says what one that is made anew says."""
+        """Assert that the kept index names the same open part as a new one, and all parts that may have these lines."""
         with self.store.reader(SPACE) as reader:
             kept, fresh = part_index(reader), PartIndex()
             assert kept.with_room(reader, path) == fresh.with_room(reader, path)
@@ -92,7 +92,7 @@ def test_a_repeated_memory_is_found_in_an_older_part(space: Space) -> None:
 
 @pytest.mark.parametrize("mark", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c", "\n", "\n\n"])
 def test_a_memory_with_any_line_separator_is_found_again(space: Space, mark: str) -> None:
-    """In the index that its write keeps, and in one that is made of the text."""
+    """A memory with any line separator is found in the index kept by its write, and in a new one made of the text."""
     added = space.remember(f"the harbour{mark}opens at six")
     assert space.remember(f"the harbour{mark}opens at six").id == added.id
     space.put("facts/user.md", "# User\n\n- likes tea\n")
@@ -171,7 +171,7 @@ def test_a_write_that_fails_leaves_no_index_behind(space: Space) -> None:
 
 
 def test_of_each_document_the_newest_lines_alone_are_kept(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However often it was written and read anew; and of all documents no more lines than the most."""
+    """Of each document only the newest lines are cached, and over all documents no more lines than the limit."""
     known = index_of_long_document_parts._KnownDocuments()
     monkeypatch.setattr(index_of_long_document_parts, "_read", known)
     monkeypatch.setattr(index_of_long_document_parts, "_LINES_MAX", 100)

@@ -47,7 +47,7 @@ def forget(writer: Writer, *statements: str, project: str = "") -> None:
 
 
 def test_statements_that_no_line_says_are_not_sent(tmp_path: Path) -> None:
-    """Without a digest there are none; with one, those of the person or the thread's project that it says."""
+    """A context without a digest gets no forgotten statement; with one, only a statement that the digest says."""
     with opened(tmp_path / "store") as store:
         write(store, lambda writer: writer.save(ThreadRecord(id="thread", created_at=AT, updated_at=AT), ("thread",)))
         others = [f"Rule {number} concerns another gate" for number in range(50)]

@@ -32,7 +32,7 @@ class Candidates:
         self.made: list[str] = []
 
     def step(self) -> None:
-        """Do one of them."""
+        """Do one random step: add, decide, undo or purge a candidate, or write something else."""
         self.pick.choice((self.add, self.add, self.decide, self.undo, self.purge, self.rest))()
 
     def add(self) -> None:
@@ -85,7 +85,7 @@ def counted(reader: Reader) -> int:
 
 
 def test_the_count_is_that_of_all_records(tmp_path: Path) -> None:
-    """After any changes, asked after each, after some, or by one that has not asked yet."""
+    """After random steps the count equals a full one, asked after each, after every seventh, or for the first time."""
     with Store.open(tmp_path / "store", redactor=Redactor()) as store:
         candidates, often, seldom = Candidates(store, random.Random(12)), WaitingCandidates(), WaitingCandidates()
         for step in range(STEPS):
@@ -99,7 +99,7 @@ def test_the_count_is_that_of_all_records(tmp_path: Path) -> None:
 
 
 def test_nothing_is_read_where_nothing_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second count reads no candidate; one that is too far behind reads all again."""
+    """A second count without a change reads no candidate; after too many changes all are counted again."""
     with Store.open(tmp_path / "store", redactor=Redactor()) as store:
         candidates, waiting = Candidates(store, random.Random(1)), WaitingCandidates()
         for _ in range(5):

@@ -149,7 +149,7 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
 
 
 def _holding(found: Sequence[_Work], facts: ThreadFacts, ids: Mapping[str, str]) -> Iterator[_Work]:
-    """Yield the work that the thread's end did not undo, without sentences that may no longer hold there."""
+    """Yield the finished work not undone by the end of the thread, without sentences that later work made doubtful."""
     end_state = EndState(facts, lambda path: path.startswith(("/", ".claude/", "~")) or bool(_SIDE_FILE.search(path)))
     later = LaterCommits(facts, ids)
     outdated = OutdatedSentences(facts, end_state, later)
@@ -214,7 +214,7 @@ def _episode(work: _Work, at: str | None) -> Candidate:
 
 
 def _of_commit(commit: Commit, lasting: str, before: int, plans: Sequence[_Plan], facts: ThreadFacts) -> _Work | None:
-    """Return the work of a commit with its `lasting` id, or None where it names or explains nothing."""
+    """Return the finished work of a commit, or None if it explains nothing; `lasting` is its id at the thread's end."""
     title = commit_title(commit.subject)
     edited = _edited(facts, before, commit.seq)
     if not title or (edited and all(_SIDE_FILE.search(path) for path in edited)):

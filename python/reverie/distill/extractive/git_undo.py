@@ -79,7 +79,7 @@ class _History:
     stashed: list[Discard] = field(default_factory=list)
 
     def add(self, commit: Commit) -> None:
-        """Add a commit; one that git names as the revert of another takes that back, or gives it again."""
+        """Add a commit; a revert marks its target as taken back, the revert of a revert marks it as valid again."""
         revert = _REVERT.match(commit.subject)
         if revert is not None:
             target = next((one for one in reversed(self.every) if one.subject == revert["subject"]), None)
@@ -119,7 +119,7 @@ def taken_back(calls: Sequence[ToolCall], commits: Iterable[Commit]) -> TakenBac
 
 
 def _read(command: str, seq: int, history: _History) -> None:
-    """Enter what one command takes back."""
+    """Record in `history` what one git command takes back: a revert, reset, restore, checkout or stash."""
     match = _GIT.match(command)
     if match is None:
         return
@@ -156,7 +156,7 @@ def _reset(given: _Arguments, seq: int, history: _History) -> None:
 
 
 def _checkout(given: _Arguments, seq: int, history: _History) -> None:
-    """Enter a checkout: of files, of a new branch, which begins here, or of another one, whose commits are unknown."""
+    """Record a checkout of files, or of another branch, whose commits are unknown; a new branch changes nothing."""
     words = given.words
     if given.options.keys() & {"-b", "-B", "--ours", "--theirs", "--merge", "-p", "--patch"}:
         return
@@ -171,7 +171,7 @@ def _checkout(given: _Arguments, seq: int, history: _History) -> None:
 
 
 def _restore(source: str, paths: Sequence[str], seq: int, history: _History) -> None:
-    """Enter files that were brought back to the state of a commit, empty for the last one."""
+    """Record files that were brought back to the state of the commit `source`; an empty one is the last commit."""
     is_last = source in {"", "HEAD", "@"}
     if paths and (is_last or history.find(source) is not None):
         named = () if any(path in _ALL for path in paths) else tuple(path.removeprefix("./") for path in paths)

@@ -161,7 +161,7 @@ class _History:
             self._head = ""
 
     def _find(self, report: str, *, may_be_old: bool) -> None:
-        """Enter the ids that a list of commits or a push shows for those whose old ones were forgotten.
+        """Record the new ids, shown by a log or a push, of commits whose old ids were forgotten.
 
         A list of the branch as it is may also show the old one, which was not rewritten then.
         """

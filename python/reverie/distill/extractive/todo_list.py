@@ -112,7 +112,7 @@ def _written(call: ToolCall) -> list[TodoItem]:
 
 
 def _dated(fresh: list[TodoItem], before: list[TodoItem]) -> list[TodoItem]:
-    """Keep the entry number of items that did not change since the last list."""
+    """Return the new items; those that the last list has too, with the same status, keep their entry number."""
     known = {(item.subject, item.status): item.seq for item in before}
     for item in fresh:
         item.seq = known.get((item.subject, item.status), item.seq)
