@@ -110,7 +110,7 @@ def test_a_turn_without_tools(sessions: Sessions) -> None:
 
 
 def test_the_loop_runs_functions_and_own_tools(sessions: Sessions) -> None:
-    """A function, one that fails, an unknown tool and Reverie's `note`; each result is in the next request."""
+    """A turn runs functions and Reverie's tools; results, errors and unknown tools are in the next request."""
     thread = sessions.thread()
     thought = {"type": "thinking", "thinking": "hm", "signature": "abc"}
     calls = [
@@ -139,7 +139,7 @@ def test_the_loop_runs_functions_and_own_tools(sessions: Sessions) -> None:
 
 
 def test_a_turn_ends_at_its_limit_and_goes_on(sessions: Sessions) -> None:
-    """At `max_requests` the results are in the thread; `send` without content goes on with them."""
+    """A turn ends at `max_requests` with the last results stored; `send` without content continues it."""
     thread = sessions.thread()
     sessions.api.replies = [("tool_use", [call("weather", number, city="Oslo")]) for number in range(1, 4)]
 
@@ -167,7 +167,7 @@ def test_other_stop_reasons(sessions: Sessions, reason: str, requests: int) -> N
 
 
 def test_a_call_that_was_cut_off_is_not_run(sessions: Sessions) -> None:
-    """At `max_tokens` a call may lack a part of its input: it gets an error as its result, and the turn ends."""
+    """A call in a reply cut off at `max_tokens` is not run: it gets an error result, and the turn ends."""
     thread = sessions.thread()
     ran: list[str] = []
 
@@ -187,7 +187,7 @@ def test_a_call_that_was_cut_off_is_not_run(sessions: Sessions) -> None:
 
 
 def test_an_empty_reply_is_no_message(sessions: Sessions) -> None:
-    """A refusal without content ends the turn, and the thread has the question alone."""
+    """A refusal without content ends the turn, and no assistant message is stored."""
     thread = sessions.thread()
     sessions.api.replies = [("refusal", [])]
 
@@ -247,7 +247,7 @@ def test_a_thread_stays_valid_over_many_turns(daemon: Daemon, tmp_path: Path) ->
 
 
 def test_tools_of_the_package_and_of_the_api() -> None:
-    """Memory tool, decorated function and a definition that the API runs; what is no tool is refused with a hint."""
+    """A session takes MemoryTool, `beta_tool` functions and server tools; anything else is refused with a reason."""
     web = {"type": "web_search_20250305", "name": "web_search"}
 
     async def later(city: str) -> str:
@@ -272,7 +272,7 @@ def test_tools_of_the_package_and_of_the_api() -> None:
 
 
 def test_asynchronous_tools(daemon: Daemon, tmp_path: Path) -> None:
-    """An asyncio session awaits asynchronous functions, and runs the others; a cancelled one leaves no open call."""
+    """An asyncio session runs async and plain functions; a cancelled one leaves no call without a result."""
     api = ScriptedApi(replies=[("tool_use", [call("later", 1, city="Oslo"), call("weather", 2, city="Rome")])])
     api.replies += [("end_turn", [TEXT]), ("tool_use", [call("forever", 3)])]
     begun = asyncio.Event()

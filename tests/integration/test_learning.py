@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def test_a_thread_teaches_once(client: Client, daemon: Daemon, tmp_path: Path) -> None:
-    """Learning writes memories and their files, with the project's name; a second time nothing changes."""
+    """Learning writes memories with the project's name and their files; learning again changes nothing."""
     thread = str(import_file(client, session_file(tmp_path, 21, turns=6)).thread)
 
     learnt = client.learn(thread)
@@ -55,7 +55,7 @@ def test_a_distillation_learns_only_what_is_new(client: Client, tmp_path: Path) 
 
 
 def test_copies_of_a_session_never_double_it(client: Client, tmp_path: Path) -> None:
-    """A whole file and a shorter copy, imported alternately, give each line once, in either order."""
+    """Importing a shorter copy and the whole file of an imported session in turn adds no line."""
     file = session_file(tmp_path, 23, turns=5)
     shorter = tmp_path / "copy" / file.name
     shorter.parent.mkdir()
@@ -85,7 +85,7 @@ def test_a_truncated_and_restored_file(client: Client, tmp_path: Path) -> None:
 
 
 def test_the_fragment_has_exactly_the_api_parameters(client: Client) -> None:
-    """`**answer.request` has exactly the four parameters of the model's API."""
+    """`**context().request` has exactly four parameters: `system`, `messages`, `context_management` and `betas`."""
     thread = client.create_thread().id
     client.append(thread, [{"role": "user", "content": "Where were we?"}])
     request = client.context(thread).request
@@ -131,7 +131,7 @@ def test_a_projects_command_is_counted_over_its_threads(client: Client) -> None:
 
 
 def test_provenance_names_the_message_with_the_words(client: Client) -> None:
-    """Of a command the call and not its output; of a wish the message that has it."""
+    """The provenance of a learnt command is the entry of its call, and not that of its output."""
     thread_that_ran(client, "make test", "pier")
     thread_that_ran(client, "make test", "pier")
     [procedure] = client.memories(kind="procedure").items

@@ -58,7 +58,7 @@ def test_documented_token_prefixes_are_redacted() -> None:
 
 
 def test_the_example_configuration_is_valid(tmp_path: Path) -> None:
-    """The daemon accepts the TOML example of the page."""
+    """The TOML example on the page of settings is a valid configuration."""
     example = re.search(r"```toml\n(.*?)```", settings_page(), re.DOTALL)
     assert example is not None
     layout = Layout.from_env({"REVERIE_HOME": str(tmp_path)}, tmp_path, 1000)
@@ -79,7 +79,7 @@ def test_every_reason_for_not_reading_a_file_is_documented() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_named_commands_exist(page: str) -> None:
-    """Every `reverie …` in a page is a command of the program, and every `make …` a target of the Makefile."""
+    """Every `reverie …` in a page is a command, and every `make …` a target of the Makefile."""
     text = (ROOT / page).read_text()
     commands = commands_page()
     makefile = (ROOT / "Makefile").read_text()

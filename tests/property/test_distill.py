@@ -125,7 +125,7 @@ def test_any_thread_is_distilled_within_its_limits(
 @settings(max_examples=count(30, 3_000), deadline=None)
 @given(threads, threads)
 def test_the_same_messages_give_the_same_values(messages: list[Message], later: list[Message]) -> None:
-    """Also with a previous distillation; memories are full sentences with lower-case tags."""
+    """Distilling the same messages twice gives equal results, also after an earlier distillation."""
 
     def run() -> Any:
         first = ENGINE.distill(messages, number=1, previous=None, tail_from_seq=99, passage_tokens=300)
@@ -144,6 +144,6 @@ def test_the_same_messages_give_the_same_values(messages: list[Message], later: 
     st.dictionaries(st.sampled_from(("a.md", "b.py", "c.txt", "d.go")), text, max_size=3), st.dictionaries(text, text)
 )
 def test_any_files_and_working_memory_are_read(files: dict[str, str], working_memory: dict[str, str]) -> None:
-    """Any document and working memory that agents write is accepted."""
+    """Random documents and working memory are read without an error."""
     for candidate in ENGINE.candidates([], files, working_memory, "2026-01-01T00:00:00.000Z"):
         assert "was created" not in candidate.content

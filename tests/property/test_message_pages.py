@@ -172,7 +172,7 @@ def begin_of(messages: list[tuple[Any, ...]], after: int) -> int:
 
 
 def test_pages_equal_the_main_line(tmp_path: Path) -> None:
-    """For threads of the API, of transcripts, and both in turn, at every stage of their growth."""
+    """Pages of a thread equal its main line at every stage of growth, by API, transcripts or both in turn."""
     with opened(tmp_path / "store") as store:
         for number in range(THREADS):
             chance = random.Random(number)
@@ -193,7 +193,7 @@ def test_pages_equal_the_main_line(tmp_path: Path) -> None:
 
 
 def test_a_page_of_a_long_thread_reads_few_entries(tmp_path: Path) -> None:
-    """First, middle and last pages read what they show and the parts around it, not the thread."""
+    """A page of a long thread reads at most 20 entries for 10 messages, anywhere in the thread."""
     with opened(tmp_path / "store") as store:
         thread = GrowingThread(store, "thr_1")
         for _ in range(10):
@@ -207,7 +207,7 @@ def test_a_page_of_a_long_thread_reads_few_entries(tmp_path: Path) -> None:
 
 
 def test_a_thread_created_again_has_its_own_pages(tmp_path: Path) -> None:
-    """What a deletion left of an outline does not count for another thread of the same name."""
+    """A thread created under a deleted thread's id shows none of the old messages."""
     with opened(tmp_path / "store") as store:
         first = GrowingThread(store, "thr_1")
         first.append([said("user", f"old {number}") for number in range(20)])

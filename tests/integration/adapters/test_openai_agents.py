@@ -86,7 +86,7 @@ def test_random_steps_have_the_results_of_the_reference(spaces: FreshSpaces) -> 
 
 @SDK
 def test_it_is_a_session_of_the_sdk(spaces: FreshSpaces) -> None:
-    """The SDK's protocol accepts it, its settings limit what is read, and a run of an agent reads and writes it."""
+    """Our session fulfils the SDK's protocol, obeys its limit of items read, and works in a run of an agent."""
     from agents import Agent, ModelResponse, Runner, SessionSettings, Usage
     from agents import Session as Protocol
     from agents.models.interface import Model
@@ -121,7 +121,7 @@ def test_it_is_a_session_of_the_sdk(spaces: FreshSpaces) -> None:
 
 
 def test_a_session_is_a_thread(spaces: FreshSpaces) -> None:
-    """What was said is in the context of the thread, without the items themselves, and is found by search."""
+    """Items added to a session are messages of a thread, shown in its context as text, and found by search."""
 
     async def run() -> None:
         async with spaces.client() as client:
@@ -173,7 +173,7 @@ def test_items_before_a_distillation_can_be_popped(spaces: FreshSpaces) -> None:
 
 
 def test_a_session_that_was_cleared_elsewhere_begins_anew(spaces: FreshSpaces) -> None:
-    """An object that had read the items, and a pop last, sees that another one cleared and filled the session."""
+    """A session object sees the new items after another object has cleared and refilled the same session."""
 
     async def run() -> None:
         async with spaces.client() as client:
@@ -203,7 +203,7 @@ def test_pops_at_the_same_time_remove_an_item_each(spaces: FreshSpaces) -> None:
 
 @pytest.mark.parametrize("number", [float("nan"), float("-inf")])
 def test_a_number_that_json_does_not_have_is_refused(spaces: FreshSpaces, number: float) -> None:
-    """None of the items is added: it would come back as null."""
+    """Items with NaN or infinity are refused with ValidationError, and none of them is added."""
 
     async def run() -> None:
         async with spaces.client() as client:

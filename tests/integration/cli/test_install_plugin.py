@@ -184,7 +184,7 @@ def test_files_of_a_person_stay_in_the_folder(machine: Machine) -> None:
 
 
 def test_settings_that_others_have_changed_lose_our_tables_alone(machine: Machine) -> None:
-    """Lines above and below ours stay, and so does a table of another plugin; trust in our hooks goes."""
+    """Uninstalling removes our tables and the trust in our hooks from Codex's settings, and no line of others."""
     machine.config.write_bytes(b'model = "x"\n')
     machine.reverie("install", "codex")
     other = '\n[plugins."other@other"]\nenabled = true\n'
@@ -226,7 +226,7 @@ def test_another_plugin_of_the_name_is_left_alone(machine: Machine) -> None:
 
 
 def test_doctor_names_hooks_that_are_not_trusted(machine: Machine) -> None:
-    """Codex runs none of them without a word; doctor says so until each is trusted."""
+    """`doctor` says how many hooks Codex does not run because they are not trusted, until each one is."""
 
     def agents() -> str:
         found = json.loads(machine.reverie("doctor", "--json")[1])
@@ -297,7 +297,7 @@ def test_settings_that_others_changed_lose_the_key_alone(machine: Machine, chang
 
 @pytest.mark.parametrize("text", ["[1]", "{", '{"autoMemoryDirectory": "/srv/other"}', '{"a": 1 /* why */}'])
 def test_settings_without_room_for_the_key_are_not_changed(machine: Machine, text: str) -> None:
-    """Nothing is installed then; the error says what to do."""
+    """With settings that cannot take the key, `--auto-memory` fails with a hint and installs nothing."""
     (machine.claude / "settings.json").write_text(text)
     tree = machine.tree()
     code, _, err = machine.reverie("install", "claude-code", "--auto-memory")

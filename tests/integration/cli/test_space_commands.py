@@ -44,7 +44,7 @@ def cli(home: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
 
 
 def test_spaces_and_tokens_are_made_listed_and_revoked(cli: Cli, home: Path) -> None:
-    """Each command in words and as JSON; mistakes name the next command."""
+    """The commands for spaces and tokens create, list and revoke; a failing one names the command to use next."""
     assert str(home / "root" / "work") in cli("space", "create", "work").out
     assert [item["id"] for item in cli("space", "list", "--json").json["items"]] == ["default", "work"]
     assert cli("space", "list").out.splitlines()[1].split() == ["default", str(home / "root" / "default")]
@@ -68,7 +68,7 @@ def test_spaces_and_tokens_are_made_listed_and_revoked(cli: Cli, home: Path) -> 
 
 
 def test_every_kind_of_command_works_in_a_second_space(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With REVERIE_TOKEN, in the quick form and in the command tree; the default space stays empty."""
+    """With REVERIE_TOKEN every kind of command works in the token's space; the default space stays empty."""
     cli("space", "create", "work")
     token = cli("token", "create", "--space", "work", "--json").json["token"]
     monkeypatch.setenv("REVERIE_TOKEN", token)
@@ -92,7 +92,7 @@ def test_every_kind_of_command_works_in_a_second_space(cli: Cli, home: Path, mon
 
 
 def test_a_wrong_token_is_refused_and_the_process_is_still_managed(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An unknown token is refused with what to do; commands about the process need none."""
+    """With an unknown token commands fail with a hint; `up` and `doctor`, which manage the process, still work."""
     for wrong in ("rvt_nobody", "two words", "rvt_ümlaut"):
         monkeypatch.setenv("REVERIE_TOKEN", wrong)
         for words in (("status",), ("memories",)):

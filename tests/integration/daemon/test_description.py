@@ -93,7 +93,7 @@ def over_tcp() -> Iterator[tuple[Daemon, str]]:
 @pytest.mark.skipif(not os.environ.get("REVERIE_SOAK"), reason="a campaign of minutes: make soak")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_schemathesis_finds_nothing(over_tcp: tuple[Daemon, str], tmp_path: Path, seed: int) -> None:
-    """100 examples an operation in every phase: no undocumented answer, and none of 500 or more."""
+    """Schemathesis finds no undocumented answer and no status of 500 or more, with 100 examples an operation."""
     daemon, url = over_tcp
     command = [
         tool("st"),

@@ -53,7 +53,7 @@ def test_pipelined_requests_are_answered_in_order(daemon: Daemon, count: int) ->
 
 
 def test_too_many_pipelined_requests(daemon: Daemon) -> None:
-    """Beyond the limit per connection the queued ones are answered, then comes `busy`."""
+    """Of 10,000 requests sent at once the queued ones are answered 404; the last answer may be 503 (`busy`)."""
     with daemon.wire() as wire:
         sender = threading.Thread(target=wire.send, args=(b"GET /x HTTP/1.1\r\n\r\n" * 10_000,))
         sender.start()
@@ -76,7 +76,7 @@ def test_request_in_single_bytes(daemon: Daemon) -> None:
 
 
 def test_expect_continue(daemon: Daemon) -> None:
-    """A client with `Expect: 100-continue` gets 100, or a refusal by the head alone."""
+    """A request with `Expect: 100-continue` is answered 100, or refused before its body if that is too large."""
     with daemon.wire() as wire:
         wire.send(b"GET /v1/health HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n")
         assert wire.socket.recv(1 << 16) == b"HTTP/1.1 100 Continue\r\n\r\n"

@@ -189,7 +189,7 @@ def _check_everything(daemon: Daemon, port: int, side: Side, other: Side) -> Non
 
 
 def test_a_space_in_a_body_is_no_field(sides: tuple[Daemon, int, list[Side]]) -> None:
-    """No body or query of any call names a space: it is an unknown field."""
+    """A `space` in a body or query is refused as an unknown field in every call."""
     _, port, (blue, _) = sides
     with TcpCaller(port, blue.token) as caller:
         refused: Callable[[Answer], bool] = lambda answer: answer.status in {400, 403, 404}  # noqa: E731

@@ -70,7 +70,7 @@ def test_rules_fill_the_room_that_the_model_leaves(client: Client, model: FakeMo
 
 
 def test_lines_that_the_model_calls_wrong_are_left_out(client: Client, model: FakeModel) -> None:
-    """The request numbers the lines by rules, and an answer that names one of them leaves it out; others stay."""
+    """Lines by rules are numbered in the request; those that the model's answer names as wrong are left out."""
     thread = long_thread(client)
     model.behave("summary", text="no answer")
     by_rules = client.distill(thread).summary.sections["Task Context"]
@@ -88,7 +88,7 @@ def test_lines_that_the_model_calls_wrong_are_left_out(client: Client, model: Fa
 
 
 def test_a_bad_summary_is_replaced_by_the_rules(client: Client, model: FakeModel) -> None:
-    """A summary that cannot be read leaves the one by rules, and says so; memories are not concerned."""
+    """If the model's summary cannot be read, the summary is by rules and says so; memories are still extracted."""
     model.behave("summary", text='{"taskContext": ["half')
     model.extract(memory("Lamp state is in lamp.json.", "writes its state to lamp.json now", 2))
 
@@ -101,7 +101,7 @@ def test_a_bad_summary_is_replaced_by_the_rules(client: Client, model: FakeModel
 
 
 def test_messages_that_failed_are_learnt_later(client: Client, model: FakeModel) -> None:
-    """A failed extraction does not stop the distillation; what it should have read is read by the next learning."""
+    """A failed extraction does not stop a distillation; a later `learn` extracts from the same messages."""
     model.behave("summary", text=json.dumps(SUMMARY))
     model.behave("extract", text="sorry")
     thread = long_thread(client)
@@ -132,7 +132,7 @@ def test_a_second_distillation_waits_for_the_learning(client: Client, model: Fak
 
 
 def test_the_summary_goes_on_from_the_last(client: Client, model: FakeModel) -> None:
-    """The second request has the first summary, and its summary carries the next number."""
+    """The request of the second distillation has the first summary, and the new summary has number 2."""
     model.behave("summary", text=json.dumps(SUMMARY))
     thread = long_thread(client)
     client.distill(thread)
@@ -145,7 +145,7 @@ def test_the_summary_goes_on_from_the_last(client: Client, model: FakeModel) -> 
 
 
 def test_an_append_does_not_wait_for_the_model(model: FakeModel) -> None:
-    """A full thread is distilled by a job that the append names, and which another append does not start again."""
+    """If an append fills a thread, it returns the job that distills it, and a second append starts no other job."""
     model.behave("summary", text=json.dumps(SUMMARY))
     settings = model.settings(REVERIE_CONTEXT_WINDOW="1000", REVERIE_CONTEXT_ABSOLUTE_CAP="1000")
     with running_daemon(None, **settings) as daemon, Client(daemon.socket) as client:
@@ -160,7 +160,7 @@ def test_an_append_does_not_wait_for_the_model(model: FakeModel) -> None:
 
 
 def test_what_would_be_sent_is_shown(client: Client, model: FakeModel, daemon: Daemon, token: str) -> None:
-    """The requests are shown without being sent, redacted, and are those that a distillation sends."""
+    """`--show-request` shows redacted requests, sends nothing, and a distillation then sends the same ones."""
     key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     thread = long_thread(client)
     client.append(thread, [{"role": "user", "content": f"The token is {key}."}, {"role": "assistant", "content": "."}])

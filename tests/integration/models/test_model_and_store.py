@@ -31,7 +31,7 @@ def talk(client: Client) -> str:
 def test_a_stale_plan_is_made_again_from_the_same_answers(
     client: Client, daemon: Daemon, model: FakeModel, token: str
 ) -> None:
-    """A memory that is written while the model thinks makes the plan stale; the model is not asked about it again."""
+    """If a memory is written while the model answers, the plan is made again from the same answers."""
     model.extract(GOOD)
     how = (model.folder / "extract.json").read_text()
     (model.folder / "extract.json").write_text(how[:-1] + ', "before": 2}')
@@ -49,7 +49,7 @@ def test_a_stale_plan_is_made_again_from_the_same_answers(
 
 
 def test_two_callers_ask_once(client: Client, daemon: Daemon, model: FakeModel, token: str) -> None:
-    """Two learnings of one thread at once ask one question, and one of them learns."""
+    """Of two concurrent calls to learn from one thread, one asks the model and learns, the other does nothing."""
     model.extract(GOOD)
     thread = talk(client)
 
@@ -62,7 +62,7 @@ def test_two_callers_ask_once(client: Client, daemon: Daemon, model: FakeModel, 
 
 
 def test_a_full_store_is_cut_without_losing_a_warning(model: FakeModel) -> None:
-    """In HEAVY_CUT all memories are shown; generic ones go, a warning that nothing supersedes stays."""
+    """In HEAVY_CUT the model may delete generic memories, but not a warning that nothing supersedes."""
     with (
         running_daemon(None, **model.settings(REVERIE_CONSOLIDATION_WINDOW="1000")) as daemon,
         Client(daemon.socket) as client,
@@ -87,7 +87,7 @@ def test_a_full_store_is_cut_without_losing_a_warning(model: FakeModel) -> None:
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
-    """A command that cannot be run adds nothing and says which; the rest of the daemon works."""
+    """If the distiller's command does not exist, learning adds nothing and names the command."""
     settings = {
         "REVERIE_DISTILLER_KIND": "command",
         "REVERIE_DISTILLER_COMMAND": f'["{tmp_path}/no-such-program"]',

@@ -47,7 +47,7 @@ def client(daemon: Daemon) -> Iterator[Client]:
 
 
 def test_tools_as_the_api_has_them(client: Client, server: FaultModelServer, daemon: Daemon) -> None:
-    """Definitions, calls and results are content blocks; the prefix is cacheable; all of it is counted."""
+    """Tools, calls and results are sent as the API defines them, with a cacheable prefix; tokens are counted."""
     used = spent(client)
     server.script(tool_turns([LOOK], [ADD]))
 
@@ -94,7 +94,7 @@ def test_tools_as_the_api_has_them(client: Client, server: FaultModelServer, dae
 def test_a_fault_after_calls_changes_nothing(
     client: Client, server: FaultModelServer, daemon: Daemon, step: Any, reason: str
 ) -> None:
-    """Whatever happens to the second turn, the calls of the first changed nothing; what was sent is counted."""
+    """If the second turn of a reflection fails, nothing is changed, and the requests sent are counted."""
     thread = new_thread(client)
     before, used = state(client, daemon), spent(client)
     server.script(tool_turns([ADD]), step)
@@ -109,7 +109,7 @@ def test_a_fault_after_calls_changes_nothing(
 
 
 def test_a_broken_connection_is_tried_again(client: Client, server: FaultModelServer) -> None:
-    """A turn is sent again where that may help, and the conversation goes on."""
+    """After a broken connection or an overload (529) a turn is sent again, and the reflection goes on."""
     server.script(tool_turns([ADD]), faults.reset_in_body, status(529, {"retry-after": "0"}), tool_turns([ADD]))
 
     learnt = client.reflect(new_thread(client))

@@ -57,7 +57,7 @@ def daemon() -> Iterator[Daemon]:
 
 
 def test_a_summary_without_the_provider(daemon: Daemon) -> None:
-    """As a stream and as one message, read by the package of the API: state, messages, what was asked for; no cost."""
+    """A request for a summary is answered without the provider, whole or streamed, at a cost of no tokens."""
     with (
         model_server() as models,
         proxied(models.url, daemon=daemon.socket) as server,
@@ -102,7 +102,7 @@ def test_what_is_not_certainly_a_request_for_a_summary(daemon: Daemon, body: dic
 
 
 def test_without_a_daemon_a_summary_is_the_provider_s() -> None:
-    """The request goes on as it came."""
+    """If no daemon runs, a request for a summary goes to the provider unchanged."""
     data = json.dumps(asked_to()).encode()
     with (
         provider(lambda peer, _: peer.sendall(ok(b"{}"))) as models,
@@ -181,7 +181,7 @@ def test_a_conversation_stays_cut_when_the_daemon_is_gone() -> None:
 
 
 def test_a_large_request_makes_the_daemon_ready_for_a_compaction() -> None:
-    """It starts the process that will distil; a small request, and one without a daemon, pass all the same."""
+    """A large request makes the daemon start its compute process; every request still goes to the provider."""
     large = json.dumps({"model": "m", "messages": [{"role": "user", "content": "green " * 50_000}]}).encode()
 
     def processes(client: Client) -> bool:
@@ -237,7 +237,7 @@ def test_a_session_that_is_recorded_is_compacted_from_its_thread(daemon: Daemon,
 
 
 def test_an_earlier_summary_is_carried_on(daemon: Daemon) -> None:
-    """Of a conversation that is not recorded, the second compaction has what the first one had."""
+    """The compaction of a conversation that begins with an earlier summary has that summary's facts."""
     with Client(daemon.socket) as client:
         said = [
             {
@@ -300,7 +300,7 @@ def test_what_a_hook_adds_behind_the_request_is_no_part_of_it(daemon: Daemon) ->
 
 
 def test_marks_in_the_text_do_not_end_the_summary(daemon: Daemon) -> None:
-    """A conversation about `</summary>` is read whole."""
+    """A conversation that contains `</summary>` does not end the client's reading of the summary."""
     said = [
         {"role": "user", "content": "Why does </summary> end it? And <summary>?"},
         {"role": "assistant", "content": "Since the last word is HERE."},
@@ -311,7 +311,7 @@ def test_marks_in_the_text_do_not_end_the_summary(daemon: Daemon) -> None:
 
 
 def test_a_long_conversation_is_capped(daemon: Daemon) -> None:
-    """Over 40 requests: the same beginning except after a cut, no result without its call, other fields unchanged."""
+    """A capped conversation keeps its beginning between cuts, and no tool result is sent without its call."""
     messages: list[dict[str, Any]] = [{"role": "user", "content": "Please paint every gate."}]
     before: list[str] = []
     cuts = 0

@@ -83,7 +83,7 @@ def test_a_folder_cleaned_by_git_can_be_accepted() -> None:
 @pytest.mark.parametrize("restarted", [False, True])
 @pytest.mark.parametrize("how", ["gone", "empty"])
 def test_missing_files_are_written(how: str, *, restarted: bool) -> None:
-    """Missing files are written and not taken for deletions, and events of the new folder are noticed."""
+    """After `--accept-folder` missing files are written instead of deleted, and changes in the folder are noticed."""
     with tree(REVERIE_SYNC_RESCAN_SECONDS="600") as own:
         filled(own)
         with suspended(own.daemon.pid):  # else it may look at a folder that is half gone, which is another case
@@ -113,7 +113,7 @@ def test_missing_files_are_written(how: str, *, restarted: bool) -> None:
 
 
 def test_files_that_differ_lose_nothing_of_either_side() -> None:
-    """Edits of both sides are merged, an old copy reverts nothing, and new files get documents."""
+    """After `--accept-folder` edits of both sides are merged, an old copy reverts nothing, new files are stored."""
     with tree() as own:
         filled(own)
         old = own.read(NAMES[1])
@@ -150,7 +150,7 @@ def test_files_that_differ_lose_nothing_of_either_side() -> None:
 
 @pytest.mark.parametrize("told", ["space", "store"])
 def test_a_folder_of_another_is_refused_until_its_mark_is_removed(told: str) -> None:
-    """Another space's folder is neither read nor written, and the hint's command makes it acceptable."""
+    """Another space's folder is not accepted until its mark is removed by the `rm` command in the hint."""
     with tree() as own:
         filled(own)
         mark = own.path(MARK)

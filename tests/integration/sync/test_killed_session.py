@@ -150,7 +150,7 @@ def is_moved_early(name: str, found: dict[str, str], near: list[dict[str, str]])
 @pytest.mark.timeout(count(300, 7200))
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_wherever_it_ends_the_old_state_is_there_or_the_new_one(tmp_path: Path, shard: int) -> None:
-    """Killed, or with a full or failing disk, at a rename, flush, removal or commit; then restarted."""
+    """After a kill or disk fault at any rename, flush, removal or commit, each file has the old or new state."""
     expected, every = states(), points(tmp_path / "log")
     assert len(every) >= 500
     tally: Counter[str] = Counter()

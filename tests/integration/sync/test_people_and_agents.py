@@ -29,7 +29,7 @@ ODD = (
 
 @pytest.mark.parametrize("save", SAVES)
 def test_a_stale_buffer_loses_nothing(shared: Tree, save: Callable[[Path, str], None]) -> None:
-    """Opened at 10:00, changed by an agent at 10:05, saved with an edit at 10:10: both changes are there."""
+    """A file opened, then changed by an agent, then saved by its editor with an edit has both changes."""
     name = f"facts/{save.__name__}.md"
     shared.client.put_document(name, TEXT)
     buffer = shared.read(name)
@@ -61,7 +61,7 @@ def test_tags_are_read_at_the_end_of_any_memory(shared: Tree) -> None:
 
 
 def test_a_memory_has_the_type_of_its_document(shared: Tree) -> None:
-    """A memory without a type gets its document's; another type is refused."""
+    """A memory created without a type gets that of its document; another type than the document's is refused."""
     for kind, path in (("skill", "facts/kinds.md"), ("fact", "facts/skills.md"), ("fact", "episodes/2025-01.md")):
         with pytest.raises(ValidationError, match=f"{path} holds memories of type .*, not {kind}") as refused:
             shared.client.remember(wire.CreateMemory("Of a type", kind, document=path))  # type: ignore[arg-type]
@@ -90,7 +90,7 @@ def test_an_untouched_file_is_never_rewritten(shared: Tree) -> None:
 
 
 def test_an_agent_changes_one_block_and_nothing_else(shared: Tree) -> None:
-    """With CRLF, BOM, comments and front matter only block, summary and day change."""
+    """An agent's change of a memory changes its block, the summary and the day, and no other byte of the file."""
     name = "facts/careful.md"
     shared.save(name, ODD)
     shared.agree()
@@ -107,7 +107,7 @@ def test_an_agent_changes_one_block_and_nothing_else(shared: Tree) -> None:
 
 
 def test_a_secret_stays_in_the_file_and_goes_nowhere_else() -> None:
-    """Other blocks of the file are synced both ways, and no byte of the store has the secret."""
+    """A secret stays in its file and is nowhere in the store; other blocks of the file are synced both ways."""
     secret = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     with tree() as own:
         own.save(USER, TEXT + f"- Token: {secret}\n")
@@ -198,7 +198,7 @@ def test_mass_deletion_stops_and_asks() -> None:
 
 @pytest.mark.parametrize("how", ["gone", "empty", "swapped"])
 def test_a_root_that_is_not_the_one_it_was_stops_everything(how: str) -> None:
-    """With a wrong root nothing is deleted or written; once it is back, syncing continues."""
+    """While the space's folder is missing or another one, syncing stops; once it is back, syncing continues."""
     with tree() as own:
         own.save(USER, TEXT)
         own.agree()
@@ -224,7 +224,7 @@ def test_a_root_that_is_not_the_one_it_was_stops_everything(how: str) -> None:
 
 
 def test_engines_only_propose_what_would_change_a_persons_words(shared: Tree) -> None:
-    """An engine proposes changes of a person's line; an agent may make them, and undo restores line and author."""
+    """An agent may change a person's line; undo restores the line and its author."""
     shared.save("facts/theirs.md", "- Tea: green\n")
     shared.agree()
     [mine] = [item for item in shared.memories().values() if item.document == "facts/theirs.md"]
@@ -313,7 +313,7 @@ def test_facts_are_known_after_a_restart() -> None:
 
 
 def test_a_file_moves_with_its_memories(shared: Tree) -> None:
-    """A renamed file or folder keeps its memories, without a deletion in between."""
+    """Memories keep their ids when the folder of their file is renamed."""
     shared.save("facts/deep/one.md", "- Unique thing: alpha\n- Another: beta\n")
     shared.agree()
     ids = {item.id for item in shared.memories().values() if item.document == "facts/deep/one.md"}
@@ -374,7 +374,7 @@ def test_a_daemon_that_has_nothing_to_write_is_in_agreement() -> None:
 
 
 def test_an_engines_change_of_a_persons_line_is_a_proposal() -> None:
-    """The file keeps every byte, and the distillation's answer has the proposal."""
+    """If a distillation would change a person's line, the file stays and the answer has a proposal."""
     mine = "# Preferences\n\n- Prefers Editor: vim.\n"
     with tree() as own:
         own.save("facts/preferences.md", mine)

@@ -106,7 +106,7 @@ NODES = {
 @pytest.mark.timeout(30)
 @pytest.mark.parametrize("name", NODES)
 def test_node(root: Root, tmp_path: Path, name: str) -> None:
-    """A node is refused, neither read, written nor removed, and the rest of the folder is scanned."""
+    """A node at a document's path (link, device, folder, …) is refused untouched; other files are still scanned."""
     node, outside = NODES[name], tmp_path / "outside.md"
     outside.write_bytes(SECRET)
     user_write(root, "good.md")
@@ -135,7 +135,7 @@ def test_node(root: Root, tmp_path: Path, name: str) -> None:
 
 
 def test_hardlink_out(root: Root, tmp_path: Path) -> None:
-    """A file with a second hard link is refused; a write never changes the bytes outside."""
+    """A file with a second hard link is refused, and a write to its path leaves the other link's bytes unchanged."""
     outside = tmp_path / "outside.md"
     outside.write_bytes(SECRET)
     (root.real / "note.md").hardlink_to(outside)
@@ -192,7 +192,7 @@ def test_swap_race(root: Root, tmp_path: Path) -> None:
 
 @pytest.mark.measures("data/cases/fs_scenarios.jsonl")
 def test_every_labelled_scenario_is_here() -> None:
-    """Every labelled scenario has a test."""
+    """Every scenario of the labelled list has a test in these files."""
     named = {row["name"] for row in shared_rows("data/cases/fs_scenarios.jsonl")}
     files = sorted(Path(__file__).parent.glob("test_scenarios_*.py"))
     here = {name.partition(",")[0] for name in NODES} | {"crlf", "no_final_newline", "bom"}

@@ -71,7 +71,7 @@ def test_a_transcript_is_imported_as_it_grows(daemon: Daemon, client: Client, tm
 def test_a_rewritten_transcript_adds_only_what_is_new(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """A client that replaces its file by one with other bytes before the end has nothing doubled."""
+    """A transcript that is replaced by a new file with changed bytes adds only the new message."""
     session = LiveSession(tmp_path, project, 2)
     thread = session.start(daemon)["thread"]
     session.say("paint the gate", "it is green")
@@ -87,7 +87,7 @@ def test_a_rewritten_transcript_adds_only_what_is_new(
 def test_a_transcript_rewritten_in_place_loses_no_line(
     daemon: Daemon, client: Client, tmp_path: Path, project: Path
 ) -> None:
-    """The same file with other lines, and longer than it was: all of them are imported."""
+    """A transcript that is rewritten in place with other, longer content has all its new lines imported."""
     session = LiveSession(tmp_path, project, 18)
     thread = session.start(daemon)["thread"]
     session.say("paint the gate")
@@ -257,7 +257,7 @@ def change(daemon: Daemon, **fields: Any) -> Any:
 
 
 def test_ignored_folders_are_not_recorded(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
-    """Neither by a session, nor by an import of its file, nor by a session that goes into such a folder."""
+    """Messages in an ignored folder are not recorded: not by a session, by an import, nor after changing into it."""
     diary = project / "diary"
     diary.mkdir()
     assert change(daemon, ignore=str(diary))["ignored"] == [str(diary)]
@@ -379,7 +379,7 @@ def test_private_text_however_it_is_marked(daemon: Daemon, client: Client, tmp_p
 
 
 def test_a_line_beyond_the_limit(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:
-    """Its beginning is stored as an unreadable line, by an import and in a followed transcript, and the log says so."""
+    """Of a line over the size limit only the beginning is stored, marked as unreadable; other lines are imported."""
     for number, follows in ((81, False), (91, True)):
         session = LiveSession(tmp_path, project, number)
         thread = session.start(daemon)["thread"] if follows else ""

@@ -252,7 +252,7 @@ def test_a_record_under_another_key_is_not_absent(prepared: Prepared, kind: str)
 
 @pytest.mark.parametrize("bit", [36, 41, 50])
 def test_a_map_beyond_all_memory_is_damage(prepared: Prepared, bit: int) -> None:
-    """A last page number that no machine can map ends the start with the damage status, which is not restarted."""
+    """With a flipped bit in the last page number the daemon either starts or exits with the damage status."""
     with scratch_home() as home:
         daemon = damaged(prepared, home, last_page_bits(bit))
         status = started(daemon)

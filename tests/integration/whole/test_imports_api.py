@@ -87,7 +87,7 @@ def test_the_position_of_an_import(client: Client) -> None:
 
 
 def test_a_chunk_that_skips_bytes_is_refused(client: Client) -> None:
-    """A chunk that skips bytes is a conflict with the import's offset; nothing is added."""
+    """A chunk whose offset is not the import's is refused with Conflict, which names the right offset."""
     position = client.start_import("claude-code", "gap")
     with pytest.raises(Conflict) as caught:
         client.send_chunk(position.id, b'{"type":"user"}\n', offset=10, first_line=2)
@@ -109,7 +109,7 @@ def test_a_chunk_that_skips_bytes_is_refused(client: Client) -> None:
     ],
 )
 def test_a_chunk_without_offset_is_refused(daemon: Daemon, client: Client, query: str) -> None:
-    """`offset` and `firstLine` are required numbers."""
+    """A chunk without numeric `offset` and `firstLine` is refused with 400."""
     position = client.start_import("claude-code", "unplaced")
     check_refused(daemon.ask("PUT", f"/v1/imports/{position.id}/chunks?{query}", b"{}\n"), 400, "validation_error")
 
@@ -119,7 +119,7 @@ def test_a_chunk_without_offset_is_refused(daemon: Daemon, client: Client, query
     [{}, {"client": "other", "session": "s"}, {"client": "claude-code", "session": ""}, {"client": "claude-code"}],
 )
 def test_an_invalid_import_is_refused(daemon: Daemon, body: Any) -> None:
-    """`client` and `session` are required."""
+    """An import without `client` or `session` is refused with 400."""
     check_refused(daemon.ask("POST", "/v1/imports", body), 400, "validation_error")
 
 
@@ -233,7 +233,7 @@ def test_a_rewritten_file_adds_what_is_new(client: Client, tmp_path: Path) -> No
 
 
 def test_a_gzip_file_is_the_same_session(client: Client, tmp_path: Path) -> None:
-    """The same session as a gzip file adds nothing."""
+    """Importing a session's gzipped file after the plain one adds nothing."""
     path = session_file(tmp_path, 7)
     first = importing.import_file(client, path)
     packed = tmp_path / f"{path.name}.gz"
@@ -293,7 +293,7 @@ def test_a_deleted_thread_is_imported_only_when_asked_for(daemon: Daemon, client
 
 
 def test_an_imported_compaction_is_a_past_distillation(client: Client) -> None:
-    """The summary at a compaction boundary is listed and heads the context; earlier messages stay readable."""
+    """The summary of a client's compaction is listed as a distillation and opens the context; messages stay."""
     data = generated_session(11)
     lines = [orjson.loads(line) for line in data.splitlines()]
     middle = len(lines) // 2

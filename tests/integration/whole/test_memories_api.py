@@ -35,7 +35,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
 
 
 def test_memories_are_listed_to_the_end(client: Client) -> None:
-    """Any page size gives each memory once, with at least one complete memory of each type in the sessions."""
+    """Pages of any size give every memory once; each memory is complete and can be read by its id."""
     memories = client.memories(limit=1000).items
     assert len(memories) >= 7
     assert {"preference", "mistake"} <= {memory.type for memory in memories}
@@ -67,12 +67,12 @@ def test_memories_are_filtered_by_tag(client: Client) -> None:
 
 @pytest.mark.parametrize("query", ["type=secret", "tag=", "limit=0", "kind=fact", "type=fact&type=skill"])
 def test_an_invalid_list_request_is_refused(daemon: Daemon, query: str) -> None:
-    """Types, tags and limits are validated."""
+    """A list with an unknown type, tag or limit of a wrong form is refused with 400."""
     check_refused(daemon.ask("GET", f"/v1/memories?{query}"), 400, "validation_error")
 
 
 def test_a_memory_has_a_history(client: Client) -> None:
-    """Every version with its operation; the last one is the current memory."""
+    """The history of a memory has numbered versions, each with its operation; the last is the current memory."""
     for memory in client.memories().items:
         versions = client.memory_history(memory.id).items
         assert [version.version for version in versions] == list(range(1, len(versions) + 1))
@@ -84,14 +84,14 @@ def test_a_memory_has_a_history(client: Client) -> None:
 
 
 def test_an_unknown_memory_is_not_found(client: Client) -> None:
-    """Neither the memory nor its history."""
+    """Reading a memory or a history by an unknown id raises NotFound."""
     for call in (client.memory, client.memory_history):
         with pytest.raises(NotFound, match="no memory"):
             call("mem_absent")
 
 
 def test_recall_ranks_matching_memories(client: Client) -> None:
-    """Best first, each with its matched words; only the access count changes."""
+    """Recall returns matching memories best first and counts an access, without making an operation."""
     name = next(memory for memory in client.memories(kind="mistake").items).content.split("`")[1]
     answer = client.recall(f"may I change {name}?")
     best = answer.hits[0].memory
@@ -140,7 +140,7 @@ def test_recall_obeys_its_parameters(client: Client) -> None:
     ],
 )
 def test_an_invalid_recall_is_refused(daemon: Daemon, body: Any) -> None:
-    """Lengths, bounds and names are validated."""
+    """A recall with a field of a wrong length, range or name is refused with 400."""
     check_refused(daemon.ask("POST", "/v1/recall", body), 400, "validation_error")
 
 
@@ -157,7 +157,7 @@ def test_a_recall_with_a_key_counts_once(daemon: Daemon, client: Client) -> None
 
 
 def test_documents_contain_the_memories(client: Client, daemon: Daemon) -> None:
-    """Listed by path in pages; each text's ETag is its SHA-256; the index is made from them."""
+    """Documents are listed by path in pages, with ETags; every memory's document can be read."""
     documents = client.documents(limit=1000).items
     paths = [document.path for document in documents]
     assert paths == sorted(paths)
@@ -190,7 +190,7 @@ def test_an_absent_document_is_not_found(client: Client, path: str) -> None:
     "path", ["..%2fdaemon.lock", "facts/../../x", "facts//x.md", "%00", "a/./b", "~/x", "CON", "a%5Cb"]
 )
 def test_a_path_that_leads_elsewhere_is_refused(daemon: Daemon, path: str) -> None:
-    """The path is validated before any lookup."""
+    """A path that leads outside the folder is refused with 400, and not looked up."""
     check_refused(daemon.ask("GET", f"/v1/documents/{path}"), 400, "validation_error")
 
 
@@ -215,7 +215,7 @@ def test_a_space_without_memories_has_no_index() -> None:
     ],
 )
 def test_an_exact_duplicate_is_the_memory_that_is_there(daemon: Daemon, body: dict[str, Any]) -> None:
-    """200 with the same id and `existed`, and no operation; other words, or a further tag, are a new memory."""
+    """Creating an equal memory again answers 200 with `existed`; other words or tags make a new memory."""
     first = daemon.ask("POST", "/v1/memories", body)
     assert (first.status, first.json()["existed"]) == (201, False)
     before = daemon.ask("GET", "/v1/status").json()

@@ -68,7 +68,7 @@ def test_threads_are_listed_by_project(client: Client, tmp_path: Path) -> None:
 
 
 def test_the_project_of_a_thread_can_be_changed(client: Client) -> None:
-    """A name that is new makes a project, null removes it, and the title stays."""
+    """A thread's project can be changed to a new name or removed by null; its title stays."""
     client.create_thread(id="ta", title="Tides", project="east")
     assert client.change_thread("ta", wire.ChangeThread(project="west")).project == "west"
     changed = client.change_thread("ta", wire.ChangeThread(project=None))

@@ -88,14 +88,14 @@ def served() -> Iterator[Daemon]:
 
 
 def test_every_call_is_listed() -> None:
-    """A new POST gets a case here."""
+    """Every POST route of the API has a case in this file's table or is listed as tested elsewhere."""
     posts = {path for method, path in routes() if method == "POST"}
     assert posts == BODIES.keys() | MADE_ELSEWHERE
 
 
 @pytest.mark.parametrize("path", BODIES)
 def test_a_repeated_request_is_done_once(served: Daemon, path: str) -> None:
-    """The answer is the first one, nothing is written a second time, and another body under the key is a conflict."""
+    """A POST repeated with its key gets the first answer and writes nothing; another body is a conflict."""
     first, other = BODIES[path]
     thread = "long" if path.endswith(("distill", "learn", "rewind")) else "t"
     concrete = path.replace("{path:path}", "facts/keyed.md").replace("{name}", "memory_list")
@@ -121,7 +121,7 @@ def without_times(answer: Answer) -> Any:
 
 
 def test_a_repeated_start_is_the_same_job(served: Daemon) -> None:
-    """Without waiting both requests name one job; with another body the key is refused before a job starts."""
+    """Two requests with one key start one job; another body under the key is refused without a job."""
     for path in ("/v1/dreams", "/v1/threads/long/distill", "/v1/threads/long/learn"):
         key = {"Idempotency-Key": f"start of {path}"}
         body: dict[str, Any] | None = None if path.endswith("learn") else {}
@@ -139,7 +139,7 @@ def test_a_repeated_start_is_the_same_job(served: Daemon) -> None:
 
 @pytest.mark.parametrize("removed", ["forgotten", "deleted with its document", "changed"])
 def test_a_replay_is_the_first_answer_whatever_came_since(served: Daemon, removed: str) -> None:
-    """A memory that is gone or changed by now: a repeated POST is answered as it was, never 404."""
+    """A repeated POST gets its first answer even if the memory was deleted or changed in between."""
     body = {"content": f"the keel was {removed}", "document": "facts/replayed.md"}
     key = {"Idempotency-Key": removed}
     first = served.ask("POST", "/v1/memories", body, key)

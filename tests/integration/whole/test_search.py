@@ -41,7 +41,7 @@ def message_files(home: Path) -> list[Path]:
 
 
 def test_a_message_is_found_at_once_with_all_that_a_reader_needs(client: Client) -> None:
-    """A hit has its thread, number, time, role, agent, passage, both neighbours and the reasons."""
+    """A new message is found at once, with thread, number, time, role, agent, passage, neighbours and reasons."""
     said(client, "trip", *TRIP, title="Summer", agent="mole", project="holidays")
     hit = client.search("Who went to Oslo with a sister?").hits[0]
     assert (hit.kind, hit.passage) == ("message", "Ann: In Oslo, with my sister.")
@@ -60,7 +60,7 @@ def test_an_answer_is_found_by_the_words_of_its_question(client: Client) -> None
 
 
 def test_filters_keep_everything_else_out(client: Client) -> None:
-    """Agent, thread, time and project each leave only what they name; an unknown project is an error."""
+    """Filters by agent, thread, time and project leave only matching messages; an unknown project is an error."""
     said(client, "north", ("user", "the walrus is in the north", "2024-01-10T00:00:00Z"), agent="ann", project="arctic")
     said(client, "south", ("user", "the walrus is in the south", "2024-02-10T00:00:00Z"), agent="ben", project="pole")
     both = {("north", 1), ("south", 1)}
@@ -79,7 +79,7 @@ def test_filters_keep_everything_else_out(client: Client) -> None:
 
 
 def test_a_date_in_the_question_finds_what_was_said_then(client: Client) -> None:
-    """Of two equal messages the one of that day is first."""
+    """Of two equal messages the one of the date that the question names is first."""
     said(client, "then", ("user", "we painted the boat", "2023-05-09T08:00:00Z"))
     said(client, "later", ("user", "we painted the boat", "2023-11-09T08:00:00Z"))
     assert found(client, "What did they do with the boat on 9 November, 2023?")[0] == ("later", 1)
@@ -87,7 +87,7 @@ def test_a_date_in_the_question_finds_what_was_said_then(client: Client) -> None
 
 
 def test_a_question_about_a_day_lists_it(client: Client) -> None:
-    """The first words of a person in each thread of that day, the latest thread first, within the filters."""
+    """A question about a day lists the person's first message in each thread of that day, latest thread first."""
     said(
         client,
         "day1",
@@ -136,7 +136,7 @@ def test_tool_calls_and_results_are_found(client: Client) -> None:
 
 
 def test_memories_and_documents_are_searched_too(client: Client) -> None:
-    """`in` chooses; `all` shows a memory once and not again as a section of its document."""
+    """`in` chooses messages, memories or documents; with `all` a memory is not repeated as a document's section."""
     said(client, "talk", ("user", "the quokka is shy", "2024-01-01T00:00:00Z"))
     memory = client.remember(wire.CreateMemory("quokkas live on Rottnest"))
     client.put_document(
@@ -172,7 +172,7 @@ def test_an_invalid_search_is_refused(daemon: Daemon, body: dict[str, Any]) -> N
 
 
 def test_a_deleted_thread_is_found_no_more_and_a_purge_leaves_no_word() -> None:
-    """Also the saved index: after a purge its files have none of the words."""
+    """A deleted thread is not found any more, and after a purge no file of the saved index has its words."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         with Client(daemon.socket) as client:

@@ -29,7 +29,7 @@ def logger_thread(client: Client, thread: str) -> None:
 
 
 def test_every_item_has_a_source(client: Client) -> None:
-    """`sources` parallels the lists, and each number is an entry of the thread."""
+    """Each item of a working state has in `sources` the number of the entry it came from."""
     logger_thread(client, "sourced")
     state = client.working_state("sourced")
     texts = {message.last_seq: str(message.content) for message in client.messages("sourced").items}
@@ -42,7 +42,7 @@ def test_every_item_has_a_source(client: Client) -> None:
 
 
 def test_set_fields_stay_until_newer_messages_replace_them(client: Client) -> None:
-    """PATCH keeps other fields, PUT empties them; a later request replaces the set task, a plain yes does not."""
+    """PATCH keeps other fields, PUT empties them; a later request replaces a set task, a plain "yes" does not."""
     logger_thread(client, "set")
     before = client.working_state("set")
     patched = client.set_working_state("set", current_task="Release 2.1", next_steps=["tag it", "tell Ann"])
@@ -64,7 +64,7 @@ def test_set_fields_stay_until_newer_messages_replace_them(client: Client) -> No
 
 
 def test_a_set_state_survives_distillation_and_restart() -> None:
-    """A set state is in the context before and after a distillation and a restart."""
+    """A working state that was set stays in contexts after a distillation and a restart."""
     with running_daemon() as daemon:
         with Client(daemon.socket) as client:
             client.create_thread(id="kept")
@@ -92,7 +92,7 @@ def test_setting_a_state_can_be_undone(client: Client) -> None:
 
 
 def test_a_secret_in_a_set_state_is_redacted(client: Client) -> None:
-    """A secret in a set state is redacted in the store and in the answer."""
+    """A secret in a set working state is redacted in the answer and in later reads."""
     client.create_thread(id="hushed")
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     state = client.set_working_state("hushed", blockers=[f"the token {secret} expired"])

@@ -10,7 +10,7 @@ class Value:
 
 
 def test_the_ones_used_last_are_kept() -> None:
-    """Of a thousand keys the newest have their values, and the one that was used again."""
+    """Of a thousand keys only the newest values are kept, and one that was used again and again."""
     values = RecentlyUsed[Value](3)
     first = id(values.get("first", Value))
     for number in range(1_000):

@@ -50,7 +50,7 @@ def test_with_value(name: str, value: Any, expected: str) -> None:
 
 
 def test_with_value_in_incomplete_files() -> None:
-    """An empty file gets a table, a missing last newline is added, and an incomplete value is replaced."""
+    """Settings are written into an empty file, one without a last newline, and over an incomplete value."""
     assert with_value("", "log.level", "info") == '[log]\nlevel = "info"\n'
     assert with_value("[log]", "log.level", "info") == '[log]\nlevel = "info"\n'
     assert with_value("[log]\nlevel = [", "log.level", "info") == '[log]\nlevel = "info"\n'
@@ -124,14 +124,14 @@ def test_paths(cli: Cli, home: Path) -> None:
 
 
 def test_the_settings_may_move_the_socket(cli: Cli, home: Path, tmp_path: Path) -> None:
-    """The commands use the socket of the settings."""
+    """`daemon.socket` of the settings is the socket that commands use."""
     cli("config", "set", "daemon.socket", str(tmp_path / "own.sock"))
     assert daemon_client_and_paths.socket_path() == tmp_path / "own.sock"
     assert home.exists()
 
 
 def test_validate(cli: Cli, home: Path, tmp_path: Path) -> None:
-    """The file in use or another one is valid, or its error is printed."""
+    """`config validate` checks the file in use or a given one, and prints what is wrong with it."""
     assert "not there: defaults are used" in cli("config", "validate").out
     (home).mkdir(exist_ok=True)
     (home / "config.toml").write_text("[log]\nlevel = 'debug'\n")
@@ -144,7 +144,7 @@ def test_validate(cli: Cli, home: Path, tmp_path: Path) -> None:
 
 
 def test_commands_beside_a_wrong_setting(cli: Cli, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Valid settings are used; the wrong ones are named with their file, and can be repaired one by one."""
+    """With wrong settings in the file commands use the valid ones, name the wrong, and can repair one by one."""
     home.mkdir()
     path = home / "config.toml"
     path.write_text(f"[log]\nlevle = 1\nlevel = 'loud'\n[daemon]\nsocket = '{tmp_path}/own.sock'\n")

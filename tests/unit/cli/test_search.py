@@ -52,7 +52,7 @@ def test_hits_fit_the_terminal(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_every_option_is_sent(cli: Cli, routes: Routes) -> None:
-    """The options are the fields of the call; --json prints its answer."""
+    """Each option of `reverie search` is a field of its request; `--json` prints the whole answer."""
     sent: list[Any] = []
 
     def answer(request: Any) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def test_every_option_is_sent(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_a_folder_is_a_project(cli: Cli, routes: Routes) -> None:
-    """A path is sent as an absolute one, as by the other commands."""
+    """`--project .` is sent to the daemon as an absolute path."""
     sent: list[Any] = []
 
     def answer(request: Any) -> dict[str, Any]:

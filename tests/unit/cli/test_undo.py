@@ -91,7 +91,7 @@ def test_undo_without_id_asks(cli: Cli, routes: Routes, monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("daemon")
 def test_undo_names_what_it_cannot_undo(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After the deletion of a thread the operation before it is the last that can be undone, and both are named."""
+    """`undo` after a thread's deletion undoes the operation before it, and says that the deletion is newer."""
     gone = {"kind": "thread", "key": ["thr_1"], "before": None, "after": None, "purged": True}
     deleted = OPERATION | {"id": "op_9", "why": "thread.delete", "undoable": False, "changes": [gone]}
     routes.table |= ANSWERS | {"GET /v1/operations": page(deleted, OPERATION)}

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def test_a_missing_package_is_named_with_its_extra() -> None:
-    """The error has the command that installs it."""
+    """If a framework's package is missing, the error has the `pip install` command of our extra."""
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'reverie\[langgraph\]'") as caught:
         load("no_such_framework.store", "langgraph")
     assert caught.value.name == "no_such_framework"
 
 
 def test_a_package_that_lacks_another_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installed package whose own import fails is not called missing."""
+    """If an installed framework fails to import its own dependency, the error names that dependency."""
     (tmp_path / "half_installed.py").write_text("import no_such_dependency\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(ModuleNotFoundError, match="no_such_dependency"):
@@ -30,7 +30,7 @@ def test_a_package_that_lacks_another_says_so(tmp_path: Path, monkeypatch: pytes
 
 
 def test_no_adapter_imports_its_framework() -> None:
-    """Importing every adapter imports none of the frameworks, and importing a session not `anthropic`."""
+    """Importing all adapters and `reverie.client.session` imports no framework and not `anthropic`."""
     adapters = ("adk", "claude_agent_sdk", "langgraph", "openai_agents")
     frameworks = ("google", "claude_agent_sdk", "langgraph", "agents", "openai", "anthropic", "pydantic")
     code = (

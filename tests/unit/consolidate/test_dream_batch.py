@@ -45,7 +45,7 @@ def test_all_memories_give_the_archive_of_a_whole_dream() -> None:
 
 
 def test_no_memories_are_no_plan() -> None:
-    """Without memories there is nothing to read."""
+    """Without memories there is no plan."""
     assert oldest([], 10) == DreamBatch(None)
 
 

@@ -271,7 +271,7 @@ def test_a_distillation_drops_thinking_of_finished_turns() -> None:
 
 
 def test_a_conversation_that_ends_with_the_assistant_is_closed() -> None:
-    """The API refuses a list whose last turn is the assistant's, and one that does not begin with the user."""
+    """A line is added where a conversation ends with the assistant or does not begin with the user."""
     ends = assemble(Parts(messages=Talk().user("hi").reply("hello").done()), Limits()).request["messages"]
     begins = assemble(Parts(messages=Talk().reply("hello").user("hi").done()), Limits()).request["messages"]
     nothing = assemble(Parts(), Limits()).request["messages"]
@@ -344,7 +344,7 @@ def test_render_shows_what_an_agent_reads() -> None:
 
 
 def test_a_result_of_five_megabytes() -> None:
-    """A result is trimmed, with a line about it, to the tokens available in the window or in a small budget."""
+    """A result of five megabytes is trimmed, with a line that says so, to the window or to a small budget."""
     talk = Talk().user("go").call("Bash", {}, "x = 1\n" * 850_000).reply("ok").user("next").done()
     for limits, bound in ((Limits(), 180_000), (Limits(max_tokens=4_000), 4_000)):
         context = assemble(Parts(messages=talk), limits)
@@ -370,7 +370,7 @@ print(hashlib.sha256(orjson.dumps([made.request, made.tokens, made.dropped])).he
 
 
 def test_the_same_bytes_in_every_process() -> None:
-    """Neither the hash seed nor the time zone changes a byte."""
+    """A context has the same bytes in processes with other hash seeds and time zones."""
     tests = Path(__file__).resolve().parents[2]
     path = os.pathsep.join([str(tests), str(tests.parent / "python")])
     outputs = {

@@ -66,7 +66,7 @@ def test_orphans_leave_a_line() -> None:
 
 
 def test_an_id_is_used_once() -> None:
-    """The API refuses an id that occurs twice: the second call, and the second result, are orphans."""
+    """The second call and the second result of one id are replaced by lines, as the API refuses repeated ids."""
     check(
         [("assistant", [USE, USE]), ("user", [RESULT, RESULT]), ("assistant", [USE]), ("user", [RESULT])],
         [
@@ -174,7 +174,7 @@ def test_rewound_messages_are_left_out() -> None:
 
 
 def test_every_text_is_counted_once_and_exactly() -> None:
-    """A unit costs its blocks and its one or two messages; its cost without thinking is exactly that much less."""
+    """A unit's cost is that of its blocks and messages; without thinking it is less by exactly its tokens."""
     talk = Talk().call("Bash", {"command": "ls -la"}, "a.py\nb.py", thinking="let me see what is there").done()
     [piece] = split_units(talk)[0]
     without = without_thinking(piece)

@@ -57,7 +57,7 @@ class Exhausted(socket.socket):
 
 
 def test_without_descriptors_accepting_goes_on_after_a_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A connection that there is no descriptor for waits, and is accepted after the rest; the loop does not spin."""
+    """If accepting fails for lack of descriptors, it is tried again after a rest, and the client is accepted."""
     monkeypatch.setattr(module, "REST_S", 0.01)
 
     async def main() -> None:

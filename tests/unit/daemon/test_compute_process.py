@@ -76,7 +76,7 @@ def test_errors_keep_class_and_details() -> None:
 
 
 def test_a_crash_fails_the_job_and_no_other() -> None:
-    """The caller gets ComputeFailed; the next call starts a new child."""
+    """A job whose child crashes fails with ComputeFailed; the next job gets a new child."""
 
     async def work(made: Compute) -> None:
         await made.run("echo", b"")
@@ -96,7 +96,7 @@ def test_a_crash_fails_the_job_and_no_other() -> None:
 
 
 def test_a_crash_in_the_middle_of_a_large_body() -> None:
-    """A child that dies while the request is still being written is ComputeFailed too."""
+    """If the child dies while a large request is written to it, the call fails with ComputeFailed."""
 
     async def work(made: Compute) -> None:
         await made.run("echo", b"")
@@ -125,7 +125,7 @@ def test_a_job_beyond_the_time_limit() -> None:
 
 
 def test_a_cancelled_call_ends_its_child() -> None:
-    """A cancelled call ends its child, whose pipe may have half an answer."""
+    """Cancelling a call ends its child, and the next call starts another."""
 
     async def work(made: Compute) -> None:
         asking = asyncio.ensure_future(made.run("sleep", b"30"))
@@ -152,7 +152,7 @@ def test_an_idle_child_ends() -> None:
 
 
 def test_a_child_at_work_is_not_idle() -> None:
-    """A job that lasts longer than the idle limit does not lose its child: the next job has the same one."""
+    """A child is not ended as idle while it runs a job longer than the idle limit."""
 
     async def work(made: Compute) -> None:
         await made.run("echo", b"")
@@ -183,7 +183,7 @@ def test_closing_leaves_no_child_timer_or_descriptor(monkeypatch: pytest.MonkeyP
 
 
 def test_a_child_at_work_is_ended_by_a_signal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It does not read its input while it works, so SIGTERM ends it, long before it would be killed."""
+    """Closing ends a child in the middle of its job by SIGTERM, before the time after which it is killed."""
     monkeypatch.setattr(compute_process, "STOP_GRACE_S", 25.0)
 
     async def work(made: Compute) -> None:
@@ -229,7 +229,7 @@ def test_a_full_queue_is_busy() -> None:
 
 
 def test_bulk_work_yields_the_processor() -> None:
-    """The child of the bulk lane has a higher niceness than the daemon; the other child has the same."""
+    """The child for bulk jobs has a higher niceness than the daemon, the child for agents the same."""
 
     async def work(made: Compute) -> None:
         ours = os.getpriority(os.PRIO_PROCESS, 0)
@@ -260,7 +260,7 @@ def test_the_child_alone() -> None:
 
 
 def test_the_child_in_this_process() -> None:
-    """The child's loop in this process, over pipes, so that coverage sees it."""
+    """The child's loop answers jobs in this process too, over pipes, so that coverage includes it."""
     to_child, from_us = os.pipe()
     to_us, from_child = os.pipe()
     try:
@@ -285,7 +285,7 @@ def test_the_child_in_this_process() -> None:
 
 
 def test_the_child_gives_memory_back_once_no_job_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Between two large jobs memory is kept; once no further one waits it is given back, once."""
+    """The child frees its memory once after two large jobs, when no further job waits."""
     to_child, from_us = os.pipe()
     to_us, from_child = os.pipe()
     released: list[bytes] = []

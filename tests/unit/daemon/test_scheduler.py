@@ -51,7 +51,7 @@ def test_runs_once_at_its_time() -> None:
 
 
 def test_a_stopped_scheduler_starts_nothing() -> None:
-    """Its timer is shut down: what becomes due afterwards does not run, and no callback is left in the event loop."""
+    """A stopped scheduler starts no run that becomes due later, and leaves no timer in the event loop."""
 
     async def main() -> None:
         loop: Any = asyncio.get_running_loop()
@@ -94,7 +94,7 @@ def test_timer_without_heartbeat() -> None:
 
 @pytest.mark.parametrize(("days", "runs"), [(0, 0), (1, 1), (30, 1)])
 def test_missed_runs_are_caught_up_once(days: int, runs: int) -> None:
-    """After downtime one run follows, however many were missed; it is not repeated after another restart."""
+    """Runs missed during downtime are made up by one run, which another restart does not repeat."""
     table = Table()
     clock = ManualClock("2026-11-20T10:00:00+00:00")
 
@@ -216,7 +216,7 @@ def stored(schedule_id: str) -> ScheduleRecord:
 
 
 def test_schedules_in_the_store(tmp_path: Path) -> None:
-    """Schedules in the store are written by operations of their space, and read back with it."""
+    """StoredSchedules writes and deletes schedules in the store, and reads them back with their space."""
     clock = ManualClock("2026-11-20T10:00:00+00:00")
 
     async def main() -> None:

@@ -91,7 +91,7 @@ class Opened:
 def test_a_recovered_late_write_deletes_nothing_newer(
     place: Place, monkeypatch: pytest.MonkeyPatch, closes: str
 ) -> None:
-    """A recovered late write deletes nothing that a second editor saved since."""
+    """A late write recovered after a crash keeps lines that a second editor saved meanwhile."""
 
     async def run() -> None:
         first = place.keeper()
@@ -154,7 +154,7 @@ def test_a_failed_recovery_is_retried_by_the_next_scan(place: Place, monkeypatch
 
 
 def test_a_late_write_that_is_no_text_blocks_no_other_file(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A late write that is no text goes to a conflict copy, whose name is cut if it is long."""
+    """A late write that is no UTF-8 goes to a conflict copy, and other files are still synced."""
     long = f"notes/{'n' * 225}.md"
 
     async def run() -> None:
@@ -205,7 +205,7 @@ def test_a_deletion_below_a_refused_folder_stays(place: Place) -> None:
 
 @pytest.mark.parametrize("restart", [True, False])
 def test_a_stopped_folder_deletes_nothing_on_an_agents_read(place: Place, *, restart: bool) -> None:
-    """A folder held by the mass-deletion guard deletes nothing, also after a restart."""
+    """A folder stopped by the mass-deletion guard deletes no document, also after a restart."""
     names = [f"notes/n{number:02}.md" for number in range(12)]
 
     async def run() -> None:
@@ -235,7 +235,7 @@ def test_a_stopped_folder_deletes_nothing_on_an_agents_read(place: Place, *, res
 
 
 def test_a_copy_that_is_moved_after_a_crash_is_there_once(place: Place) -> None:
-    """A crash forgets that a conflict copy was written; then its folder is moved, and a scan sees the new paths alone.
+    """A conflict copy moved with its folder right after a crash is not written a second time.
 
     The copy is not written again where it was.
     """

@@ -20,7 +20,7 @@ def test_digest_lists_style_work_preferences_and_topics() -> None:
 
 
 def test_an_updated_digest_stays_within_its_limit() -> None:
-    """Old topics are dropped first, preferences stay."""
+    """An updated digest stays within 500 tokens: old topics are dropped first, preferences stay."""
     text = ENGINE.digest(logger_fix().messages)
     for number in range(60):
         thread = Thread().user(f"Please write chapter number {number} of the manual about pumps and valves")

@@ -45,7 +45,7 @@ def test_a_correction_becomes_a_mistake_memory() -> None:
 
 
 def test_the_rule_behind_a_correction_is_a_preference() -> None:
-    """Of "no, not pytz, and never a dependency" the order is a mistake, and the rule a preference with its reason."""
+    """Of "No, don't add pytz. Never add a dependency: …" the order becomes a mistake, the rule a preference."""
     thread = logger_fix().user(
         "No, don't add pytz. Never add a dependency to the logger: it runs on an old computer without a network. "
         "zoneinfo is in the standard library, and every harbour in the table has a zone of that library already."
@@ -242,7 +242,7 @@ def test_a_finished_task_becomes_an_episode() -> None:
 
 @pytest.mark.parametrize("request_text", ["What does this do, in a few words?", "Add a flag to the parser please"])
 def test_an_unfinished_task_gives_no_episode(request_text: str) -> None:
-    """Talk alone, or edits without a commit or a passing check, give none."""
+    """A task with talk alone, or with edits but no commit or passing check, gives no episode."""
     assert of_type(Thread().user(request_text).agent("I see."), MemoryType.EPISODE) == []
     assert of_type(Thread().user(request_text).edit("/w/a.py").agent("Edited."), MemoryType.EPISODE) == []
 

@@ -170,7 +170,7 @@ def test_what_means_nothing_later_is_left_out(message: str) -> None:
     ],
 )
 def test_rules_in_other_languages_are_quoted(message: str, kind: MemoryType) -> None:
-    """German, Spanish, French, Chinese and Japanese have their own cues; the words stay as they were said."""
+    """Rules in German, Spanish, French, Chinese and Japanese become memories that quote them."""
     [memory] = learnt(message)
     assert memory.type is kind
     assert "“" in memory.content
@@ -199,7 +199,7 @@ def test_rules_in_other_languages_are_quoted(message: str, kind: MemoryType) -> 
     ],
 )
 def test_reports_and_languages_without_a_table_yield_nothing(message: str) -> None:
-    """A complaint is no rule, and a wrong rule is worse than none."""
+    """Complaints, reports and rules in languages without word lists give no memories."""
     assert learnt(message) == []
 
 

@@ -71,13 +71,13 @@ def test_an_id_that_was_not_rewritten_stays(command: str, output: str) -> None:
 
 
 def test_a_rebase_that_was_given_up_changes_no_id() -> None:
-    """`git rebase --abort` brings the commits back."""
+    """After `git rebase --abort` the episode still names the commit's id."""
     thread = boats().bash("git rebase main", "Rebasing (1/1)\rCONFLICT (content): Merge conflict in src/boats.py")
     assert "(1a2b3c4)" in told(thread.bash("git rebase --abort", ""))
 
 
 def test_a_rebase_within_the_command_of_the_commit_counts() -> None:
-    """It comes behind the commit; one before the commit does not touch it."""
+    """A rebase after the commit in the same command removes its id; one before it does not."""
     assert "1a2b3c4" not in told(boats(" && git pull --rebase", REBASED))
     thread = Thread().user("Please count the boats at high tide, in src/boats.py.")
     thread.edit("/w/harbour/src/boats.py", "pass", "def count_boats():\n    return len(boats_at(high_tide()))\n")

@@ -49,7 +49,7 @@ def test_an_appended_episode_has_a_summary(entry: str, expected: str) -> None:
 
 
 def test_each_episode_of_an_entry_gets_its_own() -> None:
-    """Each section gets a summary; items without a heading and files of facts get none."""
+    """Each appended episode gets a summary; items without a heading and files of facts get none."""
     after = append_entry(PATH, None, "## A\n- Lesson: x\n\n## B\n- Lesson: y")
     assert after.endswith("\n## A\n- Summary: x\n- Lesson: x\n\n## B\n- Summary: y\n- Lesson: y\n")
     assert append_entry(PATH, "## A\n- Lesson: x\n", "- Task: y") == "## A\n- Lesson: x\n- Task: y\n"

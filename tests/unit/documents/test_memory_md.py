@@ -73,7 +73,7 @@ the end"""
 
 
 def test_our_lines_continue_a_persons_list() -> None:
-    """Our lines go right behind a list item, and behind a paragraph after an empty line."""
+    """Our lines are added directly after a list item, or after other text with an empty line between."""
     one = ENTRIES[1:2]
     line = "- [facts/project.md](facts/project.md) — broker, release"
     assert update_memory_list("- [a](a.md)\n\n", one) == f"- [a](a.md)\n{line}\n\n"
@@ -90,13 +90,13 @@ def test_our_lines_go_before_an_unclosed_block() -> None:
 
 
 def test_an_item_with_further_lines_is_its_writers() -> None:
-    """A list item with further lines lists its document, and is not changed."""
+    """A person's list item of several lines counts as the entry of its document, and is not changed."""
     text = "- [facts/project.md](facts/project.md) — mine\n  with a word more\n"
     assert update_memory_list(text, ENTRIES[1:2]) == text
 
 
 def test_a_line_with_a_marker_is_its_writers() -> None:
-    """A line with a redaction marker stays, as its secret is in the file of a person; ours have none."""
+    """A line with a redaction marker is never changed; lines that we write have no markers."""
     text = OURS.replace("name, role", "password: [REDACTED:password]")
     assert update_memory_list(text, ENTRIES) == text
     marked = DocumentEntry("facts/user.md", 320, "[REDACTED:password] pricing")

@@ -59,7 +59,7 @@ def test_messages(role: str, text: str) -> None:
     "text", ["# AGENTS.md instructions for /h", "<environment_context>\n<cwd>/h</cwd>", "<skill>x"]
 )
 def test_what_the_client_wrote_is_not_said(text: str) -> None:
-    """Instructions and the state of the machine are `meta`, though they are messages of the user."""
+    """Instructions and machine state that Codex sends as the user's messages are entries of kind META."""
     assert message("user", text).kind is EntryKind.META
     assert item("message", role="developer", content=[]).kind is EntryKind.META
 
@@ -107,7 +107,7 @@ def test_calls(kind: str, fields: dict[str, Any], name: str, taken: dict[str, An
     ],
 )
 def test_outputs(given: Any, text: str | None, *, failed: bool) -> None:
-    """An output becomes a `tool_result`, marked as an error where it begins with another status than 0."""
+    """An output becomes a `tool_result`, marked as an error if its text reports an exit status other than 0."""
     entry = item("function_call_output", call_id="call_1", output=given)
     [block] = entry.content or []
     assert block["content"] == (given if text is None else text)
@@ -141,12 +141,12 @@ def test_folder_and_model() -> None:
     ],
 )
 def test_the_rest_is_data(kind: str, payload: dict[str, Any]) -> None:
-    """What is only for the screen, encrypted or without an id is kept and not said."""
+    """Lines that are only for the screen, encrypted or without an id become entries of kind OTHER."""
     assert read(kind, payload).kind is EntryKind.OTHER
 
 
 def test_a_message_that_is_none() -> None:
-    """Content of another form is reported, and the line kept raw."""
+    """A message whose content has an unknown form is reported, and its line stored raw as a bad entry."""
     line = orjson.dumps({"type": "response_item", "payload": {"type": "message", "role": "user", "content": "text"}})
     entry, problem = read_line(line, 1)
     assert (entry.kind, entry.raw) == (EntryKind.BAD, line.decode())

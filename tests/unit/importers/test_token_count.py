@@ -39,7 +39,7 @@ IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png"
     ],
 )  # fmt: skip
 def test_tokens_of_a_message(content: Any, pieces: list[str], flat: int) -> None:
-    """Texts, thinking, names, inputs and results; a flat estimate for an image; none for signatures."""
+    """Tokens count texts, thinking, tool names, inputs and results, a fixed number for images, no signatures."""
     expected = sum(count(piece) for piece in pieces) + flat
     assert message_tokens(content) == expected
     alone = Entry(kind=EntryKind.SPEECH, content=content)

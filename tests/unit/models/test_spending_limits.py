@@ -111,7 +111,7 @@ def failed(reason: FailureReason, **details: Any) -> ModelFailed:
 
 
 def test_requests_at_once_stay_below_the_ceiling(tmp_path: Path) -> None:
-    """Of 40 at the same time seven are sent, and the others fail without being counted."""
+    """With a ceiling of seven calls, 40 concurrent requests send seven; the others fail and are not counted."""
 
     async def main() -> None:
         async with ledger(tmp_path) as book:
@@ -146,7 +146,7 @@ def test_what_is_open_counts_against_the_ceiling(tmp_path: Path) -> None:
 
 
 def test_each_try_counts_once(tmp_path: Path) -> None:
-    """An error status without tokens; a broken connection with its reservation; what was not sent not at all."""
+    """Each try that was sent counts once: an error without tokens, a broken connection with its reservation."""
 
     async def main() -> None:
         async with ledger(tmp_path) as book:
@@ -163,7 +163,7 @@ def test_each_try_counts_once(tmp_path: Path) -> None:
 
 
 def test_a_ledger_that_cannot_be_written(tmp_path: Path) -> None:
-    """Nothing is sent that could not be counted; what could not be settled is settled by the next request."""
+    """If the ledger cannot be written, no request is sent; one already sent is settled by the next request."""
 
     async def main() -> None:
         async with ledger(tmp_path) as book:
@@ -184,7 +184,7 @@ def test_a_ledger_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_a_day_ends_during_a_request(tmp_path: Path) -> None:
-    """It counts for the day on which it was sent, and the next day begins anew."""
+    """A request counts for the day on which it was sent; the next day's count begins at zero."""
 
     async def main() -> None:
         async with ledger(tmp_path) as book:

@@ -23,7 +23,7 @@ def hit_ids(made: Index, query: str, limit: int = 10) -> list[str]:
 
 
 def test_rarer_terms_and_shorter_texts_come_first() -> None:
-    """A rare word weighs more than a common one, and a word more in a shorter text."""
+    """A text with the rare word of a query is first; texts without its words are not found; limits are obeyed."""
     made = make_index(
         "the redis cache", "a cache and another cache for every request that comes", "unrelated", "cache lines"
     )
@@ -36,7 +36,7 @@ def test_rarer_terms_and_shorter_texts_come_first() -> None:
 
 
 def test_term_scores_add_up() -> None:
-    """The term scores add up to the score, best first."""
+    """The scores of a hit's terms add up to its score, and are listed highest first."""
     made = make_index("redis cache", "cache", "other")
 
     (hit,) = made.search("the Redis caches, cached", 1)
@@ -129,7 +129,7 @@ def test_words_match_in_other_forms(text: str, query: str) -> None:
 
 
 def test_tags_are_found() -> None:
-    """A tag counts as two mentions of its words."""
+    """A text that has a word as a tag is found by it, and ranked above a text that contains it once."""
     made = Index()
     made.add("tagged", "one two three", ["Deploy"])
     made.add("said", "deploy two three")

@@ -59,14 +59,14 @@ def test_a_mention_on_another_line_says_nothing() -> None:
 
 
 def test_only_the_column_of_the_heading_is_redacted() -> None:
-    """The other columns of a list stay, and so does what follows the list."""
+    """In a table only the column under `password` is redacted, and nothing after the table."""
     text = "name;password;host\nann;{};kX9mPq2Lw\n\nbuild;zT4rWq8Np;x\n"
 
     assert Redactor().text(text.format("Tr0ub4dor8x")) == text.format("[REDACTED:password]")
 
 
 def test_texts_of_mentions_in_many_scripts_are_redacted_once() -> None:
-    """Mentions, values and marks of several bytes in any order: nothing fails, and the second time changes nothing."""
+    """Random texts of mentions, values and marks in many scripts are redacted without error, and only once."""
     pick = random.Random(11)
     bits = [
         "password", "login", "密码", "トークン", "clé", "Schlüssel", "token", "sudo", "pat:", "unlock", " with ",

@@ -32,7 +32,7 @@ MANY = [DocumentEntry(f"facts/topic-{n:03}.md", n, "word " * 30) for n in range(
 
 
 def test_the_index_text() -> None:
-    """Facts in document order, episodes newest first, short sizes, one line each."""
+    """The index text lists facts in document order, then episodes newest first, a line each with its size."""
     assert index_text(ENTRIES) == (
         "Available memory:\n"
         "- facts/user.md (320B): name, role\n"
@@ -94,7 +94,7 @@ MEMORIES = [
 
 
 def test_long_term_memory_equals_the_golden_file() -> None:
-    """Memories are sorted by id without access counts, so that reading changes nothing in it."""
+    """`long_term_memory` equals the golden file, whatever the order and the access counts of the memories."""
     expected = (GOLDEN / "long-term-memory.json").read_bytes()
     assert long_term_memory(MEMORIES) == expected
     read_often = [replace(item, access_count=9, last_accessed_at=DAY) for item in MEMORIES[::-1]]
@@ -105,7 +105,7 @@ def test_long_term_memory_equals_the_golden_file() -> None:
     "content", ["", "short", "\x00\x01\x1f" * 400, '\\"' * 400, "港口" * 400, "🛳" * 400, "\u2028\x7f" * 400]
 )
 def test_the_size_of_the_memories_has_a_bound(content: str) -> None:
-    """No file is longer than the number that is computed without writing it, whatever the characters are."""
+    """The projection of the memories is never longer than `long_term_memory_bytes_max` computes."""
     long = replace(MEMORIES[1], content=content, tags=(content[:9], "a", "b"), id="mem_" + "x" * 26)
     for memories in ([], [long], [long] * 30, MEMORIES):
         assert len(long_term_memory(memories)) <= long_term_memory_bytes_max(memories)

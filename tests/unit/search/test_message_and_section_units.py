@@ -14,7 +14,7 @@ def entry(content: Any, kind: EntryKind = EntryKind.SPEECH, role: Any = "user") 
 
 
 def test_words_calls_and_results_are_indexed() -> None:
-    """Of a result only the beginning; the id names thread and number, the groups what it is."""
+    """Words, tool calls and the beginning of results are indexed; a unit's groups name thread, agent and role."""
     call = {"type": "tool_use", "name": "Bash", "input": {"command": "make test", "flags": ["-k", {"deep": "parser"}]}}
     result = {"type": "tool_result", "tool_use_id": "c", "content": [{"type": "text", "text": "x" * 5000}]}
     picture = {"type": "image", "source": {"data": "AAAA"}}
@@ -27,7 +27,7 @@ def test_words_calls_and_results_are_indexed() -> None:
 
 
 def test_what_says_nothing_is_not_indexed() -> None:
-    """Entries outside the conversation, and empty ones."""
+    """Entries outside the conversation and entries without text are not indexed."""
     assert message_unit("t", None, entry("words", EntryKind.META), None) is None
     assert message_unit("t", None, entry("words", EntryKind.SIDECHAIN), None) is None
     assert message_unit("t", None, entry(None), None) is None
@@ -36,7 +36,7 @@ def test_what_says_nothing_is_not_indexed() -> None:
 
 
 def test_questions_and_speakers_are_groups() -> None:
-    """A text that ends with a question mark asks; a capitalised name and a colon at its beginning are the speaker."""
+    """A text that ends with `?` gets the group `asks`; a capitalised name with a colon at its start `by:NAME`."""
     unit = message_unit("t", None, entry("Ann: Where is it? "), None)
     assert unit is not None
     assert {"asks", "by:ann"} <= set(unit.groups)
@@ -46,7 +46,7 @@ def test_questions_and_speakers_are_groups() -> None:
 
 
 def test_sections_have_their_heading_and_a_bounded_length() -> None:
-    """Text before the first heading is a section too; a long one is cut between lines, and no line is lost."""
+    """Documents are split into sections of bounded length with their headings, and no line is lost."""
     lines = [f"line {number} of the long part" for number in range(200)]
     text = "intro\n\n# One\n\nfirst\n\n## Two\n" + "\n".join(lines) + "\n"
     units = document_units("a/b.md", text, 9)

@@ -219,7 +219,7 @@ def test_a_long_operation_without_its_body_is_named(filled: Path) -> None:
 
 
 def test_records_that_contradict_themselves_are_named(filled: Path) -> None:
-    """A version under the wrong operation, an operation under the wrong number."""
+    """The check reports a version under another operation, and an operation under another number."""
     with raw(filled) as txn:
         where = VERSION + encode_key((1,))
         txn.put(where, encode_record(where, 9, 0, seal({}, MASKING).data))
@@ -262,7 +262,7 @@ def test_a_bad_page_is_found_without_lmdb(filled: Path) -> None:
 
 @pytest.mark.parametrize("at", [44, 92, 4096 + 44, 4096 + 92])
 def test_wrong_flags_of_a_meta_page_are_found_before_opening(filled: Path, at: int) -> None:
-    """LMDB would end the process at its next write; the store is checked first, and refused."""
+    """Wrong flags in a meta page are reported by the check that runs before the store is opened."""
     assert not needs_check(filled)
     with (filled / "data.mdb").open("r+b") as file:
         file.seek(at)
@@ -283,7 +283,7 @@ def test_a_file_that_is_no_store_is_a_finding(filled: Path) -> None:
 
 
 def test_a_crash_is_a_finding(filled: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The child dies of a signal as a damaged file makes it; the pages are then read without LMDB."""
+    """If the check's child dies of SIGBUS, that is reported, and the pages are read without LMDB."""
     dying = f"import os, sys; '--pages-only' in sys.argv or os.kill(os.getpid(), {int(signal.SIGBUS)});"
     code = f"{dying} from reverie.store.check import main; sys.exit(main(sys.argv[5:]))"
     script = filled.parent / "python"

@@ -58,7 +58,7 @@ def test_a_failed_commit_is_translated(store: Store, error: lmdb.Error, kind: ty
 
 
 def test_an_io_error_on_a_full_disk_is_a_full_disk(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LMDB reports a short write as EIO, whatever the reason was."""
+    """An I/O error of LMDB is reported as DiskFull if the disk or the file size limit has no room."""
     failed = _failed(errno.EIO)
     monkeypatch.setattr(lmdb_env, "_ROOM_BYTES", 1 << 62)
     assert type(commit_error(failed, store.path)) is DiskFull

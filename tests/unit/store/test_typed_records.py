@@ -96,7 +96,7 @@ def test_what_the_store_itself_writes_is_typed_too(store: Store) -> None:
 
 
 def test_a_purge_is_listed_as_purged(store: Store) -> None:
-    """The JSON of a change has `purged` only where it is true."""
+    """The operation of a purge lists the change with `purged` true."""
     write(store, lambda w: w.save(MEMORY, ("mem_1",)))
     write(store, lambda w: w.purge(Kind.MEMORY, ("mem_1",), 10))
     with store.reader(SPACE) as reader:
@@ -207,7 +207,7 @@ OLD: list[tuple[Kind, Key, dict[str, Any], StoredRecord]] = [
 def test_the_json_of_an_earlier_version_loads(
     store: Store, kind: Kind, key: Key, stored: dict[str, Any], record: StoredRecord
 ) -> None:
-    """Absent fields, nulls, fields of a later version and any order of fields."""
+    """JSON of earlier and later versions loads: with absent, null or unknown fields, in any order."""
     put(store, kind, key, {"later": {"deep": [None]}, **stored})
     with store.reader(SPACE) as reader:
         assert reader.load(type(record), key) == record
@@ -248,7 +248,7 @@ def test_the_stored_json_of_an_entry_has_no_empty_field() -> None:
 
 
 def test_optional_fields_are_left_out_and_others_are_null() -> None:
-    """The keys of the stored JSON stay what they were."""
+    """Optional fields without a value are left out of stored JSON; other fields are stored as null."""
     stored = ThreadRecord(id="thr_1", created_at=AT, updated_at=AT).as_json()
     assert stored["usage"] is None
     assert not {"carried", "factor", "cleared"} & stored.keys()
@@ -257,7 +257,7 @@ def test_optional_fields_are_left_out_and_others_are_null() -> None:
 
 
 def test_a_secret_in_any_part_of_a_record_is_redacted(store: Store) -> None:
-    """Tuples and values of any type reach the redactor as lists and dicts."""
+    """Secrets in any field of a record, in tuples and nested values too, are redacted when it is stored."""
     record = msgspec.structs.replace(
         MEMORY, tags=(SECRET,), fields=(("Where", SECRET),), provenance={"deep": (SECRET, [SECRET])}
     )
@@ -293,7 +293,7 @@ def test_json_of_another_shape_is_damage(store: Store) -> None:
 
 
 def test_versions_are_typed(store: Store) -> None:
-    """Newest first or oldest first; a deletion has no record."""
+    """Versions of a record are read as typed records, newest or oldest first; a deletion's value is None."""
     changed = msgspec.structs.replace(MEMORY, content="it snowed")
     write(store, lambda w: w.save(MEMORY, ("mem_1",)))
     write(store, lambda w: w.save(changed, ("mem_1",)))
@@ -305,7 +305,7 @@ def test_versions_are_typed(store: Store) -> None:
 
 
 def test_a_replayed_answer_has_the_type_of_the_first(store: Store) -> None:
-    """A struct is stored as JSON and converted back."""
+    """The answer to a repeated idempotency key is of the same type as the first answer."""
 
     def body(w: Writer) -> MemoryRecord:
         w.save(MEMORY, ("mem_1",))

@@ -50,7 +50,7 @@ def test_a_moved_copy_is_there_once(*, dies: bool, edit: str) -> None:
 
 
 def test_a_copy_of_a_copy_is_no_move() -> None:
-    """A person who copies a conflict copy elsewhere has both."""
+    """A conflict copy that a person copies elsewhere stays, and the second one is a file of its own."""
     sides = opened_conflict(dies=False)
     sides.files[MOVED + COPY] = sides.files[COPY]
 

@@ -54,7 +54,7 @@ def test_the_lines_of_a_text_are_counted_once_whatever_it_is_compared_with() -> 
 
 
 def test_lines_count_as_often_as_they_are_there() -> None:
-    """Half of the longer text's lines is similar enough, less is another document."""
+    """Two files are a rename if half of the longer text's lines are in both, each as often as it occurs."""
     old = [gone(0)]
     lines = text(0, VERSIONS).splitlines(keepends=True)
 

@@ -21,7 +21,7 @@ def goes_on(sides: Sides, line: str) -> None:
 
 
 def test_an_editor_derives_from_its_own_save_although_another_saved_since() -> None:
-    """An agent's lines stay, though neither editor reloads."""
+    """An agent's lines are not lost when two editors that never reload save in turn."""
     sides = sides_after_writes("# T\n\n- one two three\n")
     trip = TRIP.replace("lake", "lake soon")
     text_after_save(sides, TRIP)
@@ -60,7 +60,7 @@ def two_are_open(more: int) -> tuple[Sides, str]:
 
 @pytest.mark.parametrize("more", [0, 1, 2, 3])
 def test_the_other_editor_deletes_nothing_of_an_unseen_save(more: int) -> None:
-    """The other editor's save shows what the first one lacked, so it does not derive from it and deletes nothing."""
+    """A save of the other editor does not delete lines of the first editor's save, which it never loaded."""
     sides, other = two_are_open(more)
 
     text = text_after_save(sides, other.replace("- three", f"{BY_OTHER}- three"))
@@ -84,7 +84,7 @@ def test_the_author_of_the_last_save_may_delete_its_lines(more: int, line: str) 
 
 
 def test_two_editors_save_their_old_buffers_in_turn() -> None:
-    """A save without a change does not prove that the other editor has seen everything."""
+    """When two editors save old buffers in turn, an agent's line stays in some file after every save."""
     one = "# Trip\n\n## train at eight sharp\n## tea from main station here\n- tea by the lake\n- boat at noon tea\n"
     two = one + "- hotel for two nights\n"
     sides = sides_after_writes(one)
@@ -122,7 +122,7 @@ def test_a_stale_save_is_no_move_of_a_deleted_copy(file: tuple[int, int] | None,
 
 
 def test_the_last_five_merged_saves_are_kept() -> None:
-    """Merged saves are kept newest first and each once; an unmerged save needs no text of its own."""
+    """A baseline keeps at most five saves, newest first and each text once; an unmerged save has no text."""
     known = Baseline("a.md", "x", 1)
     for number in (1, 2, 3, 4, 5, 6, 7, 3):
         known = known.with_save(Save(number, f"text {number}"))

@@ -238,7 +238,7 @@ def test_the_snapshot_has_the_accesses_of_each_memory(tmp_path: Path) -> None:
 
 
 def test_forgotten_statements_take_few_bytes(tmp_path: Path) -> None:
-    """A snapshot of many has them compressed; neither it nor the way to it takes as much as their records do."""
+    """A snapshot of many forgotten statements has them compressed, and takes less memory than their records."""
     stored = [
         ForgottenRecord(
             sha256=f"{number:064}",

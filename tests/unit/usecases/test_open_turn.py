@@ -19,7 +19,7 @@ BEHIND = [
 
 @pytest.mark.parametrize("behind", BEHIND)
 def test_a_transcript_has_no_open_turn(behind: list[dict[str, object]]) -> None:
-    """It breaks off behind a tool's result; the same messages without ids, as of an agent's own thread, are open."""
+    """A transcript that breaks off behind a tool's result has no open turn; an agent's own thread has one."""
     transcript = Transcript()
     transcript.user("Please oil the winch.")
     transcript.assistant(text("I will look at it."), call("look", command="cat winch.log"))
