@@ -129,7 +129,7 @@ def _sync_status(line: _Line) -> int:
 def _recall(line: _Line) -> int:
     as_json, limit = line.flag("--json"), line.option("--limit", "-n")
     kind, tag = line.option("--type", "-t"), line.option("--tag")
-    everywhere = line.flag("--all-projects")
+    everywhere, project = line.flag("--all-projects"), _project(line)
     if limit is not None and not (limit.isascii() and limit.isdigit() and 1 <= int(limit) <= 100):
         raise _NotPlainError
     body = {"query": _joined(line.text()), "limit": int(limit or print_answers.RECALL_LIMIT)}
@@ -137,17 +137,19 @@ def _recall(line: _Line) -> int:
     body |= {"tags": [tag]} if tag is not None else {}
     here = print_answers.folder_here()
     body |= {"allProjects": True} if everywhere else {} if here is None else {"folder": here}
+    body |= {} if project is None else {"project": project}
     answer = _ask("POST", "/v1/recall", body)
     _print_json(answer) if as_json else print_answers.print_recall(_answer(answer))
     return 0
 
 
 def _remember(line: _Line) -> int:
-    as_json, kind = line.flag("--json"), line.option("--type", "-t")
+    as_json, kind, project = line.flag("--json"), line.option("--type", "-t"), _project(line)
     text = _joined(line.text())
     if "#" in text:
         raise _NotPlainError
     body = {"content": text, "author": "person"} | ({} if kind is None else {"type": _one_of(kind, _TYPES)})
+    body |= {} if project is None else {"project": project}
     memory = _ask("POST", "/v1/memories", body, changes="remember")
     is_new = not memory.get("existed", False)
     if as_json:
@@ -182,6 +184,16 @@ def _only_json(line: _Line) -> bool:
     if line.text():
         raise _NotPlainError
     return as_json
+
+
+def _project(line: _Line) -> str | None:
+    """Take `--project` and return the absolute path of its folder; raises _NotPlainError for the name of a project."""
+    text = line.option("--project")
+    if text is None:
+        return None
+    if ("/" not in text and text != ".") or ".." in text:
+        raise _NotPlainError
+    return os.path.abspath(os.path.expanduser(text))  # noqa: PTH100, PTH111 - pathlib is not loaded here
 
 
 def _joined(words: list[str]) -> str:

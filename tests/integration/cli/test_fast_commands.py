@@ -6,6 +6,7 @@ import re
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,7 +18,6 @@ from support.daemon import running_daemon
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from support.daemon import Daemon
 
@@ -32,8 +32,11 @@ PLAIN = (
     "recall when do we deploy",
     "recall --json -n 3 when do we deploy --type fact",
     "recall nothing-like-this",
+    "recall --project . when do we test",
+    "recall when do we test --project /nowhere/at/all",
     "remember we deploy on Thursdays",
     "remember we deploy on Thursdays --json",
+    "remember we test on Fridays --project .",
     "note thr-1 ask Ann first --category task",
 )
 NOT_PLAIN = (
@@ -41,6 +44,9 @@ NOT_PLAIN = (
     "recall x --limit 0",
     "recall x --type nonsense",
     "recall x --frequency 3",
+    "recall x --project nonsense",
+    "recall x --project ../other",
+    "remember we test on Fridays --project nonsense",
     "remember ",
     "note thr-none words",
     "note thr-1 words --category nonsense",
@@ -55,6 +61,7 @@ def daemon() -> Iterator[Daemon]:
     with running_daemon() as started:
         with Client(started.socket) as client:
             client.remember(wire.CreateMemory(content="we deploy on Thursdays", type="fact"))
+            client.remember(wire.CreateMemory(content="we test on Fridays", type="fact", project=str(Path.cwd())))
             client.create_thread(id="thr-1")
         yield started
 
@@ -99,7 +106,14 @@ def test_any_other_form_is_left_to_the_tree(
 
 
 @pytest.mark.parametrize(
-    "words", ["status", "recall when do we deploy", "sync status", "remember we deploy on Thursdays"]
+    "words",
+    [
+        "status",
+        "recall when do we deploy",
+        "sync status",
+        "remember we deploy on Thursdays",
+        "recall when do we test --project .",
+    ],
 )
 def test_a_plain_command_loads_few_modules(words: str, daemon: Daemon) -> None:
     program = (
