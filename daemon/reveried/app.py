@@ -259,7 +259,7 @@ def _embedder(model: str) -> Callable[[], Embedder] | None:
 
 
 def _times(clock: Clock) -> tuple[Callable[[], str], Callable[[], int]]:
-    """Return the clock as a function of times in RFC 3339, and as one of milliseconds since 1970."""
+    """Return two functions of the clock: the current time in RFC 3339, and in milliseconds since 1970."""
     return (lambda: text_of(clock.now())), (lambda: int(clock.now().timestamp() * 1000))
 
 

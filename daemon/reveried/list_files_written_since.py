@@ -41,7 +41,7 @@ _BLOCK: Final = 1 << 20
 
 @dataclass(slots=True)
 class Found:
-    """The files, by their path in the folder; `left_out` is how many more were written, `why` the folder was cut short.
+    """Result of a search for new files: their records; `left_out` counts more of them, `why` says why some are missing.
 
     `why` is empty where the folder was read whole.
     """
@@ -126,7 +126,7 @@ def _listed(git: str, folder: Path, found: Found) -> list[str]:
 
 
 def _paths(output: IO[bytes]) -> Iterator[str]:
-    """Yield paths that end with a zero byte, one more than are looked at; those that are not UTF-8 are left out."""
+    """Yield the paths in zero-terminated output, at most LISTED_MAX + 1; those that are not UTF-8 are left out."""
     rest, count = b"", 0
     while block := output.read(_BLOCK):
         *whole, rest = (rest + block).split(b"\0")
@@ -141,7 +141,7 @@ def _paths(output: IO[bytes]) -> Iterator[str]:
 
 
 def _written(base: Path, path: str) -> float:
-    """Return when a regular file was written or moved here; 0 for anything else, and for what is gone."""
+    """Return when a regular file was last written or moved here (s since 1970); 0 for a missing or other file."""
     try:
         found = os.lstat(base / path)
     except OSError:
@@ -150,7 +150,7 @@ def _written(base: Path, path: str) -> float:
 
 
 def _record(base: Path, path: str, agent: str | None, at: str, room: int) -> RunFileRecord | None:
-    """Return the record of a file; None where it cannot be read, leads out of the folder, or `room` has no place."""
+    """Return the record of a file; None if it cannot be read, leads out of the folder, or has over `room` bytes."""
     name = path.replace(os.sep, "/")
     try:
         if not Path(os.path.realpath(base / path)).is_relative_to(base):

@@ -56,7 +56,7 @@ class SessionTexts:
         return self._ready.get((space, thread))
 
     def make(self, services: Services, space: str, thread: str) -> asyncio.Task[dict[str, str]]:
-        """Make the parts of a thread; return the task, which one that is running already is too."""
+        """Start making the parts of a thread and return the task, or the task that is making them already."""
         key = (space, thread)
         if (timer := self._timers.pop(key, None)) is not None:
             timer.cancel()
@@ -106,7 +106,7 @@ class SessionTexts:
         return parts
 
     async def _made(self, services: Services, key: ThreadKey) -> dict[str, str]:
-        """Return the parts of a thread; those that cannot be made are empty."""
+        """Return the texts of all parts of a thread by name; a part that cannot be made is an empty text."""
         parts: dict[str, str] = {}
         for part in PARTS:
             try:
@@ -151,7 +151,7 @@ async def project_index(services: Services, space: str, project: str | None) -> 
 
 
 def fitted(text: str, *, in_bytes: bool) -> str:
-    """Return a text cut to the size that one hook may give: characters as UTF-16 counts them, or bytes of UTF-8."""
+    """Return a text cut to the most that one hook may print: CHARS_MAX bytes of UTF-8, or UTF-16 code units."""
     data = text.encode("utf-8" if in_bytes else "utf-16-le", "replace")
     size_max = CHARS_MAX if in_bytes else 2 * CHARS_MAX
     if len(data) <= size_max:

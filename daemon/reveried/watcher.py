@@ -116,7 +116,7 @@ class Watcher:
         return self.is_complete
 
     def _adapt_watches(self, observer: Any, swap_folder: bytes) -> None:
-        """Have every folder noted that the system's limits keep from being watched: watchdog says nothing of it.
+        """Make watchdog report folders that the system cannot watch, and leave out events of the daemon's own writes.
 
         Its events would be missed, for as long as nobody knew, until the next periodic scan. Of the swap folder moves
         alone are watched: by them our own writes are told from others', and their events are left out where they are
@@ -156,7 +156,7 @@ class Watcher:
 
 
 class _Handler(FileSystemEventHandler):
-    """Handler that turns an event into the paths that it may be about."""
+    """Handler that reports each path of a file system event to `on_change`."""
 
     def __init__(self, root: str, on_change: Callable[[str | None, float], None]) -> None:
         self._prefix = root + os.sep
@@ -174,7 +174,7 @@ class _Handler(FileSystemEventHandler):
 
 
 class OwnWrites:
-    """Filter of events that leaves out moves into or out of the swap folder, which `watches` observe.
+    """Filter of file events that leaves out the daemon's own writes: moves into or out of the swap folder.
 
     Nobody but the daemon moves files there: with each of its writes a draft changes places with the file before, which
     is looked at for late saves then. What the daemon wrote needs no scan, and each event would wake three threads.
@@ -186,7 +186,7 @@ class OwnWrites:
         self._begun: set[int] = set()  # cookies of moves out of the swap folder whose other half is not read yet
 
     def leave_out(self, events: list[InotifyEvent]) -> list[InotifyEvent]:
-        """Return the events of one read without those of own writes."""
+        """Return the events of one read without those of the daemon's own writes."""
         own = {event.cookie for event in events if event.wd in self.watches and event.is_move} | self._begun
         if not own:
             return events
@@ -210,7 +210,7 @@ def _is_hidden(relative: str) -> bool:
 
 
 def _delay_s(path: str) -> float:
-    """Return the seconds from a file's last change until now, the delay of its event; 0 if the file does not tell."""
+    """Return the seconds since a file's last change, by which its event came late; 0 if unknown or implausible."""
     try:
         delay = time.time() - os.lstat(path).st_ctime
     except OSError:

@@ -37,7 +37,7 @@ MILLISECONDS = 1000.0
 
 
 def main() -> None:
-    """Print the figures of writers, then those of readers."""
+    """Print the rate of writing clients, then the times of reading clients, each against a new daemon."""
     with running_daemon() as daemon:
         writers(daemon.socket)
     with running_daemon() as daemon, tempfile.TemporaryDirectory() as scratch:
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def writers(path: Path) -> None:
-    """Print how many memories a second are written."""
+    """Print the memories written per second by many clients, the median of several rounds."""
     rates = []
     for number in range(ROUNDS):
         began = time.perf_counter()
@@ -56,7 +56,7 @@ def writers(path: Path) -> None:
 
 
 def readers(path: Path, echo: Path) -> None:
-    """Print p50 and p99 of calls that read, and the ratio of their p99 to that of the echo server."""
+    """Print p50 and p99 of reading calls by many clients, and the ratio of each p99 to that of a bare echo server."""
     server = multiprocessing.get_context("spawn").Process(target=serve_echo, args=(echo,), daemon=True)
     server.start()
     wait_for(echo)
@@ -88,7 +88,7 @@ def request(method: str, path: str, body: object = None) -> bytes:
 
 
 def remember(round_number: int) -> Callable[[int, int], bytes]:
-    """Return the maker of requests that write a memory of their own."""
+    """Return a function that makes the request by which a client stores its next memory."""
     return lambda client, call: request(
         "POST", "/v1/memories", {"content": f"In round {round_number} client {client} noted fact {call} of the harbour"}
     )

@@ -85,7 +85,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def settled_bytes(home: Path) -> int:
-    """Return the bytes of the store's file on disk after the looks that may compact it."""
+    """Return the bytes of the store's file on disk, after the daemon had time to compact it."""
     time.sleep(3 * QUIET_S)
     return store_file(home).stat().st_blocks * 512
 

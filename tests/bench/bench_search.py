@@ -51,13 +51,13 @@ Asked = list[tuple[str, set[str]]]  # question and the turns with its evidence
 
 
 def conversations() -> list[tuple[list[Said], Asked]]:
-    """Return the turns and questions of each conversation; an empty list where they are not here."""
+    """Return the turns and questions of each LoCoMo conversation; an empty list if the data set is not installed."""
     path = SHARED / "data" / "locomo" / "locomo5.json"
     return [(list(turns(one)), asked(one)) for one in json.loads(path.read_bytes())] if path.exists() else []
 
 
 def turns(conversation: dict[str, Any]) -> Iterator[Said]:
-    """Yield the turns, each session of a conversation as a thread."""
+    """Yield each turn of a conversation: thread (one for each session), time, text with speaker, and turn id."""
     talk, name = conversation["conversation"], conversation["sample_id"]
     for number in itertools.count(1):
         if not isinstance(session := talk.get(f"session_{number}"), list):
@@ -70,7 +70,7 @@ def turns(conversation: dict[str, Any]) -> Iterator[Said]:
 
 
 def asked(conversation: dict[str, Any]) -> Asked:
-    """Return the questions whose evidence is in the conversation."""
+    """Return the questions about a conversation that have evidence in it, each with the turns that are the evidence."""
     there = {turn for *_, turn in turns(conversation)}
     evidence = ({f"{conversation['sample_id']}/{turn}" for turn in each["evidence"]} for each in conversation["qa"])
     pairs = zip((each["question"] for each in conversation["qa"]), evidence, strict=True)
@@ -78,7 +78,7 @@ def asked(conversation: dict[str, Any]) -> Asked:
 
 
 def append(client: Client, said: list[Said]) -> dict[tuple[str, int], str]:
-    """Append every turn as a message; return the turn at each thread and number."""
+    """Append every turn as a message to its thread; return the turn's id by thread and message number."""
     places: dict[tuple[str, int], str] = {}
     for thread, group in itertools.groupby(said, key=lambda turn: turn[0]):
         lines = list(group)
@@ -91,7 +91,7 @@ def append(client: Client, said: list[Said]) -> dict[tuple[str, int], str]:
 
 
 def shares(found: list[str], evidence: set[str]) -> tuple[float, float]:
-    """Return the shares of the evidence among the best 5 and 10."""
+    """Return the share of the evidence that is among the first 5 hits, and among the first 10."""
     return len(evidence & set(found[:5])) / len(evidence), len(evidence & set(found[:10])) / len(evidence)
 
 
@@ -126,7 +126,7 @@ def bench_locomo() -> None:
 
 
 def bench_weights() -> None:
-    """Print the shares of evidence with weights chosen without the conversation that is asked about."""
+    """Print the shares of evidence found for each conversation with the weights that were best on the others."""
     data = conversations()
     if not data:
         return
@@ -169,7 +169,7 @@ def index_of(said: list[Said]) -> tuple[Index, dict[str, str]]:
 
 
 def asked_of(index: Index, names: dict[str, str], questions: Asked) -> tuple[float, float]:
-    """Return the mean shares of the evidence of a conversation's questions."""
+    """Return the mean shares of evidence among the first 5 and 10 hits, over the questions about a conversation."""
 
     def found(text: str) -> list[str]:
         hits = index.search_around(text, 10 * search.SPREAD_FROM, search.surroundings_for(text))
@@ -181,7 +181,7 @@ def asked_of(index: Index, names: dict[str, str], questions: Asked) -> tuple[flo
 
 
 def bench_statements() -> None:
-    """Print how often the session that a statement is about is among the best hits."""
+    """Print how often the session that a statement is about is the first hit, among the first 5 and the first 10."""
     path = SHARED / "data" / "gold" / "session_summaries.json"
     if not path.exists():
         line("statements about sessions", "skipped: ../shared/data/gold is not here")
@@ -203,7 +203,7 @@ def session_in(row: dict[str, Any]) -> re.Match[str] | None:
 
 
 def asked_of_sessions(files: dict[str, Path], texts: list[str]) -> list[list[str | None]]:
-    """Return the sessions of the best ten messages for each text, asked of a daemon with these sessions."""
+    """Return, for each text, the sessions of its ten best hits, from a daemon that has imported these sessions."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         command = [sys.executable, "-m", "reveried.cli", "import", "claude-code", *map(str, files.values())]
         subprocess.run(command, env=daemon.env, check=True, capture_output=True)
@@ -219,7 +219,7 @@ def session_of(source: str, ids: set[str]) -> str | None:
 
 
 def statements(summary: dict[str, Any]) -> Iterator[str]:
-    """Yield the sentences that a reader wrote about a session."""
+    """Yield the sentences of a written summary of a session."""
     learnt = summary.get("learnings") or {}
     yield summary.get("intent") or ""
     yield summary.get("outcome") or ""

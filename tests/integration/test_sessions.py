@@ -58,7 +58,7 @@ def stored_blocks(client: Client, thread: str) -> list[tuple[str, Any]]:
 
 
 def as_block(content: Any) -> Any:
-    """Return a string as one text block, as both forms are equal."""
+    """Return message content that is a string as one text block, and any other content as it is."""
     return {"type": "text", "text": content} if isinstance(content, str) else content
 
 
@@ -77,7 +77,7 @@ def imported(client: Client, path: Path) -> FileReport:
 
 @pytest.mark.parametrize("path", all_sessions(4, count=count(4, 39)), ids=lambda path: path.name[:13])
 def test_every_message_is_there(client: Client, path: Path) -> None:
-    """Both roles' blocks, in order, equal as JSON values; other lines are not among them."""
+    """Every block of user and assistant is stored, in order and equal (notes on local commands are not compared)."""
     report = imported(client, path)
 
     expected, actual = main_line(path), stored_blocks(client, str(report.thread))

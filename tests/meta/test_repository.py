@@ -33,7 +33,7 @@ def modules() -> list[Path]:
 
 
 def test_there_is_one_version() -> None:
-    """Cargo.toml has the version; the daemon's distribution and its pin of the library repeat it."""
+    """The version in Cargo.toml is also the daemon's, that of its pin of the library, and in the changelog."""
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
     daemon = tomllib.loads((ROOT / "daemon" / "pyproject.toml").read_text())["project"]
 
@@ -43,7 +43,7 @@ def test_there_is_one_version() -> None:
 
 
 def test_every_module_has_a_docstring() -> None:
-    """A module begins with one sentence; tests and benchmarks too."""
+    """Every Python file, tests and benchmarks included, has a module docstring."""
     silent = [
         str(path.relative_to(ROOT)) for path in tracked(".py") if not ast.get_docstring(ast.parse(path.read_text()))
     ]
@@ -98,7 +98,7 @@ def test_only_the_wrappers_import_the_native_module() -> None:
 
 
 def test_only_one_module_decodes_types_with_msgspec() -> None:
-    """Its first use of a type in two threads at once crashes the process, unless `decoding` makes it."""
+    """Only `decode_json_and_msgpack` decodes to types with msgspec: elsewhere two threads at once may crash."""
     unsafe = re.compile(r"msgspec\.(?:convert\(|(?:json|msgpack)\.(?:Decoder\((?!\))|decode\([^\n]*type=))")
     found = [
         f"{path.relative_to(ROOT)}: {match.group()}"
@@ -126,7 +126,7 @@ def test_no_unfinished_work_or_silenced_checks() -> None:
 
 
 def test_no_machine_path_is_named() -> None:
-    """No file names a path of a development machine or the development process."""
+    """No file contains a path of a development machine or its registries."""
     leak = re.compile("|".join(("/wo" + "rk/", "/ro" + "ot/[.]", "[.]libr" + "ary\\b", "artifact" + "ory")))
     leaks = [
         f"{path.relative_to(ROOT)}:{number}"
@@ -141,7 +141,7 @@ def test_no_machine_path_is_named() -> None:
 
 
 def test_readme_names_the_two_commands() -> None:
-    """The README has `make run` and `make test`, and CI runs what the README names."""
+    """The README names `make run` and `make test`, and CI runs `make test`."""
     readme = (ROOT / "README.md").read_text()
 
     assert "make run" in readme

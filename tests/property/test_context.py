@@ -105,7 +105,7 @@ def _signed(parts: Parts) -> list[dict[str, Any]]:
 
 
 def _recount(request: dict[str, Any]) -> int:
-    """Return the total of the tokens, counted from the request alone."""
+    """Return the tokens of a request, counted from its blocks and messages alone."""
     blocks = [*request["system"], *(block for message in request["messages"] for block in message["content"])]
     return sum(BLOCK + _held(block) for block in blocks) + MESSAGE * len(request["messages"])
 

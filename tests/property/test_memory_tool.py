@@ -43,7 +43,7 @@ _FOLDER_SIZE = re.compile(r"^\S+(\t\S+/|\t/memories\S*(?<!\.md)(?<!\.txt))$", re
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Iterator[tuple[MemoryTool, BetaLocalFilesystemMemoryTool, Daemon]]:
-    """Return our tool before a daemon of its own, and the reference before an empty folder."""
+    """Yield our memory tool with its daemon, and the `anthropic` package's tool with an empty folder."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         yield MemoryTool(client), BetaLocalFilesystemMemoryTool(str(tmp_path)), daemon
 
@@ -65,7 +65,7 @@ def prune(folder: Path) -> None:
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of every file that is a document, by its path."""
+    """Return the bytes of every .md and .txt file in a folder but MEMORY.md, by its path."""
     files = (path for path in folder.rglob("*") if path.is_file() and path.suffix in {".md", ".txt"})
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files if path.name != "MEMORY.md"}
 
@@ -109,7 +109,7 @@ class Commands:
         return f"/memories/{name}".rstrip("/")
 
     def path(self) -> str:
-        """Return any path, some in a form that is not the shortest, or that leads out."""
+        """Return a random file or folder path; some are not in shortest form, or lead out of the memory folder."""
         chance = self.chance.random()
         if chance < 0.6:
             return self.file()

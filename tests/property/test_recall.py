@@ -50,7 +50,7 @@ def test_a_filtered_search_is_the_filtered_result(
     tags: list[str] | None,
     limit: int,
 ) -> None:
-    """The hits that pass, with their scores and matched words, and up to `limit` of them."""
+    """A filtered search returns the first `limit` hits of the unfiltered one that pass the filter."""
     corpus = build_index(stored)
     every = corpus.search(query, EVERYTHING, EVERYTHING)
 
@@ -62,7 +62,7 @@ def test_a_filtered_search_is_the_filtered_result(
 @settings(max_examples=count(60, 10_000), deadline=None)
 @given(stored=st.lists(memories(), max_size=14), removed=st.sets(st.integers(0, 8)))
 def test_add_many_equals_adding_one_by_one(stored: list[Memory], removed: set[int]) -> None:
-    """The last memory of an id counts, however they were added."""
+    """An index built at once finds the same memories as one built one by one, also after removals."""
     at_once, one_by_one = build_index(stored), Corpus()
     for memory in stored:
         one_by_one.add(memory)

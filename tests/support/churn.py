@@ -1,4 +1,4 @@
-"""Mixed use of a daemon with errors of every code."""
+"""Random requests to a daemon, valid ones and ones that fail, with the statuses that each may be answered with."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ LEFT_MAX = 12  # threads whose deletion waits for some steps: the call that make
 
 
 def plant(home: Path) -> None:
-    """Make two spaces in the store of a daemon that does not run: one with a damaged memory, one without old events."""
+    """Store two spaces while no daemon runs: one with a damaged memory, one whose oldest events were pruned."""
     folder = home / "data" / "store"
     value = {"id": "mem_1", "type": "fact", "content": "the damaged one", "document": "facts/project.md"}
     value |= {"created_at": "2020-01-01T00:00:00.000Z", "updated_at": "2020-01-01T00:00:00.000Z"}
@@ -119,7 +119,7 @@ class Churn:
             self.step(self.chance.choice(self.steps()))
 
     def steps(self) -> list[Callable[[], None]]:
-        """Return every step; those that cost most come once."""
+        """Return the steps to draw from: cheap ones three times, costly ones once, destructive ones if `long`."""
         cheap = [self.refusals, self.unknown, self.stale, self.remember, self.documents, self.cancelled, self.halves]
         dear = [self.thread, self.budgets, self.events, self.full_queue, self.connections, self.other_spaces]
         return [
@@ -148,7 +148,7 @@ class Churn:
         return self.count(answer, allowed, f"{method} {path}")
 
     def count(self, answer: Answer | None, allowed: set[int], call: str = "") -> Answer | None:
-        """Count an answer by its code, and require that its status is one of those `allowed`; return it."""
+        """Count an answer by its code and status, assert that the status is in `allowed`, and return the answer."""
         if answer is not None:
             code = str(answer.json()["error"]) if answer.status >= 400 else "ok"
             with self.lock:
@@ -167,13 +167,13 @@ class Churn:
         return f"{self.name('rule')} {' '.join(self.chance.choices(WORDS, k=8))}"
 
     def delete_thread(self, name: str) -> None:
-        """Delete a thread, again after a later step where the daemon could not, or may not have made it yet."""
+        """Delete a thread; if that fails, note it to be deleted in a later step."""
         answer = self.ask("DELETE", f"/v1/threads/{name}?confirm={name}", {200, 404})
         if answer is None or answer.status not in {200, 404}:
             self.left.append(name)
 
     def forget(self, memory: str) -> None:
-        """Delete a memory, again after a later step where the daemon could not."""
+        """Delete a memory; if that fails, note it to be deleted in a later step."""
         answer = self.ask("DELETE", f"/v1/memories/{memory}", {200, 404, 409})
         if answer is None or answer.status not in {200, 404}:
             with self.lock:
@@ -182,7 +182,7 @@ class Churn:
     # Refusals
 
     def refusals(self) -> None:
-        """400, 401, 405, 413, 415 and 426: requests that no handler sees."""
+        """Send requests that are refused before a handler runs: 400, 401, 405, 413, 415 and 426."""
         self.ask("POST", "/v1/threads", {400}, b"{half")
         self.ask("POST", "/v1/threads", {400}, {"unknown": 1})
         self.ask("GET", "/v1/threads?limit=x", {400})
@@ -195,7 +195,7 @@ class Churn:
             self.count(wire.answer(), {413, 503})
 
     def unknown(self) -> None:
-        """404: nothing of that name."""
+        """Send requests for things that do not exist: 404."""
         for path in ("threads/none", "threads/none/context", "memories/none", "documents/none.md", "archives/0", "x"):
             self.ask("GET", f"/v1/{path}", {404})
         self.ask("POST", "/v1/threads/none/distill?wait=true", {404}, {})
@@ -203,7 +203,7 @@ class Churn:
         self.ask("DELETE", "/v1/memories/none", {404})
 
     def stale(self) -> None:
-        """409: an id that is taken, another version, a used key, too little to distill, an operation that is gone."""
+        """Send requests that conflict (409): a taken id, a stale version, a reused key, too little to distill."""
         name = self.name("thread")
         self.ask("POST", "/v1/threads", {201}, {"id": name})
         self.ask("POST", "/v1/threads", {409, 201}, {"id": name})
@@ -219,7 +219,7 @@ class Churn:
         self.delete_thread(name)
 
     def budgets(self) -> None:
-        """422: a context and a dream with too few tokens."""
+        """Ask for a context and a dream with too few tokens: 422."""
         name = self.name("thread")
         long = "a long request that cannot be made shorter " * 60
         self.ask("POST", "/v1/threads", {201}, {"id": name})
@@ -230,7 +230,7 @@ class Churn:
         self.delete_thread(name)
 
     def other_spaces(self) -> None:
-        """500 for a damaged record, 410 for events that are gone, 403 for a backup with a token."""
+        """Ask for a damaged record (500), for events that were pruned (410), and for a backup with a token (403)."""
         for _ in range(4):
             self.ask("GET", "/v1/memories/mem_1", {500}, headers=DAMAGED)
             self.ask("GET", "/v1/events?after=0", {410}, headers=PRUNED)
@@ -239,7 +239,7 @@ class Churn:
     # Calls that are not finished
 
     def cancelled(self) -> None:
-        """Clients that leave before their answer."""
+        """Send requests and close each connection before its answer."""
         name = self.name("thread")
         body = json.dumps({"id": name}).encode()
         calls = [request("POST", "/v1/threads", body), request("GET", f"/v1/threads/{name}/context")]
@@ -251,7 +251,7 @@ class Churn:
         self.left.append(name)
 
     def halves(self) -> None:
-        """Half a head, and half a body: some are closed at once, some wait for their deadline."""
+        """Send half a head and half a body; close most connections at once, and leave some to the daemon's deadline."""
         for data in (b"GET /v1/hea", b"POST /v1/threads HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\n\r\n{"):
             with contextlib.suppress(*GONE), self.daemon.wire() as wire:
                 wire.send(data)
@@ -259,14 +259,14 @@ class Churn:
                     wire.answer()
 
     def unread(self) -> None:
-        """A client that asks on and on and reads nothing."""
+        """Send many requests on one connection without reading an answer."""
         with contextlib.suppress(*GONE, TimeoutError), self.daemon.wire(1.5) as wire:
             for _ in range(200):
                 wire.send(request("GET", "/v1/openapi.json"))
             time.sleep(1.0)
 
     def events(self) -> None:
-        """Readers of events that leave."""
+        """Open an event stream and close it after its first bytes."""
         with contextlib.suppress(*GONE), self.daemon.wire() as wire:
             wire.send(request("GET", "/v1/events"))
             wire.socket.recv(1 << 12)
@@ -274,7 +274,7 @@ class Churn:
     # Too much at once
 
     def full_queue(self) -> None:
-        """503: more writes than the queue takes."""
+        """Send more writes at once than the daemon's queue takes: some are answered 503."""
         body = json.dumps({"id": self.name("burst")}).encode()
         with contextlib.ExitStack() as open_wires:
             wires = []
@@ -289,7 +289,7 @@ class Churn:
         self.delete_thread(name)
 
     def connections(self) -> None:
-        """503: more connections than are allowed."""
+        """Open more connections than the daemon allows: the next request may be answered 503."""
         with contextlib.ExitStack() as open_wires:
             for _ in range(120):
                 with contextlib.suppress(*GONE):
@@ -297,7 +297,7 @@ class Churn:
             self.ask("GET", "/v1/health", {200, 503})
 
     def full_disk(self) -> None:
-        """507: no file may grow for a moment."""
+        """Forbid the daemon to let files grow, as on a full disk, while it gets writes: 507."""
         resource.prlimit(self.daemon.pid, resource.RLIMIT_FSIZE, (64 << 10, resource.RLIM_INFINITY))
         try:
             for _ in range(8):
@@ -312,12 +312,12 @@ class Churn:
             resource.prlimit(self.daemon.pid, resource.RLIMIT_FSIZE, unlimited)
 
     def stalled(self) -> None:
-        """500: the compute process is stopped for longer than its time limit."""
+        """In one of ten calls, stop the compute process by SIGSTOP, so that requests pass its time limit."""
         if self.chance.random() < 0.1:
             self.killed_compute(signal.SIGSTOP)
 
     def killed_compute(self, stop: signal.Signals = signal.SIGKILL) -> None:
-        """Kill the compute process during a request, which is answered 500."""
+        """Kill or stop the compute process between two requests for a context; 200, 404 or 500 may answer."""
         name = self.name("thread")
         self.ask("POST", "/v1/threads", {201}, {"id": name})
         self.ask("GET", f"/v1/threads/{name}/context", {200, 404, 500})
@@ -342,7 +342,7 @@ class Churn:
             self.forget(forgotten)
 
     def documents(self) -> None:
-        """Write, read and delete a document, and save one as a person does, who wants no copy of what was replaced.
+        """Write, read and delete a document; save a file as a person does, and delete the conflict copies of it.
 
         Copies would be more and more documents, also those whose deletion waits for a person, and what the daemon knows
         of each of them more and more memory.

@@ -27,7 +27,7 @@ ANSWER_S = 60.0  # far above what an answer takes, on a machine with much else t
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One HTTP answer, unparsed but for status and headers."""
+    """One HTTP answer: status, headers and the body's bytes."""
 
     status: int
     headers: dict[str, str]
@@ -39,7 +39,7 @@ class Answer:
 
 
 class Wire:
-    """One connection, at the level of bytes."""
+    """One raw connection to the daemon's socket: sends bytes and reads answers."""
 
     def __init__(self, path: Path, timeout: float = ANSWER_S) -> None:
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -58,7 +58,7 @@ class Wire:
         self.socket.close()
 
     def send(self, data: bytes) -> None:
-        """Send all of `data`; a closed connection is seen only in `answer`."""
+        """Send all of `data`; an error is ignored if the other end has closed the connection."""
         try:
             self.socket.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
@@ -226,7 +226,7 @@ def environment(home: Path, **settings: str) -> dict[str, str]:
 
 
 def _end_of(daemon: Daemon) -> str:
-    """Return how the process ended, or that it runs, and the end of its log.
+    """Return as text whether the daemon's process runs or with what status it ended, and the end of its log.
 
     A crashing process closes its sockets first and can be waited for a moment later: a test may fail before it ended.
     """

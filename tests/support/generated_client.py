@@ -85,7 +85,7 @@ def _options(call: Any, name: str) -> list[Any]:
 
 
 def _file() -> Any:
-    """Return the bytes of an upload, as the made client takes them."""
+    """Return a small file to upload, as the generated client's `File`."""
     return importlib.import_module("made.types").File(payload=io.BytesIO(b"{}\n"))
 
 

@@ -1,4 +1,4 @@
-"""A session of agents and a person in a daemon's folder, step by step, and the states that it may leave."""
+"""The steps of a session in which agents and a person edit a daemon's folder, and the folder's state after them."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ class Session:
         ]
 
     def opens(self, path: str) -> None:
-        """Open the file once it exists."""
+        """Wait until folder and store agree, then read a file into the person's buffer."""
         self.tree.agree()
         self.buffer = self.tree.read(path)
 
     def saves(self, path: str, text: str) -> None:
-        """Save the file, and wait until the daemon stored it."""
+        """Save a text as a person does, and wait until folder and store agree."""
         self.tree.save(path, text)
         self.tree.agree()
 

@@ -35,13 +35,13 @@ MODEL = "claude-opus-5-5"
 
 @dataclass
 class MessagesApi:
-    """The server's state: `signed` are all thinking blocks ever returned (None: any is accepted)."""
+    """A stand-in for the Messages API; `signed` are the thinking blocks it accepts (None: any)."""
 
     signed: list[dict[str, Any]] | None = None
     cleared: list[list[str]] = field(default_factory=list)  # the ids cleared in each accepted request
 
     def answer(self, body: dict[str, Any], betas: list[str]) -> tuple[int, dict[str, Any]]:
-        """Return status and body of the answer to one request."""
+        """Return status and body for a request: 400 with all violations, or a reply."""
         errors = violations({**{name: body.get(name) for name in TOP - {"betas"}}, "betas": betas}, self.signed)
         errors += [f"extra inputs: {name}" for name in set(body) - TOP - {"model", "max_tokens", "tools", "thinking"}]
         if HEADER not in betas:
@@ -65,7 +65,7 @@ class ScriptedApi(MessagesApi):
     requests: list[dict[str, Any]] = field(default_factory=list)
 
     def answer(self, body: dict[str, Any], betas: list[str]) -> tuple[int, dict[str, Any]]:
-        """Return status and body of the answer to one request."""
+        """Return status and body for a request: 400 if invalid, else the next of `replies` (529 if none is left)."""
         self.requests.append(body)
         status, message = super().answer(body, betas)
         if status != 200:
@@ -128,7 +128,7 @@ def serving(path: Path, api: MessagesApi) -> Iterator[None]:
 
 
 def _edited(body: dict[str, Any]) -> tuple[list[str], int]:
-    """Return the ids of tool uses whose results are cleared, and the tokens that this frees.
+    """Return the ids of tool uses whose results a request's context editing clears, and the tokens that it frees.
 
     Beyond the trigger all but the last `keep` results go, if they free at least `clear_at_least`.
     """
@@ -194,7 +194,7 @@ class _Server(socketserver.ThreadingUnixStreamServer):
 
 def _handler(api: MessagesApi) -> type[http.server.BaseHTTPRequestHandler]:
     class Messages(http.server.BaseHTTPRequestHandler):
-        """`POST /v1/messages`."""
+        """The HTTP handler of `POST /v1/messages`."""
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))

@@ -47,7 +47,7 @@ def _climbing() -> Iterator[str]:
 
 
 def _decorated() -> Iterator[str]:
-    """Yield names with something before or behind them, among them plain ones that lead nowhere else."""
+    """Yield names with a prefix and suffix around a path, some of which climb out, and ordinary document names."""
     for prefix, target, suffix, depth in itertools.product(_PREFIXES, _TARGETS, _SUFFIXES, (0, 0, 1, 4)):
         yield f"{prefix}{'../' * depth}{target}{suffix}"
     for number, target in itertools.product(range(60), _TARGETS):  # ordinary names that a document may have

@@ -1,4 +1,4 @@
-"""A provider's server with the answers of a model to a short talk, and what tests compare before and after."""
+"""Settings, scripted answers and assertions for tests of a daemon whose model is a local provider's server."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ GOOD = memory(
 
 
 def extraction(*memories: dict[str, Any]) -> str:
-    """Return the text of an extraction with these memories."""
+    """Return the JSON text of a model's extraction that has these memories."""
     return json.dumps({"memories": list(memories), "episodes": [], "wrong": []})
 
 
@@ -61,12 +61,12 @@ WAIT_S = 3.5
 
 
 def said(text: str, **options: Any) -> Callable[[Connection], None]:
-    """Answer extractions with this text, and consolidations well."""
+    """Return a server script that answers extractions with `text` and consolidations with a valid answer."""
     return by_purpose(extract=answer(text, **options), consolidate=CONSOLIDATED)
 
 
 def settings(server: FaultModelServer, **more: str) -> dict[str, str]:
-    """Return the environment of a daemon that asks this provider."""
+    """Return the environment variables of a daemon that uses this provider's server as its model."""
     return {
         "REVERIE_DISTILLER_KIND": "anthropic",
         "REVERIE_DISTILLER_BASE_URL": server.url,
@@ -78,7 +78,7 @@ def settings(server: FaultModelServer, **more: str) -> dict[str, str]:
 
 
 def warm_up(client: Client, server: FaultModelServer) -> None:
-    """Return once the model processes have started, which takes longer than the deadline of a test."""
+    """Wait until both model processes have started and answer a check."""
     server.script(answer('{"ok": true}'))
 
     def answers() -> bool:
@@ -99,14 +99,14 @@ def state(client: Client, daemon: Daemon) -> tuple[Any, dict[str, bytes]]:
 
 
 def new_thread(client: Client) -> str:
-    """Return a thread with the talk."""
+    """Create a thread with the test's talk, and return its id."""
     thread = client.create_thread().id
     client.append(thread, TALK)
     return thread
 
 
 def spent(client: Client, *roles: str) -> tuple[int, int, int, int]:
-    """Return today's calls, input tokens, output tokens and calls without a known end; of the strong role unless named.
+    """Return today's calls, input and output tokens, and calls without a known end, of these roles (default: strong).
 
     The cheap one is asked for working states in the background.
     """
@@ -120,7 +120,7 @@ def spent(client: Client, *roles: str) -> tuple[int, int, int, int]:
 
 
 def nothing_leaked(server: FaultModelServer, daemon: Daemon) -> None:
-    """Assert that no request has the secret of the talk, and that the log has neither it nor the key nor an answer."""
+    """Assert that no request has the talk's secret, and no line of the log a secret, the key or an answer's text."""
     for seen in (*server.requests, *server.background):
         assert SECRET.encode() not in seen.raw
         assert seen.headers["authorization"] == f"Bearer {KEY}"

@@ -1,4 +1,4 @@
-"""Standing wishes, each in the words in which it was forgotten and in other words that mean the same."""
+"""Pairs of standing wishes: one as it was forgotten, and another in other words with the same meaning."""
 
 from __future__ import annotations
 

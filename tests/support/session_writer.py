@@ -23,13 +23,13 @@ def text_block(text: str) -> dict[str, Any]:
 
 
 def thinking_block(text: str) -> dict[str, Any]:
-    """Return a thinking block with a signature, as the API signs it."""
+    """Return a thinking block with a made-up signature."""
     return {"type": "thinking", "thinking": text, "signature": f"c2ln{len(text):06}"}
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool call with its result; a `result` of None is a call that was never answered."""
+    """A tool call with its result; a `result` of None means that the call was never answered."""
 
     name: str
     arguments: dict[str, Any]
@@ -62,7 +62,7 @@ class SessionWriter:
         return f"msg_{self.number:03}{self._replies:06}"
 
     def bytes(self) -> bytes:
-        """Return the file's bytes."""
+        """Return the lines as the bytes of a session file."""
         return b"".join(orjson.dumps(line) + b"\n" for line in self.lines)
 
     def add(self, kind: str, **fields: Any) -> str:
@@ -102,7 +102,7 @@ class SessionWriter:
             self._assistant(block, "end_turn")
 
     def tools(self, *calls: ToolCall, before: tuple[dict[str, Any], ...] = (), interleaved: bool = False) -> None:
-        """Append a reply that opens with the blocks `before` and makes `calls`, and the results of the calls.
+        """Append a reply with the blocks `before` and the tool calls, and the result of each call.
 
         `interleaved` writes each result right behind its call, as the client does when a tool is quick; otherwise all
         results follow the whole reply.
@@ -124,7 +124,7 @@ class SessionWriter:
             self._result(identity, line, call)
 
     def compact(self, summary: str, tokens_before: int) -> None:
-        """Append the boundary of a compaction and the client's own summary behind it."""
+        """Append a compaction as the client records it: the boundary line, then the client's summary."""
         self.compactions += 1
         end, self.parent = self.parent, None
         self.add(

@@ -97,7 +97,7 @@ def scan_and_read(root: Root, known: Collection[str] = ()) -> tuple[Scan, dict[s
 
 
 def root_failure(root: Root) -> str:
-    """Return the reason for which the root fails its verification."""
+    """Assert that the root fails its verification; return the reason."""
     with pytest.raises(Conflict) as stopped:
         root.verify()
     return str(stopped.value.details["reason"])

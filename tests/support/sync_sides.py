@@ -43,7 +43,7 @@ class Sides:
     notices: list[tuple[SaveNotice, int]] = field(default_factory=list)  # of saves, each with its operation
 
     def put(self, path: str, text: str) -> int:
-        """Store a text as the document; return the operation."""
+        """Store a text as an agent does; return the number of the operation."""
         self.operation += 1
         if path in self.gone:
             self.versions[path] = [replace(version, former=True) for version in self.versions.get(path, [])]
@@ -54,13 +54,13 @@ class Sides:
         return self.operation
 
     def delete(self, path: str) -> None:
-        """Delete a document."""
+        """Delete a document as an agent does."""
         self.operation += 1
         self.gone.add(path)
         self.blocks.pop(path, None)
 
     def save(self, path: str, text: str) -> None:
-        """Let a person save a file."""
+        """Save a file as a person does."""
         self.files[path] = text.encode()
         self.saved_at[path] = self.now_ms
 
@@ -77,7 +77,7 @@ class Sides:
         return StoredDocument(path, versions[0].text, versions[0].operation)
 
     def state(self, path: str) -> PathState:
-        """Return the state of a path."""
+        """Return document, baseline, file and versions of a path, as a scan gives them to `reconcile`."""
         return PathState(
             path,
             document=self.document(path),
@@ -92,7 +92,7 @@ class Sides:
         return sorted({*self.files, *self.baselines, *(path for path in self.versions if path not in self.gone)})
 
     def plan(self, paths: Iterable[str] | None = None) -> Plan:
-        """Return the plan of a scan."""
+        """Return the sync plan for these paths, by default for all."""
         scanned = self.paths() if paths is None else sorted(set(paths))
         return self.plan_for(self.state(path) for path in scanned)
 
@@ -131,11 +131,11 @@ class Sides:
         raise AssertionError(f"sync does not come to rest: {plan}")
 
     def agrees(self, path: str) -> bool:
-        """Return True if a file has the document's text."""
+        """Return True if a file, its secrets redacted, has the document's text."""
         return REDACTOR.text(self.files[path].decode()) == self.text(path)
 
     def late_write(self, path: str, text: str) -> None:
-        """Let a person save into the file that was displaced by the last write or removal, and merge it."""
+        """Save as a person into the file that the last write or removal displaced, and merge that save."""
         data = self.files.get(path)
         state = replace(
             self.state(path), data=text.encode(), saved_at=None, disk_sha256="" if data is None else sha256(data)
@@ -144,7 +144,7 @@ class Sides:
             step()
 
     def named(self) -> set[str]:
-        """Return the words that were named as left out by saves: the version before each of them has them."""
+        """Return the words that the notices of saves report as left out."""
         found: set[str] = set()
         for notice, operation in self.notices:
             if notice.left_out:
@@ -175,7 +175,7 @@ class Sides:
         self.blocks[path] = list(zip(new, lines, strict=True))
 
     def _commit(self, plan: Plan, before: dict[str, Baseline], puts: dict[str, int]) -> bool:
-        """Commit a plan's store side, or nothing if a document or baseline has changed meanwhile."""
+        """Commit a plan's changes of documents and baselines; return False if one of them has changed meanwhile."""
         bases = [
             *((put.path, put.basis) for put in plan.puts),
             *((delete.path, delete.basis) for delete in plan.deletes),
@@ -276,7 +276,7 @@ def conflict_copies(sides: Sides) -> list[str]:
 
 
 def sides_after_writes(*texts: str, path: str = PATH) -> Sides:
-    """Return sides after agents wrote these texts, an hour apart; the last one was written to disk just now."""
+    """Return sides in sync to which agents wrote these texts, an hour apart; the last one was written just now."""
     sides = Sides()
     for text in texts:
         sides.now_ms += 60 * MINUTE

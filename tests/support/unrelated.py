@@ -1,4 +1,4 @@
-"""A hundred prompts that have nothing to do with the stores of the tests: questions, requests, small talk."""
+"""A hundred prompts about nothing that the tests store: questions, requests, small talk."""
 
 from __future__ import annotations
 

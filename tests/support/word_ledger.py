@@ -33,7 +33,7 @@ def words(text: str) -> set[str]:
 
 @dataclass(slots=True)
 class Buffer:
-    """A file open in an editor: the loaded text, its current text, and every word ever displayed.
+    """A file open in an editor: the text as loaded, as edited, and every word that it ever showed.
 
     `turn` is the number of saves of the path before it was loaded.
     """
@@ -65,7 +65,7 @@ class WordLedger:
         return f"w{next(self.numbers)}"
 
     def line(self) -> str:
-        """Return a new line of one to five words, one in ten of them common."""
+        """Return a random markdown line of one to five words; one word in ten is `tea`, the others are unique."""
         mark = self.pick.choice(("- ", "- ", "- ", "- ", "## ", "  "))
         length = self.pick.randint(1, 5)
         return mark + " ".join("tea" if self.pick.random() < 0.1 else self.word() for _ in range(length))
@@ -112,29 +112,29 @@ class WordLedger:
         return end.join(lines)
 
     def note(self, path: str, text: str) -> None:
-        """Record a text that was on disk or in the store."""
+        """Record a text that is on disk or in the store as a version of a path."""
         self.stored.setdefault(path, set()).update(words(text))
         if text not in self.texts[path][-1:]:
             self.texts[path].append(text)
 
     def write(self, new: set[str], whence: str) -> None:
-        """Record words that must not be lost from now on."""
+        """Record words that must not be lost from now on, with a description of who wrote them where."""
         self.written.update(dict.fromkeys(new, whence))
         self.replaced -= new
 
     def replace(self, old: set[str]) -> None:
-        """Record words removed by an author who had read them."""
+        """Record words that an author who had read them has removed, so that they may be lost."""
         self.replaced |= old
 
     def rest(self, there: set[str]) -> set[str]:
-        """Return the words lost when folder and store agree on `there`, and start over from these texts."""
+        """Return the words that are lost if `there` are all words left, and start over with `there`."""
         lost = self.written.keys() - there - self.replaced
         self.written = {word: self.written.get(word, "there") for word in there}
         self.replaced = set()
         return lost
 
     def load(self, path: str, text: str) -> Buffer:
-        """Open a file in an editor; saving it unchanged writes a text that existed before."""
+        """Return a buffer with this text of a file, recorded as a version of the path."""
         if text:
             self.texts[path].append(text)
         return Buffer(path, text, text, self.turns[path], words(text))
@@ -156,14 +156,14 @@ class WordLedger:
         buffer.seen, buffer.loaded, buffer.turn = seen, buffer.text, self.turns[path]
 
     def put(self, path: str, text: str, disk: str | None) -> None:
-        """Write a text at a path by an author who has read the current one."""
+        """Record a text that an author who has read the file writes in its place."""
         new = words(text)
         self.take(path, disk, keep=new)
         self.saved[path] |= new
         self.texts[path].append(text)
 
     def inherit(self, path: str, text: str, disk: str | None) -> None:
-        """Record a text at `path` that was derived elsewhere from an earlier one of it.
+        """Record that a text at `path` was merged from an older version: old words no longer on disk count as replaced.
 
         What it still has from then, and is no longer on the disk, was replaced by an author who had seen it: it may
         stay away.
@@ -172,7 +172,7 @@ class WordLedger:
         self.replace((earlier & words(text)) - words(disk or ""))
 
     def take(self, path: str, disk: str | None, *, keep: set[str] | None = None) -> None:
-        """Remove a file, or all of it but some words, by an author who has read it."""
+        """Record that an author who has read a file removes it, or all of its words but `keep`."""
         gone = words(disk or "") | self.stored.get(path, set()) | self.saved[path]
         self.replace(gone - (keep or set()))
         self._turned(path, gone)

@@ -1,4 +1,4 @@
-"""Hooks of agents' clients: the input of one in, what it prints out.
+"""Answer the hooks that agents' clients run: read the input of one hook, return the text that it prints.
 
 A hook is never an error for its client and never waits long: what is not ready when a session starts is shown with the
 next prompt. What it prints enters a prompt, so it is framed as remembered data.
@@ -63,7 +63,7 @@ class HookInput(msgspec.Struct):
 
 @dataclass(slots=True)
 class _Shown:
-    """The parts (with the time) and memories that a session was shown, and the parts that were not ready in time."""
+    """Parts (with their time) and memories that a session was shown, and functions for parts that were not ready."""
 
     compacting: bool = False
     parts: dict[str, float] = field(default_factory=dict)
@@ -79,7 +79,7 @@ class SessionMemory:
         self.tasks: set[asyncio.Task[Any]] = set()
 
     def of(self, space: str, thread: str) -> _Shown:
-        """Return what a session was shown, by its thread."""
+        """Return the record of what a session was shown, by its thread; a new one for a session not seen before."""
         shown = self._shown.setdefault((space, thread), _Shown())
         self._shown.move_to_end((space, thread))
         if len(self._shown) > SESSIONS_MAX:
@@ -275,7 +275,7 @@ async def _recalled(hook: _Hook, prompt: str) -> str:
 
 
 async def _stop(hook: _Hook) -> str:
-    """Have the turn that has ended read, and the texts made once no other follows at once."""
+    """Have the ended turn read from the transcript, and the thread's texts made later unless another turn follows."""
     await _ensure_begun(hook)
     hook.services.follower.look(hook.key)
     hook.services.texts.make_later(hook.services, hook.space, hook.thread)
@@ -297,7 +297,7 @@ async def _make_now(hook: _Hook) -> None:
 
 
 async def _post_compact(hook: _Hook) -> str:
-    """Have the client's own summary read from the transcript."""
+    """Have the transcript read, so that the client's own summary of the compaction is stored."""
     await _ensure_begun(hook)
     hook.services.follower.look(hook.key)
     return ""

@@ -179,7 +179,7 @@ _COMMANDS: dict[str, Callable[[_Line], int]] = {
 
 
 def _only_json(line: _Line) -> bool:
-    """Return True for `--json`. Raises _NotPlainError for any other word."""
+    """Return True if `--json` is among the words. Raises _NotPlainError if any other word is."""
     as_json = line.flag("--json")
     if line.text():
         raise _NotPlainError
@@ -214,7 +214,7 @@ def _print_json(value: object) -> None:
 
 
 def _answer(value: object) -> Any:
-    """Return an object as an `Answer`, the objects of a list too, and anything else as it is."""
+    """Return JSON with its objects as `Answer`: an object, or those in a list; any other value as it is."""
     if isinstance(value, list):
         return [_answer(item) for item in value]
     return Answer(value) if isinstance(value, dict) else value

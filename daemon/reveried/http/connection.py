@@ -192,7 +192,7 @@ class Connection(asyncio.Protocol):
         self._url += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header. Trailers are counted and dropped: nothing of a request may be changed after its body."""
+        """Add a header to the request; a trailer, which comes after the body, is counted and dropped."""
         self._count_head(len(name) + len(value) + len(b": \r\n"))
         if self._phase is Phase.HEAD:
             name = name.lower()
@@ -301,7 +301,7 @@ class Connection(asyncio.Protocol):
     # Refusal and deadlines
 
     def _stop(self, error: ReverieError) -> None:
-        """End the parse from inside a parser callback.
+        """Stop the parser by raising `error` inside one of its callbacks, and remember it.
 
         Raises:
             ReverieError: `error`, which httptools replaces by an error of its own.
@@ -347,7 +347,7 @@ class Connection(asyncio.Protocol):
         self._transport.abort()
 
     def _set_read_timer(self, seconds: float, callback: Callable[[], None]) -> None:
-        """Call `callback` after `seconds` and one more pass of reading, unless the timer is cancelled before.
+        """Set a timer that calls `callback` after `seconds`, once the event loop has read from the socket again.
 
         After a suspension (SIGSTOP, a laptop's sleep) every deadline has passed, and the event loop runs timers before
         it reads: without that pass a request that waits in the socket would be thrown away.

@@ -88,7 +88,7 @@ async def prompt(call: Call, client: Client, thread: str, name: str, given: Mapp
 
 
 async def _continue(call: Call, client: Client, thread: str, asked: str | None) -> str:
-    """Return the context of a thread as text, below what to do with it."""
+    """Return an earlier thread's context as text, with the instruction to continue its work above it."""
     if asked is None:
         project = await project_of(call, client, thread)
         newest = await _newest(call, project)
@@ -100,7 +100,7 @@ async def _continue(call: Call, client: Client, thread: str, asked: str | None) 
 
 
 async def _handoff(call: Call, client: Client, thread: str) -> str:
-    """Return what to write down, above the working state and the notes that are there already."""
+    """Return the instruction to write a handover, followed by the current working state and notes."""
     state = (await resources.contents(call, client, resources.STATE, thread))["text"]
     notes = (await resources.contents(call, client, resources.NOTES, thread))["text"]
     words = _HANDOFF.format(note=_named("note"), state=_named("working_state_set"))
@@ -114,14 +114,14 @@ async def _review(call: Call, client: Client, thread: str) -> str:
 
 
 def _named(tool: str) -> str:
-    """Return a tool's name in backticks. Raises KeyError for one that there is not."""
+    """Return a tool's name in backticks. Raises KeyError if there is no such tool."""
     if tools.tool_named(tool) is None:
         raise KeyError(tool)
     return f"`{tool}`"
 
 
 async def thread_ids(call: Call, client: Client, thread: str, begins: str) -> list[str]:
-    """Return the ids of this project's threads that begin with a text, those first that grew last."""
+    """Return the ids of the project's threads that have messages and begin with `begins`, those last extended first."""
     newest = await _newest(call, await project_of(call, client, thread))
     return [one.id for one in newest if one.id.startswith(begins) and one.message_count]
 

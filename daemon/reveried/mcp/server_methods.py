@@ -69,7 +69,7 @@ async def result(call: Call, client: Client, request: Request) -> Result | Quest
 
 
 def sentence(error: ReverieError) -> str:
-    """Return what failed and what to do next."""
+    """Return an error as one line of text: its message and its hint on what to do next."""
     return f"{error.message}; {error.hint}" if error.hint else error.message
 
 
@@ -121,7 +121,7 @@ def declined() -> Result:
 
 
 def _question(call: Call, given: dict[str, Any]) -> Question | None:
-    """Return the question before a deletion; None where the call is wrong, which then says so itself."""
+    """Return the question to ask before a file is deleted; None if the arguments are wrong or there is no such file."""
     try:
         path = writable_path(convert(given, MemoryDeleteInput).path)
     except (msgspec.ValidationError, ValidationError):
@@ -201,7 +201,7 @@ async def _prompt(call: Call, client: Client, request: Request) -> Result:
 
 
 async def _complete(call: Call, client: Client, request: Request) -> Result:
-    """Return what a thread's id or a document's path may go on with."""
+    """Return the thread ids or document paths that complete what the user has typed (MCP `completion/complete`)."""
     ref, argument = request.params.get("ref"), request.params.get("argument")
     if not isinstance(ref, dict) or not isinstance(argument, dict) or not isinstance(argument.get("value"), str):
         raise RpcError(protocol.INVALID_PARAMS, "`ref` and `argument` say what is to be completed")

@@ -85,7 +85,7 @@ class Batches:
         self._poll_s = poll_s
 
     def under_way(self, space: str, *, learning: bool) -> list[BatchEntry]:
-        """Return the batches of a space whose answers are not used yet: of learning, which reads threads, or dreams."""
+        """Return the batches of a space whose answers are not used yet: those of learning, or else those of dreams."""
         return [entry for entry in self._entries() if entry.space == space and bool(entry.through) == learning]
 
     async def send(self, space: str, requests: Sequence[ModelRequest], through: Mapping[str, int]) -> None:
@@ -195,7 +195,7 @@ class Batches:
         return ""
 
     async def _looked_into(self, batch: str, entry: BatchEntry) -> list[_Result] | None:
-        """Return the results of a batch that may be another program's: none if it is gone, None if it has not ended.
+        """Return the results of a batch that may not be ours: an empty list if it is gone, None if it has not ended.
 
         Raises:
             ModelFailed: the provider refuses to answer.
@@ -266,7 +266,7 @@ def _is_gone(failure: ModelFailed) -> bool:
 
 
 def _used(result: _Result) -> UsedTokens:
-    """Return what a request of a batch used; unknown where its answer cannot be read."""
+    """Return the tokens that a request of a batch used; unknown if it was billed without a readable answer."""
     answer = result.outcome.answer
     if answer is not None:
         return UsedTokens(input=answer.input_tokens, output=answer.output_tokens, cached=answer.cached_tokens)

@@ -94,7 +94,7 @@ class Upstream:
 
 
 async def _accepted(connection: socket.socket) -> None:
-    """Read a proxy's answer to CONNECT. Raises OSError unless it is 200."""
+    """Read a proxy's answer to CONNECT. Raises OSError unless its status is 200."""
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         # One byte at a time: what follows the head belongs to the provider.

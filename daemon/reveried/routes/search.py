@@ -50,7 +50,7 @@ async def _search_space(services: Services, space: str, request: wire.SearchRequ
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A request with what its fields mean: the name of its project, its times in milliseconds."""
+    """A search request with its fields resolved: the project's name, and the times in milliseconds since 1970."""
 
     services: Services
     space: str
@@ -96,14 +96,14 @@ def _messages(asked: _Asked) -> list[wire.SearchHit]:
 
 
 def _place(hit: wire.SearchHit) -> tuple[str, int]:
-    """Return the thread and the number of a found message."""
+    """Return the thread id and the message number of a search hit."""
     assert hit.thread is not None
     assert hit.message is not None
     return hit.thread.id, hit.message.seq
 
 
 def _sections(asked: _Asked) -> list[wire.SearchHit]:
-    """Return the sections of documents."""
+    """Return the sections of documents that match a search request, best first."""
     services, space, request, project = asked.services, asked.space, asked.request, asked.project
     accepted = within(kind="document", since=asked.since, before=asked.before)
     limit = request.limit if project is None else request.limit * LOOKED_AT
@@ -118,7 +118,7 @@ def _sections(asked: _Asked) -> list[wire.SearchHit]:
 
 
 def _memories(asked: _Asked) -> list[wire.SearchHit]:
-    """Return the memories; a search is no access of them."""
+    """Return the memories that match a search request, best first; they are not counted as recalled."""
     services, space, request, project = asked.services, asked.space, asked.request, asked.project
     limit = request.limit * LOOKED_AT
     found = services.recall.search(

@@ -183,7 +183,7 @@ class _Operations:
         return {hit.id: hit.score for hit in self._index.search(query, len(found), within)} if found else {}
 
     def _text(self, stored: _Stored) -> str:
-        """Return what a query searches: all texts of an item, those at the paths of its `index`, or none."""
+        """Return the text of an item that a search looks at: all its texts, those at its `index` paths, or none."""
         if stored.index is False:
             return ""
         if stored.index is None:
@@ -192,7 +192,7 @@ class _Operations:
         return "\n".join(text for path in stored.index for text in at(stored.value, tokens(path)))
 
     def _item(self, stored: _Stored, score: float | None = None) -> Any:
-        """Return an item as LangGraph has it: the caller may change it."""
+        """Return a stored item as LangGraph's `SearchItem`, with a copy of its value that the caller may change."""
         return self._base.SearchItem(
             namespace=stored.namespace,
             key=stored.key,
@@ -212,7 +212,7 @@ class _Operations:
 
 
 def _change(op: Any) -> dict[str, Any]:
-    """Return the value that a put or a deletion is stored as. Raises ValidationError."""
+    """Return the JSON value that records a put or a deletion. Raises ValidationError for a value that is not JSON."""
     change = {"namespace": list(op.namespace), "key": op.key}
     if op.value is None:
         return change

@@ -68,7 +68,7 @@ class Item:
         return parse_wish(self.content) if self.scope.partition("@")[0] in WISHES else None
 
     def write(self, tags: Iterable[str], index: int, at: str | None) -> None:
-        """Take index and time of the candidate that now gives the content, and add its tags."""
+        """Record that a candidate gave the item its content: take the candidate's index and time, add its tags."""
         self.tags = tuple(dict.fromkeys((*self.tags, *tags)))
         self.stated_at, self.index, self.written_now = at, index, True
         if self.candidate is not None:
@@ -145,7 +145,7 @@ class WorkingSet:
             yield self._by_wish.setdefault(key, {})
 
     def as_stored(self, candidates: Sequence[Candidate]) -> None:
-        """Give every item the time and the tags that the store will have for it after this consolidation.
+        """Give every item the time and tags that will be stored for it, so that the next consolidation sees the same.
 
         Then a pass that changes nothing is one that the next consolidation repeats, so that it changes nothing either.
         """
@@ -199,7 +199,7 @@ class WorkingSet:
         return min(matches, default=None, key=lambda position: (not self.items[position].owned_by_person, position))
 
     def similar(self, statement: Statement, scope: str) -> list[int]:
-        """Return positions of a scope's items that share words or the subject with a statement, most similar first."""
+        """Return positions of items in `scope` that share words or the subject with a statement, most similar first."""
         shared: Counter[int] = Counter()
         for word in statement.words:
             postings = self._postings.get(word, ())
@@ -224,7 +224,7 @@ class WorkingSet:
         return sorted(alive)[:_SIMILAR_MAX]
 
     def fingerprint(self) -> tuple[int, int]:
-        """Return count and hash sum of the items that are not as stored, to tell two moments of a run apart.
+        """Return count and hash sum of the items that differ from the store; if equal, a pass has changed nothing.
 
         Only valid inside one run: Python's hash of a text differs from process to process.
         """
@@ -256,7 +256,7 @@ class WorkingSet:
 def neighbours(
     candidates: Iterable[Candidate], statements: Iterable[Statement], existing: Sequence[Memory]
 ) -> list[Memory]:
-    """Return the memories that one of the candidates can be compared with, in their order.
+    """Return the existing memories that at least one candidate can be compared with, in their order.
 
     They share a word that carries meaning, the subject, the text or what is wished with a candidate, and are of a
     candidate's project or of the person: all that `identical`, `similar` and `opposed` can find for one. `statements`

@@ -127,7 +127,7 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
 
 
 def additions(others: Summary, before: Summary | None = None) -> list[tuple[Section, str]]:
-    """Return the lines of a summary by rules that may complete the one of a model (`complete`), with their sections.
+    """Return the lines of a rule-made summary that may complete a model's summary (`complete`), with their sections.
 
     Where things stand at the end (`OF_END`) only the model says, and lines of the summary `before` are not taken: the
     model has read it and carries over what holds.
@@ -142,7 +142,7 @@ def additions(others: Summary, before: Summary | None = None) -> list[tuple[Sect
 
 
 def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens: int) -> Summary:
-    """Return `summary`, packed, with some of `lines` behind its own in each section, as far as it leaves room.
+    """Return a model's `summary` with some of `lines` added behind its own in each section, within `max_tokens`.
 
     A model's summary says less than `max_tokens` hold, and in other words than those of the record, which lines by
     rules have. What says most that is new comes first.

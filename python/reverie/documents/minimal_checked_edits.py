@@ -118,7 +118,7 @@ def _spans(state: EditState, names: Collection[str]) -> dict[str, tuple[int, int
 
 
 def _order(state: EditState, added: Mapping[int | None, Sequence[str]], deleted: Collection[str]) -> list[str]:
-    """Return the ids after additions behind blocks (None: at the end) and deletions."""
+    """Return the ids of items in order after additions (by the block before them, None: the end) and deletions."""
     order = list(state.ids)
     for at in sorted((at for at in added if at is not None), reverse=True):
         place = bisect_right(state.source.document.items, state.source.blocks[at].start, key=_start)
@@ -197,7 +197,7 @@ def _block_before_episode(items: Sequence[Item], indexes: Sequence[int], day: st
 
 
 def _offsets_for_new(source: ParsedSource, day: str) -> list[int]:
-    """Return the byte offsets for a new item, the best first: its place, the end, before an item, the top."""
+    """Return byte offsets to try for a new item: where it belongs, then the end, before other items, the top."""
     at = _block_before_new(source, day)
     end, top = len(source.data), start_of_body(source.blocks, source.data)
     starts = [item.start for item in reversed(source.document.items)]

@@ -40,7 +40,7 @@ class Embedder(Protocol):
 
     @property
     def dimensions(self) -> int:
-        """The numbers of a vector."""
+        """The length of its vectors: how many numbers each one has."""
         ...
 
     def embed(self, texts: Sequence[str]) -> Any:
@@ -87,7 +87,7 @@ def folder_of(model: str, *, home: Path) -> Path:
 
 
 def _spec_of(name: str) -> ModuleSpec | None:
-    """Return where a package is; None where there is none, or it was not imported from a place."""
+    """Return the import spec of a package, which says where its files are; None if it cannot be found."""
     try:
         return importlib.util.find_spec(name)
     except (ImportError, ValueError):  # ValueError: for `__main__`

@@ -150,7 +150,7 @@ def new_request(
     about: str | None = None,
     tools: Sequence[ToolDefinition] = (),
 ) -> ModelRequest:
-    """Return a request with its id: of all its fields, or with `about` of that text in place of the messages."""
+    """Return a request whose id is a hash of its fields, with `about` in place of the messages if it is given."""
     fields: dict[str, Any] = {
         "purpose": purpose,
         "role": role,

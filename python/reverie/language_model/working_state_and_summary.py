@@ -146,7 +146,7 @@ def answered_summary(outcome: Outcome, number: int) -> ModelSummary:
 
 
 def _record(text: str) -> str:
-    """Return a source inside its element, which it cannot end."""
+    """Return a text as the `<record>` element of a prompt, cut to its limit, and unable to close the element."""
     return f"The record:\n\n<record>\n{token_counter.truncate(_inside(text), SUMMARY_SOURCE_TOKENS)}\n</record>"
 
 

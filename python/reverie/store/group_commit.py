@@ -108,7 +108,7 @@ class GroupCommit:
 
     @property
     def changed(self) -> bool:
-        """True if there is anything to flush."""
+        """True if a write of this commit has changed a checksum."""
         return any(self._checksums.values())
 
     def run(self, write: Write[Any]) -> Outcome:

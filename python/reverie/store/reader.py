@@ -90,7 +90,7 @@ class Reader:
         return [None if body is None else decoded(record_type, raw, body) for raw, body in bodies]
 
     def _bodies(self, kind: Kind, keys: Sequence[Key]) -> list[tuple[bytes, bytes | None]]:
-        """Return whole keys and verified JSON texts, in order; None for a record that is known not to exist."""
+        """Return the whole key and JSON text of each record, in order; None as text where the record does not exist."""
         raws = [record_key(self.transaction.space, kind, key) for key in keys]
         bodies = self.transaction.bodies(raws)
         for key, body in zip(keys, bodies, strict=True):
@@ -302,7 +302,7 @@ class Reader:
         return checksum or CollectionChecksum()
 
     def _absent(self, kind: Kind, key: Key) -> None:
-        """Raise Damaged unless the record that was not found is known not to exist.
+        """Raise Damaged if a record that was not found should exist, by the checksum of its collection.
 
         In a sequence the checksum says which numbers exist. Elsewhere the whole collection is verified, once.
         """
@@ -370,7 +370,7 @@ class Reader:
             raise translated_error(error, f"reading from {record_name(prefix)}") from error
 
     def _key(self, kind: Kind, raw: bytes, value: dict[str, Any] | None) -> Key:
-        """Return the key of a record; a part that is stored hashed is taken from the value, None: not read yet."""
+        """Return a record's key from its stored bytes; a part that is stored as a hash is read from the record."""
         rule = RULES[kind]
         key = decode_key(raw[len(self.transaction.space) + 1 :])
         if rule.field is None:

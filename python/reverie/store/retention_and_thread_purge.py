@@ -92,7 +92,7 @@ def prune(writer: Writer, rules: Rules, cursor: str | None = None) -> Step:
 
 
 def _oldest(transaction: WriteTransaction, versions: list[tuple[bytes, RawRecord]]) -> list[tuple[bytes, RawRecord]]:
-    """Return those of these versions, given in the order of their keys, before which no version is kept.
+    """Return the versions among these of which no older version is kept, so that no gap arises in a history.
 
     An older version may be an edit of a newer one. It is due later than that only where a clock was set back.
     """
@@ -110,7 +110,7 @@ def _decoded(items: list[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, RawRecor
 
 
 def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[WriteTransaction, bytes, RawRecord], bool]]]:
-    """Return the kinds that are pruned in their order, each with the test of whether a record is due."""
+    """Return the kinds of record to prune, in order, each with the function that says if a record is due."""
 
     def older(days: int) -> Callable[[WriteTransaction, bytes, RawRecord], bool]:
         return lambda _transaction, _raw, record: expired(record.at_ms, now_ms, days)

@@ -107,7 +107,7 @@ class Mismatch:
 
 @dataclass(frozen=True, slots=True)
 class _SwappedOut:
-    """The file that an exchange brought out: its inode, and its bytes if it is a file that no process is writing to."""
+    """The file that an exchange moved into the swap folder: its inode, and its bytes unless it is being written."""
 
     inode: int
     data: bytes | None

@@ -132,7 +132,7 @@ class Walk:
 
     @cached_property
     def _known_folders(self) -> frozenset[str]:
-        """The folders of all known documents."""
+        """The folders that hold a document of the last scan or of the baseline."""
         return frozenset(_folders_of(self.known))
 
 

@@ -191,7 +191,7 @@ def _joined(memory: Memory, name: str) -> Memory:
 
 
 def _is_known(memory: Memory, others: Iterable[Memory]) -> bool:
-    """Return True for what an engine learnt that one of the `others` of its project says, or has a command for.
+    """Return True if an engine's memory repeats one of `others` in its project, or is a second command for a purpose.
 
     A procedure is the command of most threads, which the next session of the project counts anew.
     """
@@ -211,7 +211,7 @@ def _is_known(memory: Memory, others: Iterable[Memory]) -> bool:
 
 
 def _sorted(memory: Memory, threads: Mapping[str, str]) -> Memory:
-    """Return a memory of an older release with its project, in the document of that where an engine wrote it last."""
+    """Return an older release's memory with its project, in the project's document unless a person wrote it last."""
     recorded = memory_project(memory)
     if recorded == PERSON:
         return memory

@@ -64,7 +64,7 @@ class CompactionJob(msgspec.Struct):
 
 
 def decide(job: CompactionJob) -> wire.Compaction:
-    """Return the text that takes the conversation's place; pure. Raises Damaged."""
+    """Return the text that replaces the conversation's messages; pure. Raises Damaged."""
     entries = _entries(job.client, job.messages)
     if job.thread is not None:
         stored = contexts.messages_of(job.thread)
@@ -118,7 +118,7 @@ def _entries(client: str, messages: Iterable[Json]) -> list[Entry]:
 
 
 def _entry_of(client: str, message: dict[str, Any], number: int) -> Entry | None:
-    """Return the entry of one message, of Codex one item; None without one."""
+    """Return the entry of one message (of Codex: of one item), or None if it is not a message."""
     try:
         if client == "codex":
             entry, _ = codex.entry_of({"type": "response_item", "payload": dict(message)}, number)
@@ -134,7 +134,7 @@ def _entry_of(client: str, message: dict[str, Any], number: int) -> Entry | None
 
 
 def _spoken(content: Json) -> Json:
-    """Return a content without the client's reminders and the marks of its cache."""
+    """Return message content without the client's reminders and `cache_control` fields."""
     if isinstance(content, str):
         return content
     return [
@@ -160,7 +160,7 @@ def _has_all(stored: Sequence[Message], messages: Sequence[Message]) -> bool:
 
 
 def _marks(message: Message) -> set[str]:
-    """Return what a reply is recognised by: the ids of its calls, or its text where it has none."""
+    """Return what identifies a reply: the ids of its tool calls, or its texts if it has no calls."""
     blocks = blocks_of(message.content)
     calls = {str(block.get("id")) for block in blocks if block.get("type") == "tool_use"}
     return calls or {text.strip() for block in blocks if (text := str(block.get("text", ""))).strip()}

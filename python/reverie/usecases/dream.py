@@ -52,7 +52,7 @@ Position: TypeAlias = tuple[int, str]
 
 
 class DreamJob(msgspec.Struct):
-    """A snapshot: the memories, the places of those that changed since the last dream, and the token budget.
+    """Input of a dream: the memories, the operation and id of each that has changed since the last one, and the budget.
 
     `changed` is in rising order. `last` is the last dream's id; `literals` are the configured strings to redact;
     `maximum` is the largest budget that a caller may give. `outcomes` are the answers of a model by the ids of their
@@ -149,7 +149,7 @@ def decide(job: DreamJob) -> DreamPlan:
 
 
 def requests(job: DreamJob) -> list[ModelRequest]:
-    """Return the requests to a model that have no outcome in the job yet; pure. Raises TokenBudgetExceeded."""
+    """Return the model requests of a dream whose answers the job does not have yet. Raises TokenBudgetExceeded."""
     outcomes = job.outcomes
     return (
         [] if outcomes is None else [request for _, request in _pages(job, _batch(job)) if request.id not in outcomes]
@@ -187,13 +187,13 @@ def _pages(job: DreamJob, batch: DreamBatch) -> list[tuple[ConsolidationPage, Mo
 
 
 def _is_named(asked: ModelChanges, memory_id: str) -> bool:
-    """Return True if the model changes or proposes a change of a memory."""
+    """Return True if the model's changes or proposals update or delete this memory."""
     changes = [*asked.changes, *(proposal.change for proposal in asked.proposals)]
     return any(isinstance(change, Update | Delete) and change.id == memory_id for change in changes)
 
 
 def _changed(reader: Reader, last: DreamRecord | None) -> list[Position]:
-    """Return the places of the memories that no dream has read since they were written, in rising order."""
+    """Return operation and id of each memory that no dream has read since it was written, oldest operation first."""
     oversized = set(last.oversized) if last is not None else set()
     places = []
     for key in reader.keys(Kind.MEMORY):
@@ -204,14 +204,14 @@ def _changed(reader: Reader, last: DreamRecord | None) -> list[Position]:
 
 
 def _is_behind(place: Position, last: DreamRecord) -> bool:
-    """Return True if a memory's place is behind what the last dream has read."""
+    """Return True if a memory, given by operation and id, was written after all that the last dream has read."""
     if last.through_memory is None:
         return place[0] > last.through
     return place > (last.through, last.through_memory)
 
 
 def _through(changed: Sequence[Position], taken: Sequence[str], oversized: Sequence[str]) -> Position | None:
-    """Return the place of the last memory read, None where only oversized ones wait."""
+    """Return operation and id of the last memory that a dream reads; None if all but oversized ones are read."""
     if len(taken) + len(oversized) == len(changed):
         return None
     return next(place for place in reversed(changed) if place[1] == taken[-1])

@@ -49,7 +49,7 @@ PROBLEMS_MAX = 100  # listed in one answer; the others are only counted
 
 
 class ChunkJob(msgspec.Struct):
-    """A chunk and what deciding it needs.
+    """A chunk of a transcript, and what of the store is needed to parse and redact it.
 
     `known` are the identities of lines that the thread has, where any line of the chunk may be one of them. `position`
     is the offset of the import at the snapshot; `literals` are the configured strings to redact, and `fingerprints`
@@ -113,7 +113,7 @@ class ChunkPlan(msgspec.Struct):
     fingerprints: list[Fingerprint] = []  # of values that the chunk was the first to have
 
     def answer(self, offset: int) -> wire.ChunkAnswer:
-        """Return the answer for this chunk; `offset` is the import's position after it."""
+        """Return the API's answer for this chunk; `offset` is the import's position after it."""
         return wire.ChunkAnswer(
             offset=offset,
             lines=self.lines,

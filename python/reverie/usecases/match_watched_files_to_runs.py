@@ -19,7 +19,7 @@ __all__ = ["Watch", "join", "watch"]
 
 
 class Watch(NamedTuple):
-    """The time since when watched folders are read for a run, the author of files, the folders, and what is private.
+    """Which files count for a run: since when, in which watched folders, by which agent, and those to leave out.
 
     `agent` is None where other runs of the same project were open meanwhile: then nobody knows who wrote a file.
     """

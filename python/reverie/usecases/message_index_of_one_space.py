@@ -43,7 +43,7 @@ class MessageIndex:
     """
 
     def __init__(self, saved: SavedIndex | None = None) -> None:
-        """Begin without messages."""
+        """Create an empty index, to be filled by `step`; `saved` is the index on disk, if there is one."""
         self.saved = saved
         self.unsaved = 0
         self.index = new_index()

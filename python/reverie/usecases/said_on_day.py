@@ -45,7 +45,7 @@ def said_on_days(
 
 
 def _first_of(reader: Reader, thread: ThreadRecord, day: str) -> tuple[int, Mapping[str, Any]] | None:
-    """Return number and entry of the first words of a person on a day, else of an agent; None without any."""
+    """Return number and entry of a person's first words in a thread on a day, else of an agent's; None if none are."""
     low, high = 1, thread.last_seq + 1
     while low < high:  # entries are in the order of their times, but for few
         middle = (low + high) // 2
@@ -71,7 +71,7 @@ def _first_of(reader: Reader, thread: ThreadRecord, day: str) -> tuple[int, Mapp
 
 
 def _day_at(reader: Reader, thread: ThreadRecord, seq: int) -> str:
-    """Return the day of an entry, or of the next one that has a time; that of the thread's end where none has."""
+    """Return the day of an entry, or of the next one that has a time, else the day of the thread's last change."""
     for number in range(seq, min(seq + _LOOKED_AT, thread.last_seq + 1)):
         entry = reader.get(Kind.ENTRY, (thread.id, number))
         if entry is not None and entry.get("at"):
@@ -80,7 +80,7 @@ def _day_at(reader: Reader, thread: ThreadRecord, seq: int) -> str:
 
 
 def _is_typed(content: object) -> bool:
-    """Return whether a content has words of its own, and not only calls and results."""
+    """Return True if message content has text of its own, and not only tool calls and results."""
     if isinstance(content, str):
         return bool(content.strip())
     blocks = content if isinstance(content, list) else []

@@ -40,7 +40,7 @@ def space_names(reader: Reader) -> list[str]:
 
 
 def create_space(name: str, *, who: str, idempotency: tuple[str, str] | None = None) -> Write[str]:
-    """Return the write that creates a space; its value is the name. Raises Conflict where there is one of that name."""
+    """Return the write that creates a space and returns its name; its body raises Conflict if the name is taken."""
 
     def body(writer: Writer) -> str:
         if _exists(writer, name):
@@ -54,7 +54,7 @@ def create_space(name: str, *, who: str, idempotency: tuple[str, str] | None = N
 def create_token(
     token_sha256: str, *, space: str, agent: str | None, who: str, idempotency: tuple[str, str] | None = None
 ) -> Write[wire.Token]:
-    """Return the write that makes a token valid; its value has no secret, since values may be stored for a repetition.
+    """Return the write that makes a token valid; the write returns the token's listing, without the secret.
 
     Raises:
         NotFound: there is no such space.

@@ -141,7 +141,7 @@ def items_of(record: DocumentRecord) -> dict[str, Item]:
 
 
 def _same_block(before: Item | None, after: Item) -> bool:
-    """Return True if a block of a document is as it was, so that its memory is too: one write changes few of many."""
+    """Return True if a block's text and parsed fields are unchanged, so that its memory need not be written again."""
     return before is after or (
         before is not None
         and before.text == after.text

@@ -110,7 +110,7 @@ def test_random_steps_have_the_results_of_the_reference(spaces: FreshSpaces) -> 
 
 
 class _WithSlashes:
-    """The reference with project keys that may have a slash, which it takes for the end of one."""
+    """The SDK's store with slashes in project keys replaced, since it takes a slash as the end of the key."""
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
@@ -182,7 +182,7 @@ def test_a_session_is_a_thread(spaces: FreshSpaces) -> None:
 
 
 def test_what_is_appended_again_is_there_once(spaces: FreshSpaces) -> None:
-    """A batch is repeated after an error: lines with an id are not added again, equal ones without an id are."""
+    """Appending the same batch twice adds lines with an id once, and lines without an id each time."""
 
     async def run() -> None:
         async with spaces.client() as client:
@@ -215,7 +215,7 @@ def test_an_append_that_failed_is_repeated(spaces: FreshSpaces) -> None:
 
 
 def test_appends_at_the_same_time_are_all_there(spaces: FreshSpaces) -> None:
-    """Appends of one process are kept in the order of their calls, those of two stores all."""
+    """Appends that run at the same time in one process are all stored, in the order in which they were called."""
 
     async def run() -> None:
         async with spaces.client() as client:
@@ -243,7 +243,7 @@ def test_secrets_are_never_stored(spaces: FreshSpaces) -> None:
 
 
 def test_deleted_sessions_are_remembered_up_to_a_number(spaces: FreshSpaces, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of more the oldest are forgotten: those are as if a person had deleted them."""
+    """Beyond DELETED_MAX the oldest sessions deleted by the store are forgotten; appending to them is a Conflict."""
     monkeypatch.setattr(claude_agent_sdk, "DELETED_MAX", 2)
     keys: list[Any] = [{**KEY, "session_id": f"5d1c-{number}"} for number in range(3)]
 
@@ -262,7 +262,7 @@ def test_deleted_sessions_are_remembered_up_to_a_number(spaces: FreshSpaces, mon
 
 
 def test_a_deleted_session_stays_deleted(spaces: FreshSpaces) -> None:
-    """After a person has deleted the thread an append is refused; after `delete` of the store it begins anew."""
+    """A session deleted by the store can be appended to again; one whose thread a person deleted is a Conflict."""
 
     async def run() -> None:
         async with spaces.client() as client:

@@ -135,7 +135,7 @@ def test_a_plain_command_loads_few_modules(words: str, daemon: Daemon) -> None:
 def test_a_daemon_that_does_not_answer(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After the time of a call it is said that no answer came; nobody closed the connection."""
+    """A fast command without an answer in time exits with 1 and says so, with the command to run next."""
     monkeypatch.setattr(fast_commands, "TIMEOUT_S", 0.05)
     monkeypatch.setattr(fast_commands, "_socket_path", lambda: str(tmp_path / "silent"))
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as silent:

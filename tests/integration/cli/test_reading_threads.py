@@ -78,7 +78,7 @@ def test_a_thread_is_read_whole(reverie: Run) -> None:
 
 
 def test_the_last_messages_and_those_around_one(reverie: Run) -> None:
-    """--last shows the end, --around a message with five before and after it, and marks it."""
+    """`--last` prints the last messages, `--around` one message with five before and after it and a mark."""
     assert numbers(reverie("thread", "thr_reading", "--last", "4")[1]) == [57, 58, 59, 60]
     code, text, _ = reverie("thread", "thr_reading", "--around", "31")
     assert (code, numbers(text)) == (0, list(range(26, 37)))
@@ -124,7 +124,7 @@ def in_terminal(command: list[str], variables: dict[str, str]) -> int:
 
 
 def test_show_takes_any_id(reverie: Run, own: Daemon) -> None:
-    """A thread, a memory, an operation and a document are shown by what they are called."""
+    """`reverie show` prints a thread, memory, operation or document by its id; an unknown id is an error."""
     with Client(own.socket) as client:
         memory = client.remember(wire.CreateMemory(content="High water is at noon.", type="fact"))
         operation = client.operations().items[0].id
@@ -142,7 +142,7 @@ def test_show_takes_any_id(reverie: Run, own: Daemon) -> None:
 
 
 def test_show_takes_what_lists_shorten(reverie: Run) -> None:
-    """An archive is shown by the first characters that their list prints."""
+    """`reverie show` prints an archive by the first 12 characters of its SHA-256, as the list of archives shows it."""
     assert reverie("remember", "the lock keeper is on leave")[0] == 0
     assert reverie("dream")[0] == 0
     address = orjson.loads(reverie("archives", "list", "--json")[1])["items"][0]["sha256"]

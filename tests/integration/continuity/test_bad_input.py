@@ -156,7 +156,7 @@ def test_an_invalid_message_refuses_the_whole_append(client: Client, daemon: Dae
 
 
 def test_a_tool_result_of_five_megabytes(client: Client, daemon: Daemon) -> None:
-    """It is stored whole; a context trims it visibly, or lists it as dropped, within the budget."""
+    """A tool result of five megabytes is stored whole; a context trims it visibly or lists it as dropped."""
     log = "".join(f"{number:07} the pump opened its valve, nothing unusual\n" for number in range(105_000))
     assert len(log) > 5_000_000
     work = Worker(client, "huge").user("read the log").bash("cat pump.log", log)

@@ -56,7 +56,7 @@ def halve(home: Path) -> Path:
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_half_truncated_store_is_named(home: Path, command: str) -> None:
-    """Every command tells in one sentence that the file is truncated, and names the next command."""
+    """Every command prints how much of a half truncated store file is left, and the next command, without a crash."""
     data = halve(home)
 
     done = reverie(home, command)
@@ -81,7 +81,7 @@ def test_up_beside_a_truncated_store_is_one_sentence(home: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGBUS, signal.SIGABRT, signal.SIGSEGV])
 def test_up_names_a_crash_of_the_daemon(home: Path, number: signal.Signals) -> None:
-    """A daemon that a signal of a damaged store ends is told as probable damage, whatever an older log line says."""
+    """If a signal such as SIGBUS ends the daemon at its start, `up` names probable damage and the next commands."""
     (home / "state").mkdir(mode=0o700, exist_ok=True)
     (home / "state" / "daemon.log").write_text("reveried: an old line\n")
 
@@ -96,7 +96,7 @@ def test_up_names_a_crash_of_the_daemon(home: Path, number: signal.Signals) -> N
 
 
 def test_up_names_another_signal(home: Path) -> None:
-    """A daemon that was killed is no damaged store."""
+    """If SIGKILL ends the daemon at its start, `up` names the signal and does not call the store damaged."""
     done = crash_at_start(home, signal.SIGKILL)
 
     assert done.returncode == 1
@@ -125,7 +125,7 @@ def crash_at_start(home: Path, number: signal.Signals) -> subprocess.CompletedPr
 
 
 def test_a_store_that_crashed_the_daemon_is_checked_at_the_next_start(home: Path) -> None:
-    """A crash while the store is opened marks it as not closed; an orderly end takes the mark back."""
+    """A crash while the store is opened marks it to be checked at the next start; an orderly stop removes the mark."""
     store = home / "data" / "store"
     assert not needs_check(store)
 
@@ -139,7 +139,7 @@ def test_a_store_that_crashed_the_daemon_is_checked_at_the_next_start(home: Path
 
 
 def test_a_sound_store_is_not_truncated(home: Path) -> None:
-    """A sound file is as long as its meta page says; for a file that is not LMDB's nothing can be told."""
+    """A store file shorter than its meta page says is reported as truncated; a whole file, or no LMDB file, is not."""
     data = home / "data" / "store" / "data.mdb"
     size = data.stat().st_size
     assert truncated_at(data) is None

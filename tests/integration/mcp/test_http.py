@@ -61,7 +61,7 @@ class Session:
 
 
 def test_a_session_is_opened_used_and_ended(daemon: Daemon) -> None:
-    """Its id is visible ASCII; a notification is accepted, and after its end there is no such session."""
+    """An MCP session over HTTP has an ASCII id, answers requests, and is unknown (404) after it was ended."""
     session = Session(daemon)
     assert session.headers["Mcp-Session-Id"].isascii()
     assert session.result["protocolVersion"] == "2025-11-25"
@@ -74,7 +74,7 @@ def test_a_session_is_opened_used_and_ended(daemon: Daemon) -> None:
 
 
 def test_a_session_outlives_the_daemon() -> None:
-    """Its id says what it is, so a daemon that was started again goes on with it, in the same thread."""
+    """An MCP session continues, in the same thread, after the daemon was restarted."""
     with running_daemon() as own:
         session = Session(own)
         note = {"content": "the gate is green", "category": "decision"}
@@ -87,7 +87,7 @@ def test_a_session_outlives_the_daemon() -> None:
 
 
 def test_a_request_without_a_session_describes_itself(daemon: Daemon) -> None:
-    """`server/discover`, lists with the time for which they are fresh, and a call."""
+    """Without a session `server/discover`, lists (with `ttlMs` 0) and tool calls are answered."""
     found = asked(daemon, "server/discover").json()["result"]
     assert found["supportedVersions"] == ["2026-07-28"]
     assert found["_meta"][META + "serverInfo"]["name"] == "reverie"
@@ -113,7 +113,7 @@ def test_a_request_without_a_session_describes_itself(daemon: Daemon) -> None:
 def test_headers_say_what_the_body_says(
     daemon: Daemon, change: dict[str, str | None], status: int, code: int | None
 ) -> None:
-    """A proxy goes by the headers: another value, or none, is refused."""
+    """A request without a session is refused if its headers are missing or do not match its body."""
     body = message("tools/call", name="recall", arguments={"query": "gate"})
     headers = {name: value for name, value in {**headers_of(body), **change}.items() if value is not None}
     answer = daemon.ask("POST", "/mcp", body, headers)
@@ -122,7 +122,7 @@ def test_headers_say_what_the_body_says(
 
 
 def test_bad_input_gets_a_code_and_nothing_is_kept(daemon: Daemon, client: Client) -> None:
-    """Half JSON, an unknown session, unknown methods and revisions, and ten megabytes."""
+    """Malformed requests, unknown sessions, methods or revisions and a 10 MB note are refused; nothing is stored."""
     before = {kind: count for kind, count in client.status().counts.items() if kind != "threads"}
     for body, headers, status, code in (
         (b'{"jsonrpc": "2.0", "id"', {}, 400, -32700),
@@ -149,7 +149,7 @@ def test_bad_input_gets_a_code_and_nothing_is_kept(daemon: Daemon, client: Clien
 
 
 def test_over_tcp_a_token_is_needed() -> None:
-    """And no page of another machine may ask; one of this machine may."""
+    """Over TCP `/mcp` needs a token, and refuses web pages of other origins than this machine."""
     port = free_port()
     with running_daemon(REVERIE_DAEMON_TCP=f"127.0.0.1:{port}") as own:
         body = message("tools/list")
@@ -164,7 +164,7 @@ def test_over_tcp_a_token_is_needed() -> None:
 
 
 def test_two_spaces_never_meet(daemon: Daemon, client: Client) -> None:
-    """Resources, prompts, tools and completions of a token are those of its space."""
+    """With a space's token, MCP resources, recall and completion show nothing of another space."""
     client.create_space("orchard")
     token = client.create_token("orchard", agent="ann").token
     client.put_document("facts/harbour.md", "# Harbour\n\n- The tall crane lifts nine tonnes\n")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def first_line(change: Callable[[dict[str, Any]], object]) -> Alter:
-    """Return what changes the first line, which is the result of `call_2`."""
+    """Return a function that changes the first line of a batch's results, the one of `call_2`, by `change`."""
 
     def alter(data: bytes) -> bytes:
         line, _, rest = data.partition(b"\n")
@@ -34,7 +34,7 @@ def first_line(change: Callable[[dict[str, Any]], object]) -> Alter:
 
 
 def said(text: str) -> Alter:
-    """Return what changes the text of the first message."""
+    """Return a function that replaces the text of the message in the first line of a batch's results."""
     return first_line(lambda entry: entry["result"]["message"].update(content=[{"type": "text", "text": text}]))
 
 
@@ -52,7 +52,7 @@ DAMAGES: dict[str, Alter] = {
 
 
 def read(server: FaultModelServer) -> dict[str, BatchResult]:
-    """Return the results of the batch `msgbatch_1` with two requests by their ids."""
+    """Return the results of the batch `msgbatch_1`, which has two requests, by request id."""
     job = BatchJob("msgbatch_1", [BatchItem("call_1"), BatchItem("call_2")], "m", server.url, "key", 20.0)
     with asyncio.Runner() as runner:
         data = BATCH_JOBS["batch-results"](runner, msgspec.msgpack.encode(job))
@@ -61,7 +61,7 @@ def read(server: FaultModelServer) -> dict[str, BatchResult]:
 
 @pytest.mark.parametrize("name", DAMAGES)
 def test_a_damaged_line_costs_its_own_request(name: str) -> None:
-    """The other request has its answer; what the lost one used stays unknown, and counts."""
+    """If one line of a batch's results is damaged, the other request has its answer; the lost one counts as billed."""
     with FaultModelServer() as server:
         server.batches.all.append(SentBatch("msgbatch_1", {"call_1": {"model": "m"}, "call_2": {"model": "m"}}))
         server.batches.end()
@@ -74,7 +74,7 @@ def test_a_damaged_line_costs_its_own_request(name: str) -> None:
 
 
 def test_the_address_that_was_checked_is_the_one_that_is_read() -> None:
-    """A server that names another address from the second time on does not get the key sent there."""
+    """The results are read from the address that was checked: one that the server names later gets no request."""
     with FaultModelServer() as elsewhere, FaultModelServer() as server:
         server.batches.all.append(SentBatch("msgbatch_1", {"call_1": {"model": "m"}, "call_2": {"model": "m"}}))
         server.batches.end()
@@ -87,7 +87,7 @@ def test_the_address_that_was_checked_is_the_one_that_is_read() -> None:
 
 @pytest.mark.parametrize("address", ["{}", "http://user@{}", "{}\t", "http:{}", "https://{}", "http://{}:x"])
 def test_results_at_another_server_are_refused(address: str) -> None:
-    """Nothing is sent there, whatever the address looks like."""
+    """If a batch names another server for its results, ModelFailed is raised and nothing is sent to that server."""
     with FaultModelServer() as elsewhere, FaultModelServer() as server:
         server.batches.all.append(SentBatch("msgbatch_1", {"call_1": {"model": "m"}, "call_2": {"model": "m"}}))
         server.batches.end()

@@ -31,13 +31,13 @@ ANSWER = json.dumps(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """The spool."""
+    """The path of the spool's folder."""
     return tmp_path / "spool"
 
 
 @pytest.fixture
 def daemon(folder: Path) -> Iterator[Daemon]:
-    """A daemon whose distiller is the spool."""
+    """A daemon whose model is asked through files in the spool's folder, with a deadline of 0.2 s."""
     settings = {
         "REVERIE_DISTILLER_KIND": "spool",
         "REVERIE_DISTILLER_SPOOL_FOLDER": str(folder),
@@ -49,31 +49,31 @@ def daemon(folder: Path) -> Iterator[Daemon]:
 
 @pytest.fixture
 def client(daemon: Daemon) -> Iterator[Client]:
-    """A client of that daemon."""
+    """A client of the daemon whose model is asked through the spool."""
     with Client(daemon.socket) as opened:
         yield opened
 
 
 def requests(folder: Path) -> list[Path]:
-    """Return the files of the requests that wait."""
+    """Return the request files in the spool, sorted by name."""
     return sorted((folder / "requests").glob("*.json"))
 
 
 def learn(client: Client) -> tuple[str, str | None]:
-    """Learn from a new thread; return it and the fallback."""
+    """Learn from a new thread; return the thread's id and the fallback."""
     thread = client.create_thread().id
     client.append(thread, TALK)
     return thread, client.learn(thread).fallback
 
 
 def answer(folder: Path, text: str = ANSWER, ending: str = ".json") -> None:
-    """Answer the only request."""
+    """Write an answer to the only request file in the spool."""
     (request,) = requests(folder)
     (folder / "answers" / f"{request.stem}{ending}").write_text(text)
 
 
 def test_an_answer_is_taken_when_it_appears(client: Client, folder: Path) -> None:
-    """A request waits in a private file; the memory is there some time after its answer."""
+    """A request is written to a file that only its owner can read; once its answer is written, the memory is learnt."""
     thread, fallback = learn(client)
 
     assert "extraction failed (timeout)" in (fallback or "")
@@ -90,7 +90,7 @@ def test_an_answer_is_taken_when_it_appears(client: Client, folder: Path) -> Non
 
 
 def test_a_consolidation_is_waited_for(client: Client, folder: Path) -> None:
-    """What was proposed beside an older memory is learnt with the model's decision, which comes later too."""
+    """A candidate near an older memory is learnt only after the model's second answer, that of the consolidation."""
     _, _ = learn(client)
     answer(folder)
     wait_until(lambda: client.memories().items)
@@ -119,7 +119,7 @@ def test_a_consolidation_is_waited_for(client: Client, folder: Path) -> None:
 
 
 def test_an_answer_that_is_taken_again_counts_once(folder: Path) -> None:
-    """An extraction is read again when its consolidation is there: its tokens were counted the first time."""
+    """If an answer in the spool is read a second time, its tokens are not counted again."""
     request = new_request(
         purpose="extract", role="strong", system="s", messages=[], schema={}, max_output_tokens=10, prompt_version="e"
     )
@@ -137,7 +137,7 @@ def test_an_answer_that_is_taken_again_counts_once(folder: Path) -> None:
 
 
 def test_requests_that_nobody_waits_for_are_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a dream those with an answer, which stays, and old ones; what is still asked, or learnt from later, stays."""
+    """Old or answered requests that nothing waits for are removed from the spool; those still needed stay."""
     names = ("answered", "open", "stale", "of a thread", "asked again")
     made = {
         name: new_request(
@@ -182,7 +182,7 @@ def test_requests_that_nobody_waits_for_are_removed(folder: Path, monkeypatch: p
 
 
 def test_an_answer_after_a_restart(client: Client, daemon: Daemon, folder: Path) -> None:
-    """The daemon was stopped between request and answer: the answer is learnt from after the next start."""
+    """An answer that is written to the spool while the daemon is stopped is learnt from after its next start."""
     learn(client)
     daemon.stop()
     answer(folder, f"```json\n{ANSWER}\n```", ".md")
@@ -207,7 +207,7 @@ def test_a_deep_file_does_not_end_the_spool(client: Client, daemon: Daemon, fold
 
 
 def test_a_bad_answer_adds_nothing(client: Client, folder: Path) -> None:
-    """An answer that cannot be read is used up, and the next learning asks again."""
+    """An answer that cannot be read adds nothing and removes its request; learning again writes a new one."""
     thread, _ = learn(client)
     answer(folder, "I do not know.")
     wait_until(lambda: not requests(folder))
@@ -220,7 +220,7 @@ def test_a_bad_answer_adds_nothing(client: Client, folder: Path) -> None:
 
 
 def test_the_same_question_is_one_file(client: Client, folder: Path) -> None:
-    """A second learning of the same messages asks the same question."""
+    """Learning again from the same messages does not add another request file."""
     thread, _ = learn(client)
     before = requests(folder)
     client.learn(thread)
@@ -230,7 +230,7 @@ def test_the_same_question_is_one_file(client: Client, folder: Path) -> None:
 
 @pytest.mark.parametrize("ending", [".json", ".txt"])
 def test_a_purged_thread_leaves_the_spool(client: Client, folder: Path, ending: str) -> None:
-    """Its request and the answers with its words are gone; those of another thread stay."""
+    """Purging a thread removes its request and answers with its words from the spool; those of other threads stay."""
     thread, _ = learn(client)
     (asked,) = requests(folder)
     (folder / "answers" / f"{'0' * 32}{ending}").write_text("The kiln cools for a night.")
@@ -249,7 +249,7 @@ def test_a_purged_thread_leaves_the_spool(client: Client, folder: Path, ending: 
 
 
 def test_a_reflection_goes_on_turn_by_turn(daemon: Daemon, folder: Path) -> None:
-    """Each turn is a request of its own; the conversation goes on when its answer appears, after a restart too."""
+    """In a reflection over the spool each turn is its own request, continued when answered, after a restart too."""
     quotes = ["the kiln must cool for a night before it is opened"]
     entry = {"path": "facts/project.md", "entry": "- The kiln cools for a night.", "quotes": quotes}
     with Client(daemon.socket) as client:

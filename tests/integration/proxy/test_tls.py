@@ -86,7 +86,7 @@ def pump(source: socket.socket, target: socket.socket) -> None:
 
 
 def test_a_certificate_is_checked(certificate: Path, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that nobody vouches for ends the connection, before a key is sent; one of NODE_EXTRA_CA_CERTS is trusted."""
+    """A provider with an untrusted certificate gets no request; one that NODE_EXTRA_CA_CERTS trusts is asked."""
     with provider(lambda peer, _: peer.sendall(ok(b"{}")), tls) as models:
         with proxied(models.url) as server, connected(server) as send:
             assert send("POST", "/v1/messages", BODY, "x-api-key: k").recv(1) == b""
@@ -99,7 +99,7 @@ def test_a_certificate_is_checked(certificate: Path, tls: ssl.SSLContext, monkey
 
 
 def test_a_proxy_of_the_environment(certificate: Path, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests go through it in TLS of their own, with its password; not to a host that NO_PROXY names."""
+    """Requests go through the HTTPS_PROXY of the environment, with its password, but not to hosts in NO_PROXY."""
     monkeypatch.setenv("NODE_EXTRA_CA_CERTS", str(certificate))
     with provider(lambda peer, _: peer.sendall(ok(b"{}")), tls) as models:
         with tunnel(b"HTTP/1.1 200 Connected\r\n\r\n") as (port, heads):
@@ -117,7 +117,7 @@ def test_a_proxy_of_the_environment(certificate: Path, tls: ssl.SSLContext, monk
 
 
 def test_a_proxy_of_the_environment_that_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The client's connection ends, and the provider is not asked without it."""
+    """If the HTTPS_PROXY of the environment refuses to connect, the client's connection ends and no request is sent."""
     with provider(lambda *_: None) as models, tunnel(b"HTTP/1.1 407 Who?\r\n\r\n") as (port, heads):
         monkeypatch.setenv("HTTPS_PROXY", f"127.0.0.1:{port}")
         with proxied(models.url.replace("http:", "https:")) as server, connected(server) as send:
@@ -127,7 +127,7 @@ def test_a_proxy_of_the_environment_that_refuses(monkeypatch: pytest.MonkeyPatch
 
 
 def test_settings_of_the_environment_that_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are named at the start, and not when the first request fails."""
+    """A malformed HTTPS_PROXY or a missing file of NODE_EXTRA_CA_CERTS is a ValidationError that names it."""
     for wrong in ("socks5://127.0.0.1:1", "http://[bad", "http://u:pass/word@h:1", "http://h:abc"):
         monkeypatch.setenv("HTTPS_PROXY", wrong)
         with pytest.raises(ValidationError, match="HTTPS_PROXY"):

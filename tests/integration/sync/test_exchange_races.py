@@ -31,7 +31,7 @@ TITLE = "# Notes\n"
 
 @dataclass
 class Keeper:
-    """A minimal writer that loses nothing: its text, and the texts that it has seen or written.
+    """A minimal sync of one file that loses no text: its own text, and every text that it has read or written.
 
     `diary` says of each text of the other side what it was made from; half a text is in no diary.
     """
@@ -48,7 +48,7 @@ class Keeper:
     own: int = 0
 
     def turn(self, *, more: bool) -> bool:
-        """Merge the saves of others and write the text; return True if there was nothing to do."""
+        """Merge the saves of others, add a line if `more`, and write the text; return True if nothing is left to do."""
         self._settle()
         found = read_file(self.root, self.path, limit=1 << 24)
         if not isinstance(found, FileContent):

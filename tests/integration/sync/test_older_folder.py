@@ -62,7 +62,7 @@ def put_back(own: Tree, before: Path, names: list[str]) -> None:
 
 @contextmanager
 def asked(own: Tree, names: list[str]) -> Iterator[None]:
-    """Wait until the status names exactly these older files; nothing may have been changed by then or later."""
+    """Wait until sync has stopped about exactly these older files; assert that no stored text changes meanwhile."""
     stored = {name: own.stored(name) for name in names}
     wait_until(lambda: own.client.sync_status().state == "stopped", "the question")
     for _ in range(2):
@@ -85,7 +85,7 @@ def lost(own: Tree, lines: dict[str, list[str]]) -> list[str]:
 
 
 def test_a_document_that_is_deleted_before_it_is_put_back(own: Tree, tmp_path: Path) -> None:
-    """An agent deletes one of the older files meanwhile: the others are put back, and nothing stops the sync."""
+    """If an agent deletes one of several older files while sync waits, `--put-back` restores the others."""
     lines = written_since(own, NAMES[:3], 2, before=tmp_path)
     put_back(own, tmp_path, NAMES[:3])
     with asked(own, NAMES[:3]):
@@ -184,7 +184,7 @@ def asked_about(own: Tree, names: set[str]) -> Iterator[None]:
 
 
 def test_the_right_files_answer_the_question(own: Tree, tmp_path: Path) -> None:
-    """Whoever puts the newer files back by hand has answered: nothing waits any more."""
+    """If a person puts the newer files back while sync waits for a decision, sync continues and no line is lost."""
     lines = written_since(own, NAMES[:3], 2, before=tmp_path / "old")
     shutil.copytree(own.root / "facts", tmp_path / "new/facts")
     put_back(own, tmp_path / "old", NAMES[:3])
@@ -197,7 +197,7 @@ def test_the_right_files_answer_the_question(own: Tree, tmp_path: Path) -> None:
 
 
 def test_one_file_put_back_is_a_save(own: Tree, tmp_path: Path) -> None:
-    """A single earlier text asks nothing: it is an ordinary save."""
+    """An older text of a single file is stored as an ordinary save; sync does not stop to ask."""
     written_since(own, NAMES[:2], 2, before=tmp_path)
     put_back(own, tmp_path, NAMES[:1])
 
@@ -270,7 +270,7 @@ def test_two_answers_at_once_are_refused(own: Tree) -> None:
 
 
 def test_no_write_is_reverted_by_any_part_of_an_older_folder(own: Tree, tmp_path: Path) -> None:
-    """Some files older, some missing, some edited, some as they are: no agent's line is lost, and no deletion made."""
+    """`--put-back` of a folder with older, missing and edited files loses no agent's line and no edit."""
     for number in range(count(2, 100)):
         pick = random.Random(number)
         names = [f"facts/r{number}-{at}.md" for at in range(pick.randint(3, 8))]

@@ -102,7 +102,7 @@ def test_mtime_future(root: Root, seconds: int) -> None:
 
 
 def test_rename_over(root: Root) -> None:
-    """An editor's temporary file is ignored; the renamed file has the same path and another stamp."""
+    """An editor's hidden temporary file is ignored; renamed over the document, it is found as its new version."""
     user_write(root, "note.md")
     before = rescan(root)
     temporary = user_write(root, ".note.md.tmp-4711", b"- Edited\n")
@@ -115,7 +115,7 @@ def test_rename_over(root: Root) -> None:
 
 
 def test_backup_tilde(root: Root) -> None:
-    """A save with a backup file never shows a second document."""
+    """The backup and scratch files that an editor makes while saving are never found as documents."""
     path = user_write(root, "note.md")
     seen = [rescan(root)]
     for step in (
@@ -133,7 +133,7 @@ def test_backup_tilde(root: Root) -> None:
 
 
 def test_dir_rename(root: Root) -> None:
-    """A renamed folder of a thousand files has the same inodes and sizes, and no refusals."""
+    """After a folder of a thousand files was renamed, a scan finds them all with the same stamps, and refuses none."""
     for number in range(1000):
         user_write(root, f"facts/{number}.md", b"%d\n" % number)
     before = rescan(root)
@@ -181,7 +181,7 @@ def test_10k_files(root: Root) -> None:
 
 
 def test_xattr_acl(root: Root) -> None:
-    """Attributes, access list and mode are copied to the replacing file."""
+    """Extended attributes, access list and mode of a file are kept when sync replaces it."""
     path = user_write(root, "note.md")
     path.chmod(0o640)
     entries = [(0x01, 6, -1), (0x02, 4, 1234), (0x04, 4, -1), (0x10, 6, -1), (0x20, 0, -1)]

@@ -18,7 +18,7 @@ TEXT = "# Facts\n\n- Name: Ada\n- Role: engineer\n"
 
 
 def disputed(shared: Tree, name: str) -> wire.Conflict:
-    """Create a conflict between an agent and a person."""
+    """Create and return a conflict: an agent and a person changed the same word of a document."""
     shared.client.put_document(name, TEXT)
     buffer = shared.read(name)
     shared.client.patch_document(name, [("engineer", "cook")])
@@ -34,7 +34,7 @@ def of(shared: Tree, name: str) -> list[wire.Conflict]:
 
 
 def stands(shared: Tree, name: str, found: wire.Conflict) -> None:
-    """Assert that the conflict is open, with the person's text in the file and the other in the copy."""
+    """Assert that a conflict is open: the person's text in the file, the agent's in the conflict copy."""
     assert of(shared, name) == [found]
     assert "Role: pilot" in shared.read(name)
     assert "Role: cook" in shared.read(str(found.copy))
@@ -43,7 +43,7 @@ def stands(shared: Tree, name: str, found: wire.Conflict) -> None:
 
 
 def is_over(shared: Tree, name: str, found: wire.Conflict, *, text: str) -> None:
-    """Assert that no conflict is open, its copy is deleted, and the document has this text."""
+    """Assert that a document has no open conflict, its conflict copy is deleted, and its text contains `text`."""
     assert of(shared, name) == []
     assert shared.stored(str(found.copy)) is None
     assert not shared.path(str(found.copy)).exists()
@@ -51,7 +51,7 @@ def is_over(shared: Tree, name: str, found: wire.Conflict, *, text: str) -> None
 
 
 def test_a_write_without_a_change_has_no_operation(shared: Tree) -> None:
-    """A write without a change returns no operation number."""
+    """An undo or rollback that changes nothing returns no operation and adds none."""
     client, name = shared.client, "facts/twice.md"
     client.put_document(name, "- Name: Ada\n")
     written = newest_operation(client).id
@@ -75,7 +75,7 @@ def test_a_write_without_a_change_has_no_operation(shared: Tree) -> None:
 
 @pytest.mark.parametrize("keep", ["file", "store", "both"])
 def test_undoing_a_settlement_opens_the_conflict_again(shared: Tree, keep: Keep) -> None:
-    """Settling can be undone and done again any number of times."""
+    """Undoing the resolution of a conflict opens the conflict again; undoing that undo resolves it again."""
     name = f"facts/again-{keep}.md"
     found = disputed(shared, name)
     words = {"file": "Role: pilot", "store": "Role: cook", "both": "Role: pilot\n- Role: cook"}
@@ -110,7 +110,7 @@ def test_a_restored_copy_opens_its_conflict(shared: Tree) -> None:
 
 @pytest.mark.parametrize("back", ["undo", "rollback"])
 def test_undoing_the_disputed_save_closes_the_conflict(shared: Tree, back: str) -> None:
-    """Undoing the save that opened a conflict closes it and deletes its copy; undone again, it is open."""
+    """Undo or rollback of the save that opened a conflict closes it and deletes its copy; undoing that opens it."""
     name = f"facts/opened-{back}.md"
     found = disputed(shared, name)
     if back == "undo":

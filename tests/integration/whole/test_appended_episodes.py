@@ -37,7 +37,7 @@ def episodes_of(folder: Tree, path: str) -> str:
 
 
 def test_an_episode_is_changed_and_not_added_to(folder: Tree) -> None:
-    """An episode appended again with one changed word is changed in this word only."""
+    """A change of an episode's memory, by content or tags, changes only those words in the month's file."""
     path = "episodes/2026-09.md"
     append(folder, path, ENTRY)
     [memory] = [item for item in folder.client.memories(kind="episode").items if item.document == path]

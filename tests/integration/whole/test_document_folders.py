@@ -18,7 +18,7 @@ SHIPS = "# Ships\n\n> Summary: the grey ship\n\n- The grey ship leaves on Friday
 
 @pytest.fixture
 def harbour(client: Client) -> str:
-    """Return a folder with two documents and one that begins alike outside of it."""
+    """Create two documents below `facts/quay` and one named `facts/quayside.md` beside it; return `facts/quay`."""
     for path, text in (("cranes", CRANES), ("deep/ships", SHIPS)):
         client.put_document(f"facts/quay/{path}.md", text)
     client.put_document("facts/quayside.md", "# Quayside\n\n- The quayside is wet\n")
@@ -30,7 +30,7 @@ def _paths(client: Client, prefix: str) -> list[str]:
 
 
 def test_documents_are_listed_by_prefix(client: Client, harbour: str) -> None:
-    """The prefix is one of the path, pages go on within it, and a prefix of nothing is an empty page."""
+    """Documents are listed by the beginning of their path, page by page; an unknown prefix gives an empty page."""
     assert _paths(client, harbour + "/") == ["facts/quay/cranes.md", "facts/quay/deep/ships.md"]
     assert len(_paths(client, harbour)) == 3
     first = client.documents(prefix=harbour, limit=1)
@@ -40,7 +40,7 @@ def test_documents_are_listed_by_prefix(client: Client, harbour: str) -> None:
 
 
 def test_a_moved_document_keeps_its_memories(daemon: Daemon, client: Client, harbour: str) -> None:
-    """The same memory is in the new file, the old file is gone, and undo reverts both."""
+    """A moved document keeps its memories' ids and its old file is gone; undo moves both back."""
     path = f"{harbour}/cranes.md"
     memory = next(memory for memory in client.memories(limit=1000).items if memory.document == path)
     moved = client.move_document(path, "facts/yard/lifting.md")
@@ -55,7 +55,7 @@ def test_a_moved_document_keeps_its_memories(daemon: Daemon, client: Client, har
 
 
 def test_a_folder_is_moved_in_one_operation(client: Client, harbour: str) -> None:
-    """All documents below it, no other; once again with the same key it is answered as before."""
+    """A folder is moved with all documents below it in one operation; the same key again returns the first answer."""
     moved = client.move_document(harbour, "facts/port", key="move-1")
     assert moved.documents == ["facts/port/cranes.md", "facts/port/deep/ships.md"]
     assert client.move_document(harbour, "facts/port", key="move-1") == moved
@@ -67,7 +67,7 @@ def test_a_folder_is_moved_in_one_operation(client: Client, harbour: str) -> Non
 
 
 def test_a_move_that_cannot_be_is_refused(client: Client, harbour: str) -> None:
-    """Over another document, into itself, from nowhere, and to what is no name: nothing is moved."""
+    """Moves onto a document, into itself, of a missing path or to an invalid name are refused; nothing is moved."""
     for error, path, to in (
         (Conflict, f"{harbour}/cranes.md", "facts/quayside.md"),
         (Conflict, f"{harbour}/cranes.md", "facts/QUAYSIDE.md"),
@@ -82,7 +82,7 @@ def test_a_move_that_cannot_be_is_refused(client: Client, harbour: str) -> None:
 
 
 def test_a_folder_is_deleted_in_one_operation(daemon: Daemon, client: Client, harbour: str) -> None:
-    """With the files; undo restores documents, files and memories."""
+    """Deleting a folder deletes its documents and files in one operation; undo restores them."""
     before = {document.path: document.etag for document in client.documents(prefix=harbour + "/").items}
     deleted = client.delete_folder(harbour)
     assert (deleted.documents, deleted.memories) == (2, 2)
@@ -101,7 +101,7 @@ def test_a_folder_is_deleted_in_one_operation(daemon: Daemon, client: Client, ha
 
 
 def test_lines_are_inserted(client: Client, harbour: str) -> None:
-    """Behind a line, at the beginning and at the end; a line that is not there is refused with the range."""
+    """Lines are inserted behind a line, at the beginning or the end; a line number out of range is refused."""
     path = "notes.txt"
     client.put_document(path, "one\nthree\n")
     inserted = client.insert_lines(path, 1, "two\n")

@@ -1,4 +1,4 @@
-"""The hook program, compiled and as a script: it never fails, delays its client for a moment at most, and prints."""
+"""Tests of the hook program, compiled and as a script: it exits with 0, prints no error, and waits only briefly."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ANSWERING = b"answering"
 
 @pytest.fixture(params=["compiled", "script"])
 def program(request: pytest.FixtureRequest, tmp_path: Path) -> Program:
-    """The words that start the program, in a folder without the file that names the socket."""
+    """The command that starts the hook program, in a folder without the file that names the socket."""
     if request.param == "script":
         return [sys.executable, "-IS", hook_script.__file__]
     path = tmp_path / "bin" / "reverie-hook"
@@ -42,7 +42,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Program:
 
 @pytest.fixture
 def silent() -> Iterator[tuple[Path, list[bytes]]]:
-    """The socket, half a minute old, of a daemon that takes connections and answers nothing; each request's beginning.
+    """A daemon's socket, 30 s old, that accepts connections and does not answer, and the requests that it received.
 
     It answers while the first of them is ANSWERING.
     """
@@ -80,13 +80,13 @@ def silent() -> Iterator[tuple[Path, list[bytes]]]:
 
 
 def age(path: Path, seconds: float) -> None:
-    """Make a file that much older."""
+    """Set a file's modification time back by some seconds."""
     times = path.stat()
     os.utime(path, (times.st_atime, times.st_mtime - seconds))
 
 
 def run(program: Program, data: bytes, *words: str, **env: str) -> str:
-    """Run the program; return what it prints. It must end with 0 and print no error."""
+    """Run the hook program and return its output; assert that it exits with 0 and prints no error."""
     base = {name: value for name, value in os.environ.items() if not name.startswith(("REVERIE_", "CLAUDE", "XDG_"))}
     done = subprocess.run([*program, *words], input=data, env=base | env, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -94,7 +94,7 @@ def run(program: Program, data: bytes, *words: str, **env: str) -> str:
 
 
 def test_the_answer_is_printed(program: Program, daemon: Daemon, tmp_path: Path) -> None:
-    """That of the part asked for; the session has the process that started the program, or the one that is named."""
+    """The hook program prints the part asked for; the session's process is its parent, or that of CLAUDE_PID."""
     session = LiveSession(tmp_path, tmp_path, 91)
     data = json.dumps(session.hook("SessionStart", source="startup")).encode()
     home = {"REVERIE_HOME": str(daemon.home)}
@@ -116,7 +116,7 @@ def test_the_answer_is_printed(program: Program, daemon: Daemon, tmp_path: Path)
 
 
 def test_a_call_of_the_distiller_is_not_recorded(program: Program, daemon: Daemon, tmp_path: Path) -> None:
-    """A client that the daemon runs to ask its model sends nothing: its session must not be learnt from."""
+    """A client that the daemon runs to ask a model records no session and prints nothing."""
     session = LiveSession(tmp_path, tmp_path, 93)
     data = json.dumps(session.hook("SessionStart", source="startup")).encode()
     home = {"REVERIE_HOME": str(daemon.home)}
@@ -125,13 +125,13 @@ def test_a_call_of_the_distiller_is_not_recorded(program: Program, daemon: Daemo
 
 
 def made_space(daemon: Daemon) -> str:
-    """Return the name of a space that exists."""
+    """Create the space `work` if it does not exist, and return its name."""
     assert daemon.ask("POST", "/v1/spaces", {"id": "work"}).status in {200, 201, 409}
     return "work"
 
 
 def test_a_token_chooses_the_space(program: Program, daemon: Daemon, tmp_path: Path) -> None:
-    """The session is that of the token's space; with a wrong token nothing is printed."""
+    """With a space's token the hook's session is not in the default space; with a wrong token nothing is printed."""
     token = daemon.ask("POST", "/v1/tokens", {"space": made_space(daemon)}).json()["token"]
     session = LiveSession(tmp_path, tmp_path, 92)
     data = json.dumps(session.hook("SessionStart", source="startup")).encode()
@@ -142,7 +142,7 @@ def test_a_token_chooses_the_space(program: Program, daemon: Daemon, tmp_path: P
 
 
 def test_bad_input_prints_nothing(program: Program, daemon: Daemon) -> None:
-    """Half of a JSON object, 10 MB of it, an unknown event, an unknown client, no words at all."""
+    """Truncated or huge JSON, an unknown event or client, or missing arguments make the hook program print nothing."""
     home = {"REVERIE_HOME": str(daemon.home)}
     stop = b'{"session_id": "a", "hook_event_name": "Stop"}'
     assert run(program, b'{"session_id": "a"', "claude-code", "Stop", **home) == ""
@@ -155,13 +155,13 @@ def test_bad_input_prints_nothing(program: Program, daemon: Daemon) -> None:
 
 
 def test_a_daemon_that_is_down_is_no_failure(program: Program, tmp_path: Path) -> None:
-    """Nothing is printed, and nothing is noted: the next one asks again."""
+    """If no daemon runs, the hook program prints nothing and writes no file about it."""
     assert run(program, b"{}", "claude-code", "Stop", REVERIE_SOCKET=str(tmp_path / "no.sock")) == ""
     assert list(tmp_path.glob("hook.*")) == []
 
 
 def test_a_daemon_that_hangs_is_asked_twice(program: Program, silent: tuple[Path, list[bytes]]) -> None:
-    """The program gives up; after the second time in a row none of them asks for a minute, then one does, once."""
+    """After a daemon has not answered twice in a row, the hook program asks it only once a minute."""
     path, received = silent
     env = {"REVERIE_SOCKET": str(path)}
     stamp = path.with_name("hook.quiet")
@@ -183,7 +183,7 @@ def test_a_daemon_that_hangs_is_asked_twice(program: Program, silent: tuple[Path
 
 
 def test_a_daemon_that_is_busy_for_a_moment_is_asked_again(program: Program, silent: tuple[Path, list[bytes]]) -> None:
-    """One answer after a miss, and the next miss is the first again."""
+    """An answer after one unanswered request resets the count: the next unanswered one is the first again."""
     path, received = silent
     env = {"REVERIE_SOCKET": str(path)}
     for _ in range(2):
@@ -196,7 +196,7 @@ def test_a_daemon_that_is_busy_for_a_moment_is_asked_again(program: Program, sil
 
 
 def test_a_daemon_that_has_just_started_may_be_late(program: Program, silent: tuple[Path, list[bytes]]) -> None:
-    """Nothing is noted; and what was missed by the daemon before it does not count."""
+    """Unanswered requests do not count if they are old, or if the daemon's socket is new."""
     path, received = silent
     env = {"REVERIE_SOCKET": str(path)}
     assert run(program, b"{}", "claude-code", "Stop", **env) == ""
@@ -213,7 +213,7 @@ def test_a_daemon_that_has_just_started_may_be_late(program: Program, silent: tu
 
 
 def test_an_input_without_an_end_is_given_up(program: Program, daemon: Daemon) -> None:
-    """A client that does not close the pipe is not waited for, and the daemon is not blamed for it."""
+    """The hook program exits although its input is never closed, and does not count that as an unanswered request."""
     env = os.environ | {"REVERIE_HOME": str(daemon.home)}
     with subprocess.Popen([*program, "claude-code", "Stop"], stdin=subprocess.PIPE, env=env) as process:
         assert process.wait(60) == 0
@@ -221,7 +221,7 @@ def test_an_input_without_an_end_is_given_up(program: Program, daemon: Daemon) -
 
 
 def test_the_plugin_knows_its_socket(tmp_path: Path) -> None:
-    """Without variables the program of an installed plugin asks the daemon that was noted."""
+    """Without environment variables the hook program of a written plugin asks the daemon whose socket was given."""
     with running_daemon() as daemon:
         contents = files("claude-code", command=["reverie"], socket=daemon.socket, env={}, python=sys.executable)
         write(tmp_path / "plugin", contents)

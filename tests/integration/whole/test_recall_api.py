@@ -30,7 +30,7 @@ def _remembered(client: Client) -> None:
 
 
 def test_an_unrelated_query_has_no_hits_and_says_so(client: Client) -> None:
-    """What is weaker is counted, with the threshold that decided it; a least score of 0 shows it."""
+    """A query that no memory is related to has no hits; the weaker ones are counted, and `min_score` 0 shows them."""
     silent = client.recall(UNRELATED)
     assert (silent.hits, silent.weaker, silent.tokens) == ([], 1, 0)
     assert silent.min_score >= 0.5
@@ -45,7 +45,7 @@ def test_an_unrelated_query_has_no_hits_and_says_so(client: Client) -> None:
 
 
 def test_a_peek_counts_no_access(client: Client) -> None:
-    """Hits are the same, and the next count is what it was."""
+    """A recall with `peek` returns the same hits and does not increase their access count."""
     before = client.recall(QUESTION).hits[0].memory
     peeked = client.recall(QUESTION, peek=True).hits[0].memory
     assert peeked == before
@@ -54,13 +54,13 @@ def test_a_peek_counts_no_access(client: Client) -> None:
 
 
 def test_a_least_score_is_a_share(daemon: Daemon) -> None:
-    """Anything but a number of 0 to 1 is refused."""
+    """A `minScore` that is not a number from 0 to 1 is refused."""
     for odd in (-0.1, 1.5, "high", True):
         check_refused(daemon.ask("POST", "/v1/recall", {"query": "q", "minScore": odd}), 400, "validation_error")
 
 
 def test_the_tool_is_silent_too(client: Client) -> None:
-    """It says what it does not show, and how to see it."""
+    """For an unrelated query the recall tool shows no memory, and says that `minScore` 0 shows the weaker ones."""
     silent = json.loads(client.call_tool("recall", {"query": UNRELATED}).content)
     assert silent["memories"] == []
     assert "minScore 0" in silent["weaker"]
@@ -71,7 +71,7 @@ def test_the_tool_is_silent_too(client: Client) -> None:
 
 
 def test_a_context_has_only_related_memories(client: Client) -> None:
-    """Nothing is added for a message that is about something else; an episode is told once."""
+    """A context has no memories unrelated to its last message, and the text of a recalled episode only once."""
     client.create_thread(id="silent")
     client.append("silent", [{"role": "user", "content": "compose a melody in A minor for the flute"}])
     assert client.context("silent").tokens.recall == 0

@@ -38,7 +38,7 @@ def contents(client: Client) -> set[str]:
 
 
 def test_knowledge_of_files_is_learnt(client: Client) -> None:
-    """What is in the files, and not that they were created; with their run and author as provenance."""
+    """Completing a run learns what its files and working memory say, with the run's id and author as provenance."""
     run = client.start_run(agent="researcher", title="The queue")
     for number in range(13):
         client.put_run_file(run.id, f"docs/part-{number}.md", GUIDE.replace("Queue", f"Queue {number}"))
@@ -64,7 +64,7 @@ def test_knowledge_of_files_is_learnt(client: Client) -> None:
 
 
 def test_the_same_run_again_adds_nothing(client: Client) -> None:
-    """The second time every candidate is known."""
+    """A second run with the same file adds no memory."""
     results = []
     before: set[str] = set()
     for _ in range(2):
@@ -82,7 +82,7 @@ def test_the_same_run_again_adds_nothing(client: Client) -> None:
 
 
 def test_the_context_is_that_of_the_document(client: Client) -> None:
-    """Its headings word for word, files whole, the last twenty messages of at most 500 characters."""
+    """The text that a run is learnt from has whole files, working memory, and 20 messages of 500 characters each."""
     thread = client.create_thread(agent="coder")
     client.append(thread.id, [{"role": "user", "content": "before the run"}])
     run = client.start_run(thread=thread.id)
@@ -110,7 +110,7 @@ def test_the_context_is_that_of_the_document(client: Client) -> None:
 
 
 def test_files_that_tools_wrote(client: Client) -> None:
-    """A file tool's call in the thread is a file of the run, as the last edit left it; one that failed is not."""
+    """A file that a tool call of the thread wrote and edited is a file of the run; a failed or read one is not."""
     thread = client.create_thread(agent="coder")
     run = client.start_run(thread=thread.id)
     calls: list[tuple[str, dict[str, Any], bool]] = [
@@ -146,7 +146,7 @@ def test_files_that_tools_wrote(client: Client) -> None:
 
 
 def test_files_that_patches_of_codex_wrote(client: Client) -> None:
-    """A file that a patch added is one of the run, as the patches after it left it."""
+    """A file that a Codex patch added is a file of the run, with the changes of later patches."""
     thread = client.create_thread(agent="coder")
     run = client.start_run(thread=thread.id)
     patches = (
@@ -171,7 +171,7 @@ def test_files_that_patches_of_codex_wrote(client: Client) -> None:
 
 
 def test_binary_and_large_files_are_noted(client: Client) -> None:
-    """With size and hash; their content is not stored, and a secret in a file is redacted."""
+    """Binary and large files of a run are recorded without their content; secrets in its text files are redacted."""
     run = client.start_run(agent="coder")
     assert client.put_run_file(run.id, "logo.png", b"\x89PNG\r\n\x1a\n\x00\x00").omitted == "binary"
     assert client.put_run_file(run.id, "latin.txt", "Grüße".encode("latin-1")).omitted == "binary"
@@ -193,7 +193,7 @@ def test_a_path_that_leads_outside_is_refused(client: Client, daemon: Daemon, pa
 
 
 def test_errors(client: Client, daemon: Daemon) -> None:
-    """Unknown runs and threads, a run that has ended, base64 that is none, another agent's token."""
+    """Unknown runs, changes of a completed run, invalid base64 and another agent's name raise their own errors."""
     for unknown in (client.run, client.complete_run, client.run_context):
         with pytest.raises(NotFound):
             unknown("run_none")
@@ -221,7 +221,7 @@ def test_errors(client: Client, daemon: Daemon) -> None:
 
 
 def test_calls_at_the_same_time_have_one_result(client: Client, daemon: Daemon) -> None:
-    """A run that several complete at once is completed once, and all of them are answered with its result."""
+    """A run that six callers complete at once is completed once, and each of them gets the same result."""
     run = client.start_run(agent="writer")
     client.put_run_file(run.id, "a.md", GUIDE.replace("Queue", "Relay"))
 
@@ -235,7 +235,7 @@ def test_calls_at_the_same_time_have_one_result(client: Client, daemon: Daemon) 
 
 
 def test_runs_are_listed(client: Client) -> None:
-    """The newest first, by state, in pages."""
+    """Runs are listed newest first, filtered by state, in pages."""
     begun = [client.start_run(title=str(number)).id for number in range(3)]
     listed = client.runs(state="running", limit=2)
     assert [run.id for run in listed.items] == begun[:0:-1]
@@ -245,7 +245,7 @@ def test_runs_are_listed(client: Client) -> None:
 
 
 def test_a_run_ends_with_its_session(client: Client, tmp_path: Any) -> None:
-    """The daemon completes it by itself once the session's end is known."""
+    """A run is completed by the daemon when the session of its thread has ended, and its files are learnt from."""
     session = client.start_session(wire.StartSession(client="codex", session="s-1", project=str(tmp_path)))
     run = client.start_run(thread=session.thread, agent="codex")
     client.put_run_file(run.id, "a.md", "# Ports\n\nThe ledger service listens on port 7070 in every environment.\n")
@@ -256,7 +256,7 @@ def test_a_run_ends_with_its_session(client: Client, tmp_path: Any) -> None:
 
 
 def test_a_run_that_is_idle_ends() -> None:
-    """After the minutes that the settings say since the last call about it; another one that is at work does not."""
+    """A run without a call for the configured minutes is completed by the daemon; one with a later call is not."""
     with scratch_home() as home:
         clock = home / "clock"
         clock.write_text("2026-05-04T12:00:00Z")
@@ -271,7 +271,7 @@ def test_a_run_that_is_idle_ends() -> None:
 
 
 def test_files_of_a_watched_folder_join_the_run(tmp_path: Path) -> None:
-    """What was written meanwhile, by the run's agent alone; not what is ignored, older, or handed over already."""
+    """Files written in a watched folder during a run join it; ignored, private, older and already given ones do not."""
     work, private = tmp_path / "work", tmp_path / "work" / "private"
     private.mkdir(parents=True)
     (work / ".gitignore").write_text("*.log\n")
@@ -296,7 +296,7 @@ def test_files_of_a_watched_folder_join_the_run(tmp_path: Path) -> None:
 
 
 def test_of_two_agents_at_work_nobody_is_the_author(tmp_path: Path) -> None:
-    """A file of a watched folder joins both runs, without an author."""
+    """A file written in a watched folder while two agents have runs joins both runs, without an author."""
     with running_daemon(REVERIE_WORKSPACE_PATHS=f'["{tmp_path}"]') as daemon, Client(daemon.socket) as client:
         runs = [client.start_run(agent=agent) for agent in ("ann", "bob")]
         (tmp_path / "a.md").write_text("# Ports\n\nThe ledger service listens on port 7070 in every environment.\n")
@@ -308,7 +308,7 @@ def test_of_two_agents_at_work_nobody_is_the_author(tmp_path: Path) -> None:
 
 
 def test_a_purged_thread_takes_its_runs_along(client: Client, daemon: Daemon) -> None:
-    """No file under the home has the words of its files afterwards."""
+    """Purging a thread deletes its runs; no file under the home has the words of their files or titles."""
     word = "Zanziquokvexlom"
     thread = client.create_thread()
     client.append(thread.id, [{"role": "user", "content": "Hello."}, {"role": "assistant", "content": "Hello."}])

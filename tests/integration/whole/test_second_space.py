@@ -62,7 +62,7 @@ def text(path: Path) -> str:
 
 
 def test_the_folder_is_followed_both_ways(daemon: Daemon, work: Client, default: Client) -> None:
-    """What is written is a file at once; a person's file is read without a call; projections are made."""
+    """A second space's writes appear as files, a person's files are read, and its memories stay out of the first."""
     work.remember(wire.CreateMemory(content="The pier closes at nine", document="facts/pier.md"))
     assert "closes at nine" in (root(daemon) / "facts" / "pier.md").read_text()
     (root(daemon) / "facts" / "mine.md").write_text("# Mine\n\n- The crane is yellow\n")
@@ -77,7 +77,7 @@ def test_the_folder_is_followed_both_ways(daemon: Daemon, work: Client, default:
 
 
 def test_undo_and_rollback(daemon: Daemon, work: Client) -> None:
-    """An operation of the second space is undone there, in its file too."""
+    """Undo and rollback in a second space take back its memories and the text of its files."""
     memory = work.remember(wire.CreateMemory(content="The buoy is red", document="facts/buoy.md"))
     newest = next(item for item in work.operations().items if item.undoable)
     work.undo(newest.id)
@@ -91,7 +91,7 @@ def test_undo_and_rollback(daemon: Daemon, work: Client) -> None:
 
 
 def test_import_distill_context_and_dream(daemon: Daemon, work: Client, default: Client, tmp_path: Path) -> None:
-    """A session is imported, distilled, learnt from and dreamt over; its archives are files of this folder."""
+    """In a second space a session is imported, distilled and dreamt over; the first space has none of its results."""
     thread = str(import_file(work, session_file(tmp_path, 1, turns=8)).thread)
     assert work.distill(thread).number == 1
     assert work.context(thread).request.messages
@@ -106,7 +106,7 @@ def test_import_distill_context_and_dream(daemon: Daemon, work: Client, default:
 
 
 def test_a_schedule_dreams_in_its_space() -> None:
-    """A nightly schedule runs a dream of the second space, and the first space has neither."""
+    """A schedule of a second space runs a dream there, and none in the first space."""
     with scratch_home() as home:
         (home / "clock").write_text("2026-05-04T12:00:00Z")
         with running_daemon(home) as daemon, Client(daemon.socket) as default:
@@ -122,7 +122,7 @@ def test_a_schedule_dreams_in_its_space() -> None:
 
 
 def test_purge_by_a_person_and_not_by_an_agent(daemon: Daemon, work: Client, default: Client) -> None:
-    """A person's token purges: no file has the word. The token of an agent deletes only."""
+    """With a person's token a purge leaves no file with the word; an agent's token is Forbidden to purge."""
     memory = work.remember(wire.CreateMemory(content="The spare key is called Zanzilomquok", document="facts/keys.md"))
     assert files_with(daemon.home, "Zanzilomquok")
     agent = str(default.create_token(SPACE, agent="mole").token)
@@ -133,7 +133,7 @@ def test_purge_by_a_person_and_not_by_an_agent(daemon: Daemon, work: Client, def
 
 
 def test_a_backup_brings_the_space_its_token_and_its_folder_back() -> None:
-    """After a restore the token is valid, and the folder of the space follows the store."""
+    """After a backup is restored, a space's token is valid, and its folder has the restored text."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         copy = home / "data" / "backups" / "copy"
@@ -155,7 +155,7 @@ def test_a_backup_brings_the_space_its_token_and_its_folder_back() -> None:
 
 
 def test_the_space_goes_on_after_a_restart() -> None:
-    """Before any request a person's save in the second folder is read, and the token is known."""
+    """After a restart a file that a person saved in the second space's folder is read before any request."""
     with scratch_home() as home:
         with running_daemon(home) as daemon, Client(daemon.socket) as owner:
             owner.create_space(SPACE)

@@ -23,7 +23,7 @@ def folder() -> Iterator[Tree]:
 
 
 def test_prose_becomes_bullets(folder: Tree) -> None:
-    """A line or paragraph without a bullet is one memory, the result says so, and recall finds it."""
+    """A line or paragraph without a bullet becomes a bullet and a memory, and the tool's result says so."""
     client, path = folder.client, "facts/prose.md"
     first = result_of(client, "memory_append", path=path, entry="The lighthouse keeper is called Wendelin.")
     assert first["success"]
@@ -51,7 +51,7 @@ def test_prose_becomes_bullets(folder: Tree) -> None:
 
 
 def test_what_would_not_be_remembered_is_refused(folder: Tree) -> None:
-    """Code, a table or a nameless episode is refused with the form of a memory, and no file is made."""
+    """Code, tables, quotes or an episode without a title are refused with the expected form; no file is made."""
     client = folder.client
     for text in ("```sh\nmake\n```", "| a | b |\n|---|---|\n| 1 | 2 |", "> quoted", "<b>bold</b>"):
         for name, field in (("memory_write", "content"), ("memory_append", "entry")):
@@ -66,7 +66,7 @@ def test_what_would_not_be_remembered_is_refused(folder: Tree) -> None:
 
 
 def test_an_appended_list_is_a_memory_of_its_own(folder: Tree) -> None:
-    """An indented bullet is no part of the memory above it, signs of other programs are bullets too."""
+    """Each top bullet of an appended list is its own memory, though indented, numbered or marked by `•`."""
     client, path = folder.client, "facts/lists.md"
     result_of(client, "memory_append", path=path, entry="- The crane is blue")
     for entry in (
@@ -92,7 +92,7 @@ def test_an_appended_list_is_a_memory_of_its_own(folder: Tree) -> None:
 
 
 def test_an_entry_that_remembers_nothing_is_refused(folder: Tree) -> None:
-    """A heading, an empty bullet, a day or a summary line alone changes nothing; a new file may have a summary."""
+    """Appending only a heading, an empty bullet, a day or a summary line is refused, and the file does not change."""
     client, path = folder.client, "facts/bare.md"
     text = "# Bare\n\n> Summary: masts\n\n- Masts: three\n"
     result_of(client, "memory_append", path=path, entry="> Summary: masts\n\n- Masts: three")
@@ -106,7 +106,7 @@ def test_an_entry_that_remembers_nothing_is_refused(folder: Tree) -> None:
 
 
 def test_a_long_file_is_read_in_parts(folder: Tree) -> None:
-    """Each part is bounded and says how to read on; together they are the file; then it may be written."""
+    """A long file is read in bounded parts, each naming the next offset, and may be written once all were read."""
     client, path = folder.client, "facts/long.md"
     text = "# Long\n\n" + "".join(f"- Buoy {number}: {'bright ' * 12}\n" for number in range(3_000))
     folder.save(path, text)
@@ -133,7 +133,7 @@ def test_a_long_file_is_read_in_parts(folder: Tree) -> None:
 
 
 def test_a_patched_summary_line_holds_or_is_refused(folder: Tree) -> None:
-    """A short summary stays as it was written; one that is too long and a patch of the day alone change nothing."""
+    """A patch may set a summary line of up to ten words; a longer one, or a patch of the Updated line, is refused."""
     client, path = folder.client, "facts/summed.md"
     result_of(client, "memory_append", path=path, entry="- Cranes: two\n- Updated: 2026-01-01")
     day = next(line for line in folder.read(path).splitlines() if line.startswith("- Updated:"))

@@ -214,7 +214,7 @@ PRINTED = {
 @pytest.mark.parametrize("words", PRINTED)
 @pytest.mark.usefixtures("daemon")
 def test_text_output(cli: Cli, routes: Routes, words: str) -> None:
-    """Each command prints a table or sentence with the important values."""
+    """Each command prints the expected parts of the daemon's answer."""
     routes.table |= ANSWERS
     check(cli, words, *PRINTED[words])
 
@@ -251,13 +251,13 @@ def test_json_output(cli: Cli, routes: Routes, words: str) -> None:
 )
 @pytest.mark.usefixtures("daemon")
 def test_empty_answers(cli: Cli, routes: Routes, *, words: str, call: str, answer: Any, says: str) -> None:
-    """An empty answer is printed as a sentence."""
+    """For an empty answer each command prints a sentence that says so."""
     routes[call] = answer
     check(cli, words, says)
 
 
 def test_request_parameters(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
-    """Options are sent to the daemon under the names of the wire."""
+    """Command line options are sent to the daemon as the parameters of its API."""
     routes.table |= ANSWERS
     cli("context", "thr_1", "--max-tokens", "500", "--query", "q", "--placement", "late")
     assert daemon.requests[-1].query == {"query": "q", "placement": "late", "maxTokens": "500"}
@@ -307,7 +307,7 @@ def test_archives(cli: Cli, routes: Routes) -> None:
 
 
 def test_budget_that_cannot_be_met(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
-    """The error for a budget that is too small has the budget that would be needed in its details."""
+    """`dream --json` prints the daemon's error for a budget that is too small, with the budget that is needed."""
     routes["POST /v1/dreams"] = envelope(
         "token_budget_exceeded", "1 is too little.", status=422, budget=1, minimumRequired=90
     )

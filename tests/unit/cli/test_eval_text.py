@@ -52,7 +52,7 @@ def test_what_is_no_session_is_refused(cli: Cli, tmp_path: Path, what: str) -> N
 
 
 def test_the_newline_counts(cli: Cli, transcript: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """If the last newline would be one token too many, the text is one token shorter."""
+    """`eval context` counts the final newline: its output has `--max-tokens` tokens, and none if there is no text."""
     monkeypatch.setattr(evals, "context_text", lambda _, most: " ".join(["word"] * most))
     out = cli("eval", "context", transcript, "--max-tokens", "50").out
     assert out.endswith("word\n")

@@ -39,7 +39,7 @@ def page(*items: Any, **more: Any) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("daemon")
 def test_projects_are_listed(cli: Cli, routes: Routes) -> None:
-    """Each with its repository or folder and its sizes; without one the next command is named."""
+    """`projects` prints repositories, sizes, empty and joined projects, and a sentence if there are none."""
     routes["GET /v1/projects"] = page(HARBOUR, GIVEN)
     said = cli("projects")
     assert said.code == 0
@@ -58,7 +58,7 @@ def test_projects_are_listed(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_sorting_names_its_undo(cli: Cli, routes: Routes) -> None:
-    """What was sorted, and the command that moves it back, unless nothing moved."""
+    """`projects --sort` prints how much was moved, and the undo command if anything was."""
     answer = {"threads": 1, "memories": 3, "operation": "12"}
     routes["POST /v1/projects/sort"] = answer
     said = cli("projects", "--sort").out
@@ -70,7 +70,7 @@ def test_sorting_names_its_undo(cli: Cli, routes: Routes) -> None:
 
 
 def test_the_project_of_an_answer_is_said(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
-    """Recall and memories name the project that was taken, and send the folder that they are in."""
+    """`recall` and `memories` print which project's memories are shown, unless all projects were asked for."""
     hit = {"memory": MEMORY, "score": 1.0, "why": "crane 1.00"}
     routes["POST /v1/recall"] = {"hits": [hit], "tokens": 9, "project": "harbour"}
     routes["GET /v1/memories"] = page(MEMORY, project="harbour")
@@ -84,7 +84,7 @@ def test_the_project_of_an_answer_is_said(cli: Cli, routes: Routes, daemon: Fake
 def test_a_folder_that_was_removed_is_no_error(
     cli: Cli, routes: Routes, daemon: FakeDaemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a folder that is gone the commands ask for everything."""
+    """In a folder that was removed `recall` and `memories` succeed, and send no folder."""
     routes["POST /v1/recall"] = {"hits": [], "tokens": 0}
     routes["GET /v1/memories"] = page()
     (tmp_path / "gone").mkdir()
@@ -97,7 +97,7 @@ def test_a_folder_that_was_removed_is_no_error(
 
 
 def test_a_memory_is_remembered_for_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
-    """A path is sent as an absolute one, a name as it is."""
+    """`remember --project` sends a path as an absolute one and a name as it is."""
     routes["GET /v1/projects"] = page(HARBOUR)
     routes["POST /v1/memories"] = {**MEMORY, "existed": True}
     for given, sent in ((".", str(Path.cwd())), ("Harbour", "Harbour")):
@@ -107,7 +107,7 @@ def test_a_memory_is_remembered_for_a_project(cli: Cli, routes: Routes, daemon: 
 
 @pytest.mark.parametrize(("given", "hint"), [("harbor", "did you mean harbour?"), ("quay", "reverie projects")])
 def test_an_unknown_project_is_refused(cli: Cli, routes: Routes, daemon: FakeDaemon, given: str, hint: str) -> None:
-    """A slip of the fingers makes no project; nothing is sent."""
+    """`remember --project` with an unknown project is refused with a hint, and no memory is sent."""
     routes["GET /v1/projects"] = page(HARBOUR)
     said = cli("remember", "The crane is red.", "--project", given)
     assert said.code == 2
@@ -116,7 +116,7 @@ def test_an_unknown_project_is_refused(cli: Cli, routes: Routes, daemon: FakeDae
 
 
 def test_threads_of_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> None:
-    """The filter is sent; where no thread is of the project, that is said."""
+    """`threads --project` sends the project, and says so if it has no threads."""
     routes["GET /v1/threads"] = page()
     assert "No thread is of the project quay" in cli("threads", "--project", "quay").out
     assert daemon.requests[-1].query["project"] == "quay"
@@ -125,6 +125,6 @@ def test_threads_of_a_project(cli: Cli, routes: Routes, daemon: FakeDaemon) -> N
 
 @pytest.mark.usefixtures("daemon")
 def test_a_memory_is_shown_with_its_project(cli: Cli, routes: Routes) -> None:
-    """That is where it is recalled."""
+    """`show` prints the project of a memory."""
     routes["GET /v1/memories"] = page(MEMORY)
     assert "Project   harbour\n" in cli("show", "mem_1").out

@@ -38,7 +38,7 @@ def narrow(text: str) -> list[str]:
 
 @pytest.mark.usefixtures("terminal", "daemon")
 def test_threads(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Title, whole id, last activity, project, and the size where there is room; a wide terminal gets a table."""
+    """`threads` prints title, whole id, last activity, and project or size; on a wide terminal a table."""
     thread: dict[str, Any] = {
         "id": THREAD_ID,
         "title": "Why the tide tables of the harbour are an hour late in summer",

@@ -1,4 +1,4 @@
-"""Tests of both clients against a fake daemon on a Unix socket: requests, answers, errors, retries and timeouts."""
+"""Tests of the blocking and the asyncio client with a fake daemon: requests, answers, errors, retries, timeouts."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_waits_for_a_daemon_that_was_just_started(ask: Ask, path: Path) -> None:
 
 
 def test_waits_while_the_daemon_says_that_it_is_starting(ask: Ask, path: Path) -> None:
-    """A `starting` answer is retried for `patience_s`, then raised."""
+    """A client retries while the daemon answers `starting`, and raises Starting once `patience_s` is over."""
     answers = iter([envelope("starting", status=503), envelope("starting", status=503), Answer(HEALTH)])
     with fake_daemon(path, lambda _: next(answers)):
         assert ask(path, "health").status == "ok"
@@ -234,7 +234,7 @@ def test_a_refusal_before_the_body_is_read(ask: Ask, path: Path) -> None:
 
 
 def test_a_full_queue_of_new_connections_is_waited_for(path: Path) -> None:
-    """Many calls at once, of which the daemon has not yet accepted one: each is answered."""
+    """An AsyncClient's calls wait while the daemon's queue of new connections is full, and are all answered."""
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(str(path))
     listener.listen(0)
@@ -350,7 +350,7 @@ def test_importing_the_client_is_quick_and_light() -> None:
 
 
 def test_no_other_name() -> None:
-    """Another name of the package is an AttributeError."""
+    """A name that `reverie.client` does not have raises AttributeError."""
     with pytest.raises(AttributeError, match="no attribute 'Nobody'"):
         _ = client_package.Nobody
 

@@ -30,7 +30,7 @@ def said(content: str, kind: str = "fact", at: str | None = NEW) -> Candidate:
 
 
 def check(existing: list[Memory], candidate: Candidate, tier: Tier, expected: list[str]) -> None:
-    """Assert changes in short form: `KEEP m1`, `UPDATE m1 <content>`, `DELETE m1`, `ADD <content>`, `SKIP <by>`."""
+    """Assert the changes decided for one candidate, in short form such as `KEEP m1` or `ADD <content>`."""
     shown = []
     for change in decide([candidate], existing, tier).changes:
         match change.action:
@@ -66,7 +66,7 @@ def check(existing: list[Memory], candidate: Candidate, tier: Tier, expected: li
     ],
 )
 def test_one_candidate_and_one_memory_in_generous(kind: str, old: str, new: str, what: str) -> None:
-    """GENEROUS: skip what is known, update what is extended or replaced, add the rest."""
+    """In GENEROUS a known candidate is skipped, one that extends or replaces a memory updates it, others are added."""
     expected = {
         "SKIP": ["KEEP m1", f"SKIP {'m1' if new else None}"],
         "UPDATE": [f"UPDATE m1 {new}", "SKIP m1"],
@@ -76,7 +76,7 @@ def test_one_candidate_and_one_memory_in_generous(kind: str, old: str, new: str,
 
 
 def test_an_older_statement_does_not_replace_a_newer_one() -> None:
-    """An old session that is imported late leaves the newer value."""
+    """A candidate stated before the memory was does not replace its value; one stated later does."""
     check(
         [memory("Language: German", updated_at=NEW)],
         said("Language: English", at=OLD),
@@ -93,7 +93,7 @@ def test_an_older_statement_does_not_replace_a_newer_one() -> None:
 
 
 def test_a_resolved_mistake_is_deleted() -> None:
-    """A statement that a mistake is over deletes it in every tier and stays; an older one refuses the mistake."""
+    """A statement that a mistake is over deletes it in every tier and is added; an older mistake is then skipped."""
     old, over = "The deploy script fails without a VPN connection", "The deploy script no longer needs a VPN connection"
     for tier in Tier:
         check([memory(old, "mistake")], said(over), tier, ["DELETE m1", f"ADD {over}"])
@@ -112,12 +112,12 @@ def test_a_resolved_mistake_is_deleted() -> None:
     ],
 )
 def test_generic_statements_are_skipped_above_generous(tier: Tier, new: str, expected: str) -> None:
-    """Short statements that name nothing are skipped above GENEROUS."""
+    """A short candidate that names nothing specific is skipped in every tier but GENEROUS."""
     check([], said(new, "skill"), tier, [f"ADD {new}" if expected == "ADD" else "SKIP None"])
 
 
 def test_similar_statements_are_added_merged_or_skipped_by_tier() -> None:
-    """The same pair is added in GENEROUS and merged in HEAVY_CUT."""
+    """Similar statements are added in GENEROUS and merged in HEAVY_CUT; the same words reordered are skipped."""
     old = "The importer reads Claude Code sessions line by line"
     new = "The importer reads Codex sessions line by line from ~/.codex"
     merged = f"{old}; {new}"
@@ -128,7 +128,7 @@ def test_similar_statements_are_added_merged_or_skipped_by_tier() -> None:
 
 
 def test_changes_of_a_persons_memory_become_proposals() -> None:
-    """A person's memory stays, the candidate becomes a proposal, and it is not added beside it."""
+    """A candidate that would change a person's memory becomes a proposal, and the memory is kept."""
     mine = memory("Language: German", trust="person")
     decision = decide([said("Language: English")], [mine], GENEROUS)
     assert [change.action for change in decision.changes] == ["KEEP", "SKIP"]
@@ -146,7 +146,7 @@ def test_changes_of_a_persons_memory_become_proposals() -> None:
 
 
 def test_facts_about_user_and_project_have_two_scopes() -> None:
-    """`Language` of the user is not `Language` of the project; equal texts are the same in any scope."""
+    """`Language` of the user and of the project are separate facts, but an equal text is known whatever its type."""
     mine = memory("Language: German", document="facts/user.md")
     check([mine], said("Language: Rust"), GENEROUS, ["KEEP m1", "ADD Language: Rust"])
     check([mine], said("Language: German", "preference"), GENEROUS, ["KEEP m1", "SKIP m1"])
@@ -173,7 +173,7 @@ def episode(title: str, summary: str, day: str) -> Candidate:
 
 
 def test_episodes_are_added_once() -> None:
-    """The same task on one day is one episode, on another day a second one unless every word is the same."""
+    """An episode of the same task on the same day, or with the same words on another day, is skipped."""
     told = memory(
         "Fixed the leak of the logger",
         "episode",
@@ -189,7 +189,7 @@ def test_episodes_are_added_once() -> None:
 
 
 def sixty_memories() -> list[Memory]:
-    """Return sixty memories: ten families of five related_pairs ones, and ten generic ones that nobody recalled."""
+    """Return sixty memories: ten groups of five similar facts, and ten generic skills that were never recalled."""
     parts = [
         "parser",
         "scheduler",
@@ -217,7 +217,7 @@ def sixty_memories() -> list[Memory]:
 
 @pytest.mark.parametrize(("tier", "least", "most"), [(GENEROUS, 0, 0), (SELECTIVE, 10, 12), (HEAVY, 6, 12)])
 def test_a_full_memory_shrinks_by_a_tenth_to_a_fifth(tier: Tier, least: int, most: int) -> None:
-    """When something new arrives, related_pairs memories are merged and unread generic ones dropped, within bounds."""
+    """A new candidate makes a full memory shrink within bounds; facts that are deleted were merged word for word."""
     old = sixty_memories()
     changes = decide([said("Backups are written to /srv/backups at 03:00")], old, tier).changes
     gone = [change.id for change in changes if change.action == "DELETE"]
@@ -231,14 +231,14 @@ def test_a_full_memory_shrinks_by_a_tenth_to_a_fifth(tier: Tier, least: int, mos
 
 
 def related_pairs(number: int) -> list[Memory]:
-    """Return two memories in different words about each number; the second ones are far from the first."""
+    """Return two similar observations for each number; the second ones come after all first ones."""
     words = [[f"pair{at}{letter}" for letter in "abcdefg"] for at in range(number)]
     said = [*(" ".join(each[:5]) for each in words), *(" ".join((*each[:3], *each[5:])) for each in words)]
     return [memory(text, "observation", id=f"m{at:04}") for at, text in enumerate(said)]
 
 
 def test_shrinking_is_bounded_and_continues_in_later_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each run compares so many memories; after some runs hardly any two could be merged."""
+    """Each run merges no more than its bound of memories; after many runs most pairs are merged."""
     monkeypatch.setattr(capacity_tiers_and_shrinking, "COMPARED_MAX", 40)
     memories = related_pairs(100)
     for run in range(60):
@@ -252,7 +252,7 @@ def test_shrinking_is_bounded_and_continues_in_later_runs(monkeypatch: pytest.Mo
 
 
 def test_a_small_memory_is_shrunk_in_one_run() -> None:
-    """All related_pairs memories are merged, up to a fifth of all."""
+    """One run merges as many similar pairs as it may: 40 of 200 memories are deleted."""
     changes = decide(
         [said("a kettle boils tea water for breakfast guests", "observation")], related_pairs(100), HEAVY
     ).changes

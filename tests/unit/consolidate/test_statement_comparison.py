@@ -1,4 +1,4 @@
-"""Relations of two statements, row by row."""
+"""Tests of comparing statements: relation, overlap, resolved mistakes, merging, and generic statements."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ SAME, COVERED, EXTENDS, REPLACES, APART = Relation
     ],
 )
 def test_relations(new: str, old: str, expected: Relation) -> None:
-    """The relation of a new statement to an old one."""
+    """`relate` returns the expected relation of a new statement to an old one."""
     assert relate(parse_statement(new), parse_statement(old), keyed=True) is expected
 
 
 def test_subjects_replace_only_in_facts_and_preferences() -> None:
-    """For skills and mistakes, two lines with one subject may both be true."""
+    """Where subjects are not keys, as in skills, two statements with one subject do not exclude each other."""
     assert relate(parse_statement("Editor: vim"), parse_statement("Editor: emacs"), keyed=False) is APART
 
 
 def test_overlap_is_a_share() -> None:
-    """Of the words that carry meaning."""
+    """The overlap of two statements is the share of their meaningful words that they have in common."""
     assert overlap(parse_statement("build cache"), parse_statement("the build cache")) == 1
     assert overlap(parse_statement("build cache"), parse_statement("build queue")) == pytest.approx(1 / 3)
     assert overlap(parse_statement(""), parse_statement("")) == 0
@@ -65,12 +65,12 @@ def test_overlap_is_a_share() -> None:
     ],
 )
 def test_resolving_a_mistake(new: str, old: str, over: bool) -> None:  # noqa: FBT001
-    """It says that something is over, and is about the same thing."""
+    """`resolves` is True if a statement says that an older one is over, and both are about the same thing."""
     assert resolves(parse_statement(new), parse_statement(old)) is over
 
 
 def test_merging_two_statements() -> None:
-    """Joined in order, without repetition, up to a maximal length."""
+    """Two statements are joined by a semicolon without repetition; None if too long or of several lines."""
     assert merge_statements(parse_statement("Use tabs."), parse_statement("Run make twice;")) == parse_statement(
         "Use tabs; Run make twice"
     )
@@ -94,5 +94,5 @@ def test_merging_two_statements() -> None:
     ],
 )
 def test_generic_statements(text: str, kind: str, generic: bool) -> None:  # noqa: FBT001
-    """Short, and naming nothing."""
+    """A statement is generic if it is short and names nothing specific."""
     assert is_generic(parse_statement(text), MemoryType(kind), kind) is generic

@@ -1,4 +1,4 @@
-"""Context editing done here for models whose server does not do it: the same tool results by the documented rules."""
+"""Tests of clearing old tool results by our own rules, for models whose server does not do it."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def ids(talk: Talk, limits: Limits = LIMITS, beside: int = 0) -> list[str]:
 
 
 def test_nothing_below_the_trigger() -> None:
-    """Up to 0.60 of the window every tool result stays."""
+    """Tool results are cleared only once the conversation passes 0.60 of the window."""
     assert ids(busy(11)) == []
     assert ids(busy(12)) == [f"toolu_{number:04}" for number in range(1, 10)]
 
 
 def test_everything_beside_the_conversation_counts() -> None:
-    """The trigger counts all input tokens: tools and tiers are included."""
+    """The trigger of clearing counts the tokens beside the conversation too."""
     assert ids(busy(11), beside=1_000) == [f"toolu_{number:04}" for number in range(1, 9)]
 
 

@@ -41,7 +41,7 @@ IMAGE = {"type": "image", "source": {"type": "url", "url": "https://example.com/
     ],
 )
 def test_cost_of_each_block_type(block: dict[str, Any], cost: int) -> None:
-    """Signatures and ids are not counted; every other text is."""
+    """The tokens of a block count all its text, but no signatures and ids."""
     assert block_cost(block) == cost
 
 
@@ -51,7 +51,7 @@ def test_a_string_is_one_block() -> None:
 
 
 def test_compact_serializes_any_json() -> None:
-    """No spaces, keys in their order, and numbers that other writers refuse."""
+    """`compact` writes any JSON value without spaces, keys in order, also large integers and lone surrogates."""
     assert compact({"b": 1, "a": [True, None, "é"]}) == '{"b":1,"a":[true,null,"é"]}'
     assert compact({"n": 10**30}) == '{"n":1000000000000000000000000000000}'
     assert compact({"text": "\ud800"}) == '{"text":"\\ud800"}'

@@ -32,7 +32,7 @@ NUMBERS = itertools.count(1)
 
 @asynccontextmanager
 async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]]:
-    """The parts of the daemon that these calls need, and the lanes that they took: what, and whether it was bulk."""
+    """Yield the services that these use cases need, and a list of the jobs and commits made: name, and if in bulk."""
     store = Store.open(home / "store", redactor=Redactor())
     worker = Worker(store, clock=lambda: AT, queue_length=100)
     worker.start()
@@ -48,10 +48,10 @@ async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]
         return await compute.run(job, body, bulk=bulk)
 
     async def nothing(_: str) -> None:
-        """Write no files."""
+        """Do nothing, in place of writing projections."""
 
     async def no_documents(_: str) -> list[Any]:
-        """Return no documents, and no entries of their index."""
+        """Return an empty list, in place of the index of documents."""
         return []
 
     layout = Layout.from_env({"REVERIE_HOME": str(home)}, home, 0)
@@ -83,14 +83,14 @@ async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]
 
 
 async def imported(services: Any, data: bytes, session: str) -> str:
-    """Import a session as one chunk; return its thread."""
+    """Import a session as one chunk; return the id of its thread."""
     place = await imports.begin(services, SPACE, client="test", session=session, source=None, idempotency=None)
     await imports.take_chunk(services, SPACE, place.id, offset=0, first_line=1, data=data, final=True)
     return place.thread
 
 
 def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> None:
-    """Imports decide and commit in bulk, learning decides in bulk, retention commits in bulk; a distillation is not."""
+    """Imports, the deciding of learning, and retention are queued in bulk, behind agents; distillations are not."""
 
     async def run() -> None:
         async with daemon(tmp_path) as (services, lanes):
@@ -114,7 +114,7 @@ def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("shared", [False, True])
 def test_an_import_beside_agents_is_cut_small(tmp_path: Path, shared: bool) -> None:  # noqa: FBT001
-    """One commit of 512 KiB where nobody else writes; pieces of 64 KiB while an agent does."""
+    """An import commits up to 512 KiB at once, but 64 KiB while other callers write."""
     data = generate(1).data
     assert 3 * imports.PIECE_BESIDE_BYTES < len(data) < imports.PIECE_BYTES
 

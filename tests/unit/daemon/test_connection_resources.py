@@ -23,7 +23,7 @@ A_WHILE = 0.4  # in which what must not happen would have happened
 
 
 class Gated:
-    """A handler that answers `/now` at once, drops `/never`, and answers any other path when its gate is opened."""
+    """A handler that answers `/now` at once, `/never` not at all, and other paths once its event is set."""
 
     def __init__(self) -> None:
         self.opened = asyncio.Event()
@@ -49,7 +49,7 @@ class Gated:
 
 @asynccontextmanager
 async def served(limits: Limits | None = None) -> AsyncIterator[tuple[Server, Gated, Path]]:
-    """A server with a gated handler, on a socket."""
+    """Yield a server on a Unix socket, its handler and the socket's path."""
     with scratch_home() as home:
         handler = Gated()
         server = Server(Admission(limits or Limits()), handler)
@@ -67,14 +67,14 @@ def run(work: Callable[[Server, Gated, Path], Awaitable[None]], limits: Limits |
 
 
 async def until(condition: Callable[[], object]) -> None:
-    """Wait until the condition holds."""
+    """Wait until the condition is true; fail after some seconds."""
     async with asyncio.timeout(SECONDS):
         while not condition():  # noqa: ASYNC110 - the product has no event for it
             await asyncio.sleep(0.005)
 
 
 async def sent_before_blocking(writer: asyncio.StreamWriter, data: bytes, most: int) -> int:
-    """Send `data` again and again, at most `most` bytes, until the peer reads no more; return how much it took."""
+    """Send `data` again and again until the peer reads no more, or `most` bytes; return the bytes sent."""
     total = 0
     while total < most:
         writer.write(data)
@@ -104,7 +104,7 @@ def timers() -> list[Any]:
 
 
 def test_a_closed_connection_leaves_no_timer() -> None:
-    """Neither the idle nor the head, body and write deadlines outlive the connection that they were set for."""
+    """After a connection is closed, none of its timers is left, in whatever state its request was."""
 
     async def work(server: Server, _: Gated, path: Path) -> None:
         before = len(timers())
@@ -128,7 +128,7 @@ def test_a_closed_connection_leaves_no_timer() -> None:
 
 
 def test_a_request_that_runs_has_no_deadline_of_reading() -> None:
-    """The head's and the body's deadlines end with head and body: a slow handler is not the client's fault."""
+    """A handler may take longer than the deadlines for head and body; its answer still arrives."""
 
     async def work(_: Server, handler: Gated, path: Path) -> None:
         reader, writer = await asyncio.open_unix_connection(str(path))
@@ -148,7 +148,7 @@ def test_a_request_that_runs_has_no_deadline_of_reading() -> None:
 
 
 def test_reading_ahead_is_bounded_and_goes_on() -> None:
-    """While one request runs, few bytes of those behind it are read; afterwards each of them is answered in order."""
+    """While a request runs the server reads few of the bytes behind it; later every request is answered."""
 
     async def work(server: Server, handler: Gated, path: Path) -> None:
         body = b"x" * 65_536
@@ -169,7 +169,7 @@ def test_reading_ahead_is_bounded_and_goes_on() -> None:
 
 
 def test_too_many_requests_in_one_piece_are_refused_as_busy() -> None:
-    """What is queued is answered, then comes 503 `busy` with Retry-After and the end of the connection."""
+    """Requests beyond the limit on one connection get 503 `busy` with Retry-After; those before are answered."""
 
     async def work(_: Server, handler: Gated, path: Path) -> None:
         reader, writer = await asyncio.open_unix_connection(str(path))
@@ -191,7 +191,7 @@ def test_too_many_requests_in_one_piece_are_refused_as_busy() -> None:
 
 
 def test_nothing_is_read_behind_what_was_refused() -> None:
-    """A client that goes on after nonsense is stopped by the full socket while the answers before it are due."""
+    """After a malformed request the server reads no more bytes, and still answers the request before it."""
 
     async def work(_: Server, handler: Gated, path: Path) -> None:
         reader, writer = await asyncio.open_unix_connection(str(path))
@@ -208,7 +208,7 @@ def test_nothing_is_read_behind_what_was_refused() -> None:
 
 @pytest.mark.parametrize("sent", [b"GET /now HTTP/1.0\r\n\r\n", request("GET", "/now", None, {"Connection": "close"})])
 def test_a_connection_ends_after_the_last_response(sent: bytes) -> None:
-    """HTTP/1.0, and a client that asks for it."""
+    """The server closes the connection after its answer to HTTP/1.0 or `Connection: close`."""
 
     async def work(_: Server, __: Gated, path: Path) -> None:
         reader, writer = await asyncio.open_unix_connection(str(path))
@@ -221,7 +221,7 @@ def test_a_connection_ends_after_the_last_response(sent: bytes) -> None:
 
 
 def test_a_handler_without_a_response_ends_the_connection() -> None:
-    """The peer must not wait for an answer that never comes."""
+    """If a handler sends no response, the server closes the connection."""
 
     async def work(_: Server, __: Gated, path: Path) -> None:
         reader, writer = await asyncio.open_unix_connection(str(path))
@@ -234,7 +234,7 @@ def test_a_handler_without_a_response_ends_the_connection() -> None:
 
 
 def test_draining_closes_idle_connections_first() -> None:
-    """An idle one at once, new ones are not accepted, the running request is answered and its connection closed."""
+    """Draining closes idle connections at once, refuses new ones, and answers running requests before closing them."""
 
     async def work(server: Server, handler: Gated, path: Path) -> None:
         idle, idle_writer = await asyncio.open_unix_connection(str(path))
@@ -260,7 +260,7 @@ def test_draining_closes_idle_connections_first() -> None:
 
 
 def test_draining_gives_up_what_takes_too_long() -> None:
-    """The task of a late request is cancelled, its connection closed without an answer, and False is returned."""
+    """A request that outlasts the time for draining is cancelled, and `drain` returns False."""
 
     async def work(server: Server, handler: Gated, path: Path) -> None:
         reader, writer = await asyncio.open_unix_connection(str(path))
@@ -276,7 +276,7 @@ def test_draining_gives_up_what_takes_too_long() -> None:
 
 
 def test_draining_closes_a_connection_in_the_middle_of_a_request() -> None:
-    """A body that is still coming is not waited for."""
+    """Draining closes a connection whose request has not arrived whole, without waiting for the rest."""
 
     async def work(server: Server, _: Gated, path: Path) -> None:
         reader, writer = await asyncio.open_unix_connection(str(path))

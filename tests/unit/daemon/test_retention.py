@@ -64,7 +64,7 @@ def test_old_events_go_in_many_steps(tmp_path: Path) -> None:
 
 
 def test_a_failure_is_tried_again(tmp_path: Path) -> None:
-    """After a day on which writing failed, the next day prunes."""
+    """If pruning fails once, the next daily run prunes the old events."""
     store = Store.open(tmp_path / "store", redactor=Redactor())
     store.commit([announce(3)], at=OLD)
     worker = Worker(store, clock=lambda: NOW, queue_length=10)

@@ -34,7 +34,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 
 def test_a_loop_goes_on_after_each_exception(stream: io.StringIO) -> None:
-    """It begins again until it returns; each exception is logged with the loop's name, without its message."""
+    """A supervised loop restarts after each exception until it returns; the log has loop and kind, not the message."""
     rounds = 0
 
     async def loop() -> None:
@@ -59,7 +59,7 @@ def test_a_loop_goes_on_after_each_exception(stream: io.StringIO) -> None:
 
 
 def test_a_cancelled_loop_ends(stream: io.StringIO) -> None:
-    """A cancellation, in the loop or in the pause after a failure, ends the task."""
+    """Cancelling a supervised loop ends its task, while it works or in the pause after a failure."""
 
     async def waits() -> None:
         await asyncio.Event().wait()
@@ -84,7 +84,7 @@ def test_a_cancelled_loop_ends(stream: io.StringIO) -> None:
 
 
 def test_following_goes_on_after_an_exception(stream: io.StringIO, tmp_path: Path) -> None:
-    """A session is read again after an unexpected exception, which has a line of the log."""
+    """The loop that follows a session continues after an unexpected exception, which is logged."""
     transcript = tmp_path / "s.jsonl"
     transcript.write_text("{}\n")
     session = SessionRecord(
@@ -100,7 +100,7 @@ def test_following_goes_on_after_an_exception(stream: io.StringIO, tmp_path: Pat
     asked = 0
 
     class Broken:
-        """Services whose every use is a defect."""
+        """Services of which each attribute raises an exception."""
 
         def __getattr__(self, name: str) -> Any:
             nonlocal asked
@@ -123,7 +123,7 @@ def test_following_goes_on_after_an_exception(stream: io.StringIO, tmp_path: Pat
 
 
 def test_one_failure_does_not_end_a_round(stream: io.StringIO) -> None:
-    """What follows the block is done; the line names what failed."""
+    """`failures_logged` ends its block at an exception and logs what failed; the code after the block runs."""
     done = []
     for number in range(3):
         with failures_logged("round", run=f"run_{number}"):

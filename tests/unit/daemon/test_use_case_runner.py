@@ -28,25 +28,25 @@ KEY = ("key", "request")
 
 
 class Job(msgspec.Struct):
-    """A snapshot: how many notes there are."""
+    """A snapshot of the test's use case: the number of notes."""
 
     notes: int
 
 
 class Plan(msgspec.Struct):
-    """A plan that holds while there are `notes` notes."""
+    """A plan of the test's use case: valid as long as the number of notes is `notes`."""
 
     notes: int
 
 
 class Answer(msgspec.Struct):
-    """The number of notes after the commit."""
+    """The answer of the test's use case: the number of notes after its commit."""
 
     notes: int
 
 
 class FakeCompute:
-    """A compute process in this process; other writers commit `overtakes` notes while it decides."""
+    """A stand-in for the compute process; in the first `overtakes` calls another writer adds a note meanwhile."""
 
     def __init__(self, overtakes: int = 0) -> None:
         self.decided = 0
@@ -54,7 +54,7 @@ class FakeCompute:
         self.submit: Any = None
 
     async def run(self, job: str, body: bytes, *, bulk: bool = False) -> bytes:
-        """Decide, after another writer has committed if one is due."""
+        """Return a plan for the job, after another writer has added a note if `overtakes` is not used up."""
         assert (job, bulk) == ("count", False)
         self.decided += 1
         if self.overtakes > 0:
@@ -64,7 +64,7 @@ class FakeCompute:
 
 
 def add_note(note_id: str) -> Write[None]:
-    """Return the write of a note."""
+    """Return a write that stores a note."""
 
     def body(writer: Writer) -> None:
         writer.save(NoteRecord(id=note_id, content=note_id, category="task", at=AT), ("t", note_id))
@@ -77,7 +77,7 @@ def count(reader: Reader) -> int:
 
 
 def commit(plan: Plan) -> Write[Answer]:
-    """Return a write that is stale where the number of notes has changed since the plan."""
+    """Return a write that stores a note, and raises a stale Conflict if the number of notes has changed."""
 
     def body(writer: Writer) -> Answer:
         if count(writer) != plan.notes:
@@ -90,7 +90,7 @@ def commit(plan: Plan) -> Write[Answer]:
 
 @asynccontextmanager
 async def services(tmp_path: Path, compute: FakeCompute) -> AsyncIterator[Any]:
-    """Yield what the runner needs of the daemon: a store, a worker, and a fake compute process."""
+    """Yield the services that the runner needs: a store, the worker's `submit`, and the fake compute process."""
     store = Store.open(tmp_path / "store", redactor=Redactor())
     worker = Worker(store, clock=lambda: AT, queue_length=100)
     worker.start()
@@ -130,7 +130,7 @@ def test_a_stale_plan_is_decided_again(tmp_path: Path) -> None:
 
 
 def test_a_plan_that_stays_stale_is_a_conflict(tmp_path: Path) -> None:
-    """After one try without the lock and TRIES with it, the caller gets the conflict."""
+    """A plan that is stale in every try is a Conflict, after TRIES + 1 decisions."""
     compute = FakeCompute(overtakes=99)
 
     async def main() -> None:
@@ -143,7 +143,7 @@ def test_a_plan_that_stays_stale_is_a_conflict(tmp_path: Path) -> None:
 
 
 def test_a_repeated_call_gets_the_stored_answer(tmp_path: Path) -> None:
-    """It has the type of the first answer, and nothing is decided again."""
+    """A call repeated with the same key gets the first answer, without a new decision; another request a Conflict."""
     compute = FakeCompute()
 
     async def main() -> None:
@@ -161,7 +161,7 @@ def test_a_repeated_call_gets_the_stored_answer(tmp_path: Path) -> None:
 
 
 def test_an_answer_without_a_commit(tmp_path: Path) -> None:
-    """`skip` answers without deciding, and `commit` may answer without writing; neither answer is stored."""
+    """An answer of `skip` needs no decision, one of `commit` no write; neither is stored under the key."""
     compute = FakeCompute()
 
     async def main() -> None:
@@ -175,7 +175,7 @@ def test_an_answer_without_a_commit(tmp_path: Path) -> None:
 
 
 def test_work_of_several_writes_is_answered_once(tmp_path: Path) -> None:
-    """The first answer is stored for its key; without a key the work runs each time."""
+    """The answer of `answer_once` is stored under its key and returned again; without a key the work runs each time."""
     ran: list[int] = []
 
     async def work() -> Answer:
@@ -192,7 +192,7 @@ def test_work_of_several_writes_is_answered_once(tmp_path: Path) -> None:
 
 
 def test_retries_run_one_after_the_other() -> None:
-    """A caller whose first try was stale holds the lock, and later callers wait for it."""
+    """After a stale first try a caller retries under the lock; other callers wait until it is done."""
     order: list[str] = []
     lock = asyncio.Lock()
 
@@ -220,7 +220,7 @@ def test_retries_run_one_after_the_other() -> None:
 
 
 def test_other_conflicts_are_raised_at_once() -> None:
-    """Only a conflict that is marked as stale is retried."""
+    """A Conflict that is not marked as stale is raised at once, without another try."""
     tries: list[int] = []
 
     async def attempt() -> None:

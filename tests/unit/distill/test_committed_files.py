@@ -53,13 +53,13 @@ def report(count: int, *lines: str) -> str:
     ],
 )
 def test_files_are_those_that_were_staged(add: str, count: int, named: str) -> None:
-    """Not those that were edited besides; no list is longer than git's count."""
+    """An episode names the edited files that were staged, or none if they are more than git's count of the commit."""
     thread = edited("src/tide.py", "src/level.py", "notes/plan.md").bash(add)
     assert files(thread.bash(f"cd /w/harbour && {COMMIT}", report(count))) == named
 
 
 def test_what_was_staged_before_and_not_again_is_left_out() -> None:
-    """The person refused the first commit, and the agent staged anew."""
+    """If a file was staged before, but not by the last `git add` before the commit, the episode leaves it out."""
     thread = (
         edited("src/tide.py", "plan.md").bash("git add plan.md").bash("git add src/tide.py").bash(COMMIT, report(1))
     )
@@ -67,14 +67,14 @@ def test_what_was_staged_before_and_not_again_is_left_out() -> None:
 
 
 def test_an_add_that_git_refused_stages_nothing() -> None:
-    """Git stages all of the paths, or none."""
+    """A `git add` that failed stages none of its paths."""
     thread = edited("src/tide.py", "plan.md")
     thread.bash("git add plan.md other.md", "fatal: pathspec 'other.md' did not match any files", failed=True)
     assert files(thread.bash("git add src/tide.py").bash(COMMIT, report(2))) == "src/tide.py"
 
 
 def test_reported_files_are_named_and_deleted_ones_not() -> None:
-    """Git's report shows the folder of the repository too, where commands ran in one below it."""
+    """Files that git's commit report names are in the episode, with the repository's folder; deleted ones are not."""
     thread = edited("web/src/tide.py", "web/src/level.py").call("Read", {"file_path": "/w/notes.md"})
     lines = (
         " create mode 100644 web/src/level.py",
@@ -88,14 +88,14 @@ def test_reported_files_are_named_and_deleted_ones_not() -> None:
 
 
 def test_two_commits_in_one_command_have_their_own_files() -> None:
-    """The report of the second is not that of the first."""
+    """If one command makes two commits, the episode has only the files of its own commit."""
     thread = edited("src/tide.py", "src/level.py").bash("git add src/tide.py")
     second = report(9).replace("1a2b3c4", "2b3c4d5").replace("gauge", "level") + "\n create mode 100644 src/level.py"
     assert files(thread.bash(f"{COMMIT} && git commit -m 'Level'", f"{report(1)}\n{second}")) == "src/tide.py"
 
 
 def test_a_long_list_says_how_many_more() -> None:
-    """Six are named."""
+    """An episode names six files of a commit and counts the others."""
     paths = [f"src/part_{number}.py" for number in range(8)]
     thread = edited(*paths).bash(f"cd /w/harbour && git add . && {COMMIT}", report(8))
     assert files(thread) == f"{', '.join(paths[:6])} and 2 more"

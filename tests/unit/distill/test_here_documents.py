@@ -25,12 +25,12 @@ from reverie.distill.extractive.commands import here_documents, without_here_doc
     ],
 )
 def test_texts_and_rest(command: str, texts: list[str], rest: str) -> None:
-    """A name closes as the first word of a line; a here-document in another is its text; an open one is none."""
+    """The texts of a command's here-documents, and the command without them, are returned as expected."""
     assert [one.text for one in here_documents(command)] == texts
     assert without_here_documents(command) == rest
 
 
 def test_many_unclosed_ones_and_many_empty_lines() -> None:
-    """A megabyte of each is read once, and not again from every beginning."""
+    """A megabyte of unclosed here-documents, or of empty lines in one, is read in linear time."""
     for command in ("cat <<EOF\n" * 100_000, "cat <<EOF\n" + " \n" * 500_000, "cat <<EOF\nEOT\n" * 70_000):
         assert without_here_documents(command) == command

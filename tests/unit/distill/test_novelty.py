@@ -1,4 +1,4 @@
-"""The order of lines by new words: that of a greedy choice, at a cost that does not grow with the square."""
+"""Tests of ordering lines by new words: the greedy order, in less than quadratic time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reverie.distill.summary import content_words, line_weight, order_by_novelty
 
 
 def greedy(lines: list[str]) -> list[int]:
-    """Return the positions of lines, each time that of the line which is worth most now."""
+    """Return the positions of lines in greedy order, each time the line with the most new words per token."""
     costs = token_counter.count_many([f"- {line}\n" for line in lines])
     words = [content_words(line) for line in lines]
     said: dict[str, int] = {}
@@ -35,7 +35,7 @@ def greedy(lines: list[str]) -> list[int]:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_it_is_the_greedy_order(seed: int) -> None:
-    """Of lines with the same words, with none, and with some in common."""
+    """`order_by_novelty` returns the greedy order for random lines that share words or have none."""
     pick = random.Random(seed)
     vocabulary = ["harbour", "lantern", "anchor", "mast", "of", "the", "rope", "船", "painted", "storms"]
     lines = [" ".join(pick.choices(vocabulary, k=pick.randrange(7))) for _ in range(60)]

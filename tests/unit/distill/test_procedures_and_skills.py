@@ -51,7 +51,7 @@ def runs(*commands: str, times: int = 2, description: str = "Look at what was sa
     ],
 )
 def test_each_part_of_a_line_has_its_own_purpose(command: str, procedures: list[str]) -> None:
-    """`fmt && lint` is neither how the tests run nor how the code is linted; filters and redirections are removed."""
+    """Each part of a command line with `&&` is learnt with its own purpose; filters and redirections are removed."""
     assert learnt(runs(command)) == procedures
     assert learnt(runs(command, times=1)) == []
 
@@ -73,13 +73,13 @@ def test_each_part_of_a_line_has_its_own_purpose(command: str, procedures: list[
     ],
 )
 def test_a_part_of_the_project_is_not_the_project(command: str) -> None:
-    """One package, one folder, one file, one test: none of them is how the project is tested or built."""
+    """A command for one package, folder, file or test is not learnt as the command of the whole project."""
     contents = learnt(runs(command, times=4))
     assert not any("`go " in one or "pytest" in one or "npm" in one or "skills" in one for one in contents)
 
 
 def test_a_failed_command_counts_for_nothing() -> None:
-    """What never passed is not how the project is tested."""
+    """A command that never passed is not learnt; another one that passed is."""
     thread = Thread()
     for _ in range(3):
         thread.bash("npm test", "Exit code 1\n3 failed", failed=True)
@@ -88,7 +88,7 @@ def test_a_failed_command_counts_for_nothing() -> None:
 
 
 def test_the_command_of_most_threads_is_the_projects() -> None:
-    """Threads count before runs, and a thread that ran another command says nothing about it."""
+    """A project's command is the one that passed in most threads, and is learnt only from a thread that ran it."""
     others = tuple(CommandUse("tests", "make test") for _ in range(3))
     thread = runs("go test ./...", times=5)
     assert learnt(thread) == ["To run the tests of this project: `go test ./...`."]
@@ -97,7 +97,7 @@ def test_the_command_of_most_threads_is_the_projects() -> None:
 
 
 def test_one_run_in_each_of_two_threads_is_enough() -> None:
-    """What one thread did once may be chance, two threads are a habit."""
+    """One run in a thread is not learnt as a procedure; one run in each of two threads is."""
     thread = runs("make test", times=1)
     assert learnt(thread) == []
     assert learnt(thread, (CommandUse("tests", "make test"),)) == ["To run the tests of this project: `make test`."]
@@ -115,7 +115,7 @@ def test_one_run_in_each_of_two_threads_is_enough() -> None:
     ],
 )
 def test_skills_are_the_projects_own_tasks(command: str, taught: str | None) -> None:
-    """Tasks and scripts that passed in several threads; what any agent knows by itself is none."""
+    """The project's own tasks and scripts that passed in several threads are learnt as skills, common commands not."""
     thread = runs(command, times=3)
     uses = command_uses(ENGINE.facts(thread.messages))
     assert learnt(thread) == []
@@ -124,7 +124,7 @@ def test_skills_are_the_projects_own_tasks(command: str, taught: str | None) -> 
 
 @pytest.mark.parametrize("description", ["Restart the gauge server again", "Re-start the gauge server", "Start it"])
 def test_a_skill_is_named_as_for_the_first_time(description: str) -> None:
-    """The command that restarts a server starts it."""
+    """The description of a skill is as for a first run: a command that "restarts" a server is learnt as starting it."""
     thread = runs("just serve gauges", times=3, description=description)
     expected = "start it" if description == "Start it" else "start the gauge server"
     assert learnt(thread, command_uses(ENGINE.facts(thread.messages))) == [f"To {expected}: `just serve gauges`."]
@@ -144,13 +144,13 @@ def test_a_skill_is_named_as_for_the_first_time(description: str) -> None:
     ],
 )
 def test_incomplete_or_one_time_commands_teach_nothing(command: str) -> None:
-    """Half a command, one comment, one pull request, one commit, one machine's folder."""
+    """Incomplete commands, and those about one comment, commit or machine, are not learnt."""
     thread = runs(command, times=3)
     assert learnt(thread, command_uses(ENGINE.facts(thread.messages))) == []
 
 
 def test_parts_of_a_command() -> None:
-    """Separators in quotes do not separate; a part of filters alone is left out."""
+    """A command line is split at separators outside quotes, without redirections and parts that only filter."""
     assert split_command("cd /w; echo 'a; b' && make check > log 2>&1 || true") == [
         "cd /w",
         "echo 'a; b'",
@@ -161,7 +161,7 @@ def test_parts_of_a_command() -> None:
 
 
 def test_uses_of_two_stretches_are_one_threads() -> None:
-    """A thread that is learnt from twice counts as one thread, with the runs of both."""
+    """Uses of two stretches of a thread are merged by purpose and command, and their runs added."""
     one = (CommandUse("tests", "make test", 2), CommandUse("lint", "make lint"))
     later = (CommandUse("tests", "make test", 3, "Run the tests"),)
     assert merged_uses(one, later) == (CommandUse("tests", "make test", 5, "Run the tests"), one[1])
@@ -169,7 +169,7 @@ def test_uses_of_two_stretches_are_one_threads() -> None:
 
 @pytest.mark.parametrize("tier", list(Tier))
 def test_a_new_command_replaces_the_old_one(tier: Tier) -> None:
-    """A project has one command for each purpose; the same one again changes nothing."""
+    """A stored procedure is updated by another command of the same purpose; the same command changes nothing."""
     stored = "To run the tests of the project app: `go test ./...`."
     memory = Memory("m", MemoryType.PROCEDURE, stored, (), "facts/p.md", "2026-02-08", "2026-02-08", project="app")
 

@@ -23,14 +23,14 @@ HEADINGS = [
 
 
 def distilled(thread: Thread, number: int = 1, previous: Distillation | None = None) -> Distillation:
-    """Distill with no preserved tail."""
+    """Return the distillation of all messages of a thread, without a preserved tail."""
     return ENGINE.distill(
         thread.messages, number=number, previous=previous, tail_from_seq=len(thread.messages) + 1, passage_tokens=2_000
     )
 
 
 def test_text_has_the_seven_sections_in_order() -> None:
-    """A numbered heading, then every section, with a placeholder in an empty one."""
+    """A rendered summary has its number, and seven sections in order, `None.` in empty ones."""
     shown = summary.render(Summary(7, {Section.TASK_CONTEXT: ("a task", "its goal")}))
     assert shown.startswith("# Conversation Summary (Distillation #7)\n\n## Task Context\n- a task\n- its goal\n\n")
     assert [line for line in shown.split("\n") if line.startswith("## ")] == HEADINGS
@@ -38,14 +38,14 @@ def test_text_has_the_seven_sections_in_order() -> None:
 
 
 def test_rendered_text_parses_to_the_same_summary() -> None:
-    """A text that is no summary parses to None."""
+    """A rendered summary parses to an equal one; any other text parses to None."""
     original = distilled(logger_fix(), 3).summary
     assert summary.parse(summary.render(original)) == original
     assert summary.parse("# Something else\n\n## Task Context\n- x") is None
 
 
 def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> None:
-    """Every section keeps its first line, and the exact token count is within the ceiling."""
+    """Packed sections have their first lines, at least one from 300 tokens on, and no more tokens than the ceiling."""
     lines = {
         section: tuple(f"{section.value} line {number}, said at length" for number in range(200)) for section in Section
     }
@@ -58,7 +58,7 @@ def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> 
 
 
 def test_lines_with_new_words_are_packed_first() -> None:
-    """Beyond the first lines, a section that repeats itself gives its room to one that does not."""
+    """After the first line of each section, lines with new words are packed before lines that repeat others."""
     sentence = "the reader closes every archive before the writer opens the next one, which keeps handles few"
     fresh = "uploads resume after a restart because their offsets are stored beside checksums of each part"
     again = tuple(f"{sentence} ({number})" for number in range(8))
@@ -68,7 +68,7 @@ def test_lines_with_new_words_are_packed_first() -> None:
 
 
 def test_a_short_summary_is_completed_with_what_the_other_says_beyond_it() -> None:
-    """Lines with new words follow its own; those of the state at the end and of the summary before it do not."""
+    """A model's summary is completed with new lines of the rules, but not with their end state or earlier lines."""
     own = Summary(2, {Section.TASK_CONTEXT: ("Ann wants uploads that resume.",), Section.DECISIONS: ("Offsets.",)})
     new = "Checksums of each part are stored beside the offsets, so a restart continues where it stopped"
     again = "uploads that resume, wants Ann"
@@ -109,7 +109,7 @@ def test_summary_of_a_task() -> None:
 
 
 def test_a_yes_is_listed_with_the_accepted_proposal() -> None:
-    """An approval alone would not be understood by a reader."""
+    """A person's `yes` is listed as a decision together with the proposal that it accepts."""
     thread = (
         Thread()
         .user("How should `loadConfig` treat unknown keys in the settings file?")
@@ -121,14 +121,14 @@ def test_a_yes_is_listed_with_the_accepted_proposal() -> None:
 
 
 def test_a_yes_without_a_proposal_decides_nothing() -> None:
-    """A statement before an acknowledgement was no proposal."""
+    """An `ok` after a statement that proposes nothing is not listed as a decision."""
     thread = Thread().user("Sort the imports of `zip.py`").agent("The imports of `zip.py` are sorted by length now.")
     decisions = distilled(thread.user("ok, now the next file")).summary.sections[Section.DECISIONS]
     assert not any(line.startswith("User:") for line in decisions)
 
 
 def test_reports_of_a_subagent_are_findings() -> None:
-    """Its advice is no open item, and its result no work of this agent."""
+    """What a subagent reports is in the current state, not in the open threads or the completed work."""
     report = (
         "The reader has been updated twice since spring in `zip_reader.py`.\n"
         "Next, add a bound to `entry_count` before reading."
@@ -141,7 +141,7 @@ def test_reports_of_a_subagent_are_findings() -> None:
 
 
 def test_open_items_are_stated_remaining_work() -> None:
-    """A word such as remains, later or then makes no open item by itself; an announcement is none."""
+    """Only a sentence that states remaining work is an open item, not one with `remains`, `then` or `let me check`."""
     thread = Thread().user("How does the ledger grow?")
     thread.agent("The ledger remains compatible with `old_reader`. Then the pages are merged by `merge_pages`.")
     thread.agent("Now let me check why `merge_pages` failed. The index of `pages.db` still has to be rebuilt.")
@@ -151,7 +151,7 @@ def test_open_items_are_stated_remaining_work() -> None:
 
 
 def test_a_task_that_only_points_back_is_shown_with_what_it_points_to() -> None:
-    """`fix it up` alone would not tell an agent what to do."""
+    """A task such as `fix it up` is shown with the request before it."""
     thread = Thread().user("Merge the parent branch into `importer`, there is a conflict in `zip.py`").agent("Merged.")
     thread.user("fix it up")
     task = distilled(thread).summary.sections[Section.TASK_CONTEXT][0]
@@ -160,7 +160,7 @@ def test_a_task_that_only_points_back_is_shown_with_what_it_points_to() -> None:
 
 
 def test_answers_to_questions_are_decisions() -> None:
-    """The decision of an AskUserQuestion call has the question with its answer."""
+    """The answer to an AskUserQuestion call is listed as a decision, with its question."""
     question = "Which database should the cache use?"
     thread = (
         Thread()
@@ -175,7 +175,7 @@ def test_answers_to_questions_are_decisions() -> None:
 
 
 def test_open_threads_survive_five_distillations() -> None:
-    """Open items stay, and those finished since are gone."""
+    """Open items stay through five distillations, and are removed once they are completed."""
     current = distilled(Thread().user("Build the importer for us").todos(Support_gzip="pending", Count_lines="pending"))
     for number in range(2, 6):
         current = distilled(Thread().user(f"Unrelated remark number {number} about the weather"), number, current)
@@ -204,7 +204,7 @@ def test_nothing_new_keeps_the_previous_task() -> None:
 
 
 def test_impatience_and_corrections_are_in_the_tone() -> None:
-    """The tone section lists them."""
+    """The tone section says that the person is impatient, corrects often, or asks questions."""
     thread = Thread()
     for _ in range(3):
         thread.user("no, it still fails again, why did you change that").agent("Looking.")
@@ -216,7 +216,7 @@ def test_impatience_and_corrections_are_in_the_tone() -> None:
 
 
 def test_a_distillation_obeys_a_smaller_ceiling() -> None:
-    """The caller passes a smaller ceiling where the whole budget is small."""
+    """A summary has no more tokens than `summary_tokens`, also if that is less than usual."""
     result = ENGINE.distill(
         logger_fix().messages, number=1, previous=None, tail_from_seq=99, passage_tokens=0, summary_tokens=250
     )

@@ -39,7 +39,7 @@ def test_the_number_of_a_part_is_in_its_name(path: str, expected: tuple[str, int
 
 
 def _open(path: str, there: dict[str, bool]) -> str:
-    """Return the open part of `path` among documents of which some are full."""
+    """Return the document that takes new memories in place of `path`; `there` says of each document if it is full."""
     return open_part(path, there.__contains__, there.__getitem__)
 
 
@@ -58,7 +58,7 @@ def test_a_document_with_room_is_its_own_part() -> None:
 
 @given(parts=st.integers(1, 70), last_full=st.booleans(), asked=st.integers(1, 70))
 def test_the_newest_part_is_found(parts: int, *, last_full: bool, asked: int) -> None:
-    """Whichever part a caller names, new memories go into the last one, or the one after it."""
+    """New memories go into the last part of a document, or into a new part if that is full."""
     names = ["facts/project.md", *(f"facts/project-{number}.md" for number in range(2, 80))]
     there = dict.fromkeys(names[:parts], True)
     there[names[parts - 1]] = last_full

@@ -41,7 +41,7 @@ def test_an_unchanged_document_is_restored_byte_for_byte() -> None:
 
 
 def test_later_changes_stay() -> None:
-    """Later changes stay, and restored items get their ids and places back."""
+    """A revert keeps later changes; restored items get their ids and their places in the text back."""
     two = after(ONE, IDS, Delete("b"), Update("a", Wording("Name: Ada Moreau")))
     three = after(*two, Add("d", Wording("Town: Lisbon")), day=DAYS[1])
     assert revert_change(PATH, (ONE, IDS), two, three, day=DAYS[2]) == (
@@ -51,7 +51,7 @@ def test_later_changes_stay() -> None:
 
 
 def test_adjacent_new_items_are_reverted_separately() -> None:
-    """Where texts overlap, items are reverted one by one."""
+    """If a new item's text is beside a later one, the revert removes the first and keeps the second."""
     two = after(ONE, IDS, Add("d", Wording("Town: Lisbon")))
     three = after(*two, Add("e", Wording("Car: none")), day=DAYS[1])
     found = revert_change(PATH, (ONE, IDS), two, three, day=DAYS[2])
@@ -68,7 +68,7 @@ def test_adjacent_new_items_are_reverted_separately() -> None:
 
 
 def test_reverting_a_creation_keeps_later_items() -> None:
-    """The creation of a document is reverted, and items added since stay."""
+    """Reverting a document's creation keeps an item added since; None if the person's own heading would be left."""
     made = new_document(PATH, [("a", Wording("Name: Ada"))], day=DAYS[0])
     one = (made.text or "", made.ids)
     two = after(*one, Add("b", Wording("Cat: Ulla")), day=DAYS[1])
@@ -82,7 +82,7 @@ def test_reverting_a_creation_keeps_later_items() -> None:
 
 
 def test_later_changes_of_the_same_item_conflict() -> None:
-    """An item or text that was changed again is a conflict."""
+    """A revert returns None if the same item or text was changed again since."""
     two = after(ONE, IDS, Update("b", Wording("Role: pilot")))
     three = after(*two, Update("b", Wording("Role: diver")), day=DAYS[1])
     assert revert_change(PATH, (ONE, IDS), two, three, day=DAYS[2]) is None
@@ -108,7 +108,7 @@ WORDS = st.sampled_from(["Name: x", "Town: Lisbon", "Likes tea", "Has a car", "W
 
 @st.composite
 def plans(draw: st.DrawFn, names: list[str], new: str) -> list[Change]:
-    """Strategy of changes of some of these items, and of new ones."""
+    """Draw changes: deletions or updates of up to two of the items `names`, and up to two new items."""
     plan: list[Change] = [
         Delete(name) if draw(st.booleans()) else Update(name, draw(WORDS))
         for name in draw(st.lists(st.sampled_from(names), unique=True, max_size=2))
@@ -119,7 +119,7 @@ def plans(draw: st.DrawFn, names: list[str], new: str) -> list[Change]:
 @settings(max_examples=count(80, 10_000), deadline=None)
 @given(st.data())
 def test_a_revert_keeps_the_other_changes(data: st.DataObject) -> None:
-    """Of two writes to different items the first is reverted, and only the second's items are left."""
+    """After reverting the first of two writes to different items, the document has the items of the second write."""
     ids = tuple("abcdef")
     text = refresh_header(PATH, "# T\n\n" + "".join(f"- {name}: {name}\n" for name in ids), day=DAYS[0])
     first, second = data.draw(plans(list("abc"), "one")), data.draw(plans(list("def"), "two"))

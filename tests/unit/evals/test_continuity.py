@@ -113,7 +113,7 @@ def test_picture_without_compactions(tmp_path: Path) -> None:
 @pytest.mark.measures("eval/continuity_bench.py", "data/transcripts/claude-code")
 @pytest.mark.parametrize("name", JUDGED)
 def test_figures_agree_with_the_judge(name: str) -> None:
-    """The figures are within one point of an independent program's, for every way, on a recorded session."""
+    """On a recorded session our continuity figures are within one point of an independent program's."""
     judge = _judge(SHARED / "eval/continuity_bench.py")
     path = next(path for path in real_sessions() if path.name.startswith(name))
     report = continuity([path], budgets=BUDGETS)
@@ -132,7 +132,7 @@ def test_figures_agree_with_the_judge(name: str) -> None:
 
 @pytest.mark.measures("eval/continuity_bench.py", "data/transcripts/claude-code")
 def test_cuts_agree_with_the_judge() -> None:
-    """An independent program finds the same cuts in recorded sessions: needed names, words near them, and `asked`."""
+    """On recorded sessions an independent program finds the same cuts, with the same needed names."""
     judge = _judge(SHARED / "eval/continuity_bench.py")
     for path in real_sessions():
         ours = [(list(e.needed), e.near, e.asked) for e in find_cuts(str(path), list(read_entries(path, tokens=False)))]

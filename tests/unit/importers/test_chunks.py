@@ -25,7 +25,7 @@ def contents(planned: ChunkPlan) -> list[tuple[int, object]]:
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_lines_are_read_and_counted(end: bytes) -> None:
-    """Blank lines are counted and give no entry; LF and CRLF are accepted."""
+    """Lines that end by LF or CRLF become entries; blank lines give none but are counted."""
     data = ONE + end + end + b" \t" + end + TWO + end
     planned = plan_chunk(data, first_line=5, final=False)
     assert contents(planned) == [(5, "one"), (8, "two")]
@@ -35,13 +35,13 @@ def test_lines_are_read_and_counted(end: bytes) -> None:
 
 
 def test_an_incomplete_line_is_not_consumed() -> None:
-    """Its bytes are read again with the rest."""
+    """An incomplete last line of a chunk is not consumed, so that it is read again with its rest."""
     planned = plan_chunk(ONE + b"\n" + TWO[:20], first_line=1, final=True)
     assert (planned.consumed, planned.lines, len(planned.entries)) == (len(ONE) + 1, 1, 1)
 
 
 def test_a_complete_object_without_newline_waits_unless_final() -> None:
-    """More bytes could make it another line."""
+    """A last line without a newline is consumed only in the final chunk."""
     assert plan_chunk(ONE, first_line=1, final=False).consumed == 0
     last = plan_chunk(ONE, first_line=1, final=True)
     assert (last.consumed, last.lines, last.inside) == (len(ONE), 1, PartialLine.TAKEN)
@@ -49,7 +49,7 @@ def test_a_complete_object_without_newline_waits_unless_final() -> None:
 
 @pytest.mark.parametrize("rest", [b"1", b'"text"', b"[1]", b"hello", b"  ", b"", b"\r"])
 def test_an_unterminated_line_that_is_no_object_is_left(rest: bytes) -> None:
-    """`1` may become `12`, and blanks may become a line."""
+    """An unterminated rest that is not a JSON object is not consumed, even in the final chunk."""
     planned = plan_chunk(ONE + b"\n" + rest, first_line=1, final=True)
     assert planned.consumed == len(ONE) + 1
     assert not planned.problems
@@ -57,7 +57,7 @@ def test_an_unterminated_line_that_is_no_object_is_left(rest: bytes) -> None:
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n", b"  \n"])
 def test_the_newline_of_a_consumed_line_is_no_line(end: bytes) -> None:
-    """Line numbers stay right when a file grows after a last line without newline."""
+    """Line numbers stay right when a file grows after a last line that was consumed without its newline."""
     first = plan_chunk(ONE, first_line=1, final=True)
     for cut in range(len(end) + 1):
         middle = plan_chunk(end[:cut], first_line=2, final=True, inside=first.inside)
@@ -68,7 +68,7 @@ def test_the_newline_of_a_consumed_line_is_no_line(end: bytes) -> None:
 
 
 def test_text_after_a_consumed_object_is_reported_on_its_line() -> None:
-    """No client writes such a line, but nothing is dropped silently."""
+    """Text that follows a consumed last line without newline becomes a bad entry of that line."""
     planned = plan_chunk(b"xyz\n" + TWO + b"\n", first_line=2, final=False, inside=PartialLine.TAKEN)
     assert [(entry.kind, entry.line) for entry in planned.entries] == [(EntryKind.BAD, 1), (EntryKind.SPEECH, 2)]
     waiting = plan_chunk(b"xyz", first_line=2, final=False, inside=PartialLine.TAKEN)
@@ -76,7 +76,7 @@ def test_text_after_a_consumed_object_is_reported_on_its_line() -> None:
 
 
 def test_a_bad_line_is_reported_and_later_lines_are_read() -> None:
-    """It is reported with its number, and stored."""
+    """A line that is not JSON is reported with its number and stored raw; later lines are read."""
     planned = plan_chunk(ONE + b"\nhello\n" + TWO + b"\n", first_line=1, final=True)
     assert planned.counts == {EntryKind.SPEECH: 2, EntryKind.BAD: 1}
     assert [problem.line for problem in planned.problems] == [2]
@@ -85,7 +85,7 @@ def test_a_bad_line_is_reported_and_later_lines_are_read() -> None:
 
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Set a line limit small enough to try every cut."""
+    """Set the line limit to 100 bytes, so that tests can try every cut; return it."""
     for module in (split_chunks_into_entries, detect_and_read_line_format, parse_and_repair_json_line):
         monkeypatch.setattr(module, "LINE_BYTES_MAX", 100)
     monkeypatch.setattr(parse_and_repair_json_line, "HEAD_BYTES", 9)
@@ -95,7 +95,7 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> int:
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("over", [-1, 0, 1, 2, 3, 200])
 def test_a_line_beyond_the_limit_is_reported_once(limit: int, over: int, end: bytes) -> None:
-    """Its beginning is stored, its rest skipped wherever the chunks are cut, and the next line is read."""
+    """Of a line over the limit the beginning is stored and one problem reported, wherever chunks are cut."""
     long = b'{"role":"user","content":"' + b"x" * (limit + over - 28) + b'"}'
     assert len(long) == limit + over
     data = ONE + b"\n" + long + end + TWO + b"\n"
@@ -110,7 +110,7 @@ def test_a_line_beyond_the_limit_is_reported_once(limit: int, over: int, end: by
 
 
 def test_an_overlong_line_that_never_ends_costs_no_memory(limit: int) -> None:
-    """Every further chunk of it is consumed at once."""
+    """Later chunks of an overlong line are consumed without an entry."""
     first = plan_chunk(b"x" * (limit + 2), first_line=1, final=False)
     assert (first.consumed, first.lines, first.inside) == (limit + 2, 1, PartialLine.OVERLONG)
     more = plan_chunk(b"y" * 500, first_line=2, final=True, inside=first.inside)
@@ -118,20 +118,20 @@ def test_an_overlong_line_that_never_ends_costs_no_memory(limit: int) -> None:
 
 
 def test_a_complete_last_line_of_nearly_the_limit_waits(limit: int) -> None:
-    """One byte over the limit may be half of a CRLF, so it is decided with the next chunk."""
+    """A last line of one byte over the limit is not consumed yet, as that byte may be half of a CRLF."""
     planned = plan_chunk(b"{" + b" " * (limit - 1) + b"}", first_line=1, final=True)
     assert (planned.consumed, planned.inside) == (0, PartialLine.NOTHING)
 
 
 def test_the_stored_beginning_of_an_overlong_line_is_valid_utf8(limit: int) -> None:
-    """A character cut in half is left out."""
+    """The stored beginning of an overlong line does not end inside a character."""
     entry = plan_chunk("é".encode() * limit + b"\n", first_line=1, final=False).entries[0]
     assert entry.raw == "éééé"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16le", "utf-16be", "utf-32", "utf-32be"])
 def test_another_encoding_is_refused_by_its_name(encoding: str) -> None:
-    """The error names the encoding and how to convert it."""
+    """A transcript in UTF-16 or UTF-32 is refused, with the encoding's name and a hint on converting it."""
     mark = "\ufeff" if encoding == "utf-32be" else ""
     data = (mark + ONE.decode() + "\n").encode(encoding)
     with pytest.raises(ValidationError, match=encoding[:6].upper()) as caught:
@@ -140,7 +140,7 @@ def test_another_encoding_is_refused_by_its_name(encoding: str) -> None:
 
 
 def test_a_byte_order_mark_is_skipped() -> None:
-    """A mark cut between two chunks is skipped too."""
+    """A byte order mark is skipped, also if it is cut between two chunks."""
     data = b"\xef\xbb\xbf" + ONE + b"\n"
     for cut in range(5):
         first = plan_chunk(data[:cut], first_line=1, final=False)
@@ -149,10 +149,10 @@ def test_a_byte_order_mark_is_skipped() -> None:
 
 
 def test_tokens_are_counted_only_when_asked() -> None:
-    """The counts need a second pass over the text."""
+    """With `tokens=False` the tokens of entries are not counted."""
     assert plan_chunk(ONE + b"\n", first_line=1, final=True, tokens=False).entries[0].tokens == 0
 
 
 def test_an_empty_chunk() -> None:
-    """It gives no entries, as at the end of a file."""
+    """An empty chunk gives no entries."""
     assert plan_chunk(b"", first_line=1, final=True) == ChunkPlan((), 0, 0)

@@ -14,7 +14,7 @@ AT = "2026-06-18T02:35:03.508Z"
 
 
 def read(kind: str, *, parent: str | None = "a0", **fields: Any) -> Entry:
-    """Return the entry of a line, which must give the same line back."""
+    """Return the entry of a line of a pi session; assert that it gives the same line back."""
     line = {"type": kind, "id": "b1", "parentId": parent, "timestamp": AT, **fields}
     entry, problem = read_line(orjson.dumps(line), 2)
     assert problem is None
@@ -36,13 +36,13 @@ def read(kind: str, *, parent: str | None = "a0", **fields: Any) -> Entry:
     ],
 )
 def test_prompts(content: Any, blocks: Any) -> None:
-    """A message of the person becomes speech."""
+    """A person's message in a pi session becomes an entry of speech with the role `user`."""
     entry = read("message", message={"role": "user", "content": content, "timestamp": 1})
     assert (entry.kind, entry.role, entry.content) == (EntryKind.SPEECH, "user", blocks)
 
 
 def test_replies() -> None:
-    """Thinking, words and calls of a reply are renamed; model and usage are known."""
+    """A reply in a pi session becomes thinking, text and tool_use blocks; its model and usage are known."""
     items = [
         {"type": "thinking", "thinking": "hm", "thinkingSignature": "s"},
         {"type": "text", "text": "I look."},
@@ -66,7 +66,7 @@ def test_replies() -> None:
 
 @pytest.mark.parametrize("failed", [True, False])
 def test_results(*, failed: bool) -> None:
-    """The result of a tool becomes a message of the user with a `tool_result`."""
+    """A tool's result in a pi session becomes a `tool_result` block."""
     message = {"role": "toolResult", "toolCallId": "t1", "content": [{"type": "text", "text": "no"}], "isError": failed}
     [block] = read("message", message=message).content or []
     assert (block["tool_use_id"], block["content"]) == ("t1", [{"type": "text", "text": "no"}])
@@ -74,7 +74,7 @@ def test_results(*, failed: bool) -> None:
 
 
 def test_the_rest() -> None:
-    """A compaction is a summary; commands of the person and other lines are data; the header has the folder."""
+    """In a pi session a compaction is a summary, a person's shell command is metadata, the header has the folder."""
     summary = read("compaction", summary="The lamps are fixed.", firstKeptEntryId="a0", tokensBefore=9)
     assert (summary.kind, summary.content) == (EntryKind.SUMMARY, "The lamps are fixed.")
     assert read("message", message={"role": "bashExecution", "command": "ls", "output": ""}).kind is EntryKind.META
@@ -84,7 +84,7 @@ def test_the_rest() -> None:
 
 
 def test_a_message_that_is_none() -> None:
-    """Content of another form is reported, and the line kept raw."""
+    """A message in a pi session whose content is neither text nor a list is reported as a bad line."""
     entry, problem = read_line(orjson.dumps({"type": "message", "message": {"role": "user", "content": 3}}), 1)
     assert entry.kind is EntryKind.BAD
     assert problem is not None

@@ -86,7 +86,7 @@ def rejection_reason(data: bytes) -> str | None:
 
 
 def rejection(value: Any) -> tuple[Any, Any]:
-    """Return reason and path of the ValidationError that a value raises."""
+    """Return reason and path (or offset) of the ValidationError that `canonical` raises for a value."""
     with pytest.raises(ValidationError) as error:
         canonical(value)
     details = error.value.details
@@ -323,7 +323,7 @@ def test_depth() -> None:
 
 
 def test_generated_texts() -> None:
-    """Each generated text is accepted, or rejected for its reason."""
+    """Each generated JSON text is accepted, or rejected for its own reason."""
     wrong = [(case, found) for case in JSON_CASES if (found := rejection_reason(case.text)) != case.reason]
 
     assert wrong == []

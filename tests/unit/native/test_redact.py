@@ -253,7 +253,7 @@ UNANNOUNCED = [
 
 @pytest.mark.parametrize(("name", "value", "kind"), ANNOUNCED)
 def test_keys_announce_their_values(name: str, value: str, kind: str) -> None:
-    """A key announces its value like a name in text: directly, in a list, and beside a `value`."""
+    """A value is redacted if its key names a secret: directly, in a list, or in a name and value pair."""
     marker = value.replace(value.strip(), f"[REDACTED:{kind}]")
     for body, redacted in (
         ({"env": {name: value}}, {"env": {name: marker}}),
@@ -268,14 +268,14 @@ def test_keys_announce_their_values(name: str, value: str, kind: str) -> None:
 
 @pytest.mark.parametrize(("name", "value"), UNANNOUNCED)
 def test_other_names_announce_nothing(name: str, value: str) -> None:
-    """Words, variables, folders and names that only end like a secret's stay."""
+    """Values of keys that only resemble a secret's name are not redacted."""
     for body in ({name: value}, {"name": name, "value": value}, {"value": value}, {name: {"text": value}}):
         assert REDACTOR.value(body) == (body, 0)
 
 
 @pytest.mark.parametrize("name", ["Web3Auth", "OAuth2Proxy", "'cipherbox2'"])
 def test_a_name_behind_by_is_no_password(name: str) -> None:
-    """What does something is no password; what a user is identified by in SQL is one."""
+    """In prose a name after `token … by` is not redacted; a SQL password after `IDENTIFIED … BY` is."""
     prose = f"The token is verified by {name} and cannot be reached by {name} servers."
     assert Redactor().text(prose) == prose
     bare = name.strip("'")
@@ -285,7 +285,7 @@ def test_a_name_behind_by_is_no_password(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["Authorization", "authorization", "Proxy-Authorization"])
 def test_authorization_headers(name: str) -> None:
-    """The credentials behind the scheme are replaced, or the whole value without a scheme; also in JSON text."""
+    """In an Authorization header the credentials after the scheme are redacted, or all of a value without one."""
     for scheme, proof in (("Basic ", "dXNlcjpwYXNzd29yZA=="), ("token ", "a1b2c3d4e5f6"), ("", "a1b2c3d4e5f6")):
         expected = {name: f"{scheme}[REDACTED:authorization]"}
         assert REDACTOR.value({name: scheme + proof}) == (expected, 1)
@@ -296,7 +296,7 @@ def test_authorization_headers(name: str) -> None:
 
 
 def test_only_known_kinds_make_a_marker() -> None:
-    """A bracketed text with an unknown kind is text like any other."""
+    """`[REDACTED:…]` around anything but a known kind is redacted as ordinary text."""
     value = sample_secret("github-token")
 
     assert REDACTOR.text(f"[REDACTED:{value}]") == "[REDACTED:[REDACTED:github-token]]"
@@ -368,7 +368,7 @@ def test_false_positives_in_prose() -> None:
     ],
 )  # fmt: skip
 def test_hostile_text_takes_linear_time(piece: str) -> None:
-    """A megabyte of beginnings of secrets is redacted in linear time."""
+    """A megabyte of repeated beginnings of secrets is redacted, and a second redaction changes nothing."""
     hostile = piece * (1_000_000 // len(piece))
     once = REDACTOR.text(hostile)
 
@@ -376,7 +376,7 @@ def test_hostile_text_takes_linear_time(piece: str) -> None:
 
 
 def test_a_marker_announces_no_value() -> None:
-    """Redaction is idempotent for long chains of values behind each other."""
+    """A marker is not taken as a name that makes the text after it a secret; redacting again changes nothing."""
     text = ">".join(["ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2" * 2, *["user:hunter2"] * 12])
     once = Redactor().text(text)
 

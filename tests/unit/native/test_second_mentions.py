@@ -16,7 +16,7 @@ NUMBERS = "PIN"  # a short number is a year or a port elsewhere, so it is not re
 
 
 def pairs(name: str, count: int) -> list[tuple[str, str]]:
-    """Return texts that announce a value, where the rules find it, and the value as others would write it."""
+    """Return texts that name a secret value which the rules redact, each with the value alone."""
     rules = Redactor(forgets=True)
     found = []
     for text, made in phrases.filled(name, count):
@@ -31,7 +31,7 @@ def pairs(name: str, count: int) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", [name for name in phrases.PHRASES if f"{{{NUMBERS}}}" not in phrases.PHRASES[name]])
 def test_a_value_of_each_phrase_is_found_in_the_next_text(name: str) -> None:
-    """At least 95 of 100 of each phrase; the rest has no digit, or is one that ordinary names look like."""
+    """For each phrase, at least 95 of 100 values redacted once are redacted when they come again without a name."""
     missed = []
     for text, value in pairs(name, 100):
         redactor = Redactor(fingerprints=b"")
@@ -42,7 +42,7 @@ def test_a_value_of_each_phrase_is_found_in_the_next_text(name: str) -> None:
 
 
 def test_a_value_with_digits_is_found_always() -> None:
-    """In the same text before and after, in the next text, in quotes, in an option, in an address, after an escape."""
+    """A value with digits that was redacted once is redacted wherever it is again: in quotes, options, addresses."""
     pick = random.Random(5)
     for _ in range(200):
         value = phrases.value(pick, "HEX")
@@ -71,14 +71,14 @@ def test_a_value_with_digits_is_found_always() -> None:
     ],
 )
 def test_ordinary_words_and_names_stay(announced: str, later: str) -> None:
-    """A word, a short number, an address, an identifier and a part of a longer word are no second mention."""
+    """Ordinary words, short numbers, addresses and identifiers are not redacted as second mentions."""
     redactor = Redactor(fingerprints=b"")
     redactor.text(announced)
     assert redactor.text(later) == later
 
 
 def test_a_value_is_found_in_the_strings_before_and_after_it() -> None:
-    """In one JSON value, but not in the identifiers of it, nor under the names that the redactor has."""
+    """In one JSON value a secret is redacted before and after its name, but not in ids or under the given names."""
     redactor = Redactor(names=("parent",))
     value = "k3j5h2g8f1d9"
     content = [f"use {value}", {"password": value}, f"or {value}", {"id": value}]
@@ -88,7 +88,7 @@ def test_a_value_is_found_in_the_strings_before_and_after_it() -> None:
 
 
 def test_what_is_remembered_is_kept_as_hashes() -> None:
-    """A redactor with the same key and fingerprints finds the value; one with another key does not."""
+    """Redactors with the same key and fingerprints find a value again; one with another key does not."""
     first = Redactor(fingerprints=b"")
     first.text("password: tide-2041-moor")
     assert b"tide" not in first.fingerprints
@@ -104,7 +104,7 @@ def test_what_is_remembered_is_kept_as_hashes() -> None:
 
 
 def test_redactors_without_fingerprints_forget() -> None:
-    """One remembers for one text, one that forgets not even so long."""
+    """Without fingerprints a redactor remembers values for one text only; with `forgets` not even that."""
     text = "token = 'k3j5h2g8'\n'k3j5h2g8'"
     once = Redactor()
     assert once.text(text) == "token = '[REDACTED:token]'\n'[REDACTED:token]'"
@@ -114,7 +114,7 @@ def test_redactors_without_fingerprints_forget() -> None:
 
 
 def test_the_newest_values_are_remembered() -> None:
-    """There are as many fingerprints as the store has slots; the oldest make room."""
+    """A redactor remembers SLOTS fingerprints; further ones replace the oldest."""
     pick = random.Random(3)
     values = [f"x{pick.randbytes(8).hex()}7" for _ in range(SLOTS + 10)]
     redactor = Redactor(fingerprints=b"")

@@ -91,7 +91,7 @@ def test_a_stale_git_file_leads_to_the_repository_above(tmp_path: Path) -> None:
 
 
 def test_text_that_is_no_path_is_no_error(tmp_path: Path) -> None:
-    """A zero byte in a folder, in a git file or in a remote, and a remote that is no address."""
+    """A zero byte or a malformed address in a folder, git file or remote raises no error."""
     main = repository(tmp_path / "harbour")
     assert locate(f"{main}\0/src").folders[0] == str(main)
     for url in ("a\0b", "file:///a%00b", "file://[x", "file:"):
@@ -102,7 +102,7 @@ def test_text_that_is_no_path_is_no_error(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_git_is_itself(tmp_path: Path) -> None:
-    """Without a repository the folder counts; what only looks like git, or cannot be read, is none."""
+    """A folder without a valid git folder or file is not a repository, and identified by its own path."""
     (tmp_path / "notes" / ".git").mkdir(parents=True)
     (tmp_path / "odd").mkdir()
     (tmp_path / "odd" / ".git").write_text("no gitdir here")
@@ -125,7 +125,7 @@ def test_a_folder_without_git_is_itself(tmp_path: Path) -> None:
     ],
 )
 def test_forms_of_one_remote(url: str) -> None:
-    """Every form of an address is one, and credentials are dropped."""
+    """All forms of a remote's address are normalized to one, without credentials."""
     assert normalized_remote(url) == "github.com/ann/harbour"
 
 
@@ -133,7 +133,7 @@ def test_forms_of_one_remote(url: str) -> None:
     "url", ["/srv/harbour.git", "../harbour", "file:///srv/harbour", "C:/harbour", "", "https://["]
 )
 def test_a_path_is_no_remote(url: str) -> None:
-    """A path on the disk, or what is no address, gives nothing."""
+    """A path on the disk, or text that is no address, is normalized to an empty text."""
     assert normalized_remote(url) == ""
 
 
@@ -172,13 +172,13 @@ def test_shapes_of_worktrees(path: str, main: str | None) -> None:
 
 
 def test_home_folders_are_shared() -> None:
-    """What is in a home folder or at the root is many projects."""
+    """`/`, `/tmp` and home folders are shared by many projects; a folder below them is not."""
     assert all(map(is_shared_folder, ("/", "/home", "/home/ann", "/Users/ann", "/root", "/tmp", "/var/tmp")))  # noqa: S108
     assert not any(map(is_shared_folder, ("/home/ann/harbour", "/srv/harbour")))
 
 
 def test_names_are_readable() -> None:
-    """The shortest name comes first; one without a letter gets that of the folder above."""
+    """Readable names of a repository begin with the shortest; a name without letters gets its parent folder's."""
     names = readable_names(Checkout("github.com/ann/harbour", ("/srv/x",), is_repository=True))
     assert list(islice(names, 5)) == ["harbour", "ann-harbour", "github.com-ann-harbour", "harbour-2", "harbour-3"]
     assert next(readable_names(Checkout("", ("/home/ann/harbour/2",), is_repository=False))) == "harbour-2"
@@ -205,6 +205,6 @@ def test_slugs_are_folder_names() -> None:
     ],
 )
 def test_the_remote_that_git_names_in_a_transcript(output: str, remote: str) -> None:
-    """Of a push or a fetch; several remotes name none, and a mail or a sentence is no remote."""
+    """The remote is read from git's output of a push or fetch; several remotes, a mail or a sentence give none."""
     line = json.dumps({"message": {"content": [{"type": "tool_result", "content": output}]}})
     assert remote_in(f"{line}\n".encode()) == remote

@@ -78,7 +78,7 @@ def test_nothing_is_overwritten(backed_up: Store, tmp_path: Path) -> None:
 
 
 def test_existing_files_and_links_are_not_written_to(backed_up: Store, tmp_path: Path) -> None:
-    """Neither a file under the draft's name, nor the target of a link under either name, is changed."""
+    """A backup changes no existing file at its draft's name, and follows no link at its own or its draft's name."""
     (tmp_path / "mine").write_bytes(b"mine")
     (tmp_path / ".reverie-d.part").symlink_to(tmp_path / "mine")
     (tmp_path / ".backup.part").write_bytes(b"mine too")
@@ -97,7 +97,7 @@ def test_existing_files_and_links_are_not_written_to(backed_up: Store, tmp_path:
 def test_without_hard_links_nothing_is_overwritten_either(
     backed_up: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a file system without links the name is created exclusively before the draft is renamed to it."""
+    """On a file system without hard links a backup does not overwrite a file made at its path meanwhile."""
 
     def unsupported(_: Path, to: Path, **__: object) -> None:
         if to.name == "mine":
@@ -158,7 +158,7 @@ def test_an_impossible_path_is_refused(
 def test_errors_of_the_file_system_are_translated(
     backed_up: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, error: type[ReverieError] | None
 ) -> None:
-    """A file system without hard links gets its backup as well, and nothing is replaced there either."""
+    """If the backup's hard link fails, the backup is renamed instead or its own error raised; no draft is left."""
 
     def link(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
@@ -211,7 +211,7 @@ def test_compacting_removes_purged_bytes_from_the_file(backed_up: Store) -> None
 
 
 def test_a_compaction_without_room_leaves_no_draft(backed_up: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The half copy is removed, and the store goes on with the file that it had."""
+    """If the disk is full while the store is compacted, the half copy is removed and the store is unchanged."""
 
     def full(_: int) -> None:
         raise OSError(errno.ENOSPC, "full")
@@ -234,7 +234,7 @@ def test_compacting_waits_for_readers(backed_up: Store, monkeypatch: pytest.Monk
 
 
 def test_a_backup_has_full_pages(store: Store, tmp_path: Path) -> None:
-    """Records that were inserted before others leave pages half empty; the copy has none of these."""
+    """A backup of a store with half empty pages is over a quarter smaller, and restores to equal content."""
 
     def body(writer: Writer) -> None:
         writer.put(Kind.SCHEDULE, ("last",), {"n": 1})

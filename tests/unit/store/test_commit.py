@@ -175,7 +175,7 @@ def _grown(path: Path, during: Callable[[Store], None], monkeypatch: pytest.Monk
 
 
 def test_growth_waits_for_readers(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader that is open when the map must grow reads on undisturbed; a new one waits."""
+    """A reader that is open when the map must grow reads on; the write still succeeds."""
     large = {"text": noise(60_000)}
 
     def during(store: Store) -> None:

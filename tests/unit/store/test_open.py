@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def test_the_sync_flags_of_lmdb(store: Store) -> None:
-    """Relaxing any of them would lose acknowledged writes when the power fails."""
+    """LMDB is opened with all flags that make commits durable."""
     assert store._env._env.flags() == {
         "subdir": True,
         "readonly": False,
@@ -58,7 +58,7 @@ def test_a_folder_with_a_wider_mode_is_narrowed(tmp_path: Path) -> None:
 
 
 def test_the_folders_are_flushed_when_the_file_is_made(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """LMDB flushes its file and never the folder that has its name."""
+    """When a store is created its folder and the folder above are flushed; when it is opened again they are not."""
     flushed: list[Path] = []
     monkeypatch.setattr("reverie.store.lmdb_env.sync_folder", flushed.append)
     opened(path).close()
@@ -113,7 +113,7 @@ def test_drafts_of_an_unfinished_compaction_are_removed(path: Path) -> None:
 
 
 def test_one_copy_of_lmdb_is_loaded() -> None:
-    """Two copies in one process would each believe that they have the locks."""
+    """Only one copy of the LMDB library is loaded in the process: locks of two copies would not exclude each other."""
     maps = Path("/proc/self/maps")
     if not maps.exists():
         pytest.skip("needs /proc to see what is loaded")
@@ -129,7 +129,7 @@ def test_a_failed_open_releases_the_lock(path: Path) -> None:
 
 
 def test_a_map_that_cannot_be_made_is_damage_or_a_lack_of_addresses(path: Path) -> None:
-    """Damage where the file claims an impossible size; StorageFailed where the process lacks addresses."""
+    """A store file of impossible size is Damaged; too little address space for its map is StorageFailed."""
     opened(path).close()
     data = bytearray((path / "data.mdb").read_bytes())
     for bit in last_page_bits(41):
@@ -187,7 +187,7 @@ def _nested(environment: Environment, depth: int) -> None:
 
 
 def test_the_slot_of_a_killed_reader_is_cleared(path: Path) -> None:
-    """The slot of a killed process would keep pages from being reused."""
+    """After a reading process was killed, opening the store clears its reader slot."""
     opened(path).close()
     code = (
         "import lmdb, os, sys; from reverie.store.lmdb_env import options\n"
@@ -219,7 +219,7 @@ def test_needs_check_after_an_unclean_stop(path: Path) -> None:
 
 
 def _old(path: Path) -> Path:
-    """Make a store with three commits, and beside it a copy from before the last."""
+    """Make a store with three commits; return a copy of it from before the last one."""
     with opened(path) as store:
         for number in range(2):
             put(store, Kind.MEMORY, ("m",), {"n": number})
@@ -244,7 +244,7 @@ def _headless(path: Path, _: Path) -> None:
 
 
 def _other(path: Path, copy: Path) -> None:
-    """Make a store with as many commits, but other ones."""
+    """Replace a store by one with as many commits, of which the last is another."""
     with opened(copy) as store:
         put(store, Kind.MEMORY, ("m",), {"n": "other"})
     _back(path, copy)
@@ -252,7 +252,7 @@ def _other(path: Path, copy: Path) -> None:
 
 @pytest.mark.parametrize("damage", [_back, _gone, _headless, _other])
 def test_a_store_that_went_back_is_refused(path: Path, damage: Callable[[Path, Path], None]) -> None:
-    """A store behind its rollback guard has lost acknowledged writes."""
+    """A store behind its rollback guard is refused as Damaged, each time it is opened."""
     damage(path, _old(path))
     for _ in range(2):
         with pytest.raises(Damaged, match="commit 3 was acknowledged") as caught:
@@ -261,7 +261,7 @@ def test_a_store_that_went_back_is_refused(path: Path, damage: Callable[[Path, P
 
 
 def test_a_damaged_newer_meta_page_is_noticed(path: Path) -> None:
-    """LMDB silently uses the older of its two meta pages when the newer one is damaged."""
+    """If the newer meta page of the store's file is damaged, opening it is refused as Damaged."""
     _old(path)
     data = bytearray((path / "data.mdb").read_bytes())
     newer = max((0, 1), key=lambda page: int.from_bytes(data[page * 4096 + 144 : page * 4096 + 152], "little"))
@@ -272,7 +272,7 @@ def test_a_damaged_newer_meta_page_is_noticed(path: Path) -> None:
 
 
 def test_a_store_ahead_of_its_rollback_guard_opens(path: Path) -> None:
-    """The process was killed, or the power lost, after the flush and before the guard was written."""
+    """A store that is one commit ahead of its rollback guard opens, with the newer record."""
     copy = _old(path)
     shutil.copyfile(copy / "anchor", path / "anchor")
     with opened(path) as store, store.reader(SPACE) as reader:

@@ -92,7 +92,7 @@ def test_a_scan_is_ordered_and_can_start_anywhere(store: Store) -> None:
 
 
 def test_many_records_are_read_as_one_by_one(store: Store) -> None:
-    """In the order of the keys, twice where a key is given twice: short, packed and in a blob; None where none is."""
+    """`get_many` returns the same as one `get` for each key, in order, repeated and missing keys included."""
     texts = ["x", "word " * 100, noise(100_000)]
     write(store, lambda w: [w.append(Kind.ENTRY, (thread,), {"text": text}) for thread in "tu" for text in texts])
     keys: list[Key] = [("u", 3), ("t", 1), ("t", 4), ("none", 1), ("t", 2), ("t", 3), ("u", 1), ("t", 1)]
@@ -122,7 +122,7 @@ def test_sealed_values_can_be_opened_elsewhere(store: Store) -> None:
 
 
 def test_keys_without_records(store: Store) -> None:
-    """Keys are yielded in order and by prefix; a key exists until its record is deleted."""
+    """`keys` yields keys in order and by prefix; `exists` is False once a record was deleted."""
     for note in ("b", "a"):
         put(store, Kind.NOTE, ("t", note), {})
     put(store, Kind.NOTE, ("t2", "c"), {})

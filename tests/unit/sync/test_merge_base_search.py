@@ -15,7 +15,7 @@ MORE = ADDED + "- four of them are green\n"
 
 
 def found(new: str, *texts: str | Candidate) -> Found:
-    """Return what is found among these texts, newest first."""
+    """Return what `find_base` finds for a save among these texts, newest first."""
     return find_base(new, [text if isinstance(text, Candidate) else Candidate(text) for text in texts])
 
 
@@ -47,7 +47,7 @@ def saved(text: str) -> Candidate:
     ],
 )
 def test_a_save_shows_what_its_writer_has_seen(new: str, base: int, oldest: int) -> None:
-    """A save with nothing of what came since an older text, and with again what was replaced, goes on from it."""
+    """The merge base is the text that a save continues, by the lines that it lacks and those that it has again."""
     assert found(new, V2, V1, V0) == Found(base, oldest)
 
 
@@ -65,12 +65,12 @@ def test_a_save_shows_what_its_writer_has_seen(new: str, base: int, oldest: int)
     ],
 )
 def test_what_is_silent_is_told_by_its_age(new: str, candidates: list[str | Candidate], base: int, oldest: int) -> None:
-    """Where the texts say neither, a text that was replaced within two seconds counts as not seen."""
+    """If the texts do not show it, a text replaced within two seconds before the save counts as not seen."""
     assert found(new, *candidates) == Found(base, oldest)
 
 
 def test_a_merged_save_is_the_base_of_the_next_one() -> None:
-    """The editor of a merged save goes on from it, unless it has reloaded, or deletes almost everything."""
+    """The editor's text before a merge is the base of its next save, unless that has the merged lines or hardly any."""
     buffer = Candidate(PLAIN + "- my own line of words\n", is_stale_buffer=True)
     merged = MORE + "- my own line of words\n"
 
@@ -81,7 +81,7 @@ def test_a_merged_save_is_the_base_of_the_next_one() -> None:
 
 
 def test_an_author_may_take_their_own_change_back() -> None:
-    """What a person's save replaced is there again: that is an undo; what an agent replaced shows a stale buffer."""
+    """A save that has again what a person's save replaced is an undo; what an agent replaced, a stale buffer."""
     newer = PLAIN.replace("two of them here", "2 of those there")
 
     assert found(PLAIN, saved(newer), PLAIN) == Found(0, 1)
@@ -91,7 +91,7 @@ def test_an_author_may_take_their_own_change_back() -> None:
 
 
 def test_a_deletion_cannot_be_missed() -> None:
-    """If only lines were deleted since, there is nothing that an editor could have missed; a line may come back."""
+    """If the newer text only lacks lines, it is the merge base even of a save that has them."""
     shorter = PLAIN.replace("- two of them here\n", "")
 
     assert found(PLAIN + "- x\n", shorter, PLAIN) == Found(0, 0)
@@ -99,7 +99,7 @@ def test_a_deletion_cannot_be_missed() -> None:
 
 
 def test_an_edited_line_that_was_replaced_counts() -> None:
-    """An edited line is there again if it is more like the replaced line than like any that came instead."""
+    """An edited line counts as a replaced line that is back if it is more like that one than like newer lines."""
     old, new = PLAIN + "- shell: fish with many plugins\n", PLAIN + "- shell: bash\n- at home in a city\n"
 
     assert found(old.replace("many", "many good"), new, old).base == 1
@@ -107,7 +107,7 @@ def test_an_edited_line_that_was_replaced_counts() -> None:
 
 
 def test_lines_in_question_are_taken_from_the_base() -> None:
-    """The lines that came since an older text, and that the save lacks, are counted and removed once each."""
+    """Lines newer than an older text that a save lacks are counted, and removed from the base once each."""
     text = MORE + "- four of them are green\n"
 
     assert lines_beyond(text, ADDED) == 2

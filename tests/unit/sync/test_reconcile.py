@@ -95,7 +95,7 @@ def test_edits_of_both_sides_are_merged() -> None:
 
 
 def test_two_additions_at_one_place_are_both_kept() -> None:
-    """Of two insertions at one place both are kept, the store's first."""
+    """If agent and person insert lines at the same place, both lines are kept, the agent's first."""
     sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.save(PATH, BASE + "- City: Oslo\n")
@@ -139,7 +139,7 @@ def test_without_a_baseline_different_texts_conflict() -> None:
 
 
 def test_an_earlier_version_without_a_baseline_is_our_own_write() -> None:
-    """A file with an earlier version's text, whose write a crash forgot, is no person's save."""
+    """Without a baseline, a file with an older version's text gets the newest version, without a conflict."""
     sides = agreed_sides()
     sides.put(PATH, BASE + "- Tea: green\n")
     sides.baselines.clear()
@@ -246,7 +246,7 @@ def test_a_late_write_has_not_seen_later_versions() -> None:
 
 
 def test_a_late_write_is_not_the_last_save() -> None:
-    """The next save derives from the last save, not from the late write, and drops nothing that came later."""
+    """After a late write is merged, the next save derives from the last ordinary save and loses no line."""
     sides = agreed_sides()
     sides.put(PATH, f"{BASE}- Agent: one\n")
     sides.settle()

@@ -79,7 +79,7 @@ def test_a_block_that_an_agent_deletes_stays_if_it_holds_a_secret() -> None:
 
 
 def test_a_text_that_the_store_has_is_replaced_whole() -> None:
-    """Nothing in a file is protected if the store has its text, written before a secret was found there."""
+    """A text that the store has too is replaced whole by the store's newer one, though it looks like a secret."""
     sides = Sides()
     early, late = f"# Facts\n\n> Summary: {SECRET} pricing\n", f"# Facts\n\n> Summary: pricing, {MARK}, plan\n"
     sides.put(PATH, early)

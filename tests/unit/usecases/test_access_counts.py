@@ -18,20 +18,20 @@ LATER = "2026-11-21T10:00:00.000Z"
 
 
 def committed(store: Store, write: Write[int]) -> int:
-    """Commit a batch; return its number."""
+    """Commit a write of access counts; return the batch's number."""
     [outcome] = store.commit([write], at=AT)
     done: Done[int] = outcome  # type: ignore[assignment]  # a failure has no `value`, and fails the test
     return done.value
 
 
 def count_of(store: Store, counts: AccessCounts, memory_id: str) -> int:
-    """Return the accesses of a memory as a caller would read them now."""
+    """Return the access count of a memory in a new snapshot."""
     with store.reader(SPACE) as reader:
         return counts.counted(reader, [memory_id])[0].count
 
 
 def test_an_access_is_visible_before_and_after_it_is_written(tmp_path: Path) -> None:
-    """The sum is the same in a snapshot from before the commit and in one from after it."""
+    """An access is counted once in each snapshot, before its batch is committed, meanwhile and after."""
     counts = AccessCounts("run")
     with opened(tmp_path) as store:
         counts.count(SPACE, ["a", "b"], at=AT)
@@ -51,7 +51,7 @@ def test_an_access_is_visible_before_and_after_it_is_written(tmp_path: Path) -> 
 
 
 def test_a_batch_that_is_committed_twice_counts_once(tmp_path: Path) -> None:
-    """After a commit whose outcome was not known, the same batch is written again without an effect."""
+    """A batch of access counts that is committed twice counts once."""
     counts = AccessCounts("run")
     with opened(tmp_path) as store:
         counts.count(SPACE, ["a"], at=AT)
@@ -66,7 +66,7 @@ def test_a_batch_that_is_committed_twice_counts_once(tmp_path: Path) -> None:
 
 
 def test_what_is_written_is_not_kept_in_memory(tmp_path: Path) -> None:
-    """Of memories that were recalled once, and deleted since, nothing stays in the process."""
+    """Once a batch of access counts is known to be committed, its memories are removed from the process."""
     counts = AccessCounts("run")
     with opened(tmp_path) as store:
         counts.count(SPACE, ["a", "b"], at=AT)
@@ -80,7 +80,7 @@ def test_what_is_written_is_not_kept_in_memory(tmp_path: Path) -> None:
 
 
 def test_another_process_counts_on(tmp_path: Path) -> None:
-    """The batch numbers of an earlier process mean nothing to the next one."""
+    """A new process with batch numbers of its own adds to the access counts of an earlier one."""
     counts = AccessCounts("first")
     with opened(tmp_path) as store:
         counts.count(SPACE, ["a"], at=AT)
@@ -94,7 +94,7 @@ def test_another_process_counts_on(tmp_path: Path) -> None:
 
 
 def test_what_waits_is_bounded() -> None:
-    """Writes are small, and while none succeeds the number of memories that wait is limited."""
+    """Waiting access counts are written in at most BATCHES_MAX batches; more memories are not kept."""
     counts = AccessCounts("run")
     most = access_counts.BATCH_MEMORIES * access_counts.BATCHES_MAX
     counts.count(SPACE, [f"m{number}" for number in range(most + 10)], at=AT)

@@ -20,7 +20,7 @@ ASKED = [f"Please repair crane {number}, and tell me whether its hook is bent." 
 
 
 def conversation(alphabet: str) -> list[dict[str, Any]]:
-    """Return a conversation in which every request is followed by files that are larger than the text may be."""
+    """Return a conversation in which each request is followed by tool results longer than the text may be."""
     pick = random.Random(7)
     said: list[dict[str, Any]] = []
     for number, words in enumerate(ASKED):
@@ -39,7 +39,7 @@ def conversation(alphabet: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("alphabet", ["abcdefgh    ", "港口的起重机已经修好了。"])
 def test_requests_are_in_the_text(alphabet: str) -> None:
-    """The latest ones whole, latest first, before the summary; the text uses its tokens, and has hardly more."""
+    """The compacted text has all requests, latest first, before the summary, and about the tokens asked for."""
     made = decide(CompactionJob("claude-code", conversation(alphabet), TOKENS))
     places = [made.text.find(f"- {words}") for words in reversed(ASKED)]
     assert places[0] > -1
@@ -50,7 +50,7 @@ def test_requests_are_in_the_text(alphabet: str) -> None:
 
 
 def test_messages_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """State, digest, summary and excerpts are drawn from the same facts."""
+    """A compaction gathers the facts of its messages once, for all parts of its text."""
     read: list[Trace] = []
 
     def counted(found: Trace) -> ThreadFacts:

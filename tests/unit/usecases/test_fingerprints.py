@@ -15,12 +15,12 @@ AT = "2026-11-21T09:30:00.000Z"
 
 
 def opened(path: Path) -> Store:
-    """Return the store as the daemon opens it."""
+    """Return the opened store, with a redactor that remembers nothing."""
     return Store.open(path, redactor=Redactor(forgets=True))
 
 
 def keep(store: Store, keeper: FingerprintKeeper) -> bool:
-    """Commit what the keeper has to write; return whether that was anything."""
+    """Commit the fingerprints that are not stored yet; return True if there were any."""
     pending = keeper.pending()
     if pending is None:
         return False
@@ -36,13 +36,13 @@ def learn(keeper: FingerprintKeeper, numbers: range) -> None:
 
 
 def is_known(keeper: FingerprintKeeper, number: int) -> bool:
-    """Return whether the password of a number is found without its name."""
+    """Return True if the password of a number is redacted without its name."""
     value = f"tide-{number:06}-moor"
     return value not in keeper.redactor.text(f"see {value} there")
 
 
 def test_values_are_known_after_the_store_was_opened_again(tmp_path: Path) -> None:
-    """Every value that was learnt before a commit, and no operation is made of it."""
+    """Fingerprints committed before the store was closed are known after it is opened; the write is no operation."""
     with opened(tmp_path / "store") as store:
         keeper = FingerprintKeeper(store, [])
         assert not keep(store, keeper)
@@ -60,7 +60,7 @@ def test_values_are_known_after_the_store_was_opened_again(tmp_path: Path) -> No
 
 
 def test_the_newest_take_the_slots_of_the_oldest(tmp_path: Path) -> None:
-    """The number of records is bounded, over several starts too."""
+    """At most SLOTS fingerprints are stored over several starts; the newest replace the oldest."""
     for start, count in ((0, SLOTS - 100), (SLOTS - 100, 150), (SLOTS + 50, 150)):
         with opened(tmp_path / "store") as store:
             keeper = FingerprintKeeper(store, [])
@@ -76,7 +76,7 @@ def test_the_newest_take_the_slots_of_the_oldest(tmp_path: Path) -> None:
 
 
 def test_a_failed_commit_is_repeated(tmp_path: Path) -> None:
-    """What was not written stays pending, with what was learnt since."""
+    """Fingerprints whose write was not committed are in the next write, with those learnt since."""
     with opened(tmp_path / "store") as store:
         keeper = FingerprintKeeper(store, [])
         learn(keeper, range(1))

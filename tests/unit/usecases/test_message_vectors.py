@@ -67,7 +67,7 @@ def delete(store: Store, thread: str) -> None:
 
 
 def found(search: MessageSearch, query: str, **which: Any) -> list[str]:
-    """Return the ids of the best messages once everything is embedded."""
+    """Return the ids of the best three messages for a query, after all messages are embedded."""
     assert search.catch_up(SPACE, FOREVER)
     assert search.embed(SPACE, FOREVER)
     return [hit.id for hit in search.messages(SPACE, query, 3, within(kind="message", **which))]
@@ -78,7 +78,7 @@ def opening(embedder: Embedder) -> Callable[[], Embedder]:
 
 
 def test_a_message_is_found_in_other_words(tmp_path: Path, embedder: Counting) -> None:
-    """And by the same words first; the reasons of a hit name both."""
+    """A message is found by words of like meaning, also with filters; a hit's terms name shared words and `similar`."""
     with opened(tmp_path / "store") as store:
         append(store, "a", "the car is in the garage", "an oak", "soup again")
         append(store, "b", "vehicle and dinner", agent="cook")
@@ -96,7 +96,7 @@ def test_a_message_is_found_in_other_words(tmp_path: Path, embedder: Counting) -
 
 
 def test_each_message_is_embedded_once(tmp_path: Path, embedder: Counting, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In whatever steps, also after a restart; one that the saved file does not have is embedded again."""
+    """Each message is embedded once, also in steps and after a restart with the vectors saved."""
     monkeypatch.setattr(message_vectors, "STEP_ENTRIES", 3)
     with opened(tmp_path / "store") as store:
         texts = [f"car number {number}" for number in range(11)]
@@ -114,7 +114,7 @@ def test_each_message_is_embedded_once(tmp_path: Path, embedder: Counting, monke
 
 
 def test_vectors_of_another_model_or_store_are_made_again(tmp_path: Path, embedder: Counting) -> None:
-    """So are those of a damaged file."""
+    """Messages are embedded again if the saved vectors are damaged, or of another model or store."""
     with opened(tmp_path / "store") as store:
         append(store, "a", "the car")
         search = MessageSearch(store, tmp_path / "search", opening(embedder))
@@ -134,7 +134,7 @@ def test_vectors_of_another_model_or_store_are_made_again(tmp_path: Path, embedd
 
 
 def test_what_is_deleted_leaves_the_vectors(tmp_path: Path, embedder: Counting) -> None:
-    """Also when it is deleted while they are not open, and a thread of the same id is made again."""
+    """Vectors of a deleted thread are removed, also if it was deleted and made anew while they were only on disk."""
     with opened(tmp_path / "store") as store:
         append(store, "a", "the car", "another car")
         append(store, "b", "soup")
@@ -150,7 +150,7 @@ def test_what_is_deleted_leaves_the_vectors(tmp_path: Path, embedder: Counting) 
 
 
 def test_a_purge_rewrites_the_file(tmp_path: Path, embedder: Counting) -> None:
-    """Without an embedder, or with one that does not work, the file is deleted."""
+    """`rewrite` removes a deleted thread from the vectors' file; without a working embedder it deletes the file."""
     with opened(tmp_path / "store") as store:
         append(store, "secret", "the car")
         append(store, "b", "soup")
@@ -180,7 +180,7 @@ def test_a_purge_rewrites_the_file(tmp_path: Path, embedder: Counting) -> None:
 
 
 def test_no_secret_is_embedded(tmp_path: Path, embedder: Counting) -> None:
-    """The text comes from the store, which has it without them."""
+    """Messages are embedded with their secrets redacted."""
     with opened(tmp_path / "store") as store:
         append(store, "a", f"the key is {SECRET} for the car")
         search = MessageSearch(store, tmp_path / "search", opening(embedder))

@@ -41,7 +41,7 @@ def put(store: Store, number: int, text: str | None) -> None:
 
 
 def searched(index: Recall | MessageSearch, query: str) -> int:
-    """Return how many memories or sections an index finds, brought up to date before."""
+    """Bring an index up to date; return how many memories or sections it finds."""
     if isinstance(index, Recall):
         return len(index.search(SPACE, query))
     assert index.catch_up(SPACE, FOREVER)
@@ -57,7 +57,7 @@ def files(folder: Path) -> list[Path]:
 def test_a_purge_that_meets_unusable_files_deletes_them(
     tmp_path: Path, how: str, found: type[Recall | MessageSearch]
 ) -> None:
-    """No file has the words after it, and the next search answers from an index that was built again."""
+    """A purge deletes an index whose files are damaged or gone, and the next search uses a newly built index."""
     folder = tmp_path / "search"
     with opened(tmp_path / "store") as store:
         put(store, 1, "the xylophone")
@@ -81,7 +81,7 @@ def test_a_purge_that_meets_unusable_files_deletes_them(
 
 @pytest.mark.parametrize("found", [Recall, MessageSearch])
 def test_a_folder_that_a_person_deleted_is_saved_again(tmp_path: Path, found: type[Recall | MessageSearch]) -> None:
-    """The segments that are open still are not saved again: the index is built, and saved as a whole."""
+    """If a person deletes the index's folder, the index is built again and saved as one segment."""
     folder = tmp_path / "search"
     with opened(tmp_path / "store") as store:
         index = found(store, folder)

@@ -179,7 +179,7 @@ _STATUS_BELOW = re.compile(
 
 
 def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a tool call as Claude Code would have made it; a patch of several files is one edit for each."""
+    """Yield a tool call of any client as the equal call of Claude Code; a patch yields one call for each file."""
     kind = None if name in _CANONICAL else _KINDS.get(name.lower())
     match kind:
         case ToolKind.RUN:
@@ -285,7 +285,7 @@ def _patched(patch: str, name: str, given: Mapping[str, Any]) -> Iterator[tuple[
 
 
 def _hunk(part: str) -> dict[str, str]:
-    """Return the lines of one place before and after a patch; nothing where no line is changed."""
+    """Return the old and new lines of one hunk of a patch, as the inputs of an edit; empty if no line is changed."""
     lines = part.strip("\n").split("\n")
     if not any(line.startswith(("+", "-")) for line in lines):
         return {}

@@ -74,7 +74,7 @@ class EndState:
     """The end state of a thread: what was taken back, removed, complained about, or left failing."""
 
     def __init__(self, facts: ThreadFacts, is_side: Callable[[str], bool]) -> None:
-        """`is_side` tells files that are no code: documents, and what belongs to the client."""
+        """Collect a thread's edits and checks; `is_side` returns True for files that are no code, as documents."""
         self._facts = facts
         self._edits = [call for call in facts.trace.calls if call.tool in EDITS and not call.failed and call.path]
         code = [call for call in self._edits if not is_side(facts.trace.relative(call.path))]
@@ -200,7 +200,7 @@ class EndState:
         return False
 
     def _is_last_before(self, work: Finished, seq: int) -> bool:
-        """Return True where nothing was done between a work and a message, and the person said no more than a yes."""
+        """Return True if no code edit, commit or further request is between a work and the message `seq`."""
         between = range(work.at + 1, seq)
         return not (
             any(commit.seq in between for commit in self._facts.commits)
@@ -230,12 +230,12 @@ class EndState:
 
 
 def common_words(one: str, other: str) -> set[str]:
-    """Return the words of four letters or more that two texts share, without small words."""
+    """Return the words that two texts share, of four letters or more and not among common small words."""
     return _words(one) & _words(other)
 
 
 def is_removed(name: str, calls: Sequence[ToolCall]) -> bool:
-    """Return True where edits took a name out of their files and did not put it in again."""
+    """Return True if these edits removed a name from their files, and left it in no more places than before."""
     pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
     is_out = any(pattern.search(old) for call in calls for old, _ in _replacements(call))
     return is_out and _growth(pattern, calls) <= 0
@@ -275,7 +275,7 @@ def _names(name: str, text: str) -> bool:
 
 
 def _growth(pattern: re.Pattern[str], calls: Sequence[ToolCall]) -> int:
-    """Return how many more matches there are after some edits."""
+    """Return how many more matches of a pattern the files have after some edits than before."""
     return sum(
         len(pattern.findall(new)) - len(pattern.findall(old)) for call in calls for old, new in _replacements(call)
     )

@@ -169,7 +169,7 @@ def procedures(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -
 
 
 def skills(facts: ThreadFacts, at: str | None, uses: Sequence[CommandUse]) -> Iterator[Candidate]:
-    """Yield tasks and scripts of the project that passed in several threads, with what the agent said they are for."""
+    """Yield a skill for each task or script of the project that passed in several threads, with its stated purpose."""
     by: dict[str, list[CommandUse]] = defaultdict(list)
     for use in uses:
         if use.purpose == "other":
@@ -209,7 +209,7 @@ def _most_used(uses: Iterable[CommandUse]) -> tuple[str, int, int]:
 
 
 def _passed(facts: ThreadFacts) -> tuple[tuple[Run, list[tuple[str, str]]], ...]:
-    """Return the runs with a part that passed, each with its parts."""
+    """Return the thread's command runs of which at least one part passed, each with the parts that passed."""
     return _with_parts(facts.runs, facts.trace.root)
 
 
