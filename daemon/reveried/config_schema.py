@@ -131,7 +131,7 @@ LogLevel = Literal["debug", "info", "warning", "error"]
 
 
 class Memory(Section, frozen=True):
-    """`[memory]`."""
+    """Settings of the section `[memory]`."""
 
     data_dir: Annotated[Path, text("The folder that holds one folder of markdown per space; empty: ~/Reverie.")]
     embedder: Annotated[
@@ -140,7 +140,7 @@ class Memory(Section, frozen=True):
 
 
 class Sync(Section, frozen=True):
-    """`[sync]`."""
+    """Settings of the section `[sync]`."""
 
     debounce_ms: Annotated[int, number(1, 60_000, "Quiet time after a change of a file before it is read.")] = 100
     rescan_seconds: Annotated[float, number(0.1, 86_400, "Interval of full scans of the folder.")] = 120.0
@@ -156,7 +156,7 @@ class Sync(Section, frozen=True):
 
 
 class Daemon(Section, frozen=True):
-    """`[daemon]`."""
+    """Settings of the section `[daemon]`."""
 
     socket: Annotated[Path, text("Where the daemon listens; empty: the runtime directory of the user.")]
     tcp: Annotated[
@@ -184,7 +184,7 @@ class Daemon(Section, frozen=True):
 
 
 class Context(Section, frozen=True):
-    """`[context]`."""
+    """Settings of the section `[context]`."""
 
     window: Annotated[int, number(1000, TOKENS_MAX, "The model's context window in tokens.")] = 200_000
     distil_at: Annotated[float, share("Share of the window at which a thread is distilled.")] = 0.70
@@ -194,26 +194,26 @@ class Context(Section, frozen=True):
 
 
 class Compaction(Section, frozen=True):
-    """`[compaction]`."""
+    """Settings of the section `[compaction]`."""
 
     preserve_recent_messages: Annotated[int, number(1, 1000, "Last messages kept word for word.")] = 10
     preserve_recent_max_tokens: Annotated[int, number(100, TOKENS_MAX, "Most tokens of those messages.")] = 12_000
 
 
 class Consolidation(Section, frozen=True):
-    """`[consolidation]`."""
+    """Settings of the section `[consolidation]`."""
 
     window: Annotated[int, number(1000, 100 * TOKENS_MAX, "Tokens of memory that count as full.")] = 1_000_000
 
 
 class Runs(Section, frozen=True):
-    """`[runs]`."""
+    """Settings of the section `[runs]`."""
 
     idle_minutes: Annotated[int, number(1, 525_600, "Minutes without a call or message that end a run.")] = 60
 
 
 class Workspace(Section, frozen=True):
-    """`[workspace]`."""
+    """Settings of the section `[workspace]`."""
 
     paths: Annotated[
         tuple[Annotated[str, Meta(min_length=1, max_length=TEXT_MAX, pattern="^(?:/|~|[A-Za-z]:)")], ...],
@@ -225,7 +225,7 @@ class Workspace(Section, frozen=True):
 
 
 class Dream(Section, frozen=True):
-    """`[dream]`."""
+    """Settings of the section `[dream]`."""
 
     max_token_budget: Annotated[int, number(1, 100 * TOKENS_MAX, "Most tokens that one dream may use.")] = 100_000
 
@@ -243,13 +243,13 @@ class Redact(Section, frozen=True):
 
 
 class Log(Section, frozen=True):
-    """`[log]`."""
+    """Settings of the section `[log]`."""
 
     level: Annotated[LogLevel, text("What is logged: debug, info, warning or error.")] = "info"
 
 
 class Backup(Section, frozen=True):
-    """`[backup]`."""
+    """Settings of the section `[backup]`."""
 
     folder: Annotated[
         Path,
@@ -258,7 +258,7 @@ class Backup(Section, frozen=True):
 
 
 class Retention(Section, frozen=True):
-    """`[retention]`."""
+    """Settings of the section `[retention]`."""
 
     version_days: Annotated[int, number(1, DAY_MAX, "Days that superseded versions are kept.")] = 365
     event_days: Annotated[int, number(1, DAY_MAX, "Days that events are kept.")] = 90

@@ -69,7 +69,7 @@ class SessionTexts:
         return task
 
     def _end(self, key: ThreadKey, task: asyncio.Task[dict[str, str]]) -> None:
-        """Note that a task has ended; it may be another one that makes the parts of its thread by now."""
+        """Forget a task that has ended, unless a newer task makes the parts of the same thread."""
         self._tasks.discard(task)
         if self._making.get(key) is task:
             del self._making[key]

@@ -160,7 +160,7 @@ def unpacked(path: Path) -> bytes:
 
 
 def generated_folder(folder: Path) -> Path:
-    """Write generated sessions where the recorded ones are absent."""
+    """Write generated sessions into a folder, for machines without recorded ones; return the folder."""
     from support.session import session_file
 
     for number in range(MADE_FILES):

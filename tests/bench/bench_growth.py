@@ -38,7 +38,7 @@ NANOSECONDS = 1e9
 
 
 def main() -> None:
-    """Print one row for each number of memories, then the sizes and the exponent."""
+    """Print a row for each number of memories, the sizes on disk, and the exponent by which the time grows."""
     most = int(sys.argv[1]) if len(sys.argv) > 1 else MEMORIES
     rows = [row for row in ROWS if row <= most]
     chance = random.Random(1)

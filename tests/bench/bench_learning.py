@@ -28,7 +28,7 @@ TICKS = 100  # a second, of the kernel's counters
 
 
 def main() -> None:
-    """Print one row for each number of sessions, and the exponent."""
+    """Print a row for each number of sessions, and the exponent by which the time of one session grows."""
     most = int(sys.argv[1]) if len(sys.argv) > 1 else SESSIONS
     rows = [row for row in ROWS if row <= most]
     means: dict[int, float] = {}

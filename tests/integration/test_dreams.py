@@ -29,7 +29,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def dreaming(session: Path) -> Iterator[tuple[Daemon, Client]]:
-    """A daemon that has learnt from a session and has not dreamt."""
+    """A daemon that has learnt from a session and has not dreamt, and its client."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         learnt(client, session)
         yield daemon, client
@@ -70,7 +70,7 @@ def test_same_sources_and_budget_give_the_same_address(session: Path) -> None:
 
 
 def test_a_budget_that_cannot_be_met_writes_nothing(dreaming: tuple[Daemon, Client]) -> None:
-    """422 with the minimum budget, and no archive, index or event; that budget then works."""
+    """A dream with too small a budget raises the minimum and changes nothing; a dream with that minimum works."""
     _, client = dreaming
     before = state(client)
 

@@ -71,7 +71,7 @@ def files_in(folder: Path) -> dict[str, bytes]:
 
 
 class Commands:
-    """Random commands on a few paths, so that they meet: files that are there, and those that are not."""
+    """Source of random memory tool commands on a few paths, so that existing and missing files are both used."""
 
     def __init__(self, chance: random.Random) -> None:
         self.chance = chance

@@ -330,7 +330,7 @@ class Churn:
     # What works
 
     def remember(self) -> None:
-        """Remember, recall, change and forget; never more than MEMORIES at once."""
+        """Remember, recall, change and forget memories, and keep no more than MEMORIES of them."""
         made = self.ask("POST", "/v1/memories", {201}, {"content": self.sentence()})
         self.ask("POST", "/v1/recall", {200}, {"query": "deploy canary"})
         with self.lock:
@@ -362,7 +362,7 @@ class Churn:
         self.ask("DELETE", "/v1/documents/notes/plan.md", {200, 404, 409})
 
     def thread(self) -> None:
-        """A thread from its first message to its deletion: state, note, context, distillation."""
+        """Use a thread from its first message to its deletion: messages, note, working state, context, distillation."""
         name = self.name("thread")
         turns = [
             {"role": ("user", "assistant")[turn % 2], "content": f"turn {turn}: {self.sentence()} " * 12}

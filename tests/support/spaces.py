@@ -121,7 +121,7 @@ def run_or_skip(*command: str | Path) -> None:
 
 @contextmanager
 def mounted(path: Path, *options: str) -> Iterator[None]:
-    """Mount at `place` by `mount OPTIONS place` and unmount at the end; skip if it is not permitted."""
+    """Mount at `path` by `mount OPTIONS path` and unmount at the end; skip the test if it is not permitted."""
     run_or_skip("mount", *options, path)
     try:
         yield

@@ -93,7 +93,7 @@ class SessionMemory:
 
 @dataclass(frozen=True, slots=True)
 class _Hook:
-    """One hook of a session."""
+    """One call of a hook in a session: its input, the caller, and the time by which it must answer."""
 
     services: Services
     space: str
@@ -148,14 +148,14 @@ async def run(
 
 
 async def _is_kept_out(hook: _Hook) -> bool:
-    """Return True in a pause and in an ignored folder. Raises ValidationError for a folder that no system has."""
+    """Return True in a pause or an ignored folder, where nothing is recorded. Raises ValidationError for a bad path."""
     settings = await read(hook.services, hook.space, privacy_settings.settings)
     folder = None if hook.event.cwd is None else real_folder(hook.event.cwd)
     return privacy_settings.is_paused(settings.pauses) or privacy_settings.is_ignored(folder, settings.ignored)
 
 
 def _additional(event: str, text: str) -> str:
-    """Return the output by which a text becomes part of the conversation."""
+    """Return the JSON that a hook prints so that a text becomes part of the conversation."""
     output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
     return orjson.dumps(output).decode()
 
@@ -191,7 +191,7 @@ async def _shown_in_time(hook: _Hook, part: str, work: Awaitable[str]) -> str:
 
 
 async def _part_of(hook: _Hook, part: str, *, own: bool) -> str:
-    """Return a part of the session's own thread, or else of the one that its project was worked in last."""
+    """Return a part of the session's own thread if `own`, else of the thread last used in its project."""
     services, space, index, origin = hook.services, hook.space, "", "this thread"
     if own:
         thread: str | None = hook.thread
@@ -211,7 +211,7 @@ async def _part_of(hook: _Hook, part: str, *, own: bool) -> str:
 
 
 def _labelled(hook: _Hook, part: str, text: str, origin: str, index: str) -> str:
-    """Return a part below its label, with what the agent can do about it; empty where there is nothing to show."""
+    """Return a part's text below its label; the state also says what the agent can do, other parts may be empty."""
     number = PARTS.index(part) + 1
     lines = [f"# Reverie, part {number} of {len(PARTS)}: {_TITLES[part]}"]
     if part == "state":
@@ -245,7 +245,7 @@ async def _begin(hook: _Hook) -> None:
 
 
 async def _prompt(hook: _Hook) -> str:
-    """Return the text for a prompt: session texts not given yet, and related memories, each once in a session."""
+    """Return the text to add to a prompt: a session part that was not ready before, else related memories."""
     await _ensure_begun(hook)
     shown = hook.shown
     missed = []
@@ -291,7 +291,7 @@ async def _pre_compact(hook: _Hook) -> str:
 
 
 async def _make_now(hook: _Hook) -> None:
-    """Import what the transcript has, and make the thread's texts from it."""
+    """Import what is new in the transcript, and make the thread's texts from it."""
     await hook.services.follower.catch_up(hook.services, hook.key)
     await hook.services.texts.make(hook.services, hook.space, hook.thread)
 
@@ -316,7 +316,7 @@ async def _end(hook: _Hook) -> None:
 
 
 async def _ensure_begun(hook: _Hook) -> None:
-    """Begin a session that is not known, such as one that began while no daemon ran; have its transcript read."""
+    """Begin a session that is not known or has ended, and have its transcript read."""
     known = await _known(hook)
     is_followed = hook.event.transcript_path is None or hook.services.follower.follows(hook.key)
     if known is None or known.ended_at is not None or not is_followed:

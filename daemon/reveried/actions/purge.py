@@ -79,7 +79,7 @@ async def _resume_one(services: Services, space: str, target: PendingPurge) -> N
 
 
 async def _delete_first(services: Services, space: str, target: PendingPurge, who: str) -> None:
-    """Delete a memory or document as without a purge, with every check that this has."""
+    """Delete the memory or document as an ordinary deletion does, with the same checks; nothing if it is gone."""
     with services.store.reader(space) as reader:
         is_memory = target.kind == "memory" and reader.exists(Kind.MEMORY, (target.key,))
         is_document = target.kind == "document" and reader.exists(Kind.DOCUMENT, (target.key,))
@@ -125,7 +125,7 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
 
 
 async def _rewrite(services: Services, space: str, found: Sources, who: str) -> Findings:
-    """Take the words out of everything that repeats them.
+    """Remove the purged words from everything that repeats them: archives, summaries, other memories.
 
     In two rounds: changing a current record adds a version with the words to its history.
     """
@@ -149,7 +149,7 @@ async def _rewrite(services: Services, space: str, found: Sources, who: str) -> 
 
 
 async def _erase(services: Services, space: str, found: Sources, who: str) -> None:
-    """Remove the sources themselves."""
+    """Remove the purged thread, memory or document itself, with all versions."""
     if found.thread is not None:
         while await _exists(services, space, found.thread):
             await services.submit(threads.delete_step(space, who, found.thread))
@@ -173,7 +173,7 @@ async def _exists(services: Services, space: str, thread_id: str) -> bool:
 
 
 async def _repeat(services: Services, write: Write[int]) -> None:
-    """Submit a write again and again until it has nothing left to do."""
+    """Submit a write repeatedly until it has nothing left to do."""
     while (await services.submit(write, bulk=True)).value:
         pass
 

@@ -81,20 +81,20 @@ def run(words: Sequence[str]) -> int | None:
 
 
 class _Line:
-    """The words of a command line behind the command, as text and options."""
+    """The words of a command line after the command's name, from which flags and options are taken."""
 
     def __init__(self, words: Sequence[str]) -> None:
         self._rest = list(words)
 
     def flag(self, name: str) -> bool:
-        """Take a flag, wherever it is."""
+        """Remove a flag from the words; return True if it was there."""
         if name not in self._rest:
             return False
         self._rest.remove(name)
         return True
 
     def option(self, *names: str) -> str | None:
-        """Take an option and its value, wherever they are."""
+        """Remove an option and its value from the words; return the value, None if it is not there."""
         for place, word in enumerate(self._rest[:-1]):
             if word in names:
                 value = self._rest[place + 1]
@@ -103,7 +103,7 @@ class _Line:
         return None
 
     def text(self) -> list[str]:
-        """Return the words that are left. Raises _NotPlainError where one looks like an option."""
+        """Return the remaining words. Raises _NotPlainError if one of them looks like an option."""
         if any(word.startswith("-") for word in self._rest):
             raise _NotPlainError
         return self._rest

@@ -139,7 +139,7 @@ class Connection(asyncio.Protocol):
     # Bytes in
 
     def data_received(self, data: bytes) -> None:
-        """Parse, and count what the parser buffers."""
+        """Parse received bytes, refuse a malformed request, and set the deadline of an incomplete one."""
         if self._refusal is not None or self._transport.is_closing():
             return
         phase_before, body_before = self._phase, self._body_bytes

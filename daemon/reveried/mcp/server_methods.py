@@ -99,7 +99,7 @@ async def _call_tool(call: Call, client: Client, request: Request) -> Result | Q
 
 
 async def call_tool(call: Call, client: Client, request: Request) -> Result:
-    """Call a tool without a question; an error that the agent can avoid is the result."""
+    """Call a tool and return its result; an error is returned as a result that says what to do."""
     tool = tools.tool_named(str(request.params["name"]))
     assert tool is not None
     try:
@@ -144,14 +144,14 @@ def _question(call: Call, given: dict[str, Any]) -> Question | None:
 
 
 def question_result(question: Question) -> Result:
-    """Return the question as the result of a request without a session, which is made again with the answer."""
+    """Return the result that asks a client without a session to send its request again with the user's answer."""
     state = base64.urlsafe_b64encode(question.about.encode()).decode()
     asked = {"delete": {"method": protocol.ELICITATION, "params": question.params}}
     return {"resultType": "input_required", "inputRequests": asked, "requestState": state}
 
 
 def _answer_of(request: Request, question: Question) -> bool | None:
-    """Return the user's answer that a repeated request has; None where it has none to this question."""
+    """Return the user's yes or no that a repeated request carries; None if it does not answer this question."""
     answers, state = request.params.get("inputResponses"), request.params.get("requestState")
     if not isinstance(answers, dict) or not isinstance(state, str):
         return None
@@ -164,7 +164,7 @@ def _answer_of(request: Request, question: Question) -> bool | None:
 
 
 def agreed(answer: dict[str, Any]) -> bool:
-    """Return True if the answer to a question says yes."""
+    """Return True if the user's answer agrees to the deletion."""
     content = answer.get("content")
     return answer.get("action") == "accept" and isinstance(content, dict) and content.get("delete") is True
 

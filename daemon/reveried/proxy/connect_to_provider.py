@@ -148,7 +148,7 @@ def _split(url: str) -> tuple[urllib.parse.SplitResult, int | None] | None:
 
 
 def _tls() -> ssl.SSLContext:
-    """Return TLS settings with the system's authorities, and those that clients in JavaScript are given."""
+    """Return TLS settings that trust the system's authorities and those in NODE_EXTRA_CA_CERTS."""
     context = ssl.create_default_context()
     if extra := os.environ.get("NODE_EXTRA_CA_CERTS"):
         try:

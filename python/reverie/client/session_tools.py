@@ -17,17 +17,17 @@ __all__ = ["RunnableTool", "Tool", "Toolbox", "failure", "result_block"]
 
 @runtime_checkable
 class RunnableTool(Protocol):
-    """A tool as the `anthropic` package has them: what `beta_tool` makes of a function, and `MemoryTool`."""
+    """A tool with the interface of the `anthropic` package's `beta_tool` functions and of `MemoryTool`."""
 
     @property
     def name(self) -> str:
         """Return the name by which the model calls it."""
 
     def to_dict(self) -> Any:
-        """Return its definition for a request."""
+        """Return the tool's definition for a request."""
 
     def call(self, input: object) -> Any:  # noqa: A002 - the parameter's name in `anthropic`
-        """Run it; a tool of an asyncio session may return an awaitable."""
+        """Run the tool with its input; in an asyncio session it may return an awaitable."""
 
 
 Tool: TypeAlias = "RunnableTool | Callable[..., Any] | dict[str, Any]"
@@ -57,7 +57,7 @@ class Toolbox:
                 self._runnable[name] = runnable
 
     def with_own(self, own: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], frozenset[str]]:
-        """Return all definitions, Reverie's `own` first, and the names of the own ones; a given tool replaces one."""
+        """Return own and given definitions, and the names of the own; a given tool replaces an own of the same name."""
         given = {definition.get("name") for definition in self.definitions}
         kept = [definition for definition in own if definition["name"] not in given]
         return [*kept, *self.definitions], frozenset(str(definition["name"]) for definition in kept)

@@ -168,7 +168,7 @@ class WorkingSet:
                 item.stated_at = item.memory.provenance.get("at") or _NOW
 
     def _restore_what_is_added_again(self) -> None:
-        """Keep a memory that this run dropped and whose content it added again: the memory, with its id, stays.
+        """If a memory was dropped and the same content added again, keep the memory with its id instead.
 
         Example: one candidate says that a mistake is over, which drops it, and another one merges to the same mistake.
         """
@@ -241,7 +241,7 @@ class WorkingSet:
         return [(at, self.items[at]) for at in sorted(self._written) if self.items[at].alive]
 
     def contents(self) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return what will be stored, sorted and in order; equal in every process for equal items.
+        """Return the contents to be stored twice: sorted with their scopes, and in the order of the items.
 
         With an end that sorts last, so that items that two states share do not decide which one is less.
         """

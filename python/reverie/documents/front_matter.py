@@ -32,7 +32,7 @@ _FENCES: Final = ("```", "~~~")
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """Parsed front matter: its scalars by name (`name`, `metadata.type`), its tags, and the byte behind it."""
+    """Parsed front matter: its scalars by name (`name`, `metadata.type`), its tags, and the offset of its end."""
 
     values: dict[str, str]
     tags: tuple[str, ...]

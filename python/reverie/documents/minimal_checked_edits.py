@@ -110,7 +110,7 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
 
 
 def _spans(state: EditState, names: Collection[str]) -> dict[str, tuple[int, int]]:
-    """Return the bytes of these items by their ids."""
+    """Return the start and end byte of each of these items, by id."""
     if not names:
         return {}
     items = zip(state.ids, state.source.document.items, strict=True)
@@ -175,7 +175,7 @@ def _block_at(blocks: Sequence[Block], start: int) -> int:
 
 
 def _block_before_fact(blocks: Sequence[Block], items: Sequence[Item]) -> int | None:
-    """Return the last item, of those before the Updated line if there are any; else the block before that line."""
+    """Return the index of the block after which a new fact is inserted: the last item before the Updated line."""
     updated = next((index for index in reversed(range(len(blocks))) if is_updated_line(blocks[index])), None)
     if items:
         before = len(items) if updated is None else bisect_left(items, blocks[updated].start, key=_start)
@@ -184,7 +184,7 @@ def _block_before_fact(blocks: Sequence[Block], items: Sequence[Item]) -> int | 
 
 
 def _block_before_episode(items: Sequence[Item], indexes: Sequence[int], day: str) -> int | None:
-    """Return the last episode that is not of a later day; one without a day counts as of the day before it."""
+    """Return the index of the block after which an episode of `day` is inserted: the last one not of a later day."""
     at: int | None = None
     last = ""
     for item, index in zip(items, indexes, strict=True):
@@ -223,7 +223,7 @@ def _new_texts(kind: DocumentKind, changes: Sequence[Change], day: str) -> dict[
 def _first_valid(
     state: EditState, candidates: Iterable[str], order: Sequence[str], texts: Mapping[str, str]
 ) -> EditState | None:
-    """Return the first candidate text that re-parses to exactly the expected items, or None.
+    """Return the edit state of the first candidate text that re-parses to exactly the expected items, or None.
 
     Expected are the items of `order`: with the words of `texts` if they are there, else unchanged. The file's summary
     and Updated lines must be parsed as such too, and not end up inside of something that a change leaves open.

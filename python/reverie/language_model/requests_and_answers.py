@@ -102,7 +102,7 @@ class ModelRequest(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ModelAnswer(msgspec.Struct, frozen=True):
-    """The answer of a model: `text` is what it wrote, unread; with structured outputs it is the JSON.
+    """The answer of a model: `text` is what it wrote, not parsed; with structured outputs it is the JSON.
 
     `input_tokens` and `output_tokens` are the larger of what the provider and a local count say, `cached_tokens` those
     of the input that the provider had in its cache. `model` is the name that the provider answered with. `calls` are

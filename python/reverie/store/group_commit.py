@@ -136,7 +136,7 @@ class GroupCommit:
         return outcome
 
     def _run_in_system(self, write: Write[Any], nested: lmdb.Transaction[bytes]) -> WriteTransaction | None:
-        """Run what a write of another space writes into the system space; return its part of the transaction."""
+        """Run the part of a write that goes to the system space; return its transaction, None if there is none."""
         if write.in_system is None:
             return None
         assert write.space != SYSTEM_SPACE
@@ -222,7 +222,7 @@ def _struct_as_dict(value: object) -> Any:
 
 
 def _replay(answer: IdempotencyRecord, request: str, answers: type[Any] | None) -> Done[Any]:
-    """Return what is stored for a repeated request as its answer.
+    """Return the stored answer of a request whose idempotency key was used before.
 
     Raises Conflict where the key was used for another request.
     """

@@ -190,7 +190,7 @@ def _definition(tool: Tool, form: Format) -> dict[str, Any]:
 
 
 def _annotations(tool: Tool) -> dict[str, bool]:
-    """Return what a client of the Model Context Protocol may ask a person about before a call."""
+    """Return the MCP annotations of a tool: if it only reads, replaces something, or may be repeated."""
     return {
         "readOnlyHint": tool.read_only,
         "destructiveHint": tool.replaces,

@@ -67,7 +67,7 @@ class SortJob(msgspec.Struct):
 
 
 class SortPlan(msgspec.Struct):
-    """The memories whose project changes, with the documents that they are in then, and ids of `known` ones to delete.
+    """The memories that get another project, the new texts of their documents, and ids of duplicates to delete.
 
     What is known says the same as a memory of the project that its own is joined to.
     """
@@ -94,7 +94,7 @@ def folders(reader: Reader) -> dict[str, str]:
 
 
 def set_projects(space: str, who: str, names: Mapping[str, str]) -> Write[int]:
-    """Return the write that gives threads their projects; the body returns how many had another one."""
+    """Return the write that gives threads their projects; its result is the number of threads that changed."""
 
     def body(writer: Writer) -> int:
         changed = 0
@@ -109,13 +109,13 @@ def set_projects(space: str, who: str, names: Mapping[str, str]) -> Write[int]:
 
 
 def threads_of(reader: Reader, names: Container[str]) -> dict[str, str]:
-    """Return the project of each thread that has one of these."""
+    """Return thread and project of each thread whose project is among `names`."""
     threads = ((thread.id, project_identity.of_thread(thread)) for _, thread in reader.records(ThreadRecord))
     return {thread: project for thread, project in threads if project is not None and project in names}
 
 
 def same_repositories(reader: Reader, names: Mapping[str, str], folders_of: Mapping[str, str]) -> dict[str, str]:
-    """Return the projects of a store that are the repository of another one, each with the name of that.
+    """Return the projects that are the repository of another project, each with the other's name.
 
     `names` are the projects that threads have by their `folders_of`. A project without folders and remotes, which is
     named as its threads' folders are, has lost its folders to the one that all of these threads have now.
@@ -180,7 +180,7 @@ def decide(job: SortJob) -> SortPlan:
 
 
 def _joined(memory: Memory, name: str) -> Memory:
-    """Return a memory of a project as one of another, which it names then; in the document of that, but a person's."""
+    """Return a memory of one project as one of the project `name`, in its documents unless a person wrote it."""
     own = memory.project or ""
     provenance = {**memory.provenance, "project": name}
     if memory.trust == "person" or folder_of(memory.document) != own:

@@ -227,7 +227,7 @@ def resolve(
     new_id: Callable[[], str],
     idempotency: tuple[str, str] | None = None,
 ) -> Write[wire.Resolved]:
-    """Resolve a conflict: keep the file's text, put the store's in its places, keep both, or write `content`.
+    """Return the write that resolves a conflict: keep the file's or the store's words, both, or write `content`.
 
     Later changes of the document elsewhere stay. `read_texts` are the texts that the caller can have read. The body
     raises Conflict if a text has changed since, or if the choice and a later change overlap.
@@ -310,7 +310,7 @@ def _text_when_opened(reader: Reader, conflict: ConflictRecord) -> str:
 
 
 def _with_store_words(text: str, regions: Sequence[RegionRecord], keep: Keep) -> str:
-    """Return the text with the store's words in each region, instead of the person's or after them.
+    """Return the text with the store's words in each region: after the person's for `both`, else in their place.
 
     From the last region to the first, so that the offsets of the others stay right.
     """

@@ -62,7 +62,7 @@ def watch(reader: Reader, run_id: str, folders: Sequence[tuple[str, Checkout]]) 
 
 
 def join(space: str, run_id: str, files: Sequence[RunFileRecord], *, who: str) -> Write[int]:
-    """Return the write that adds files of watched folders to a run; how many is its result.
+    """Return the write that adds files of watched folders to a run; its result is the number of files added.
 
     What a call of the API has handed over stands, and so does what an earlier look has found in the same words. Nothing
     is added to a run that has ended.

@@ -57,7 +57,7 @@ class MessageIndex:
         return self._operation is not None and self._operation == reader.operation()
 
     def step(self, reader: Reader) -> bool:
-        """Bring the index nearer to the reader's snapshot, by one step; return whether it is there. Raises OSError."""
+        """Bring the index one step nearer to the reader's snapshot; return True if it has all of it. Raises OSError."""
         if self._operation is None and self._build is None and not self._load(reader):
             self._begin(reader)
         if self._build is not None:
@@ -85,7 +85,7 @@ class MessageIndex:
         return self.index.segments(), self._operation
 
     def _load(self, reader: Reader) -> bool:
-        """Take over the saved index where there is one that fits the store; return whether there is."""
+        """Use the saved index if it fits the store; return True if there is one."""
         found = None if self.saved is None else self.saved.open(lambda number: operation_checksum(reader, number))
         if found is None or not are_kept(reader, found[1]):
             return False
@@ -120,7 +120,7 @@ class MessageIndex:
                 self.index.flush(self.saved.new_path())
 
     def _update(self, reader: Reader, since: int) -> None:
-        """Apply some operations after `since`, or give the index up where they are not there any more."""
+        """Apply some operations after `since` to the index; forget the index if the store no longer has them."""
         if not are_kept(reader, since):
             self.forget()
             return
@@ -200,7 +200,7 @@ def _runs(threads: Sequence[tuple[str, int]]) -> Iterator[tuple[str, int, int]]:
 
 
 def are_kept(reader: Reader, since: int) -> bool:
-    """Return whether every operation after `since` is still there, and it is none of another store."""
+    """Return True if `since` is an operation of the store, and all operations after it are still stored."""
     return since <= reader.operation() and reader.first_seq(Kind.OPERATION) <= since + 1
 
 

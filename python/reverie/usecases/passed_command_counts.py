@@ -30,7 +30,7 @@ class CommandCounts(msgspec.Struct):
 
 
 def snapshot(reader: Reader, thread: ThreadRecord) -> CommandCounts:
-    """Read the counts of a thread and of its project's other threads; without a project, only its own."""
+    """Return the counts of a thread and of the other threads of its project, if it has one."""
     others: list[CommandUse] = []
     if thread.project is not None:
         for _, record in reader.records(ThreadRecord):
@@ -40,7 +40,7 @@ def snapshot(reader: Reader, thread: ThreadRecord) -> CommandCounts:
 
 
 def counted(counts: CommandCounts, facts: ThreadFacts, redactor: Redactor) -> CommandCounts:
-    """Return the counts with those of `facts`, of messages that are new in the thread; secrets are redacted."""
+    """Return the counts increased by the commands that passed in `facts`; secrets in them are redacted."""
     from reverie.distill.extractive.procedures_and_skills import command_uses, merged_uses
 
     new = [

@@ -38,7 +38,7 @@ class FingerprintKeeper:
         self._offset = stored[-1].number - len(stored) if stored else 0
 
     def pending(self) -> tuple[Write[None], Callable[[], None]] | None:
-        """Return the write of what the redactor has learnt since the last one, and what to call once it is durable."""
+        """Return the write of fingerprints not stored yet and a function to call after its commit; None if all are."""
         new = self.redactor.fingerprints_after(self._written)
         if not new:
             return None

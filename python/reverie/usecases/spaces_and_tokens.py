@@ -83,7 +83,7 @@ def tokens(reader: Reader, *, after: str | None = None) -> Iterator[wire.Token]:
 
 
 def revoke_token(token_id: str, *, who: str) -> Write[None]:
-    """Return the write after which a token is unknown. Raises NotFound where no token has the id."""
+    """Return the write that deletes a token; its body raises NotFound if no token has the id."""
 
     def body(writer: Writer) -> None:
         found = [key for key in writer.keys(Kind.TOKEN) if _id_of(str(key[0])) == token_id]

@@ -295,7 +295,7 @@ class _MemoryWriter:
         return next((old.project for old in versions if old is not None and old.document == path), PERSON)
 
     def _project_folder(self, path: str) -> str | None:
-        """Return the project whose document is at `path`; None for other documents, and for folders of no project."""
+        """Return the project whose folder has the document at `path`; None if no project has it."""
         folder = folder_of(path)
         if folder is not None and self._projects is None:
             stored = self._writer.load(ProjectsCursor, ProjectsCursor.KEY) or ProjectsCursor()

@@ -113,7 +113,7 @@ def _options(info: msgspec.inspect.Type) -> Iterator[msgspec.inspect.Type]:
 
 
 def _plain_value(text: str, kind: str) -> Json:
-    """Return a parameter as an integer or a boolean where it is to be one, else its text, which is then refused."""
+    """Return a parameter as an integer or boolean if its type is one and it can be, else as its text."""
     if kind == "int" and _INTEGER.fullmatch(text):
         return int(text)
     return _BOOLEANS.get(text, text) if kind == "bool" else text

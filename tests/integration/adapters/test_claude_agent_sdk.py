@@ -1,4 +1,4 @@
-"""The session store for the Claude Agent SDK: its conformance suite, and what a store that lasts has to do besides."""
+"""Tests of the session store for the Claude Agent SDK: conformance, lasting storage, repetition, deletion."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def test_wrong_numbers_are_refused(reverie: Run, own: Daemon) -> None:
 
 
 def test_a_pager_is_used_on_a_terminal(own: Daemon, tmp_path: Path) -> None:
-    """On a terminal the text goes through $PAGER; a pager that is left early is no error."""
+    """On a terminal `reverie thread` prints through $PAGER, and succeeds though the pager ends early."""
     seen = tmp_path / "seen"
     variables = {**os.environ, **environment(own.home), "PAGER": f"sh -c 'head -n 4 > {seen}'", "TERM": "dumb"}
     status = in_terminal([sys.executable, "-m", "reveried.cli", "thread", "thr_reading"], variables)

@@ -68,7 +68,7 @@ def test_a_half_truncated_store_is_named(home: Path, command: str) -> None:
 
 
 def test_up_beside_a_truncated_store_is_one_sentence(home: Path) -> None:
-    """`up` prints the sentence and the next command, two lines in all; so does `status`, with its own exit status."""
+    """For a truncated store `up` and `status` print one sentence and the next command, each with its exit status."""
     halve(home)
 
     for command, exit_status in (("up", 1), ("status", 3)):
@@ -214,7 +214,7 @@ raise SystemExit(run(os.environ))
 
 
 def test_exhausted_inotify_is_told() -> None:
-    """Without a watch to be had files are synced by scans, and the status says so and how to raise the limit."""
+    """If inotify has no watch left, files are synced by scans, and the status says how to raise the limit."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home), arguments=("-c", WITHOUT_WATCHES)).start()
         try:

@@ -51,7 +51,7 @@ def test_short_head_has_no_effect(daemon: Daemon) -> None:
 
 
 def test_crawling_head_and_body_meet_their_deadlines(daemon: Daemon) -> None:
-    """A head that is sent too slowly is refused at its deadline, at any steady pace; so is a nearly stalled body."""
+    """A head or body that is sent too slowly is refused with 400 once its deadline is over."""
     for opening in (b"GET /v1/health HTTP/1.1\r\n", b"POST /v1/health HTTP/1.1\r\nContent-Length: 1000\r\n\r\n"):
         with daemon.wire() as wire:
             wire.send(opening)

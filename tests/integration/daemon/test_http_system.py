@@ -152,7 +152,7 @@ print(answers, "answers of 100")
 
 
 def test_another_user_is_refused(daemon: Daemon) -> None:
-    """A connection of another uid is refused before a byte is read."""
+    """A connection of another user is refused."""
     if os.getuid() != 0:
         pytest.skip("needs root, to become another user")
     folders = [daemon.home, daemon.socket.parent, daemon.socket]

@@ -64,7 +64,7 @@ def test_service_is_confined(tmp_path: Path) -> None:
 
 
 def test_every_hardening_line_and_the_exit_status() -> None:
-    """The unit has its hardening options, uses notify, and does not restart on statuses that need a user."""
+    """The systemd unit has its hardening options and `Type=notify`, and does not restart on exit status 78."""
     text = (UNITS / "reverie.service").read_text("utf-8")
     for line in (
         "Type=notify",

@@ -22,12 +22,12 @@ INFO = {"name": "Some Client", "version": "1"}
 
 
 def message(method: str, **params: Any) -> dict[str, Any]:
-    """Return a request without a session."""
+    """Return the JSON-RPC message of a request that belongs to no MCP session."""
     return {"jsonrpc": "2.0", "id": 7, "method": method, "params": {"_meta": STATELESS, **params}}
 
 
 def headers_of(body: Mapping[str, Any]) -> dict[str, str]:
-    """Return the headers that repeat what a request without a session says."""
+    """Return the HTTP headers that must repeat the method and name in a message's body."""
     params = body["params"]
     name = params.get("name", params.get("uri"))
     return {
@@ -38,13 +38,13 @@ def headers_of(body: Mapping[str, Any]) -> dict[str, str]:
 
 
 def asked(daemon: Daemon, method: str, **params: Any) -> Answer:
-    """Send a request without a session."""
+    """Send a request that belongs to no MCP session; return the answer."""
     body = message(method, **params)
     return daemon.ask("POST", "/mcp", body, headers_of(body))
 
 
 class Session:
-    """A session over HTTP."""
+    """An MCP session over HTTP, with the headers that its requests carry."""
 
     def __init__(self, daemon: Daemon, version: str = "2025-11-25", **capabilities: Any) -> None:
         self.daemon = daemon
@@ -55,7 +55,7 @@ class Session:
         self.headers = {"Mcp-Session-Id": opened.headers["mcp-session-id"], "MCP-Protocol-Version": version}
 
     def ask(self, method: str, **params: Any) -> Answer:
-        """Send a request."""
+        """Send a request of the session; return the answer."""
         body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
         return self.daemon.ask("POST", "/mcp", body, self.headers)
 

@@ -1,4 +1,4 @@
-"""Answers that cannot be used: nothing changes byte for byte, or what the fallback says, whatever the model writes."""
+"""Tests of models whose answers cannot be used: nothing that is stored changes but what the fallback says."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ KEY = "ghp_" + "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5k4J3h2"
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> FakeModel:
-    """A model of all tests of this module."""
+    """The scripted model that all tests of this module use."""
     return FakeModel.at(tmp_path_factory.mktemp("model"))
 
 

@@ -36,7 +36,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def tls(certificate: Path) -> ssl.SSLContext:
-    """The TLS of a provider with that certificate."""
+    """Return the TLS settings of a provider's server with the test's certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, certificate.parent / "key")
     return context
@@ -44,7 +44,7 @@ def tls(certificate: Path) -> ssl.SSLContext:
 
 @pytest.fixture(autouse=True)
 def _without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No proxy and no authority of the machine that runs the tests."""
+    """Remove proxy and certificate variables of the environment for a test."""
     for name in ("https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY", "NODE_EXTRA_CA_CERTS"):
         monkeypatch.delenv(name, raising=False)
 

@@ -37,7 +37,7 @@ def facts(name: str) -> str:
 
 
 def written_since(own: Tree, names: list[str], writes: int, *, before: Path) -> dict[str, list[str]]:
-    """Copy the folder's files to `before`; then let agents append lines to each, and return these."""
+    """Copy the documents to `before`, then append agents' lines to each; return the lines by document."""
     for name in names:
         own.client.put_document(name, facts(name))
     own.agree()
@@ -178,7 +178,7 @@ def test_files_that_are_edited_while_the_question_waits_are_merged(own: Tree, tm
 
 @contextmanager
 def asked_about(own: Tree, names: set[str]) -> Iterator[None]:
-    """Wait until the status names these older files, maybe among others."""
+    """Wait until the sync status names these older files, perhaps among others."""
     wait_until(lambda: names <= set(own.client.sync_now().status.older), "the question")
     yield
 
@@ -208,7 +208,7 @@ def test_one_file_put_back_is_a_save(own: Tree, tmp_path: Path) -> None:
 
 
 def test_a_checkout_of_a_persons_own_commits_asks_nothing(own: Tree) -> None:
-    """A branch switch between texts that only the person saved is carried out at once."""
+    """If several files get older texts that only the person had saved, the texts are stored and sync does not stop."""
     names = ["facts/mine.md", "facts/also.md"]
     for text in ("one", "two"):
         for name in names:
@@ -224,7 +224,7 @@ def test_a_checkout_of_a_persons_own_commits_asks_nothing(own: Tree) -> None:
 
 
 def test_a_checkout_of_an_old_commit_asks(tmp_path: Path) -> None:
-    """`git checkout` of an old commit, after a restart of the daemon too, reverts no write of agents by itself."""
+    """After `git checkout` of an old commit sync stops and keeps agents' lines; `--put-back` restores the files."""
     with tree() as own:
         lines = written_since(own, NAMES[:3], 1, before=tmp_path)
         git = ["git", "-C", str(own.root), "-c", "user.name=t", "-c", "user.email=t@example.org"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def test_case_collision(root: Root) -> None:
-    """Of two names that differ in case the known one stays, and both files are unchanged."""
+    """Of two names that differ only in case the known one is a document; the other is refused as a collision."""
     user_write(root, "user.md")
     known = rescan(root)
     user_write(root, "User.md", b"- Other\n")
@@ -35,7 +35,7 @@ def test_case_collision(root: Root) -> None:
 
 
 def test_nfc_nfd(root: Root) -> None:
-    """The composed name stays, the decomposed one is refused."""
+    """Of two names that differ in Unicode composition the composed one is a document, the other is refused."""
     composed, decomposed = "Müsli.md", unicodedata.normalize("NFD", "Müsli.md")
     user_write(root, composed)
     user_write(root, decomposed)
@@ -46,7 +46,7 @@ def test_nfc_nfd(root: Root) -> None:
 
 @pytest.mark.timeout(60)
 def test_growing(root: Root) -> None:
-    """A file that is open for writing is refused, and read once it is closed."""
+    """A file that a process has open for writing is refused as growing, and read once it is closed."""
     path = user_write(root, "note.md", b"")
     grow = "import os, sys\nfile = open(sys.argv[1], 'ab', 0)\nfor line in sys.stdin.buffer: file.write(line), print()"
     with subprocess.Popen(
@@ -75,7 +75,7 @@ def test_truncated_to_0(root: Root) -> None:
 
 
 def test_mtime_same(root: Root) -> None:
-    """New bytes of the same length and time are found by their change time, and by reading."""
+    """New bytes with the same length and modification time change a file's stamp, and are read."""
     path = user_write(root, "note.md", b"one\n")
     before = rescan(root)
     time.sleep(0.02)  # a tick of the clock that file systems of older kernels stamp with
@@ -162,7 +162,7 @@ def test_rename_chain(root: Root) -> None:
 
 
 def test_delete_recreate(root: Root) -> None:
-    """A file created again with the same bytes has another stamp and the same hash."""
+    """A file made anew with the same bytes has another stamp and the same hash."""
     path = user_write(root, "note.md")
     before, digests = scan_and_read(root)
     path.rename(root.real / "kept")
@@ -202,7 +202,7 @@ def test_xattr_acl(root: Root) -> None:
     "data", [b"- One\r\n- Two\r\n", b"- One\n- Two", b"\xef\xbb\xbf- One\n"], ids=["crlf", "no_final_newline", "bom"]
 )
 def test_bytes(root: Root, data: bytes) -> None:
-    """Line endings, a missing last newline and a byte order mark are kept."""
+    """Line endings, a missing last newline and a byte order mark are kept when a file is read and written by sync."""
     user_write(root, "note.md", data)
     assert file_content(root, "note.md") == data
     sync_write(root, "note.md", data + b"- Three", data)

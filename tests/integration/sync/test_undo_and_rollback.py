@@ -204,7 +204,7 @@ def test_an_operation_that_is_no_number_is_refused(shared: Tree, odd: str) -> No
 
 
 def test_every_hint_is_a_command(shared: Tree) -> None:
-    """The hints of undo errors are commands that exist."""
+    """Errors about unknown things, and about undo, have hints that begin with an existing command."""
     client = shared.client
     client.create_thread(id="hinted")
     client.add_schedule("0 3 * * *")

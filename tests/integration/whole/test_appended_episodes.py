@@ -54,7 +54,7 @@ def test_an_episode_is_changed_and_not_added_to(folder: Tree) -> None:
 
 
 def test_an_episode_has_a_summary_of_ten_words(folder: Tree) -> None:
-    """A missing or too long summary is derived with at most ten words; a person's text stays."""
+    """A missing or too long summary of an appended episode becomes ten words at most; a person's text stays."""
     path, long = "episodes/2026-10.md", "a pipe of the logger leaked whatever it was told to the standard output"
     folder.save(path, f"## Mine\n- Summary: {long}\n")
     append(folder, path, "## Logger\n- Problem: leaks\n- Solution: no pipe")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    """The log."""
+    """The stream that the test's log is written to."""
     stream = io.StringIO()
     log.configure("info", stream)
     yield stream
@@ -29,7 +29,7 @@ def stream() -> Iterator[io.StringIO]:
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:
-    """Return the lines of the log."""
+    """Return the lines of the log, decoded from JSON."""
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 

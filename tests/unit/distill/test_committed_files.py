@@ -14,7 +14,7 @@ COMMIT = f"git commit -m \"$(cat <<'EOF'\nAsk the gauge once an hour\n\n{BODY}\n
 
 
 def files(thread: Thread) -> str:
-    """Return the files that the last episode of a thread names."""
+    """Return the text that lists the files in the last episode of a thread."""
     [*_, episode] = [one for one in ENGINE.candidates(thread.messages) if one.type is MemoryType.EPISODE]
     return dict(episode.fields)["Solution"].partition("Files: ")[2]
 

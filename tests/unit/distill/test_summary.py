@@ -96,7 +96,7 @@ def test_a_short_summary_is_completed_with_what_the_other_says_beyond_it() -> No
 
 
 def test_summary_of_a_task() -> None:
-    """It has the request, the work done, the cause found, the correction, the open question and the tone."""
+    """A task's summary has the request, the work done, the cause found, corrections, the open question and the tone."""
     sections = distilled(logger_fix()).summary.sections
     assert any("The logger writes to stdout" in line for line in sections[Section.TASK_CONTEXT])
     assert "Committed 1a2b3c4: fix(logger): replace the pipeline by lineTransport" in sections[Section.COMPLETED_WORK]

@@ -75,7 +75,7 @@ def test_unreadable_files(session: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("points", [0, 2])
 def test_sessions_without_cuts(tmp_path: Path, points: int) -> None:
-    """Sessions without a cut are an error with the next step."""
+    """Sessions without a cut, or without a compaction, raise ValidationError with a hint."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(compacted_session(compacted=False, tasks=1))
     with pytest.raises(ValidationError, match="cut" if points else "compacted") as refused:

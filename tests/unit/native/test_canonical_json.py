@@ -178,7 +178,7 @@ def test_equivalent_python_types() -> None:
 
 
 class _Said(str):
-    """A string that says to be another one, and equal to none."""
+    """A string subclass whose `str()` is another text, and that equals no other object."""
 
     __slots__ = ()
 

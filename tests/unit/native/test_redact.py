@@ -199,7 +199,7 @@ def test_tuples_are_traversed_like_lists() -> None:
 
 
 def test_identifiers_signatures_and_images_stay() -> None:
-    """Identifiers stay, unless they are a published token format or a listed value."""
+    """Identifiers, signatures and image data stay; only a token format or listed value in an identifier is redacted."""
     value = sample_secret("aws-key-id")
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": value}}
     opaque = [picture, {"type": "thinking", "thinking": "so", "signature": value}]

@@ -34,7 +34,7 @@ def test_the_xdg_directories_are_followed() -> None:
 
 
 def test_defaults_without_an_environment() -> None:
-    """A relative XDG value is ignored, as the specification requires."""
+    """Without XDG variables the default folders below the home are used; a relative value is ignored."""
     paths = layout(XDG_DATA_HOME="relative")
     assert paths.config_file == HOME / ".config/reverie/config.toml"
     assert paths.data_dir == HOME / ".local/share/reverie"

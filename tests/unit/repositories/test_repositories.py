@@ -167,7 +167,7 @@ def test_the_remote_of_a_config(tmp_path: Path) -> None:
     ],
 )
 def test_shapes_of_worktrees(path: str, main: str | None) -> None:
-    """The folder that a worktree was made from is known by the path's shape alone."""
+    """The main folder of a worktree is known by the shape of its path, and None for any other path."""
     assert main_folder(path) == main
 
 

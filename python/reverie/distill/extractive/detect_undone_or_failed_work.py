@@ -59,7 +59,7 @@ class Finished(NamedTuple):
 
 
 class _Complaint(NamedTuple):
-    """A sentence by which something fails or is to be undone: its entry, and the names and words in it.
+    """A sentence by which something fails or is to be undone: its entry, its names and words, and if it points back.
 
     One that points back is about what was done last, without naming it.
     """
@@ -117,7 +117,7 @@ class EndState:
         return frozenset(self._gone(work)[0])
 
     def code_changes(self) -> Iterator[tuple[str, int, Mapping[str, int]]]:
-        """Yield the path and entry of each edit of code, with how many times more each line is there after it."""
+        """Yield path and entry of each edit of code, with the change in how often each line is in the file."""
         for path, changes in self._lines.items():
             for seq, lines in changes:
                 yield path, seq, lines
@@ -260,7 +260,7 @@ def _complaints(facts: ThreadFacts) -> Iterator[_Complaint]:
 
 
 def _line_changes(call: ToolCall) -> Counter[str]:
-    """Return how many times more each line is in its file after an edit; lines without a word do not count."""
+    """Return the change in how often each line is in its file by an edit; lines without a word are left out."""
     changes = Counter[str]()
     for old, new in _replacements(call):
         for text, count in ((old, -1), (new, 1)):

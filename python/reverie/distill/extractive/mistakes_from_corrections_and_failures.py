@@ -147,7 +147,7 @@ def corrections(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
 
 
 def _after_agent(facts: ThreadFacts) -> Iterator[tuple[Utterance, Step]]:
-    """Yield each message of the person with the agent's step before it; the stop itself is no step."""
+    """Yield each message of the person with the agent's step right before it."""
     before: Step | None = None
     for step in facts.trace.steps:
         if isinstance(step, Utterance) and step.role == "user":
