@@ -32,7 +32,7 @@ DistillerKind = Literal["extractive", "command", "spool", "anthropic"]
 
 
 def number(least: float, most: float, description: str) -> Meta:
-    """Return the bounds, both allowed, and the description of a number."""
+    """Return the schema of a number setting: its bounds, which are both allowed values, and its description."""
     return Meta(ge=least, le=most, description=description)
 
 
@@ -42,7 +42,7 @@ def share(description: str) -> Meta:
 
 
 def text(description: str) -> Meta:
-    """Return the description of a path, list or choice."""
+    """Return the schema of a setting that is a path, list or choice: its description."""
     return Meta(description=description)
 
 

@@ -57,7 +57,7 @@ def _begin(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _release() -> None:
-    """Empty caches, and give memory and pages of the store's map back, these while the map stays where it is.
+    """Empty caches, return freed memory to the system, and drop the store's mapped pages while its map cannot change.
 
     Were it moved or closed after its address was read, the pages of what is there by then would be emptied. Walking the
     heap takes longer, and no commit that lets the map grow has to wait for that.

@@ -216,7 +216,7 @@ class ModelFailed(ReverieError):
 
     @property
     def reason(self) -> FailureReason:
-        """Why there is no answer; also of an error that came over the wire or from another process."""
+        """The kind of failure, such as `timeout`; it is also known after the wire or another process."""
         reason: FailureReason = self.details["reason"]
         return reason
 

@@ -125,7 +125,7 @@ def long_term_memory(memories: Sequence[ListedMemory]) -> bytes:
 
 
 def long_term_memory_bytes_max(memories: Sequence[ListedMemory]) -> int:
-    """Return a number of bytes that `long_term_memory` does not exceed, without writing it; several times too many."""
+    """Return an upper bound for the bytes of `long_term_memory`, without writing it; it is several times too high."""
     return _FRAME + sum(
         _FRAME
         + _ESCAPED * (len(memory.id) + len(memory.content) + len(memory.document))

@@ -146,7 +146,7 @@ def _scores(judge: ModuleType, event: dict[str, Any], text: str, calls: int) -> 
 
 
 def _with_events(folder: Path, judge: ModuleType, number: int) -> Iterator[Path]:
-    """Yield the first transcripts of a folder whose first compaction the judge scores."""
+    """Yield the first `number` transcripts of a folder whose first compaction is also the judge's first event."""
     for path in sorted(folder.glob("*.jsonl.gz")):
         events = list(judge.events(str(path)))
         if not events or number == 0:

@@ -35,7 +35,7 @@ COLUMN = 52
 
 
 def coverage(*, missed: bool) -> None:
-    """Print the coverage of each set, and of the rules unknown while detectors were written."""
+    """Print the coverage of each set of secrets, and of the third of its rules that is reserved for estimates."""
     sets = {
         "gitleaks": secrets.gitleaks(),
         "CredSweeper, line by line": secrets.credsweeper(whole_files=False),

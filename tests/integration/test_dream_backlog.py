@@ -88,7 +88,7 @@ def test_new_memories_wait_behind_older_ones() -> None:
 
 
 def test_a_clock_set_back_reads_nothing_twice() -> None:
-    """The next dream goes on from the one that was written last, though its id has an earlier time."""
+    """After the clock is set back, dreams still read each of 300 memories exactly once."""
     with scratch_home() as home:
         (home / "clock").write_text("2026-05-04T12:00:00Z")
         with running_daemon(home, REVERIE_DREAM_MAX_TOKEN_BUDGET=MAXIMUM) as daemon, Client(daemon.socket) as client:
@@ -113,7 +113,7 @@ def test_duplicates_in_a_backlog_do_not_read_others_again() -> None:
 
 
 def test_a_small_budget_is_refused_with_a_minimum_that_works() -> None:
-    """422 where not even 20 memories fit; the minimum that it names is taken, by the least batch."""
+    """A budget too small for 20 memories is refused with a minimum; a dream with this minimum reads 20."""
     with running_daemon(REVERIE_DREAM_MAX_TOKEN_BUDGET=MAXIMUM) as daemon, Client(daemon.socket) as client:
         client.put_document("facts/project.md", bullets(300, 4))
         with pytest.raises(TokenBudgetExceeded) as refused:
@@ -145,7 +145,7 @@ def test_memories_larger_than_the_largest_budget() -> None:
 def test_a_first_dream_without_decisions_is_not_nothing(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """The command says how many of 207 new memories it has read; only a dream without new ones says so."""
+    """A first dream that changes nothing prints that it read 207 memories; only the next prints that none is new."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         monkeypatch.setenv("REVERIE_HOME", str(daemon.home))
         monkeypatch.delenv("REVERIE_SOCKET", raising=False)

@@ -92,7 +92,7 @@ def test_dreams_of_one_space_run_one_after_the_other(nightly: Daemon) -> None:
 def test_a_failed_run_is_shown_everywhere(
     nightly: Daemon, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Code and hint are in both lists, the status and the commands; a later run that succeeds ends that."""
+    """Schedules, dreams, status and commands show a failed run's code and hint, until a later run succeeds."""
     add_schedule(nightly, "nightly", NIGHT, 50)
     with Client(nightly.socket) as client:
         night(nightly, 5)
@@ -130,7 +130,7 @@ def test_a_failed_run_is_shown_everywhere(
 
 
 def test_a_failure_outlasts_a_restart(nightly: Daemon) -> None:
-    """It is in the schedule's record, as a replaced schedule keeps it until its next run."""
+    """The failure of a scheduled run is still shown with its schedule after a restart of the daemon."""
     add_schedule(nightly, "nightly", NIGHT, 50)
     with Client(nightly.socket) as client:
         night(nightly, 5)

@@ -134,7 +134,7 @@ def test_every_single_cut_equals_a_single_pass(data: bytes, *, ends: bool) -> No
 @settings(max_examples=count(150, 10_000), deadline=None)
 @given(value=LINES)
 def test_a_line_can_be_rebuilt(value: dict[str, Any]) -> None:
-    """Of any kind of entry, and a bad line byte for byte."""
+    """The JSON of a line can be rebuilt from its entry, and an unreadable line byte for byte, up to the size limit."""
     raw = orjson.dumps(value)
     entry = parse_line(raw, 1)
     if entry.kind is EntryKind.BAD:

@@ -140,7 +140,7 @@ class Model:
             self.sides.now_ms += self.pick.randrange(900)
 
     def tells_old_texts_apart(self, buffer: Buffer) -> None:
-        """Sync one of two files that are saved with earlier texts before the other: both would be a branch switch."""
+        """Sync before a second file is saved with an earlier text: two at once would be taken for a branch switch."""
         if self.is_elsewhere(buffer.path, buffer.text.encode()):
             buffer.text = self.texts.edited(buffer.text) + self.texts.word()
         if self.is_put_back(buffer):
@@ -183,7 +183,7 @@ class Model:
         return all(self.sides.now_ms - write.at >= 1_000 for write in baseline.shown[:1])
 
     def accounts(self, path: str, text: str, *, everything: bool, loaded: str = "") -> None:
-        """Note a person's save: the words that they had seen and that it lacks are replaced knowingly.
+        """Record a person's save: words that they had seen, and that the save lacks, count as replaced knowingly.
 
         What they loaded and left as it was is not written by them: an agent may have replaced it meanwhile.
         """
@@ -216,7 +216,7 @@ class Model:
         del self.sides.files[path]
 
     def shown(self, path: str) -> set[str]:
-        """Return the words of the baseline's text."""
+        """Return the words of the text on which folder and store last agreed at a path."""
         baseline = self.sides.baselines.get(path)
         versions = self.sides.versions.get(path, ()) if baseline else ()
         texts = (version.text for version in versions if baseline and version.operation == baseline.operation)

@@ -114,7 +114,7 @@ async def _attribute(
 
 
 def _since(at: Any, now: datetime) -> str:
-    """Return the time from which on a save may be that of a call made `at`."""
+    """Return the earliest time of a save that a call made `at` may have caused; clocks may differ a little."""
     try:
         moment = datetime.fromisoformat(at) - CLOCKS
         return text_of(moment)

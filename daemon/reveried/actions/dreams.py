@@ -80,7 +80,7 @@ async def dream(
 
 
 def dream_snapshot(services: Services, reader: Reader, token_budget: int | None) -> dream_case.DreamJob:
-    """Return what a dream is decided from."""
+    """Read all that a dream is decided from: the memories, its token budget, the settings and the time."""
     return dream_case.snapshot(
         reader,
         token_budget=token_budget,

@@ -81,7 +81,7 @@ async def begin(
 
 
 def _checked(text: str, session: str) -> str:
-    """Return the path of a transcript, as it was given.
+    """Return a transcript's path unchanged. Raises ValidationError or Forbidden if it is not the session's file.
 
     Its name is the session's id, or ends with it behind a hyphen, so that no caller can have another file imported: the
     clients name theirs so. Of a UUID in the name, which has hyphens itself, the last group is no id. A file that does
@@ -140,7 +140,7 @@ async def end(services: Services, space: str, client: str, session: str) -> wire
 
 
 def listed(reader: Reader, query: wire.SessionsQuery) -> wire.Page[wire.Session]:
-    """Return a page of the sessions, the one that was heard of last first; `after` is the number of those before."""
+    """Return a page of the sessions, the one with the latest sign of life first; `after` is how many to skip."""
     found = [
         sessions.answer(session)
         for session in reversed(sessions.known(reader))

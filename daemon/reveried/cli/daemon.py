@@ -311,7 +311,7 @@ def _exited(status: int, log_file: "Path", log_bytes: int) -> ReverieError:
 
 
 def _not_running(error: DaemonNotRunning) -> DaemonNotRunning:
-    """Return the error with its reason, if the store shows one: a truncated file, or an end without closing."""
+    """Return the error, with the reason if the store shows it: it is truncated, or its daemon did not close it."""
     from reverie.store import needs_check, truncated_at  # noqa: PLC0415 - only if there is no daemon
 
     store = daemon_client_and_paths.layout().store_dir

@@ -31,7 +31,7 @@ Outcome = Literal["added", "known", "kept", "ignored", "failed"]
 
 
 class FileOutcome(msgspec.Struct, rename="camel"):
-    """The outcome of one file, as --json prints it: `known` is the same as here, `kept` has another text here."""
+    """The outcome of one file, as --json prints it: `known` if the document is equal, `kept` if it has another text."""
 
     file: str
     document: str
@@ -74,7 +74,7 @@ def import_claude_memory(
 
 
 def _default_folder() -> Path:
-    """Return the folder in which Claude Code has one for each project."""
+    """Return Claude Code's `projects` folder, which has a folder for each project."""
     config = os.environ.get("CLAUDE_CONFIG_DIR")
     return (Path(config) if config else Path.home() / ".claude") / "projects"
 
@@ -86,7 +86,7 @@ def _memory_folders(path: Path) -> list[Path]:
 
 
 def _imported(client: "Client", folder: Path, ignored: list[str]) -> "Iterator[FileOutcome]":
-    """Import the files of one folder, and yield what became of each."""
+    """Import the markdown files of one folder, and yield the outcome of each."""
     project = _project_folder(folder.parent)
     name = _UNSAFE.sub("-", Path(project).name if project else folder.parent.name).strip("-") or "project"
     is_ignored = project is not None and any(Path(project).is_relative_to(path) for path in ignored)

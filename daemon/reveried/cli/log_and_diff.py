@@ -158,7 +158,7 @@ def _operations(client: "Client", limit: int, *, with_routine: bool) -> tuple[li
 
 
 def _page(client: "Client", limit: int, *, with_routine: bool) -> "wire.Page[wire.Operation]":
-    """Return the operations that the table shows as a page; `next` is set if there may be more."""
+    """Return the operations that the table shows, as a page for --json; `next` is set if there may be more."""
     shown, _ = _operations(client, limit, with_routine=with_routine)
     return wire.Page(items=shown, next=shown[-1].id if len(shown) == limit else None)
 

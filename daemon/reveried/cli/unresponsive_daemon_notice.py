@@ -1,4 +1,4 @@
-"""Word on a daemon that does not answer while a command waits for it; with the standard library alone."""
+"""A notice on standard error while a command waits for a daemon that does not answer; only the standard library."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def wait_or_tell(peer: socket.socket) -> None:
 
 
 def tell_if_silent(socket_path: str) -> None:
-    """Say on standard error that the daemon is waited for, and how to wake it, unless it tells its health."""
+    """Write to standard error that the daemon does not answer, and how to wake it, unless a health request succeeds."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
             peer.settimeout(CHECK_S)
@@ -44,7 +44,7 @@ def tell_if_silent(socket_path: str) -> None:
 
 
 def process_id() -> str:
-    """Return the id of the daemon's process, as its lock has it."""
+    """Return the id of the daemon's process from its lock file, or `unknown`."""
     try:
         with open(os.path.join(Layout.current().data_dir, "daemon.lock"), encoding="ascii", errors="replace") as lock:  # noqa: PTH118, PTH123 - without pathlib
             return lock.read().strip() or "unknown"

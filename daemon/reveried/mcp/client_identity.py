@@ -64,7 +64,7 @@ class _Session(msgspec.Struct, array_like=True):
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The client of one request. `version` is None without a session, `key` what its thread is known by."""
+    """The client of one request. `version` is None if it has no session; its thread is found by `key`."""
 
     version: str | None
     name: str
@@ -114,7 +114,7 @@ def new_session(request: Request, key: str) -> str:
 
 
 def session_client(session: str) -> Client | None:
-    """Return the client of a session by its id, or None for a text that is none."""
+    """Return the client that is encoded in the id of its session, or None if the text is no such id."""
     try:
         data = base64.urlsafe_b64decode(session + "=" * (-len(session) % 4))
         stored = from_json(data, _Session)
@@ -127,7 +127,7 @@ def session_client(session: str) -> Client | None:
 
 
 def client_of(call: Call, known: Client | None, request: Request) -> Client:
-    """Return the client of a request: of its session, or as `_meta` describes it; with what the bridge says of it."""
+    """Return the client of a request, from its session or `_meta`; the bridge's header adds process and folder."""
     client = known
     if client is None:
         capabilities = request.meta.get(protocol.META + "clientCapabilities")
@@ -185,7 +185,7 @@ async def project_of(call: Call, client: Client, thread: str) -> str | None:
 
 
 def _of_session(reader: Reader, session: str, parent: int | None) -> str | None:
-    """Return the thread of the session with this id, or of the open one of this process; None for neither."""
+    """Return the thread of the session with this id, or of the open session of client process `parent`; else None."""
     for known in reversed(sessions.known(reader)):
         if known.session == session or (parent is not None and known.pid == parent and known.ended_at is None):
             return known.thread if reader.exists(Kind.THREAD, (known.thread,)) else None

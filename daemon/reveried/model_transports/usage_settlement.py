@@ -1,4 +1,4 @@
-"""The use of requests to a model, until it is written with the commit of the result that their answers became.
+"""The tokens that requests to a model used, until they are written in the commit of the result that they led to.
 
 A use case that asks a model opens `Settlements`. Each answered request is added there instead of being settled at once;
 the next reservation, or the commit of the result, writes it in its own transaction. What is left at the end, where no
@@ -30,21 +30,21 @@ class Settlements:
     """Ended requests of one use case whose use is not written yet."""
 
     def __init__(self) -> None:
-        """Begin without any."""
+        """Create an empty list of settlements."""
         self.waiting: list[Settlement] = []
         self._alone: Callable[[Sequence[Settlement]], Awaitable[None]] | None = None
 
     def add(self, settlement: Settlement, alone: Callable[[Sequence[Settlement]], Awaitable[None]]) -> None:
-        """Keep a settlement; `alone` writes those that no other commit has taken along."""
+        """Add a settlement; `alone` is the function that commits the settlements that no other commit has written."""
         self.waiting.append(settlement)
         self._alone = alone
 
     def written(self, settled: Sequence[Settlement]) -> None:
-        """Forget those that a commit has written."""
+        """Remove settlements that a commit has written from the waiting ones."""
         self.waiting = [entry for entry in self.waiting if entry not in settled]
 
     def with_result(self, write: Write[T]) -> tuple[Write[T], list[Settlement]]:
-        """Return the write of a result that settles what waits in the same transaction, and what that is."""
+        """Return a result's write extended by the waiting settlements, for one transaction, and these settlements."""
         settled = list(self.waiting)
         if not settled:
             return write, settled

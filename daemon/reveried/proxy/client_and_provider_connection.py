@@ -31,22 +31,22 @@ WARN_S: Final = 10.0  # between two lines of the log about too many connections
 
 
 class Handler(Protocol):
-    """Decides about requests: which may come in, which are looked at, and what becomes of those."""
+    """Decides about requests: which are refused, which are read whole, and what is answered or passed on for those."""
 
     upstream: Upstream
 
     def refusal(self, head: RequestHead) -> bytes | None:
-        """Return the response to a request that may not come in; else None, with the target as the provider has it."""
+        """Return the response that refuses a request; or None, after setting its target to the provider's."""
 
     def looks_at(self, head: RequestHead) -> bool:
-        """Return True for a request whose body is to be read before it is passed on."""
+        """Return True for a request whose body is read whole before the request is passed on or answered."""
 
     async def answer(self, head: RequestHead, body: bytes) -> tuple[bytes | None, bytes]:
-        """Return the whole response, or None and the body that is passed on."""
+        """Return a response for the client; or None with the request body that is to be passed on to the provider."""
 
 
 class ClientConnection(asyncio.Protocol):
-    """The client's side."""
+    """The proxy's connection to the client: parses its requests, and refuses, answers or passes on each of them."""
 
     _warned_at: ClassVar[float] = float("-inf")
 
@@ -71,7 +71,7 @@ class ClientConnection(asyncio.Protocol):
         self.opened_at = self._loop.time()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # of a stream socket
-        """Admit the connection; of too many the oldest without a request that may come in ends, else this one."""
+        """Admit the connection. Above the limit, close the oldest one, maybe this, that has had no admitted request."""
         self._transport = transport
         self._opened.add(self)
         alive = [one for one in self._opened if not one.is_ending()]
@@ -139,7 +139,7 @@ class ClientConnection(asyncio.Protocol):
             self._refuse(error_response(400, "invalid_request_error", "That was not an HTTP/1.1 request."))
 
     def on_message_begin(self) -> None:
-        """Begin a request; one that does not wait for the response before it ends the connection."""
+        """Begin a request; if the response to the one before has not ended, refuse it and end the connection."""
         if self._busy:
             self._refuse(b"")
         self._head, self._head_bytes = RequestHead(), 0
@@ -150,7 +150,7 @@ class ClientConnection(asyncio.Protocol):
         self._head.target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header; what follows a body is dropped."""
+        """Add a header to the request's head; trailers behind a body are dropped."""
         self._count(len(name) + len(value) + 4)
         if not self._busy:
             self._head.headers.append((name, value))
@@ -185,7 +185,7 @@ class ClientConnection(asyncio.Protocol):
             self._pass_on(self._head.passed_on(self._handler.upstream.authority) + data)
 
     def on_message_complete(self) -> None:
-        """Answer a request that is looked at; end the body of another one."""
+        """Answer a request whose body was read whole; end the body of a request that is being passed on."""
         self._body_ended = True
         if self._passing and self._head.is_chunked:
             self._send(b"0\r\n\r\n")
@@ -238,7 +238,7 @@ class ClientConnection(asyncio.Protocol):
             self._send(data)
 
     async def _connect(self) -> None:
-        """Connect to the provider. A client that cannot be connected to it loses its connection to us."""
+        """Connect to the provider and send what waits for it; if that fails, close the client's connection."""
         try:
             provider = await self._handler.upstream.connect(lambda: _ProviderConnection(self))
         except Exception as error:  # noqa: BLE001 - OSError, or what a wrong proxy or certificate leads to
@@ -295,7 +295,7 @@ class ClientConnection(asyncio.Protocol):
 
 
 class _ProviderConnection(asyncio.Protocol):
-    """The provider's side."""
+    """The proxy's connection to the provider: relays its responses to the client, and notices where each one ends."""
 
     def __init__(self, client: ClientConnection) -> None:
         self._client = client
@@ -314,7 +314,7 @@ class _ProviderConnection(asyncio.Protocol):
         self._is_head = is_head
 
     def data_received(self, data: bytes) -> None:
-        """Give the client what came, then see whether that was the end."""
+        """Pass the bytes on to the client, and end the response if they contain its end."""
         self._client.relay(data)
         if self._is_framed:
             try:

@@ -29,7 +29,7 @@ SERVER_ERROR = 500  # statuses from here on are errors of the daemon, which no o
 
 
 async def _run_memory_command(given: Mapping[str, Any], call: ToolCall) -> wire.ToolAnswer:
-    """Run one command; what the model can avoid is a text for it. Raises ReverieError for what it cannot."""
+    """Run one command of the memory tool. An error that the model can avoid is returned as text; others are raised."""
 
     async def work() -> wire.ToolAnswer:
         try:
@@ -80,7 +80,7 @@ async def _create(command: Create, call: ToolCall) -> str:
 
 
 async def _edit(command: StrReplace | Insert, call: ToolCall) -> str:
-    """Change a file, and again while another writer changes it between its reading and the write."""
+    """Change a file by its command; if another writer changes it between its reading and the write, try again."""
     name = memory_tool.relative(command.path)
     for left in reversed(range(TRIES)):
         document = await _document(call, name)
@@ -150,7 +150,7 @@ async def _put(call: ToolCall, name: str, text: str, document: DocumentRecord | 
 
 
 async def _document(call: ToolCall, name: str) -> DocumentRecord | None:
-    """Return the document at a path, with what a person has just saved."""
+    """Return the document at a path after syncing its file, so that a person's latest save is in it; or None."""
     try:
         path = writable_path(name)
     except ValidationError:

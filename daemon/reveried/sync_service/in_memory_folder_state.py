@@ -62,7 +62,7 @@ class Baselines:
                 self.stamps.pop(path, None)
 
     def replace_texts(self, cover: Callable[[Baseline], Baseline]) -> None:
-        """Update baselines with those of `cover`; the cached stamps of files are not changed."""
+        """Replace each baseline by what `cover` returns for it; the cached stamps of files are not changed."""
         covered = [new for old in list(self.by_path.values()) if (new := cover(old)) != old]
         self.update(covered, {new.path: self.stamps.get(new.path) for new in covered})
 
@@ -96,7 +96,7 @@ class Baselines:
         }
 
     def sources(self, arrived: Mapping[str, str]) -> set[str]:
-        """Return the paths from which files may have come to new paths, given by path with their SHA-256.
+        """Return known paths from which files may have moved to new paths (`arrived`: the SHA-256 of each new path).
 
         Those whose files had the same bytes when they were last handled, and conflict copies of the same name.
         """
@@ -228,17 +228,17 @@ class Guard:
 
     @property
     def held(self) -> frozenset[str]:
-        """The files that are there, and not handled."""
+        """The existing files that no pass touches: those of an older folder, and those that wait for a full scan."""
         return self.older_files | self.waiting
 
     @property
     def older_files(self) -> frozenset[str]:
-        """Those of `older` that are there."""
+        """The files of an older folder that existed at the last full scan."""
         return self.older & self._stamps.keys()
 
     @property
     def missing(self) -> frozenset[str]:
-        """Those of `stopped` that are not there."""
+        """The missing files whose deletion a person has to confirm first."""
         return self.stopped - self._stamps.keys()
 
     def note(self, plan: Plan, stamps: Mapping[str, Stamp], *, is_full: bool) -> None:

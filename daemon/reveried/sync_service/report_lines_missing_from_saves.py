@@ -67,7 +67,7 @@ def _texts(reader: Reader, path: str) -> Iterator[tuple[int, str]]:
 
 
 def log_notices(space: str, part: Plan, operations: Mapping[str, int]) -> None:
-    """Log what became of the lines that the committed saves of a part lack."""
+    """Log the newer lines that saves of this part of a plan lack: the kept ones, and the lost ones with the undo."""
     log = logger("reveried.sync_service")
     for notice in part.notices:
         if notice.kept:

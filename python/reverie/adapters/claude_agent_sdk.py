@@ -188,7 +188,7 @@ def _source(key: Mapping[str, Any]) -> str:
 
 
 def _session(source: str) -> str:
-    """Return the name of a session's import, of which a long key is only a hash."""
+    """Return the session name under which a session is imported: its source, or a hash of one that is too long."""
     return source if len(source) <= _SESSION_MAX else _SOURCE + hashlib.sha256(source.encode()).hexdigest()
 
 

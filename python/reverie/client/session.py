@@ -239,7 +239,7 @@ def _key() -> str:
 
 
 def _loop(face: Face, thread_id: str, model: str, options: SessionOptions, *, awaits: bool) -> Loop:
-    """Return the body of a session. Raises ValidationError."""
+    """Return the loop behind a session, made of its options. Raises ValidationError."""
     settings = Settings(
         model=model,
         max_tokens=options.get("max_tokens", MAX_TOKENS),

@@ -111,7 +111,7 @@ class Forgotten:
 
 
 def _concerns(statement: _Statement, candidate: Candidate) -> bool:
-    """Return True unless the two belong to different projects: what was forgotten of one may be so in another."""
+    """Return True unless statement and candidate belong to two different projects; one without a project fits all."""
     return statement.project == candidate.project or not statement.project or not candidate.project
 
 

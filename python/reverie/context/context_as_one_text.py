@@ -82,7 +82,7 @@ def text_of_tokens(context: Context, requests: str, *, tiers: Collection[str], m
 
 
 def _with_requests(tiers: Sequence[str]) -> list[str]:
-    """Return the names of tiers with that of the requests behind those that come before the summary."""
+    """Insert the tier of the person's requests into tier names, behind those that come before the summary."""
     place = sum(TEXT_TIERS.index(name) <= TEXT_TIERS.index("notes") for name in tiers)
     return [*tiers[:place], _REQUESTS, *tiers[place:]]
 
@@ -93,7 +93,7 @@ def _unframed(text: str) -> str:
 
 
 def _fitted(texts: dict[str, str], room: int) -> dict[str, str]:
-    """Return texts that have at most `room` characters together, with the empty lines before each."""
+    """Return the tiers' texts, shortened so that they have at most `room` characters together, blank lines included."""
     for name in _GIVES_WAY:
         over = sum(len(text) + 2 for text in texts.values() if text) - room
         if over <= 0:
@@ -129,7 +129,7 @@ def _shorter(text: str, chars_max: int, *, from_start: bool) -> str:
 
 
 def _conversation(context: Context) -> str:
-    """Return the messages as text, without the blocks that are a tier."""
+    """Return the conversation as text, without the text blocks that are tiers of the context."""
     of_tiers = {text for texts in context.texts.values() for text in texts} | {WAITING, BEGINNING}
     said = []
     for message in context.request["messages"]:

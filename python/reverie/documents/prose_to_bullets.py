@@ -106,7 +106,7 @@ def _contents(part: str) -> Iterator[str]:
 
 
 def _begun(part: str) -> str:
-    """Return the blank lines that a part begins with."""
+    """Return the line ends at the beginning of a part of a text."""
     return part[: len(part) - len(part.lstrip("\r\n"))]
 
 

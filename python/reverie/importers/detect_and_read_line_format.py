@@ -74,7 +74,7 @@ def model_named_in(entry: Entry) -> str | None:
 
 
 def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] | None:
-    """Return the program that wrote a session, as the first of its lines that tells says; None where none does."""
+    """Return the program that wrote a session, by the first of its lines that shows it; None if no line does."""
     for line in lines:
         try:
             value, _ = load(line)

@@ -43,7 +43,7 @@ class Call(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The answer of such a model: its calls, none where it is done."""
+    """The calls in the answer of a model without native tools; none if the model is done."""
 
     calls: list[Call]
 

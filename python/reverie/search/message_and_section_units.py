@@ -146,6 +146,6 @@ def _sections(text: str) -> Iterator[tuple[str, str]]:
 
 
 def is_number_of(unit: str) -> tuple[str, int]:
-    """Return thread or document of a unit's id, and the number of the message or section in it."""
+    """Split the id of a search unit: return its thread or document, and the number of the message or section in it."""
     name, _, number = unit.rpartition("/")
     return name.removeprefix("/"), int(number)

@@ -184,7 +184,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _locked(store: Path) -> Iterator[None]:
-    """Lock a store that no process has open, for the time of a check; none in a read-only folder.
+    """Lock the store for the duration of a check, so that no process opens it; in a read-only folder without a lock.
 
     Neither can a daemon of this user open a store in a folder that is read-only.
     """

@@ -324,7 +324,7 @@ def _damaged(key: bytes, error: Damaged) -> Damaged:
 
 
 def fast_body(key: bytes, record: bytes) -> bytes | None:
-    """Return the JSON text in the bytes under `key`, verified in one go; None where something is out of the ordinary.
+    """Return the verified JSON text of the record under `key`; None if it is damaged, in a blob, or of unknown form.
 
     The fast path of every read, without the objects that the general way makes. On None, `decode_record` and
     `record_body` find out why: a checksum that does not fit, a body in a blob, or an unknown form.

@@ -113,7 +113,7 @@ def _edit_before(transaction: WriteTransaction, version_raw: bytes) -> EditHead 
 def _store(
     transaction: WriteTransaction, version_raw: bytes, version: RawRecord, text: bytes, base: _Text | None
 ) -> None:
-    """Write a version that is there again with this text, as an edit of `base` where that is shorter."""
+    """Rewrite a version whose text is `text` in its shorter form: whole, or as an edit of `base`."""
     whole = sealed_text(text)
     edit = None if base is None else _edit_of(transaction, version_raw, text, len(whole.data), base)
     transaction.rewrite(Kind.VERSION, version_raw, version, edit or whole)
@@ -201,7 +201,7 @@ def _changed_base(
     change: Callable[[dict[str, Any]], dict[str, Any]],
     redactor: Redactor,
 ) -> tuple[_Text, bool] | None:
-    """Return the text that the record under `raw` will have, and whether it differs; None for a deletion."""
+    """Return the text of the record under `raw` after the change, and True if it differs; None if it is deleted."""
     record = transaction.find(raw)
     if record is None or record.form == TOMBSTONE:
         return None

@@ -133,7 +133,7 @@ def _is_long_gone(state: PathState, now_ms: int, rules: Rules) -> bool:
 
 
 def _deliberate(states: Sequence[PathState], redact: Callable[[str], RedactionView]) -> tuple[set[str], set[str]]:
-    """Return the paths whose file was moved over an existing one, and those that were restored, maybe with others.
+    """Return the paths of files moved over existing ones, and of files that have exactly an earlier version's text.
 
     Moved over: the file has the bytes of one that is not there any more, or that was itself moved over; and it is the
     same file (inode and time) where both are known. With the bytes alone it may be a stale editor's save of what

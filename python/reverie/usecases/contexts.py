@@ -185,7 +185,7 @@ def _forgotten(reader: Reader, project: str, *texts: str) -> list[str]:
 
 @lru_cache(maxsize=8)  # up to a few hundred kilobytes each, in the daemon, which is long-lived
 def _extent(sealed: bytes) -> _Extent:
-    """Return what a snapshot needs of a sealed distillation."""
+    """Return the last entry that a sealed distillation covers, whether it was imported, and its summary text."""
     distillation = open_sealed_as(DistillationRecord, sealed)
     return _Extent(distillation.through_seq, distillation.imported, distillation.text or "")
 

@@ -83,7 +83,7 @@ class Matcher:
         return not self.words.isdisjoint(_words(text)) or any(whole in text for whole in self.texts)
 
     def in_json(self, value: Json) -> bool:
-        """Return True if a string anywhere in a JSON value has one."""
+        """Return True if a string anywhere in a JSON value has one of the words, or one of the whole texts."""
         return any(self.holds(text) for text in strings(value))
 
     def masked(self, text: str) -> str:
@@ -232,7 +232,7 @@ def _threads_of(provenance: dict[str, Any]) -> list[str]:
 
 
 def _times(reader: Reader, found: Sources) -> Iterator[str]:
-    """Yield when each source was written first."""
+    """Yield the time at which each source of a purge was first written, and those of the thread's archives."""
     for name in found.memories:
         yield from (version.at for version in reader.record_history(MemoryRecord, (name,))[:1])
     for path in found.documents:
@@ -336,7 +336,7 @@ def _live_texts(reader: Reader, found: Sources) -> Iterator[str]:
 
 
 def _find_versions(reader: Reader, found: Sources, result: Findings) -> None:
-    """Add the records with superseded versions that have such words, or blocks of the memories."""
+    """Add to `result` the records with superseded versions that have purged words, or blocks of purged memories."""
     purged = set(found.memories)
     for key in reader.versioned_keys(Kind.DOCUMENT):
         for version in reader.record_versions(DocumentRecord, key):

@@ -176,7 +176,7 @@ def of_thread(reader: Reader, thread: str) -> list[str]:
 
 
 def texts(reader: Reader, *, thread: str | None, of_it: bool) -> Iterator[str]:
-    """Yield what the runs of a thread say, or all other runs: titles, working memory, files."""
+    """Yield titles, working memory and files of the runs of a thread, or with `of_it` False of all other runs."""
     for _, run in reader.records(RunRecord):
         if (thread is not None and run.thread == thread) is of_it:
             yield from (run.title or "", *(text for pair in run.working_memory.items() for text in pair))

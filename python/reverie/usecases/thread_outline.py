@@ -58,7 +58,7 @@ class OutlineJob(msgspec.Struct):
 
 
 class OutlinePlan(msgspec.Struct):
-    """The outline of a thread from its part `base` + 1 on; None for the parts where all entries must be read."""
+    """New parts of a thread's stored outline, behind part `base`; None for `parts` if all entries must be read."""
 
     thread: str
     created_at: str

@@ -55,14 +55,14 @@ class Steps:
         self.number = 0
 
     def event(self) -> Any:
-        """Return a new event, or one like an older one of its number."""
+        """Return a random event with a new number, or one time in ten with the number of an earlier event."""
         self.number += 1
         number = self.number if self.chance.random() < 0.9 else self.chance.randrange(self.number)
         texts = [" ".join(self.chance.choices(WORDS, k=3)) for _ in range(self.chance.choice((1, 1, 1, 2)))]
         return event(number, *self.chance.choice((texts, texts, texts, [*texts, None], [])))
 
     async def make(self, ours: Any, theirs: Any) -> None:
-        """Make one step with both, and compare what they return."""
+        """Make one random step on our memory service and on ADK's own; a search must find the same in the two."""
         chance = self.chance
         app, user = chance.choice(("harbour", "crane")), chance.choice(("ann", "bob", "ann/harbour"))
         name = chance.choice(("p", "q", "r"))

@@ -31,7 +31,7 @@ def resident(pid: int) -> int:
 
 @pytest.mark.skipif(not count(0, 1), reason="compute jobs over so much text take minutes on a busy machine")
 def test_large_messages_leave_no_memory_behind() -> None:
-    """Neither in the allocator nor in the map."""
+    """After many large messages the daemon's resident memory returns to about what it was before them."""
     with running_daemon(REVERIE_DAEMON_COMPUTE_IDLE_SECONDS="1") as daemon, Client(daemon.socket) as client:
         thread = client.create_thread().id
         client.append(thread, [{"role": "user", "content": "hello"}])
@@ -57,7 +57,7 @@ def test_the_map_is_read_again_after_it_was_released() -> None:
 
 
 def test_what_is_kept_of_texts_is_dropped_after_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is asked for again is made again."""
+    """Text caches are emptied after large work, so that a cached value is computed again when it is next needed."""
     monkeypatch.setattr(ram_release, "QUIET_S", 0.0)
     made: list[str] = []
     make = text_cache(bytes_max=1_000_000, entry_bytes=100, char_bytes=1)(made.append)

@@ -22,14 +22,14 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> FakeModel:
 
 @pytest.fixture(autouse=True)
 def model(program: FakeModel) -> FakeModel:
-    """A model that has not been asked, and proposes nothing until the test says otherwise."""
+    """The module's fake model, reset for each test: no requests recorded, and no proposals until the test sets some."""
     program.reset()
     return program
 
 
 @pytest.fixture(scope="module")
 def daemon(program: FakeModel) -> Iterator[Daemon]:
-    """A daemon that asks this model. It asks for no working states, which have no cheap model here."""
+    """A daemon whose strong model is this program; without a cheap model it makes no requests for working states."""
     with running_daemon(None, **program.settings()) as running:
         yield running
 

@@ -46,7 +46,7 @@ def daemon(server: FaultModelServer) -> Iterator[Daemon]:
 
 @pytest.mark.parametrize("url", ["https://no-such-name.invalid", "http://127.0.0.1:9"])
 def test_an_unreachable_provider(server: FaultModelServer, url: str) -> None:
-    """Nothing is learnt and nothing counted; the daemon serves reads meanwhile: dns, refused.
+    """With a provider that cannot be reached the extraction fails, and nothing is learnt or counted; reads still work.
 
     A working state's request to the cheap model may reach its deadline while its process starts: it is counted then.
     """
@@ -62,7 +62,7 @@ def test_an_unreachable_provider(server: FaultModelServer, url: str) -> None:
 
 
 def test_ceilings_of_the_day(server: FaultModelServer) -> None:
-    """A request beyond them is not sent, and the answer says which setting to raise: over_budget."""
+    """A request over the day's token ceiling is not sent, and the thread's extraction fails with `over_ceiling`."""
     with (
         running_daemon(None, **settings(server, REVERIE_DISTILLER_DAILY_TOKENS="100")) as daemon,
         Client(daemon.socket) as client,

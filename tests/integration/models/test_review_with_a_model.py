@@ -63,7 +63,7 @@ def test_a_mass_deletion_waits_as_one_candidate(client: Client, caches: list[wir
 
 
 def test_a_memory_that_was_changed_since_is_left_out(client: Client, caches: list[wire.Memory]) -> None:
-    """Its new words were not weighed; where that is so of all, nothing can be accepted."""
+    """A memory changed after a candidate was made is left out when it is accepted, and keeps its new words."""
     learn(client)
     (candidate,) = client.candidates().items
     client.change_memory(caches[0].id, wire.ChangeMemory("The cache is back"))
@@ -84,7 +84,7 @@ def test_all_words_changed_since(client: Client, caches: list[wire.Memory]) -> N
 
 
 def test_the_files_of_a_run_are_read_by_the_model(client: Client, model: FakeModel) -> None:
-    """They follow the messages as files, whole; what is quoted from them is learnt, and the thread is read once."""
+    """A run's files and working memory are shown to the model whole; quoted memories are learnt, once."""
     thread = client.create_thread(agent="coder")
     run = client.start_run(thread=thread.id)
     talk = [

@@ -71,7 +71,7 @@ def env(home: Path, models: ModelServer, **more: str) -> dict[str, str]:
 
 
 def test_a_client_is_started_with_a_proxy(home: Path, tmp_path: Path, models: ModelServer) -> None:
-    """Its words are its own, also those that look like ours; its exit code is passed on; nothing has its key."""
+    """All words after the client's name are the client's, its exit code is passed on, and no file has its key."""
     name = client(tmp_path, ASK)
     words = ["-p", "--max-tokens", "3", "--help", "two words"]
     proxies = {"HTTPS_PROXY": "http://127.0.0.1:9", "NO_PROXY": "example.org"}
@@ -91,7 +91,7 @@ def test_a_client_is_started_with_a_proxy(home: Path, tmp_path: Path, models: Mo
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_signals_go_to_the_client(home: Path, tmp_path: Path, models: ModelServer, number: int) -> None:
-    """Without a terminal that would send them itself; the client decides what its exit code is."""
+    """A signal to `reverie run` reaches the client, and the client's own exit code is returned."""
     with subprocess.Popen(
         [*RUN, client(tmp_path, WAIT)],
         env=env(home, models),
@@ -107,13 +107,13 @@ def test_signals_go_to_the_client(home: Path, tmp_path: Path, models: ModelServe
 
 
 def test_a_client_that_a_signal_ends(home: Path, tmp_path: Path, models: ModelServer) -> None:
-    """The exit code is the one that a shell has for it."""
+    """If SIGKILL ends the client, the exit code is 137, as in a shell."""
     name = client(tmp_path, "import os\nos.kill(os.getpid(), 9)\n")
     assert subprocess.run([*RUN, name], env=env(home, models), capture_output=True, check=False).returncode == 137
 
 
 def test_a_signal_after_the_client_has_ended(models: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A terminal that closes ends both: the client's exit code is passed on all the same."""
+    """A SIGHUP after the client has ended, as of a closing terminal, does not change the exit code passed on."""
     wait = os.waitpid
 
     def wait_after_a_signal(pid: int, options: int) -> tuple[int, int]:
@@ -137,7 +137,7 @@ def test_a_signal_after_the_client_has_ended(models: ModelServer, monkeypatch: p
     ],
 )
 def test_what_cannot_be_started(home: Path, tmp_path: Path, words: list[str], code: int, says: str) -> None:
-    """A sentence and the next step, and no client."""
+    """A client that cannot be started is an error with its exit code and reason; no program is run."""
     client(tmp_path, "raise SystemExit(99)")
     path = {"PATH": f"{tmp_path}:{os.environ['PATH']}"}
     done = subprocess.run([*RUN, *words], env=environment(home, **path), capture_output=True, text=True, check=False)
@@ -146,7 +146,7 @@ def test_what_cannot_be_started(home: Path, tmp_path: Path, words: list[str], co
 
 
 def test_a_proxy_alone(home: Path, models: ModelServer) -> None:
-    """It prints the line to be pasted, and ends with SIGTERM; a port in use is named."""
+    """`reverie proxy` prints the `export` line to paste, ends on SIGTERM, and names a port that is in use."""
     words = [sys.executable, "-m", "reveried.cli", "proxy", "claude", "--upstream", models.url]
     pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment(home)}
     with subprocess.Popen(words, **pipes) as process:
@@ -183,6 +183,6 @@ def test_a_proxy_that_is_killed_in_the_middle_of_a_stream(home: Path) -> None:
 
 
 def test_a_proxy_of_the_environment_is_not_between() -> None:
-    """Only where there is one is anything set."""
+    """NO_PROXY excludes the loopback address only if the environment names a proxy; else nothing is set."""
     assert no_proxy_for_loopback({}) == {}
     assert no_proxy_for_loopback({"http_proxy": "x"}) == dict.fromkeys(("no_proxy", "NO_PROXY"), "127.0.0.1,localhost")

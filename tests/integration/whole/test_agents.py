@@ -69,7 +69,7 @@ class Agent:
 
 
 def at_once(works: list[Callable[[], None]]) -> None:
-    """Run all of them concurrently; an exception of one is raised."""
+    """Run all functions concurrently in threads of their own; fail if one raises or hangs."""
     failures: list[BaseException] = []
     ready = threading.Barrier(len(works))
 
@@ -159,7 +159,7 @@ def test_all_on_one_thread(daemon: Daemon, number: int, *, expecting: bool) -> N
 
 
 def test_one_process_has_the_store_open_for_writing(daemon: Daemon) -> None:
-    """Only the daemon has, and none of its child processes."""
+    """The daemon is the only process that has the store's file open for writing; its child processes do not."""
     with Client(daemon.socket) as client:
         client.create_thread(id="watched")
         client.append("watched", [{"role": "user", "content": "hello"}])

@@ -147,7 +147,7 @@ def check_minimum(daemon: Daemon, path: str, least: int) -> None:
 
 
 def test_a_generated_session(pair: tuple[Daemon, Daemon], tmp_path: Path) -> None:
-    """Archive, contexts, working state and digest are equal bytes, and every context fits."""
+    """Two daemons give equal archives, contexts, state and documents for generated sessions, and every context fits."""
     for number in range(3):
         check_pair(pair, session_file(tmp_path, number, turns=12, noise=120))
 
@@ -171,7 +171,7 @@ def test_the_documents_are_the_same(pair: tuple[Daemon, Daemon], tmp_path: Path)
 
 @pytest.mark.parametrize("path", all_sessions(2, step=count(9, 1), count=count(4, 39)), ids=lambda path: path.name[:13])
 def test_a_whole_session(pair: tuple[Daemon, Daemon], path: Path) -> None:
-    """The same for sessions with every kind of line, and for recorded ones."""
+    """Two daemons give equal output for sessions with every kind of line and recorded ones, and every context fits."""
     check_pair(pair, path)
 
 

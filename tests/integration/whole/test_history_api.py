@@ -67,7 +67,7 @@ def last(client: Client, action: str) -> str:
 
 
 def test_undo_of_a_distillation(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """Memories, documents, files, digest, summaries and thread are restored; it can be made again, equally."""
+    """An undo restores memories, documents, digest, summaries and thread; the distillation can be made again."""
     learnt(client, tmp_path, 1)
     before = state(daemon, client)
     thread = str(import_file(client, session_file(tmp_path, 2, turns=5)).thread)
@@ -197,7 +197,7 @@ def test_every_undoable_operation_can_be_undone(client: Client) -> None:
 
 
 def outcome(client: Client, operation: str) -> str | None:
-    """Return why an operation cannot be undone, or None after it was."""
+    """Try to undo an operation: return the error's message, or None if it was undone."""
     try:
         client.undo(operation)
     except ReverieError as error:

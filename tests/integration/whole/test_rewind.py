@@ -38,7 +38,7 @@ def in_context(client: Client, thread: str) -> str:
 
 
 def test_later_messages_leave_the_main_line(client: Client, thread: str) -> None:
-    """They are marked and still there; context and working state are those of the earlier entry."""
+    """Messages after a rewind's target are listed as rewound, and leave context and working state."""
     client.working_state(thread)
     tokens = client.thread(thread).context.tokens
     rewound = client.rewind(thread, 4)
@@ -63,7 +63,7 @@ def test_the_thread_goes_on_from_there(client: Client, thread: str) -> None:
 
 
 def test_undo_brings_the_later_messages_back(client: Client, thread: str) -> None:
-    """Behind them is what was appended since; a second undo of the same changes nothing."""
+    """An undo of a rewind brings its messages back; a second one changes nothing; the undo can be undone."""
     before = client.thread(thread).context.tokens
     rewound = client.rewind(thread, 6)
     undone = client.undo(rewound.operation)
@@ -77,7 +77,7 @@ def test_undo_brings_the_later_messages_back(client: Client, thread: str) -> Non
 
 
 def test_a_rewind_within_a_rewind(client: Client, thread: str) -> None:
-    """The first is undone alone: what the second took back stays away."""
+    """Undoing the first of two rewinds does not bring back the messages that the second one took away."""
     first = client.rewind(thread, 8)
     client.append(thread, turn(8))
     client.rewind(thread, 2)
@@ -87,7 +87,7 @@ def test_a_rewind_within_a_rewind(client: Client, thread: str) -> None:
 
 
 def test_a_rewind_that_cannot_be_is_refused(client: Client, thread: str) -> None:
-    """Behind the end, overtaken by another writer, before a distillation, or of no thread: the thread stays."""
+    """A rewind past the end, with an outdated `expected_seq`, into distilled entries or of no thread is refused."""
     for error, to, expected in ((ValidationError, 10, None), (ValidationError, 99, None), (Conflict, 2, 9)):
         with pytest.raises(error):
             client.rewind(thread, to, expected_seq=expected)
@@ -128,7 +128,7 @@ def test_the_state_followed_step_by_step_is_the_one_read_at_once() -> None:
 
 
 def test_the_last_messages_come_in_pages(client: Client, thread: str) -> None:
-    """With `limit` the first of the last ones, and `next` leads to the others."""
+    """`last` with `limit` returns the first of the last messages, and `next` leads to the rest."""
     assert [message.first_seq for message in client.messages(thread, last=3).items] == [8, 9, 10]
     page = client.messages(thread, last=5, limit=2)
     assert [message.first_seq for message in page.items] == [6, 7]

@@ -67,7 +67,7 @@ def test_a_value_of_one_message_is_redacted_in_all_that_follow(tmp_path: Path) -
 
 
 def test_a_file_that_had_the_value_before_it_was_known_is_synced_as_ever() -> None:
-    """The file keeps its words; looks without an edit write nothing; an edit arrives, and takes the value away."""
+    """Syncs without an edit write nothing; edits of store and file are merged, and redact the value in the store."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         mine = home / "root" / "default" / "facts" / "mine.md"

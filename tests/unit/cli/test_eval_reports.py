@@ -76,7 +76,7 @@ def test_frequency_prints_its_parameters(cli: Cli, folder: str) -> None:
 
 
 def test_memories_are_a_table_by_type_and_project(cli: Cli, tmp_path: Path) -> None:
-    """With a row for all, and the same figures as JSON."""
+    """`eval memories` prints how many sessions are compared; its JSON rows by type and project add up to the total."""
     for number in range(4):
         session_file(tmp_path, number)
     done = cli("eval", "memories", str(tmp_path))

@@ -36,7 +36,7 @@ def test_a_deleted_memory_is_gone() -> None:
 
 @pytest.mark.parametrize("change", [Delete("m9"), Update("m9", "x", ()), Delete("m2"), Update("m2", "x", ())])
 def test_changes_of_unknown_or_personal_memories_are_refused(change: Delete | Update) -> None:
-    """An id that does not exist, and a memory that a person wrote."""
+    """A change of an unknown id, or of a memory that a person wrote, raises Conflict."""
     with pytest.raises(Conflict):
         apply([change], [ONE, TWO], at=NOW, new_ids=())
 
@@ -55,7 +55,7 @@ def test_changes_of_unknown_or_personal_memories_are_refused(change: Delete | Up
     ],
 )
 def test_each_type_has_its_document(kind: str, subject: str, document: str) -> None:
-    """The rule of document_of, row by row."""
+    """`document_of` gives the expected document for each type of memory, and for facts by subject."""
     candidate = Candidate(MemoryType(kind), "x", subject=subject)  # type: ignore[arg-type] # one of the two words
     assert document_of(candidate, at=NOW) == document
 

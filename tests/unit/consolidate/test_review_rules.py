@@ -29,7 +29,7 @@ def preference(text: str, *, project: str = "") -> Candidate:
 
 @pytest.mark.parametrize(("text", "other"), SAID_AGAIN)
 def test_the_same_words_are_the_same_and_other_words_are_near(text: str, other: str) -> None:
-    """Also with the frame that the distiller puts around a wish, and with the day that it appends."""
+    """A forgotten wish is the same with or without its frame or a day; other words of the same wish are near to it."""
     statements = forgotten(f"Wants agents to {text[0].lower()}{text[1:]}")
     for again in (text, f"{text.rstrip('.')} (2026-03-01).", f"Wants agents to {text[0].lower()}{text[1:]}"):
         assert statements.nearest(preference(again)) is not None
@@ -57,7 +57,7 @@ def test_another_command_for_the_same_purpose_is_not_near() -> None:
 
 
 def test_projects_are_apart() -> None:
-    """What was forgotten of one project may be so in another; what the person forgot holds in all."""
+    """A statement forgotten in one project does not match another project's; one of no project matches in all."""
     text = "Always run `make lint` before you commit."
     assert forgotten(text, project="quay").nearest(preference(text, project="harbour")) is None
     assert forgotten(text).nearest(preference(text, project="harbour")) is not None
@@ -80,7 +80,7 @@ def test_lines_that_say_it_are_left_out() -> None:
 
 
 def test_only_statements_that_a_line_says_are_looked_at() -> None:
-    """Of many forgotten statements those are returned without which the same lines would be left out."""
+    """`statements_in` returns exactly the forgotten statements for which some line of the texts would be left out."""
     chance = random.Random(9)
     words = [f"{first}{last}" for first in ("har", "key", "mast", "rud") for last in ("bour", "ing", "der", "s")]
     statements = [" ".join(chance.choices(words, k=chance.randint(2, 5))) for _ in range(300)]
@@ -97,7 +97,7 @@ def test_only_statements_that_a_line_says_are_looked_at() -> None:
 
 
 def test_a_large_deletion_waits_with_its_updates() -> None:
-    """Three of ten are too many: nothing is updated or deleted, and what is new is added all the same."""
+    """If 3 of 10 memories would be deleted, deletions and updates wait for a person; only the addition is made now."""
     new = Candidate(MemoryType.FACT, "The api uses port 8080")
     others = (Update("mem_3", "more", ()), Keep("mem_4"), Add(0, new))
     changes: tuple[Change, ...] = (Delete("mem_0"), Delete("mem_1"), Delete("mem_2"), *others)

@@ -152,7 +152,7 @@ def test_what_stays_is_what_the_client_sent() -> None:
 
 
 def test_a_prompt_that_is_still_worked_on_stays() -> None:
-    """In one long turn the person's words stand behind the text, since no message after the cut has them."""
+    """In a long turn that is cut, the person's request is repeated after the summary text."""
     cap, talk = Cap(9_000), Talk(1)
     talk.prompt()
     talk.messages[0]["content"].append({"type": "text", "text": "Please paint every gate."})
@@ -179,7 +179,7 @@ def test_another_conversation_has_no_part_of_a_cut() -> None:
 
 
 def test_what_cannot_be_cut_again_stays_cut() -> None:
-    """Before a result that is larger than the cap nothing more gives way; beside a new cut there is the one before."""
+    """An earlier cut stays where a new one is not possible, and is kept beside a new cut that is needed."""
     cap, talk = Cap(10_000), Talk(0)
     talk.messages = [{"role": "user", "content": "Please paint every gate."}]
 

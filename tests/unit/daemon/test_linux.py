@@ -220,7 +220,7 @@ libc.fflush(out)
 
 
 def test_threads_share_as_many_arenas_as_they_may() -> None:
-    """Without the limit each of six threads has its own, beside that of the main thread."""
+    """Threads use at most as many allocator arenas as the limit allows; without it they use more."""
 
     def arenas(*arguments: str) -> int:
         command = [sys.executable, "-c", THREADS, *arguments]
@@ -254,7 +254,7 @@ print(resident() - before)
 
 
 def test_a_large_piece_is_given_back_when_it_is_freed() -> None:
-    """By default one that was freed before lets those after it lie below small ones that stay."""
+    """With the allocator's threshold set, freed large blocks go back to the system; by default over 3 MiB stay."""
 
     def kept(*arguments: str) -> int:
         command = [sys.executable, "-c", LARGE, *arguments]

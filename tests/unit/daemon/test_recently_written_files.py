@@ -61,7 +61,7 @@ def test_gitignore_is_honoured(folder: Path, *, repository: bool) -> None:
 
 
 def test_rules_of_the_repository_hold_in_a_folder_of_it(folder: Path) -> None:
-    """The watched folder may be below the repository's own."""
+    """The ignore rules of a repository also apply if the watched folder is a subfolder of it."""
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     write(folder, top_md="t", docs__a_md="a", docs__b_log="b")
     (folder / ".gitignore").write_text("*.log\n")
@@ -99,7 +99,7 @@ def test_links_are_not_followed(folder: Path) -> None:
 
 
 def test_binary_and_large_files_are_noted(folder: Path) -> None:
-    """Without their content, with size and checksum."""
+    """Binary and large files are listed with their size and the reason, but without their content."""
     (folder / "a.bin").write_bytes(b"\0\1\2")
     (folder / "b.txt").write_bytes(b"x" * (FILE_BYTES_MAX + 1))
     (folder / "c.txt").write_text("text")
@@ -112,7 +112,7 @@ def test_binary_and_large_files_are_noted(folder: Path) -> None:
 
 
 def test_private_files_are_left_out(folder: Path) -> None:
-    """Those that the caller names, by their absolute path."""
+    """Files that the caller names to be skipped are not listed."""
     write(folder, a_md="a", b_md="b")
     assert names(look(folder, skip=("work/b.md",))) == {"a.md"}
 
@@ -132,7 +132,7 @@ def test_the_work_is_bounded(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_without_git_or_without_the_folder_nothing_is_read(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And the answer says why."""
+    """If git or the folder is missing, the result says why it has no files."""
     assert "cannot be listed" in look(folder / "gone").why
     monkeypatch.setenv("PATH", str(folder))
     assert look(folder).why == "git is not installed"
@@ -142,7 +142,7 @@ def test_without_git_or_without_the_folder_nothing_is_read(folder: Path, monkeyp
     ("does", "why"), [("exit 128", "git cannot list it"), ("exec sleep 600", "git takes longer than 0.5 s")]
 )
 def test_a_listing_that_fails_or_hangs(folder: Path, monkeypatch: pytest.MonkeyPatch, does: str, why: str) -> None:
-    """A folder of which nothing is known is not one without files."""
+    """If git's listing fails or hangs, the result has no files and the reason."""
     write(folder, a_md="a")
     program = folder.parent / "bin" / "git"
     program.parent.mkdir()

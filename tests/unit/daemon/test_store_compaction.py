@@ -48,7 +48,7 @@ def put(name: str, chance: random.Random) -> Write[None]:
 
 
 async def in_background(services: Any, until: Any) -> None:
-    """Run the look for a quiet store until a condition is true."""
+    """Run the task that compacts a quiet store until a condition is true, then cancel it."""
     task = asyncio.create_task(compact_when_quiet(services, quiet_s=0.02))
     while not await until():  # noqa: ASYNC110 - the file has no event to wait for
         await asyncio.sleep(0.02)

@@ -17,7 +17,7 @@ def test_nothing_is_due_without_a_change() -> None:
 
 
 def test_both_are_due_once_after_the_last_change() -> None:
-    """Both are due once after the last change, and not earlier."""
+    """Baselines and projections are each due once, a fixed time after the last change, and not earlier."""
     upkeep = UpkeepTimers()
     upkeep.note_change(10.0)
     upkeep.note_change(10.5)

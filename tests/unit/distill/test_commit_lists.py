@@ -14,7 +14,7 @@ def message(body: str) -> Message:
 
 
 def test_items_that_go_on_with_a_line_are_joined_to_it() -> None:
-    """They are no sentences of their own; what follows the list is."""
+    """List items that continue the line before them make one sentence with it; text after the list is its own."""
     found = message(
         "Ring the bell when:\n- a boat is late by an hour\n- the fog hides the pier.\n\nIt rings three times."
     )
@@ -25,20 +25,20 @@ def test_items_that_go_on_with_a_line_are_joined_to_it() -> None:
 
 
 def test_a_list_of_faults_keeps_the_line_that_says_so() -> None:
-    """The items alone would read as what the bell does now."""
+    """A list of earlier faults is joined to the line that calls them wrong, else it would read as what is so now."""
     found = message("These were wrong before:\n- the bell rang at every wave\n- the bell rang on Sundays\n")
     assert found.problem == "These were wrong before: the bell rang at every wave; the bell rang on Sundays."
 
 
 @pytest.mark.parametrize("line", ["Changes:", "The bell of the pier:"])
 def test_a_heading_is_left_out(line: str) -> None:
-    """Its items are sentences."""
+    """A line that is only a heading is left out, and each item below it is a sentence of its own."""
     found = message(f"{line}\n- Add a rope to the bell\n- Store the hour of each ring\n")
     assert found.rest == ("Add a rope to the bell.", "Store the hour of each ring.")
 
 
 def test_a_line_that_says_what_was_done_is_a_sentence() -> None:
-    """Before items that are sentences too; before others they are its end."""
+    """A line before items that are sentences is left out or is its own sentence; other items are joined to it."""
     found = message("Hang the bell of the pier higher:\n- Add a rope to the bell\n- Store the hour of each ring\n")
     assert found.rest == ("Add a rope to the bell.", "Store the hour of each ring.")
     found = message("Move the bell of the pier to a tower:\n- Add a rope to the bell\n- Store the hour of each ring\n")
@@ -48,7 +48,7 @@ def test_a_line_that_says_what_was_done_is_a_sentence() -> None:
 
 
 def test_a_line_that_is_wrapped_behind_a_colon_goes_on() -> None:
-    """What is in the next line is its end, though no item of a list."""
+    """After a colon at the end of a line, a next line that is no list item continues the sentence."""
     found = message('The bell of the pier rings three times at noon. Rename its ropes for the crew:\n"left" to "port".')
     assert found.rest[-1] == 'Rename its ropes for the crew: "left" to "port".'
 
@@ -67,11 +67,11 @@ def test_a_line_that_is_wrapped_behind_a_colon_goes_on() -> None:
     ],
 )
 def test_what_holds_for_a_moment_is_left_out(line: str) -> None:
-    """Tickets, tests, counts of one day, and what is still to come."""
+    """Lines with tickets, test results, counts of one day or plans are left out of what is kept of a commit message."""
     assert message(f"The bell rings at noon.\n\n{line}\n").rest == ("The bell rings at noon.",)
 
 
 @pytest.mark.parametrize("line", ["Show the last 20 lines of the log of the pier.", "The bell still needs its rope."])
 def test_numbers_and_needs_of_the_matter_are_kept(line: str) -> None:
-    """They hold as long as the rest."""
+    """Numbers and requirements that stay true are kept from a commit message."""
     assert message(f"The bell rings at noon.\n\n{line}\n").rest == ("The bell rings at noon.", line)

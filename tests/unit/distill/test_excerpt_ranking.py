@@ -131,7 +131,7 @@ def test_a_file_is_listed_with_its_folder_alone() -> None:
 
 
 def test_a_path_right_below_the_root_stays_whole() -> None:
-    """A path into a folder is relative to the project; a file of the root itself is not, its name says too little."""
+    """Paths in folders of a project are shortened to relative ones; a file right in its root keeps its whole path."""
     thread = Thread()
     for path in ("src/app.ts", "tests/page.ts"):
         thread.call("Read", {"file_path": f"/w/shop/{path}"}, "export const limit = 3")

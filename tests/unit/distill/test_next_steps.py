@@ -44,7 +44,7 @@ def test_the_example_of_the_specification() -> None:
 
 
 def test_an_obstacle_of_the_person_stays_until_they_say_that_it_is_gone() -> None:
-    """Other messages do not end it."""
+    """A person's obstacle stays a blocker through other messages, until the person says that it is resolved."""
     thread = reviewing().user("I am blocked: I need the credentials for staging").user("also fix the typo in README.md")
     assert ENGINE.working_state(thread.messages).blockers == ("I am blocked: I need the credentials for staging",)
     thread.agent("Fixed the typo.").user("got the credentials now, go on")
@@ -52,7 +52,7 @@ def test_an_obstacle_of_the_person_stays_until_they_say_that_it_is_gone() -> Non
 
 
 def test_an_order_that_nobody_answered_is_the_next_step() -> None:
-    """An order, a question and a yes differ in their words; thanks ask for nothing."""
+    """An unanswered order, question or yes of the user is the next step, worded for its kind; thanks are none."""
 
     def following(words: str) -> tuple[str, ...]:
         thread = (
@@ -99,7 +99,7 @@ def test_a_question_is_found_before_a_last_remark_and_has_its_options() -> None:
 
 
 def test_an_announcement_that_only_looks_says_what_for() -> None:
-    """The purpose is in the sentence before."""
+    """For an announcement to only read something, the next step also names the purpose from the sentence before."""
     thread = Thread().user("Exit the edit mode and update the local notes")
     thread.agent("I need to update the notes to match the final plan. Let me read the plan file first.")
     thread.call("Read", {"file_path": "/w/app/plan.md"}, "1. tables")
@@ -108,7 +108,7 @@ def test_an_announcement_that_only_looks_says_what_for() -> None:
 
 
 def test_words_with_which_a_call_was_refused_are_a_request() -> None:
-    """They are in the result of the call, and in no message."""
+    """The person's words in the result of a refused call are the next step; a typed shell command is no task."""
     thread = (
         Thread()
         .user("Rename `load` to `read_all`")
@@ -144,7 +144,7 @@ def test_the_task_chain_is_the_plan_around_the_step_in_hand() -> None:
     ],
 )
 def test_other_lists_are_no_plans(text: str) -> None:
-    """A report, findings and a bug's steps are numbered, too."""
+    """A numbered list that is a report, findings or the steps of a bug gives no plan steps."""
     assert state_cues.enumerated_steps(text) == []
 
 
@@ -173,12 +173,12 @@ def test_what_a_review_lists_was_not_done() -> None:
     ],
 )
 def test_choices_of_a_person(sentence: str, is_choice: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    """Work that is to be done is no decision on how."""
+    """A person's sentence is a choice if it picks a way of doing something, not if it only orders work or asks."""
     assert state_cues.is_choice_of_person(sentence) == is_choice
 
 
 def test_the_best_way_is_a_decision_once_somebody_takes_it() -> None:
-    """Until then it is a finding, and it stays one if the person wants something else."""
+    """A "simplest fix" the agent names is a decision once it edits a file, unless the person asked something else."""
     said = "The simplest fix is to hand the name down in `call_handler`."
     thread = Thread().user("Why does `call_handler` guess?").agent(said)
     assert ENGINE.working_state(thread.messages).recent_decisions == ()
@@ -189,7 +189,7 @@ def test_the_best_way_is_a_decision_once_somebody_takes_it() -> None:
 
 
 def test_a_check_that_failed_again_blocks_with_its_last_error() -> None:
-    """Its age counts from the last failure, and its text is that of the last one."""
+    """A check that fails again, after many entries, is a blocker with the text of its last error."""
     thread = Thread().user("Make the parser tests pass").bash("pytest -q", "E   ValueError: first", failed=True)
     for number in range(60):
         thread.call("Read", {"file_path": f"/w/app/file_{number}.py"}, "x")
@@ -198,7 +198,7 @@ def test_a_check_that_failed_again_blocks_with_its_last_error() -> None:
 
 
 def test_an_error_that_the_person_pasted_blocks_until_a_check_passes() -> None:
-    """The agent did not see the run itself."""
+    """An error that the person pasted is a blocker until the agent runs a check that passes."""
     thread = Thread().user("CI says:\nFAILED tests/test_a.py - ValueError: odd number of rows")
     (blocker,) = ENGINE.working_state(thread.messages).blockers
     assert blocker.startswith("reported by the user: ")
@@ -207,7 +207,7 @@ def test_an_error_that_the_person_pasted_blocks_until_a_check_passes() -> None:
 
 
 def test_key_decisions_hold_decisions_and_findings_are_in_the_current_state() -> None:
-    """A finding explains a decision only if it stands beside it."""
+    """In a summary, findings are in the current state, and a decision has only the reason right beside it."""
     thread = reviewing().agent("The cache key has no version, because `make_key` leaves it out.")
     thread.agent("I'll keep the old format. The readers in `mobile/` do not support the new one.")
     sections = ENGINE.distill(
@@ -220,7 +220,7 @@ def test_key_decisions_hold_decisions_and_findings_are_in_the_current_state() ->
 
 
 def test_the_summary_names_the_next_step_and_later_ones_replace_it() -> None:
-    """Findings are carried over to the next summary; the next step and the agent's last words are those of its own."""
+    """A summary begins its open threads with the next step; the next summary drops it but carries findings over."""
     thread = (
         reviewing().agent("The cache key has no version, because `make_key` leaves it out.").user("merge #30 first")
     )
@@ -235,7 +235,7 @@ def test_the_summary_names_the_next_step_and_later_ones_replace_it() -> None:
 
 
 def test_a_question_before_a_list_of_its_parts_is_found() -> None:
-    """The list says what the question is about, and an open question names its choices."""
+    """A question before a list is the next step; if the question is cut off there, the list's choices complete it."""
     thread = Thread().user("Tidy the uploads").edit("/w/app/a.py")
     thread.agent(
         "The tests pass. Would you like me to commit these changes? They are:\n\n- the retry\n- the limit\n- its test"
@@ -275,12 +275,12 @@ def asking(answer: str) -> Thread:
     ],
 )
 def test_an_answer_is_what_to_go_on_with(answer: str, step: str) -> None:
-    """The request before it was answered by the agent's question; what the person chose or asks then is next."""
+    """After the person answers the agent's question, the next step is what they chose or asked, not older requests."""
     assert ENGINE.working_state(asking(answer).messages).next_steps == (step,)
 
 
 def test_a_last_item_that_was_never_ticked_off_is_over() -> None:
-    """Where the agent has answered a later request; with other items left, or in a turn, the plan is still ahead."""
+    """After a later request was answered, one last unfinished to-do item is dropped; two or more stay as next steps."""
 
     def following(status: str) -> tuple[str, ...]:
         thread = Thread().user("Add a ring of a hundred ships to the harbour, and test it.")
@@ -294,7 +294,7 @@ def test_a_last_item_that_was_never_ticked_off_is_over() -> None:
 
 
 def test_tests_that_pass_end_a_broken_build_that_was_mended() -> None:
-    """Without an edit in between the tests may be of another part."""
+    """A broken build stays a blocker until tests pass after an edit; tests that pass without an edit do not end it."""
     broken = Thread().user("Add the ring.").bash("go build ./...", "ships.go:3:1: undefined: ring", failed=True)
     broken.bash("go test ./tides", "ok tides 0.2s")
     assert len(ENGINE.working_state(broken.messages).blockers) == 1
@@ -304,7 +304,7 @@ def test_tests_that_pass_end_a_broken_build_that_was_mended() -> None:
 
 @pytest.mark.parametrize("result", ["<tool_use_error>Sibling tool call errored</tool_use_error>", f"{REFUSED}not now"])
 def test_a_command_that_never_ran_is_no_check(result: str) -> None:
-    """Neither does it fail, nor does it pass."""
+    """A command that never ran neither adds nor ends a blocker, and is no step that passed."""
     thread = Thread().user("Mend the ring, please.").bash("pytest -q", "E assert 1 == 2", failed=True)
     before = ENGINE.working_state(thread.messages).blockers
     state = ENGINE.working_state(

@@ -42,7 +42,7 @@ def learnt(thread: Thread, kind: MemoryType = MemoryType.PREFERENCE) -> list[Can
     ],
 )
 def test_preferences_are_in_the_third_person(message: str, preference: str) -> None:
-    """They have as few of the user's words as needed."""
+    """A message is rephrased as a preference in the third person, with only the words that it needs."""
     assert preference_sentence(message) == preference
 
 
@@ -75,7 +75,7 @@ def test_one_time_requests_are_no_preferences(message: str) -> None:
 
 
 def test_a_preference_inside_a_longer_message_is_found() -> None:
-    """One statement is enough."""
+    """One preference among the requests of a longer message becomes a memory about the user."""
     thread = Thread().user(
         "The importer loses the last line of the file.\nFind out why and fix it. I prefer tabs over spaces. "
         "When it is done, show me the difference."
@@ -85,7 +85,7 @@ def test_a_preference_inside_a_longer_message_is_found() -> None:
 
 
 def test_small_differences_make_one_memory() -> None:
-    """Of several wordings the newest stays; the opposite is another preference."""
+    """Several wordings of one preference give one memory; its opposite is another preference."""
     thread = Thread()
     for request in (
         "From now on always use `uv run pytest -x`.",
@@ -105,7 +105,7 @@ def test_small_differences_make_one_memory() -> None:
 
 @pytest.mark.parametrize("tier", list(Tier))
 def test_a_preference_repeated_in_another_thread_is_the_same_memory(tier: Tier) -> None:
-    """It is one memory also months later."""
+    """A preference stored months ago and stated again in another thread is kept, and the new one is skipped."""
     stored = "Prefers tabs over spaces."
     memory = Memory("m", MemoryType.PREFERENCE, stored, (), "facts/p.md", "2026-01-01", "2026-01-01")
     changes = decide(learnt(Thread().user("I prefer tabs over spaces")), (memory,), tier).changes
@@ -150,7 +150,7 @@ def test_a_rule_stated_as_the_agent_breaks_it_is_a_mistake(stopped: str) -> None
     ],
 )
 def test_only_choices_between_alternatives_become_memories(question: str, answer: str, expected: str | None) -> None:
-    """A step allowed or refused, and a question in return, give none."""
+    """An answer is a memory if it chooses between alternatives, not if it permits, is vague, or asks in return."""
     thread = Thread().call(
         "AskUserQuestion", {"questions": [{"question": question}]}, f'answers: "{question}"="{answer}"'
     )
@@ -171,7 +171,7 @@ def test_only_choices_between_alternatives_become_memories(question: str, answer
     ],
 )
 def test_a_value_alone_is_a_wish_in_a_lasting_frame_or_beside_another(sentence: str, preference: str) -> None:
-    """Of a few values of which only one can hold; anything else without a verb says too little."""
+    """A value without a verb is a preference only in a lasting frame or beside the value that it is preferred to."""
     assert preference_sentence(sentence) == preference
 
 
@@ -229,7 +229,7 @@ def test_an_afterthought_is_left_out(afterthought: str) -> None:
 
 
 def test_a_choice_of_which_only_a_plan_was_written_may_change() -> None:
-    """It becomes a memory where code was edited or committed after it, or nothing at all."""
+    """A choice is no memory if only a plan was written after it; it is one if code was edited, or nothing followed."""
     asked = {"questions": [{"question": "Should ships be sorted by name or by length?"}]}
     answer = 'answers: "Should ships be sorted by name or by length?"="By name"'
 

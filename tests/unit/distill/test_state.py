@@ -67,7 +67,7 @@ def test_a_task_of_any_length_fits() -> None:
 
 
 def test_state_of_real_work_names_task_steps_files_and_decisions() -> None:
-    """They are read from the task list, edits, commands and the user's messages."""
+    """Task, completed and next steps, open files and blockers of a sample session are all in its working state."""
     state = ENGINE.working_state(logger_fix().messages)
     assert state.current_task.endswith("(now: Write a regression test)")
     assert "don't touch the public makeLogger signature" in state.current_task
@@ -209,7 +209,7 @@ def test_the_task_stays_where_only_the_plan_changed() -> None:
 
 
 def test_a_short_request_that_says_please_is_a_request() -> None:
-    """Only the bare word is a yes."""
+    """A bare "Please." or "yes please!" is an approval; "please" before a request makes it no approval."""
     assert cue_phrases.opens_task("Please write the announcement for the new release")
     assert cue_phrases.is_approval("yes please!")
     assert cue_phrases.is_approval("Please.")
@@ -276,25 +276,25 @@ def test_a_yes_without_a_proposal_decides_nothing(words: str) -> None:
 
 @pytest.mark.parametrize("words", ["mach weiter", "sí, adelante", "да, давай"])
 def test_a_word_or_two_that_name_nothing_never_replace_the_task(words: str) -> None:
-    """They are shown after the task, even if the agent asked nothing."""
+    """A message of a word or two that names nothing does not replace the task, even if the agent asked nothing."""
     thread = Thread().user(TASK).agent("The exporter is in src/export.py.").user(words)
     assert ENGINE.working_state(thread.messages).current_task.startswith(TASK)
 
 
 def test_a_short_answer_that_names_something_is_shown() -> None:
-    """A file, a flag or a number is more than a yes."""
+    """A short answer that names a file is shown with the current task."""
     thread = Thread().user(TASK).agent("Which file shall I change first?").user("src/queue.py first")
     assert "src/queue.py" in ENGINE.working_state(thread.messages).current_task
 
 
 def test_a_refusal_is_no_agreement() -> None:
-    """A refusal is a correction."""
+    """If the person refuses what the agent proposed, no decision is recorded."""
     thread = Thread().user(TASK).agent("Shall I use two queues for the exporter, one each?").user("no, stop")
     assert ENGINE.working_state(thread.messages).recent_decisions == ()
 
 
 def test_the_last_announcement_of_the_agent_is_the_next_step() -> None:
-    """It is recognised without its subject too, and however many tool calls follow it."""
+    """An act that the agent announces is the next step, however many calls follow; "Now the retries go on" is none."""
     thread = Thread().user("Move the retries of `fetcher.py` into a file").agent("Now update the fetcher's own tests.")
     for number in range(12):
         thread.call("Read", {"file_path": f"/w/app/tests/test_{number}.py"}, "retries = 3")
@@ -313,14 +313,14 @@ def test_the_last_announcement_of_the_agent_is_the_next_step() -> None:
     ],
 )
 def test_obstacles_in_other_words_are_blockers(said: str) -> None:
-    """Also at the beginning of a sentence, and where the work is blocked rather than the agent."""
+    """Other ways in which an agent says that its work is blocked also give a blocker that waits for the user."""
     thread = Thread().user("Deploy the service to staging").agent(said)
     assert ENGINE.working_state(thread.messages).blockers == (f"waiting for the user: {said}",)
 
 
 @pytest.mark.parametrize("said", ["The event loop is blocked by the parser.", "Blocked by default in the firewall."])
 def test_what_is_blocked_in_a_program_is_no_blocker(said: str) -> None:
-    """It is a finding about the code."""
+    """An agent's sentence about something blocked in a program is no blocker of the work."""
     thread = Thread().user("Find out why the service hangs").agent(said)
     assert ENGINE.working_state(thread.messages).blockers == ()
 
@@ -329,12 +329,12 @@ def test_what_is_blocked_in_a_program_is_no_blocker(said: str) -> None:
     "said", ["✅ Reviewed #30 — clean", "PR #30: reviewed, clean", "Finished reviewing #30; it is clean"]
 )
 def test_a_finished_review_in_other_words(said: str) -> None:
-    """Behind a mark, with the number first, or as what was finished."""
+    """Different wordings of a finished review are found as completed steps."""
     thread = Thread().user("Review the PRs #30-32 and merge them").agent(f"{said}.")
     assert ENGINE.working_state(thread.messages).completed_steps == (said,)
 
 
 def test_a_short_choice_between_two_is_a_decision() -> None:
-    """Also where it begins with a word that is an order elsewhere."""
+    """A short answer such as "Merge commit, not squash." is a decision, though it begins with a verb of orders."""
     thread = Thread().user("Set up the release").agent("How shall it be merged?").user("Merge commit, not squash.")
     assert ENGINE.working_state(thread.messages).recent_decisions == ("Merge commit, not squash.",)

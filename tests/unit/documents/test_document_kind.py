@@ -28,7 +28,7 @@ CLAUDE = "---\nname: deploys\ndescription: how a release is cut\nmetadata:\n  ty
     ],
 )
 def test_the_path_determines_the_kind(path: str, form: DocumentKind) -> None:
-    """The two folders have memories; conflict copies and indexes in them have none."""
+    """Markdown files in `facts/` and right in `episodes/` have memories; conflict copies and other files have none."""
     assert kind_of(path, "- a\n") is form
 
 

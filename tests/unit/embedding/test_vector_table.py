@@ -1,4 +1,4 @@
-"""The table of vectors: it answers as the plain cosines do, and its file has what is in it and nothing else."""
+"""The table of vectors: its search equals plain cosines, and its file has no removed or damaged rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def made(seed: int, rows: int, width: int = 12) -> Any:
 
 
 def test_the_nearest_are_those_of_the_plain_cosines() -> None:
-    """With threads added, removed and added again, saved and read, and filters of threads and times."""
+    """After random additions, removals and reloads, filtered searches find the vectors of the highest cosines."""
     pick = random.Random(5)
     table = Vectors(np, "m", 12)
     model: dict[str, tuple[Any, int | None]] = {}
@@ -60,7 +60,7 @@ def test_the_nearest_are_those_of_the_plain_cosines() -> None:
 
 
 def test_a_file_has_no_removed_thread_and_no_damaged_one_is_read() -> None:
-    """Nor one of another embedder."""
+    """A saved file has nothing of a removed thread; a damaged or cut file, or one of another embedder, is not read."""
     table = Vectors(np, "m", 12)
     table.add("secret-thread", [(1, 5)], made(1, 1))
     table.add("other", [(1, 5), (2, None)], made(2, 2))

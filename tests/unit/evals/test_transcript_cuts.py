@@ -38,7 +38,7 @@ def test_names(text_: str, expected: list[str]) -> None:
 
 
 def test_a_name_counts_with_its_words() -> None:
-    """A name counts on a line with the words of before; alone or among other words it occurs, but does not count."""
+    """A name counts if it is among the same words as before the cut; alone or among other words it does not."""
     cut_ = cut({"reset_parser": LINE})
     assert names_in_context("here the retry counter of reset_parser lives", cut_) == {"reset_parser"}
     for text_ in ("reset_parser", "reset_parser apple banana cherry grape lemon", "retry of reset_parser"):
@@ -139,7 +139,7 @@ def test_names_after_escaped_white_space() -> None:
 
 
 def test_baselines() -> None:
-    """The plain tail stops at the first line that does not fit; the talk skips it."""
+    """The plain-tail baseline stops at the first line over the budget; the talk-alone baseline skips that line."""
     transcript = Transcript()
     transcript.user("the first words")
     transcript.user("many words " * 100)

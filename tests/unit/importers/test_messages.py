@@ -100,7 +100,7 @@ def test_text_typed_while_a_tool_ran_follows_its_result() -> None:
 
 
 def test_a_reply_interrupted_by_a_prompt_is_two_messages() -> None:
-    """Joining them would move text across a prompt."""
+    """The parts of a reply before and after a prompt stay two messages, in this order."""
     talk = Transcript()
     talk.assistant(text("one"), reply="m")
     talk.user("wait")
@@ -109,7 +109,7 @@ def test_a_reply_interrupted_by_a_prompt_is_two_messages() -> None:
 
 
 def test_a_late_result_goes_to_its_call() -> None:
-    """Even after another reply."""
+    """A tool result that comes after another reply is moved right behind its call."""
     talk = Transcript()
     talk.assistant(call("a"))
     talk.assistant(text("meanwhile"))
@@ -131,7 +131,7 @@ def test_an_id_that_is_used_again_belongs_to_the_nearest_call() -> None:
 
 
 def test_a_call_without_a_result_gets_a_placeholder() -> None:
-    """The client was stopped; the user's text stays a message of its own."""
+    """Calls without a result get placeholder results before the user's text; verbatim messages get none."""
     talk = Transcript()
     talk.assistant(call("a"), call("b"))
     talk.user("[Request interrupted by user]")
@@ -164,7 +164,7 @@ def test_half_of_the_results() -> None:
 
 
 def test_a_call_at_the_end_or_before_another_reply_is_closed() -> None:
-    """In a session that was interrupted, and in one that was compacted there."""
+    """A call without a result gets a placeholder at the end of a session, and before the reply after a compaction."""
     talk = Transcript()
     talk.assistant(call("a"))
     talk.compaction("so far")
@@ -244,7 +244,7 @@ def test_texts_of_one_reply_given_as_strings_become_blocks() -> None:
 
 
 def test_compactions_become_past_summaries() -> None:
-    """Numbered in order, with the client's token counts; a boundary without a summary waits for one."""
+    """Compactions become numbered summaries with the client's token counts; a boundary without a summary adds none."""
     talk = Transcript()
     talk.user("hi")
     talk.compaction("first", before=500)

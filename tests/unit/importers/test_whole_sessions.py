@@ -151,7 +151,7 @@ def test_seqs_of_closed_turns_do_not_overlap(read: dict[str, list[Entry]]) -> No
 def test_compactions_are_found_with_their_summaries(
     lines: dict[str, list[dict[str, Any]]], read: dict[str, list[Entry]]
 ) -> None:
-    """All of them, with the token count that the client recorded."""
+    """Every compaction of a session is found, with its summary text, position and the client's token count."""
     for name, session in lines.items():
         past = past_summaries(read[name])
         texts = [line["message"]["content"] for line in session if line.get("isCompactSummary")]
@@ -165,7 +165,7 @@ def test_compactions_are_found_with_their_summaries(
 
 
 def test_any_cut_of_a_session_gives_the_same_entries() -> None:
-    """At random bytes and around every kind of byte, growing and in chunks."""
+    """A session read in pieces, cut at random bytes and around a line end, gives the entries of a single pass."""
     chance = random.Random(2)
     for path in SESSIONS:
         data = gzip.decompress(path.read_bytes())
@@ -187,7 +187,7 @@ def test_every_cut_of_a_short_session() -> None:
 
 
 def test_sessions_are_found_and_named() -> None:
-    """By their folder, and by the session id in their name."""
+    """Transcripts are found in their folder, and each one's session id is part of its name and in its lines."""
     assert find_transcripts([generated_files()[0].parent]) == list(generated_files())
     if real_sessions():
         assert find_transcripts([real_sessions()[0].parent]) == real_sessions()

@@ -136,7 +136,7 @@ def test_a_new_block_is_one_block(text: str) -> None:
 
 
 def test_a_text_must_not_change_following_blocks() -> None:
-    """A text that opens a fence, comment or HTML block must close it."""
+    """A change is refused if it changes the blocks around it: an open code fence, or a deletion."""
     assert rejection(b"- a\n- b\n", Add("```\ncode", after="0")) == ("breaks_out", ["0"])
     assert rejection(b"- a\n - b\n\n  text\n", Delete("1")) == ("breaks_out", ["0"])
     assert changed("- a\n- b\n", Add("```\ncode\n```", after="0")) == "- a\n\n```\ncode\n```\n\n- b\n"

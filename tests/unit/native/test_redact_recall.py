@@ -47,7 +47,7 @@ def test_recall_of_labelled_secrets(rows: Callable[[], list[Labelled]], least: f
 
 
 def test_identifiers_are_kept() -> None:
-    """Commits, UUIDs, digests and lock files have at most one hit in 10,000 lines, this project's own none."""
+    """Identifiers give at most one false hit in 10,000 lines, and this project's own lock files none."""
     lines = secrets.benign(count(340, 3_400))
     wrong = [line for _, line in lines if REDACTOR.spans(line)]
 

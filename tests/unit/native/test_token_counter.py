@@ -95,7 +95,7 @@ def test_vectors_equal_tiktoken(encoding: token_counter.Encoding) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_characters(encoding: token_counter.Encoding) -> None:
-    """Characters of Unicode 16 alone and inside a word: a sample, or under soak every one."""
+    """Characters of Unicode, alone and inside words, count as in tiktoken: a sample, or under soak every one."""
     step = campaign(29, 1)
     characters = [chr(point) for point in range(0, 0x110000, step) if not 0xD800 <= point <= 0xDFFF]
 
@@ -106,7 +106,7 @@ def test_characters(encoding: token_counter.Encoding) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_random_texts(encoding: token_counter.Encoding) -> None:
-    """Random texts of the pieces that the pre-tokenizer distinguishes."""
+    """Random texts of the pieces that the pre-tokenizer distinguishes count as in tiktoken."""
     pick = random.Random(7)
     rounds = campaign(8_000, 200_000)
 
@@ -115,7 +115,7 @@ def test_random_texts(encoding: token_counter.Encoding) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_random_ascii(encoding: token_counter.Encoding) -> None:
-    """Random texts of few kinds of ASCII characters, so that the rules interact at every distance."""
+    """Random texts of a few kinds of ASCII characters, in which the rules interact, count as in tiktoken."""
     pick = random.Random(17)
     kinds = (*"aBcD  '/\n\r\t!.-0", "'s", "'LL", "!\n/", " '", "\n  \n", "    ", "word", "HTTPServer", "12345")
     texts = []
@@ -128,7 +128,7 @@ def test_random_ascii(encoding: token_counter.Encoding) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_long_pieces(encoding: token_counter.Encoding) -> None:
-    """Words and runs longer than one merge window."""
+    """Words and runs of up to 2,000 characters, longer than one merge window, count as in tiktoken."""
     pick = random.Random(19)
     alphabets = (
         "a",
@@ -156,7 +156,7 @@ def test_long_pieces(encoding: token_counter.Encoding) -> None:
 @pytest.mark.measures("data")
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_measurement_data(encoding: token_counter.Encoding) -> None:
-    """The files of the measurement data as text: a sample, or under soak all of them."""
+    """The files of the measurement data count as in tiktoken: a sample, or under soak all of them."""
     files = shared_files("data", "*")
     for path in files[:: campaign(9, 1)]:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
@@ -178,7 +178,7 @@ def test_batches_equal_single_counts() -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_prose(encoding: token_counter.Encoding) -> None:
-    """Technical documentation, by lines and in large parts."""
+    """Technical documentation counts as in tiktoken, by lines and in parts of 32,000 characters."""
     pages = documentation()
     for page in pages[: campaign(10, len(pages))] + pages[-1:]:
         whole = page[: campaign(150_000, len(page))]
@@ -188,7 +188,7 @@ def test_prose(encoding: token_counter.Encoding) -> None:
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_whole_sessions(encoding: token_counter.Encoding) -> None:
-    """Lines of agents' transcripts."""
+    """Lines of agents' transcripts count as in tiktoken."""
     for path in all_sessions(campaign(2, 10), count=campaign(2, 1000)):
         with gzip.open(path, "rt", encoding="utf-8") as lines:
             check([line[:20_000] for line in lines][: campaign(300, 10**9)], encoding)

@@ -130,7 +130,7 @@ def test_one_word_is_a_query(index: SearchIndex, store: dict[str, Memory]) -> No
 
 
 def test_the_threshold_is_learned_from_the_store() -> None:
-    """A store that knows something about everything needs more; one that is empty or small has the least."""
+    """The threshold is the minimum for an empty index, and grows once the index has a memory for every probe."""
     assert SearchIndex().threshold() == THRESHOLD_MIN
     index = SearchIndex()
     index.add_many(memory(number, text) for number, text in enumerate(HARBOUR))
@@ -146,7 +146,7 @@ def matched(*words: str) -> list[tuple[str, float]]:
 
 
 def test_relevance_is_the_share_of_topic_words() -> None:
-    """All words give 1; of many words fewer do than their share says; a word that only looks alike counts less."""
+    """Relevance grows with the share of topic words that match; few high scores do not raise the threshold."""
     four = Topic([(word, True) for word in ("berth", "crane", "quay", "tide")])
     assert four.relevance(matched("berth", "crane", "quay", "tide")) == 1
     assert four.relevance(matched("berth", "crane")) == pytest.approx(2 / 4**0.75)
@@ -161,7 +161,7 @@ def test_relevance_is_the_share_of_topic_words() -> None:
 
 
 def test_an_episode_is_told_once() -> None:
-    """Fields that the content has, and a title that is its summary, are not repeated; others are added."""
+    """The text of an episode repeats no field or title that its content has, and adds those that it lacks."""
     content = "- Summary: Port the parser\n- Date: 2026-01-02\n- Task: make it fast"
     fields = (("Summary", "Port the parser"), ("Date", "2026-01-02"), ("Task", "make it fast"))
     place = ("episodes/2026-01.md", AT, AT)
@@ -172,7 +172,7 @@ def test_an_episode_is_told_once() -> None:
 
 
 def test_an_empty_index_has_a_threshold_until_the_first_memory() -> None:
-    """Else a recall would learn it again each time, which costs more than the search."""
+    """A threshold computed for an empty index is cached, and dropped when the first memory is added."""
     index = SearchIndex()
     known = [index.has_threshold]
     index.threshold()

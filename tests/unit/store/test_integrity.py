@@ -239,7 +239,7 @@ def test_a_collection_is_verified_once_and_stays_verified_after_writes(store: St
 
 
 def test_what_is_known_of_single_threads_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither a thread that there never was nor one that was deleted is kept; of those with an outline, the newest."""
+    """The cache of verified threads drops threads without an outline, and keeps at most the limit of the others."""
     monkeypatch.setattr(collection_checksums, "PARTS_MAX", 3)
     kept = store._verified._parts
 
@@ -261,7 +261,7 @@ def test_what_is_known_of_single_threads_is_bounded(store: Store, monkeypatch: p
 
 
 def test_the_checksum_equals_that_of_a_walk(store: Store) -> None:
-    """After puts, replacements, deletions and appends of every sort."""
+    """After puts, replacements, deletions and appends, collection checksums equal those computed from all records."""
 
     def body(w: Writer) -> None:
         for number in range(50):

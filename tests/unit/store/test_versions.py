@@ -157,7 +157,7 @@ def test_a_damaged_edit_is_named_with_the_versions_that_need_it(path: Path) -> N
 
 
 def test_an_edit_of_another_text_is_not_believed(path: Path) -> None:
-    """The edit is whole and its checksums fit, but the current record is not the one that it was made for."""
+    """Reading a version raises Damaged if its edit does not fit the current text, though all checksums are right."""
     with opened(path) as store:
         write(store, _put, _text(40))
         write(store, _put, _text(41))

@@ -30,7 +30,7 @@ def test_a_stale_buffer_that_explains_every_line_is_the_base() -> None:
 
 
 def test_a_text_that_a_save_raced_is_a_candidate() -> None:
-    """A text was at the path until the next write, though no scan has agreed on it: an editor may have loaded it."""
+    """A text that was on disk only until the next write, and never a baseline, is a merge-base candidate for a save."""
     sides = agreed_sides()
     one = BASE + "- Agent: the first of its facts\n"
     two = one + "- Agent: the second of its facts\n"

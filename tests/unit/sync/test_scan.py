@@ -109,7 +109,7 @@ def test_anything_but_a_regular_file_is_refused(root: Root, tmp_path: Path) -> N
 
 
 def test_a_refused_folder_hides_what_is_below(root: Root) -> None:
-    """Files below a refused folder may exist; a missing file in a listed folder does not."""
+    """Files below a folder that became a link are covered by its refusal; a missing file elsewhere is not."""
     write(root, "facts/user.md")
     known = scan(root, known={}).stamps
     (root.real / "facts").rename(root.real / "elsewhere")
@@ -313,7 +313,7 @@ def test_a_scan_and_reads_of_all_its_files(root: Root) -> None:
 
 
 def test_a_file_below_a_folder_named_like_a_document_is_refused_alone_too(root: Root) -> None:
-    """Whether the whole folder or the one path is scanned: the folder is refused."""
+    """A folder named like a document is refused, by a scan of all files as by a scan of one path below it."""
     write(root, "facts.md/a.md")
     seen = scan_path(root, "facts.md/a.md", known={})
     assert isinstance(seen, Refusal)

@@ -36,7 +36,7 @@ def test_a_usage_is_exact_and_later_messages_are_estimated() -> None:
 
 
 def test_the_factor_is_learnt_between_two_usages() -> None:
-    """From what both counted; system prompt and tools, which only the API sees, do not matter."""
+    """The token factor is learnt from what two usages and our count grew between them, without the system prompt."""
     first = after(thread(0), 1_000, 9_000)
     second = after(first, 2_000, 10_300)
     later = after(second, 2_100)
@@ -82,7 +82,7 @@ def test_cleared_tokens_are_subtracted_where_no_usage_has_them() -> None:
 
 @pytest.mark.parametrize("count", [-5, 2_000_000_000, "many", None, True, 1.5])
 def test_impossible_numbers_count_as_zero(count: Any) -> None:
-    """In a usage and in an edit."""
+    """An impossible number of tokens, in a usage or in a context edit, counts as zero."""
     assert context_window_usage.tokens_of({"input_tokens": 70, "output_tokens": count}) == 70
     state = after(thread(0), 9_000, None, {"type": "x", "cleared_input_tokens": count})
     assert context_window_usage.live_tokens(state) == 9_000

@@ -70,7 +70,7 @@ UNUSUAL = (
 
 
 def test_messages_are_made_without_the_rest_of_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    """They are those of whole entries, of generated sessions and of unusual lines, and no entry is opened whole."""
+    """Messages made from stored entries equal those of fully opened entries, without any entry being opened fully."""
     redactor = Redactor()
     sessions = [plan_chunk(generate(number).data, first_line=1, final=True).entries for number in range(3)]
     for entries in [*sessions, (*sessions[0], MARK, *UNUSUAL)]:
@@ -91,7 +91,7 @@ def test_fields_of_an_unknown_shape_are_read_as_they_are() -> None:
 
 @pytest.mark.parametrize("kind", EntryKind)
 def test_an_entry_that_is_no_speech_is_not_decoded(kind: EntryKind) -> None:
-    """Where its kind does not stand first it is decoded, and damage is raised for any."""
+    """An entry that is no speech gives None, unless its kind is not its first field; a damaged one raises Damaged."""
     record = entry_record(Entry(kind=kind, id="a", role="user", content="hello"))
     data = seal(record, Redactor()).data
     found = speech_entry("t", 7, data)

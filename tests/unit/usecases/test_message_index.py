@@ -143,7 +143,7 @@ def test_a_saved_index_is_used_and_not_built_again(tmp_path: Path, monkeypatch: 
 
 
 def test_the_segments_of_a_build_are_merged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not at a stop, which must not take long; but then at the next save, also where nothing has changed."""
+    """A save with `merge=False` leaves a build's segments apart; the next plain save merges them into one."""
     monkeypatch.setattr(message_index_of_one_space, "STEP_ENTRIES", 2)
     monkeypatch.setattr(message_index_of_one_space, "BUFFER_MAX", 2)
     with opened(tmp_path / "store") as store:

@@ -56,7 +56,7 @@ def text(store: Store, path: str = PATH) -> str | None:
 
 
 def test_a_memory_that_says_something_else_by_now_is_left_alone(store: Store) -> None:
-    """Changing or deleting a memory is refused if its words changed since they were read, and works after that."""
+    """Changing or deleting a memory is refused if its words changed since they were read; read again, it is changed."""
     with store.reader("default") as reader:
         [memory_id] = [held for held, _ in _blocks(store) if "pilot" in memory_changes.get(reader, held).content]
         seen = memory_changes.get(reader, memory_id)

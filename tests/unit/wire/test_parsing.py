@@ -152,14 +152,14 @@ def test_any_json_is_parsed_or_refused_with_a_field(value: Any) -> None:
 
 
 def test_a_rule_of_a_query_as_a_whole_is_said_in_its_own_words() -> None:
-    """A query is no body, and the sentence is that of the rule."""
+    """A broken rule about two query parameters is reported with the rule's own sentence."""
     with pytest.raises(ValidationError) as refused:
         wire.parse_query(wire.MessagesQuery, {"last": "1", "after": "1"})
     assert refused.value.message == "give `after` or `last`, not both"
 
 
 def test_a_rule_that_lists_what_is_allowed_is_said_whole() -> None:
-    """All tiers are named, however long the unknown one is."""
+    """The error for an unknown tier lists all allowed tiers, and cuts an overlong name."""
     with pytest.raises(ValidationError, match="excerpts, tail, and not 'nowhere") as refused:
         wire.parse_query(wire.ContextQuery, {"format": "text", "tiers": "notes," + "nowhere" * 25})
     assert len(refused.value.message) < 320

@@ -234,7 +234,7 @@ _BRIEF_WORDS = 2
 
 
 def _has(pattern: re.Pattern[str], marks: tuple[str, ...], sentence: str) -> bool:
-    """True if a pattern is in a sentence. Most have none of its marks, which is found in a tenth of the time.
+    """True if a pattern is in a sentence; the pattern is only tried if one of its `marks` is in the sentence.
 
     Letters that are no ASCII may be another case of one that is, so such a sentence is always searched.
     """

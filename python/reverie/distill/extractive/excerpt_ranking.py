@@ -215,7 +215,7 @@ class _Picker:
         return list_names(last_lines, self._worth, shown | self._stays, budget)
 
     def _filling(self, budget: int) -> Iterator[tuple[Line, int]]:
-        """Yield lines that name nothing for the tokens that are left, those of files shown already first, newest first.
+        """Yield lines without names for the tokens that are left: those of already shown files first, newest first.
 
         Example: `return total` says nothing alone, but beside the other lines of its function it completes them.
         """

@@ -53,7 +53,7 @@ class _Change(NamedTuple):
 
 
 class LaterCommits:
-    """The commits of a thread, by what they say of the work before them."""
+    """The commits of a thread, found by the names and paths of earlier work that they correct, move or delete."""
 
     def __init__(self, facts: ThreadFacts, ids: Mapping[str, str]) -> None:
         """Read the commits that git confirmed; `ids` are those that they have at the end, empty for unknown ones."""

@@ -304,7 +304,7 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
 
 
 def _first_part(text: str) -> str:
-    """Return a long wish up to its first full stop: what is behind it explains."""
+    """Return a long wish only up to its first full stop, a short one whole: the sentences behind it explain."""
     return text.split(". ", 1)[0] if len(text) > _SHOWN else text
 
 

@@ -137,7 +137,7 @@ def _current_state(facts: ThreadFacts) -> list[str]:
 
 
 def _findings(facts: ThreadFacts) -> list[str]:
-    """Return what was found out, and behind it what else was stated, without what is a decision's reason."""
+    """Return the agent's findings as lines, then its other statements, without those that are a decision's reason."""
     made = [mark for mark in facts.decisions if not mark.by_user]
     reasons = {id(mark) for mark in _reasons(facts, made)}
     found = [mark for mark in facts.findings if id(mark) not in reasons]
