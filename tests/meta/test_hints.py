@@ -35,7 +35,7 @@ def _hints(source: str) -> Iterator[str]:
 
 
 def _texts(source: str) -> Iterator[str]:
-    """Yield every string of a module of the command line, with its docstrings: they are the help."""
+    """Yield every string of a module of the command line, docstrings included, since they are its help texts."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             yield _text(node)
@@ -69,7 +69,7 @@ def _unknown_settings(text: str) -> list[str]:
 
 
 def _text(node: ast.AST) -> str:
-    """Return the constant text of an expression, also of one branch beside the other."""
+    """Return the constant text of an expression; the texts of a condition's branches are joined."""
     match node:
         case ast.Constant(value=str(text)):
             return text

@@ -26,7 +26,7 @@ law = settings(max_examples=campaign(120, 10_000), deadline=None)
 @law
 @given(st.lists(TEXT, max_size=8), st.lists(TEXT, max_size=8))
 def test_every_id_is_kept_once_or_dropped(old: list[str], new: list[str]) -> None:
-    """For any texts; and an unchanged document keeps all ids in place."""
+    """An alignment keeps or deletes every old id exactly once; an unchanged document keeps all ids in order."""
     blocks = [(str(index), text) for index, text in enumerate(old)]
     aligned = align(blocks, new)
 
@@ -38,7 +38,7 @@ def test_every_id_is_kept_once_or_dropped(old: list[str], new: list[str]) -> Non
 @law
 @given(PIECES, st.lists(st.tuples(st.integers(0, 20), PIECES, st.integers(0, 4)), max_size=4))
 def test_changes_can_be_undone(document: str, plan: list[tuple[int, str, int]]) -> None:
-    """The result is what the edits state, and the inverse restores the bytes; else nothing is applied."""
+    """Block changes have the stated result and an inverse that restores every byte, or are refused as a whole."""
     data = document.encode()
     old = [(str(number), block.start, block.end) for number, block in enumerate(parse(data))]
     changes: list[Change] = [
@@ -66,7 +66,7 @@ def test_changes_can_be_undone(document: str, plan: list[tuple[int, str, int]]) 
 @law
 @given(st.text("ab\n", max_size=12), st.lists(st.tuples(st.text("ab\n", max_size=3), TEXT), max_size=12))
 def test_patches_equal_plain_search_and_replace(text: str, patches: list[tuple[str, str]]) -> None:
-    """Each text occurs once and apart from the others, or the patch is refused for that reason."""
+    """Patches equal a plain replacement where each old text occurs once and none overlap; else they are refused."""
     places = [[at for at in range(len(text)) if old and text.startswith(old, at)] for old, _ in patches]
     if any(len(offsets) != 1 for offsets in places):
         with pytest.raises(ValidationError):

@@ -86,7 +86,7 @@ def written(words: Wording) -> tuple[str, ...]:
 
 
 def says(item: Item, words: Wording) -> bool:
-    """Assert that an item has these words: tags and text of a fact; title, tags and every word of an episode."""
+    """Return True if an item has these words: tags and text of a fact; title, tags and all words of an episode."""
     if tuple(dict.fromkeys(item.tags)) != written(words):
         return False
     if item.type.value != "episode":
@@ -237,7 +237,7 @@ def test_refreshing_twice_changes_nothing(path: str, text: str, summary: str | N
 @settings(max_examples=count(100, 5000), deadline=None)
 @given(st.data(), documents())
 def test_what_is_said_already_changes_nothing(data: st.DataObject, text: str) -> None:
-    """An update with an item's own words, and an empty change, leave every byte."""
+    """An update of items to their own words, and a plan without changes, leave every byte as it is."""
     path = data.draw(st.sampled_from([FACTS, EPISODES]))
     items = parse_document(path, text).items
     assume(items)
@@ -252,7 +252,7 @@ def test_what_is_said_already_changes_nothing(data: st.DataObject, text: str) ->
 @given(path=st.sampled_from([FACTS, EPISODES]), before=documents(), after=documents(), cut=st.integers(0, 400))
 @settings(max_examples=count(300, 20_000))
 def test_a_text_parses_alike_beside_an_earlier_one(path: str, before: str, after: str, cut: int) -> None:
-    """A text that was parsed beside another, of which it may share both ends, is as one that was parsed alone."""
+    """A text parses alike at a path that was parsed with another text before and at a path that was not."""
     texts = [before, before[:cut] + after + before[cut:], before[:cut] + before[cut + 5 :], before]
     for number, text in enumerate(texts):
         found = parse_source(path, text)

@@ -34,7 +34,7 @@ law = settings(max_examples=campaign(100, 5000), deadline=None)
 @law
 @given(VALUES)
 def test_canonical_equals_the_rfc8785_reference(value: Any) -> None:
-    """The same bytes as the reference implementation, and their hash."""
+    """Canonical JSON has the same bytes and hash as the reference implementation's."""
     expected = rfc8785.dumps(value)
 
     assert canonical(value) == expected
@@ -44,7 +44,7 @@ def test_canonical_equals_the_rfc8785_reference(value: Any) -> None:
 @law
 @given(VALUES, st.randoms(use_true_random=False))
 def test_canonical_does_not_depend_on_spelling(value: Any, random: Any) -> None:
-    """Text form, indentation, escapes and the order of keys do not matter."""
+    """Canonical JSON is the same for any indentation, escapes and order of keys in the text."""
 
     def shuffled(inner: Any) -> Any:
         if isinstance(inner, dict):
@@ -82,7 +82,7 @@ def test_checking_agrees_with_python(data: bytes) -> None:
 @law
 @given(TEXT, st.sampled_from(["o200k_base", "cl100k_base"]))
 def test_counts_are_those_of_tiktoken(text: str, encoding: token_counter.Encoding) -> None:
-    """For any text, alone and in a batch."""
+    """Token counts of any text are those of tiktoken, alone and in a batch."""
     reference = oracle(encoding)
     for variant in (text, f"x{text} y", f"{text}\n{text}"):
         assert token_counter.count(variant, encoding) == len(reference.encode_ordinary(variant))
@@ -118,7 +118,7 @@ SECRETIVE = st.lists(
     st.lists(st.sampled_from(["ab", "image", "by", "REDACTED", "password"]), max_size=2),
 )
 def test_redaction_by_key_names_is_idempotent(value: Any, literals: list[str]) -> None:
-    """For any keys, and with any known secret values."""
+    """Redacting a value with any keys and any known secrets a second time changes nothing."""
     redactor = Redactor(literals)
     once, _ = redactor.value(value)
 
@@ -128,7 +128,7 @@ def test_redaction_by_key_names_is_idempotent(value: Any, literals: list[str]) -
 @law
 @given(st.lists(st.sampled_from(["sk-ant-", "a1B2c3D4e5F6g7H8i9", " ", "token=", '"', "[REDACTED:", "x]", "é", "\n"])))
 def test_redaction_of_text_is_idempotent(pieces: list[str]) -> None:
-    """For any text made of beginnings of secrets."""
+    """Redacting a text of any beginnings of secrets a second time changes nothing."""
     once = REDACTOR.text("".join(pieces))
 
     assert REDACTOR.text(once) == once
@@ -151,7 +151,7 @@ def test_blocks_join_to_the_document(pieces: list[str]) -> None:
     st.dictionaries(st.text("abc", min_size=1, max_size=2), st.text("xyz ", max_size=8)), st.text("xyz ", max_size=6)
 )
 def test_ranking_depends_only_on_the_current_documents(texts: dict[str, str], query: str) -> None:
-    """Not on the order of insertion or on removed ones; a larger limit extends the same results."""
+    """Ranking does not depend on insertion order or removed documents; a larger limit only adds results."""
     forward, backward = Index(), Index()
     for id_, text in texts.items():
         forward.add(id_, text)

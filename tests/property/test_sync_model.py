@@ -15,7 +15,7 @@ STEPS = 50
 
 
 class SyncMachine(RuleBasedStateMachine):
-    """Each rule is one act of a person, an agent, the clock or the daemon; `Model.settles` checks the laws."""
+    """State machine: each rule is one act of a person, agent, clock or daemon; `Model.settles` checks the laws."""
 
     model: Model
 

@@ -1,4 +1,4 @@
-"""A `Compute` over the fake jobs, and what must be true after each test of it."""
+"""A compute process with fake jobs, and the check after each test that none of its children is left."""
 
 from __future__ import annotations
 

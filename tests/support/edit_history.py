@@ -26,7 +26,7 @@ class Piece:
 
     @property
     def text(self) -> str:
-        """Return the document of these blocks."""
+        """Return the block's markdown: its list mark and its words on one line."""
         between = "" if self.words and self.words[0][0] in CHARACTERS else " "
         return f"{self.mark}{between.join(self.words)}\n"
 
@@ -82,7 +82,7 @@ class Writer:
         blocks.insert(self.pick.randint(0, len(blocks)), block)
 
     def split(self, blocks: list[Piece]) -> None:
-        """Split one block; the longer part continues it."""
+        """Split one block into two; the longer part keeps the origin, the shorter one is new."""
         at = self.pick.randrange(len(blocks))
         block = blocks[at]
         cut = self.pick.randint(1, max(1, len(block.words) - 1))

@@ -49,7 +49,7 @@ class FaultBatches:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def end(self, *, errored: int = 0, expired: int = 0, twice: bool = False) -> None:
-        """End all batches; the first requests of each are errored or expired, the others answered, or all `twice`."""
+        """End all batches: each one's first requests are errored or expired; with `twice` every result is repeated."""
         with self._lock:
             for batch in self.all:
                 if batch.results is None:
@@ -61,7 +61,7 @@ class FaultBatches:
                     batch.results *= 1 + twice
 
     def serve(self, connection: Connection) -> None:
-        """Answer one call about a batch."""
+        """Answer one HTTP call about batches: create, list, state, results or cancellation."""
         seen = connection.seen
         path = seen.path.partition("?")[0].removeprefix("/v1/messages/batches").strip("/")
         with self._lock:

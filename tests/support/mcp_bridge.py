@@ -94,7 +94,7 @@ class BridgeProcess:
         return answer["result"]
 
     def end(self) -> tuple[int, list[bytes], bytes]:
-        """Close its input; return exit code, lines that nobody received, and what is on standard error."""
+        """Close the process's input; return its exit code, unread lines, and standard error."""
         assert self.process.stdin is not None
         assert self.process.stderr is not None
         self.process.stdin.close()
@@ -105,7 +105,7 @@ class BridgeProcess:
 
 @contextmanager
 def bridge(env: Mapping[str, str], folder: Path, *, stateless: bool = False) -> Iterator[BridgeProcess]:
-    """Yield a running bridge in a folder; it must end by itself, with nothing printed that is no answer."""
+    """Yield a running bridge; when its input is closed it must end by itself with exit code 0 and no unread line."""
     with subprocess.Popen(
         [PROGRAM, "mcp"],
         env=dict(env),

@@ -1,4 +1,4 @@
-"""Labelled secrets, ordinary texts and identifiers, and the coverage of a redactor."""
+"""Labelled secrets, ordinary texts and identifiers, and how many secrets a redactor covers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Labelled(NamedTuple):
 
     @property
     def held_out(self) -> bool:
-        """Return True for a third of the rules, chosen by name: the estimate for services without a detector."""
+        """True for a third of the rules, chosen by a hash of the name, to estimate services without an own detector."""
         return hashlib.sha256(self.rule.encode()).digest()[0] % 3 == 0
 
 
@@ -50,13 +50,13 @@ def is_covered(row: Labelled, spans: Callable[[str], Iterable[tuple[int, int, st
 
 
 def coverage(rows: Iterable[Labelled], spans: Callable[[str], Iterable[tuple[int, int, str]]]) -> tuple[int, int]:
-    """Return how many secrets are fully covered, of how many."""
+    """Return how many secrets are fully covered by a redactor's spans, and how many there are."""
     results = [is_covered(row, spans) for row in rows]
     return sum(results), len(results)
 
 
 def gitleaks() -> list[Labelled]:
-    """Return the true cases that have a span."""
+    """Return the labelled secrets of the gitleaks cases that are true and have a position."""
     rows = shared_rows(GITLEAKS)
     return [
         Labelled(row["rule"], row["text"], row["start"], row["start"] + row["len"])
@@ -113,7 +113,7 @@ def prose() -> list[str]:
 
 
 def _names(pick: random.Random) -> Iterator[tuple[str, str]]:
-    """Return one line of each kind with a commit, a UUID or a digest."""
+    """Yield the kind and text of lines with a commit, a UUID or a digest, one of each kind."""
 
     def hexadecimal(length: int) -> str:
         return "".join(pick.choices(_HEX, k=length))

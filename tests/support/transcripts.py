@@ -21,7 +21,7 @@ def text(words: str) -> dict[str, Any]:
 
 
 def call(name: str, **tool_input: Any) -> dict[str, Any]:
-    """Return a tool call whose id is its name, for readable tests."""
+    """Return a tool call whose id is the tool's name, for readable tests."""
     return {"type": "tool_use", "id": name, "name": "Bash", "input": tool_input}
 
 
@@ -82,7 +82,7 @@ def thread_entries(data: bytes) -> list[Entry]:
 
 
 def _concatenated(first: ChunkPlan, rest: ChunkPlan) -> ChunkPlan:
-    """Return two consecutive plans as one."""
+    """Return the plans of two consecutive chunks as the plan of both together."""
     return ChunkPlan(
         first.entries + rest.entries,
         first.consumed + rest.consumed,

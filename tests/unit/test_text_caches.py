@@ -40,7 +40,7 @@ def traced(work: Callable[[], object]) -> tuple[int, int]:
 
 
 def test_a_text_is_made_once_until_the_caches_are_cleared() -> None:
-    """Its other arguments count too."""
+    """A text cache computes each text once for the same arguments, until the caches are cleared."""
     calls = []
 
     @text_cache(bytes_max=BYTES_MAX, entry_bytes=100, char_bytes=1)
@@ -57,7 +57,7 @@ def test_a_text_is_made_once_until_the_caches_are_cleared() -> None:
 
 @pytest.mark.parametrize("length", [1, 100, 5_000])
 def test_a_cache_never_has_more_than_its_bytes(length: int) -> None:
-    """With short texts and with long ones, which an `lru_cache` would not tell apart."""
+    """A text cache stays within its bytes, for short texts and for long ones."""
 
     @text_cache(bytes_max=BYTES_MAX, entry_bytes=250, char_bytes=3)
     def doubled(text: str) -> str:
@@ -71,7 +71,7 @@ def test_a_cache_never_has_more_than_its_bytes(length: int) -> None:
 
 
 def test_one_text_beyond_the_bound_is_the_only_one() -> None:
-    """The next one drops it."""
+    """A text larger than the whole cache is kept alone, and is dropped by the next one."""
     doubled = text_cache(bytes_max=BYTES_MAX, entry_bytes=100, char_bytes=1)(lambda text: text + text[:-1])
 
     def fill() -> None:
@@ -96,7 +96,7 @@ CACHES: dict[str, tuple[Callable[[str], object], int, int]] = {
 @pytest.mark.parametrize("name", CACHES)
 @pytest.mark.parametrize("words", [5, 15])
 def test_an_entry_is_as_large_as_it_is_said_to_be(name: str, words: int) -> None:
-    """The bytes that a cache counts are those that it has, so that its bound is one."""
+    """The bytes that a cache counts for its entries are about those that they take."""
     make, entry_bytes, char_bytes = CACHES[name]
     pick = random.Random(words)
     texts = [text_of(pick, words) for _ in range(60)]

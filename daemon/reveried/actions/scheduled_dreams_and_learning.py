@@ -46,7 +46,7 @@ def register_scheduled_jobs(services: Services) -> None:
 
 
 async def dream_by_schedule(services: Services, space: str, token_budget: int | None) -> None:
-    """Dream; one that fails is recorded among the dreams, since no caller waits for its answer."""
+    """Make a scheduled dream; a failed one is recorded among the dreams, since no caller waits for its answer."""
     try:
         outcomes: dict[str, Outcome] = {}
         entries: list[BatchEntry] = []

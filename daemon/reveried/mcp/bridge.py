@@ -94,7 +94,7 @@ class Bridge:
             self._cancel(number)
 
     def take(self, line: bytes) -> None:
-        """Answer one line."""
+        """Answer one line of the client, which is one message."""
         request = None
         number = None
         try:

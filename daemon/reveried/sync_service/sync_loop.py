@@ -70,7 +70,7 @@ class UpkeepTimers:
 
     @property
     def due(self) -> float | None:
-        """Time (ms) at which baselines or projections have to be written next, or None."""
+        """Time (seconds of the loop's clock) at which baselines or projections have to be written next, or None."""
         times = (self._projections_due, self._baselines_due)
         return min((time for time in times if time is not None), default=None)
 

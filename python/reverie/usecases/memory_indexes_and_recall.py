@@ -132,7 +132,7 @@ class MemoryIndex:
         return self._index.has_threshold
 
     def learn_threshold(self) -> None:
-        """Learn the threshold below which nothing is answered, unless it is known. Raises OSError."""
+        """Learn the threshold below which a recall shows nothing, unless it is known. Raises OSError."""
         self._index.threshold()
 
     def ids(
@@ -383,5 +383,5 @@ def _batches(items: Iterable[T]) -> Iterator[list[T]]:
 
 
 def operation_checksum(reader: Reader, number: int) -> str | None:
-    """Return the checksum of an operation's record, or None where it is not there."""
+    """Return the checksum of an operation's record, None if there is none, and the empty text for operation 0."""
     return reader.record_checksum(Kind.OPERATION, (number,)) if number > 0 else ""

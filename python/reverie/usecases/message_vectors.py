@@ -169,7 +169,7 @@ class SimilarMessages:
     """The vectors of a store. Thread-safe: steps, savings and purges take turns, a search waits for none of them."""
 
     def __init__(self, store: Store, embedder: Callable[[], Embedder], path_of: Callable[[str], Path | None]) -> None:
-        """Use an embedder, opened when it is needed first; `path_of` returns the file of a space, None: none is."""
+        """Take a store and an embedder, opened at its first use; `path_of` returns a space's file, None for no file."""
         self._store = store
         self._open = embedder
         self._path_of = path_of

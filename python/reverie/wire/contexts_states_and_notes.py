@@ -72,11 +72,11 @@ class RequestFragment(Reply):
     betas: list[str] = field(default_factory=list)
 
     def keys(self) -> tuple[str, ...]:
-        """Return the four names of the fragment."""
+        """Return the four field names of the fragment."""
         return self.__struct_fields__
 
     def __getitem__(self, name: str) -> Json:
-        """Return the value of one of them. Raises KeyError."""
+        """Return the value of the field `name`. Raises KeyError for any other name."""
         if name not in self.__struct_fields__:
             raise KeyError(name)
         return getattr(self, name)

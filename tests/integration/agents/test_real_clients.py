@@ -96,7 +96,7 @@ def test_claude_code_is_recorded_and_gets_its_memory_back(models: ModelServer, t
 def test_a_cleared_session_of_claude_code_names_the_one_before(
     models: ModelServer, tmp_path: Path, project: Path
 ) -> None:
-    """After `/clear` the second session names the first one, is recorded apart and begins with its state."""
+    """After `/clear` the second session names the first one, is recorded apart and begins with the working state."""
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = claude_code(tmp_path, models)
         client.install(daemon)
@@ -115,7 +115,7 @@ def test_a_cleared_session_of_claude_code_names_the_one_before(
 
 @needs(CLAUDE)
 def test_an_automatic_compaction_is_followed_by_the_memory(models: ModelServer, tmp_path: Path, project: Path) -> None:
-    """After an automatic compaction Claude Code's next request has its summary and the messages from Reverie."""
+    """After an automatic compaction Claude Code's next request has its summary and Reverie's excerpts."""
     with running_daemon() as daemon, Reverie(daemon.socket) as reverie:
         client = claude_code(tmp_path, models)
         client.install(daemon)

@@ -40,7 +40,7 @@ def opened(daemon: Daemon, folder: Path, *, stateless: bool, **capabilities: Any
 
 @pytest.mark.parametrize("stateless", [False, True])
 def test_resources_are_listed_and_read(daemon: Daemon, client: Client, tmp_path: Path, *, stateless: bool) -> None:
-    """Working state, notes and index of the client's thread, and every document."""
+    """Working state, notes and index of the client's thread, and every document, are listed as resources and read."""
     client.put_document(PATH, TEXT)
     with opened(daemon, tmp_path, stateless=stateless) as agent:
         listed = {item["uri"]: item for item in agent.ask("resources/list")["result"]["resources"]}

@@ -1,4 +1,4 @@
-"""Sync that stopped since files are missing deletes nothing by mistake; a save that is no text stops no other."""
+"""A stopped sync: no unintended deletion, and a save that is not text does not stop the sync of other files."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_what_was_forgotten_comes_back_when_it_is_remembered(client: Client) -> 
 
 
 def test_no_undo_takes_a_purge_back(client: Client) -> None:
-    """After a purge no operation that made or deleted the memory can be undone, and its words are not learnt again."""
+    """After a purge no operation that made or deleted the memory is offered for an undo; it is not learnt again."""
     text, _ = SAID_AGAIN[0]
     neighbour = client.remember(wire.CreateMemory("Deployments are announced in the harbour channel"))
     before = client.operations().items[0].id
@@ -179,7 +179,7 @@ def test_a_rollback_takes_forgetting_and_candidates_back(client: Client) -> None
 
 @pytest.fixture
 def candidate(client: Client) -> wire.Candidate:
-    """A candidate that waits since it is near to what was forgotten."""
+    """A candidate that waits for a person because its words are near to a forgotten memory."""
     text, other = SAID_AGAIN[0]
     learn(client, text)
     client.forget(client.memories().items[0].id)
@@ -190,7 +190,7 @@ def candidate(client: Client) -> wire.Candidate:
 def test_a_candidate_is_accepted_and_undone(
     daemon: Daemon, space: str, client: Client, candidate: wire.Candidate
 ) -> None:
-    """Its memory is a person's from then on, with the origin of its words; undo lets it wait again."""
+    """An accepted candidate becomes a memory with a person's trust and its provenance; an undo lets it wait again."""
     (change,) = candidate.changes
     assert (change.action, change.type, candidate.state) == ("ADD", "preference", "waiting")
     assert change.provenance["thread"].startswith("thr_")
@@ -214,7 +214,7 @@ def test_a_candidate_is_accepted_and_undone(
 
 
 def test_a_rejected_candidate_is_not_asked_again(client: Client, candidate: wire.Candidate) -> None:
-    """The next session that says the same brings nothing; undo lets it wait again."""
+    """A rejected candidate does not wait again when a session says the same; an undo lets it wait again."""
     decided = client.reject_candidate(candidate.id)
     assert client.candidates().items == []
     assert client.candidates(state="rejected").items[0].decided_by == "owner"
@@ -227,7 +227,7 @@ def test_a_rejected_candidate_is_not_asked_again(client: Client, candidate: wire
 def test_an_agent_decides_nothing(
     daemon: Daemon, owner: Client, space: str, client: Client, candidate: wire.Candidate
 ) -> None:
-    """Text from outside could ask the agent that reads it to accept it."""
+    """An agent's token can read a candidate, but neither accept nor reject it."""
     token = owner.create_token(space, agent="coder").token
     with Client(daemon.socket, token=token) as agent:
         assert agent.candidate(candidate.id) == candidate
@@ -238,7 +238,7 @@ def test_an_agent_decides_nothing(
 
 
 def test_a_change_of_a_persons_memory_waits(client: Client) -> None:
-    """Accepted it is made, and the memory is a person's as before; where the words are others by now it is refused."""
+    """A change of a person's memory waits; accepting it makes the change, or is refused if the memory has new words."""
     mine = client.remember(
         wire.CreateMemory("Wants agents to always answer in German.", type="preference", author="person")
     )
@@ -259,7 +259,7 @@ def test_a_change_of_a_persons_memory_waits(client: Client) -> None:
 
 
 def test_a_newer_wish_takes_the_place_of_its_opposite(client: Client) -> None:
-    """The memory keeps its id and history, and an undo brings the older words back."""
+    """A memory gets the words of a newer wish that excludes it, and keeps its id; an undo restores the older words."""
     learn(client, "Please always use tabs.", "From now on reply in German.")
     (old,) = [memory for memory in client.memories().items if "tabs" in memory.content]
     changed = learn(client, "From now on spaces, not tabs.")
@@ -272,7 +272,7 @@ def test_a_newer_wish_takes_the_place_of_its_opposite(client: Client) -> None:
 
 
 def test_a_wish_that_may_be_over_waits(client: Client) -> None:
-    """Both are kept; accepted, the older one goes."""
+    """Of two wishes that may exclude each other both are kept; accepting the candidate deletes the older one."""
     learn(client, "Always use tabs in Makefiles.")
     (waiting,) = learn(client, "Never use tabs.").waiting
     assert len(contents(client)) == 2
@@ -283,7 +283,7 @@ def test_a_wish_that_may_be_over_waits(client: Client) -> None:
 
 
 def test_a_pasted_wish_waits_until_a_person_wants_it(client: Client) -> None:
-    """It is in no memory before; accepted, it is one, and quoted again it is not asked again."""
+    """A pasted wish is no memory until a person accepts it, and does not wait again when it is pasted again."""
     quoted = "Please look at this comment.\n> Always answer with a diagram."
     (waiting,) = learn(client, quoted).waiting
     assert contents(client) == set()
@@ -294,7 +294,7 @@ def test_a_pasted_wish_waits_until_a_person_wants_it(client: Client) -> None:
 
 
 def test_wishes_in_other_languages_stand_beside_each_other(client: Client) -> None:
-    """Two quoted wishes are two memories."""
+    """Two different wishes quoted in German become two memories."""
     learn(client, "Ab jetzt immer auf Deutsch antworten.", "Schreib bitte immer kurze Sätze.")
     assert len(contents(client)) == 2
 
@@ -307,7 +307,7 @@ def test_an_unknown_candidate_is_not_found(client: Client) -> None:
 
 
 def test_no_context_says_what_was_forgotten(client: Client, tmp_path: Path) -> None:
-    """The lines of digest and summary that have all of its words are left out; undo brings them back."""
+    """A digest's line with all words of a forgotten memory is left out of contexts; an undo brings it back."""
     thread = str(import_file(client, session_file(tmp_path, 3, turns=8)).thread)
     client.distill(thread)
     digest = client.digest(thread).text
@@ -323,7 +323,7 @@ def test_no_context_says_what_was_forgotten(client: Client, tmp_path: Path) -> N
 
 
 def test_purged_words_are_in_no_candidate(client: Client, candidate: wire.Candidate) -> None:
-    """A purge of the memory removes the candidates that repeat its words, and the words of the forgetting."""
+    """A purge removes candidates that repeat the memory's words, and those words are not learnt again."""
     (change,) = candidate.changes
     assert change.content is not None
     memory = client.remember(wire.CreateMemory(change.content, type="preference"))
@@ -333,7 +333,7 @@ def test_purged_words_are_in_no_candidate(client: Client, candidate: wire.Candid
 
 
 def test_an_agent_undoes_its_own_operations_alone(daemon: Daemon, owner: Client, space: str, client: Client) -> None:
-    """What a person decided or forgot stays so for an agent's token, and rollback is refused; a person may both."""
+    """An agent's token cannot undo what a person forgot or decided, nor roll back; a person can do both."""
     text, other = SAID_AGAIN[0]
     learn(client, text)
     (memory,) = client.memories().items

@@ -18,7 +18,7 @@ SAID = ({"role": "user", "content": "the car is behind the house"}, {"role": "as
 
 
 def found(client: Client, query: str) -> list[str]:
-    """Return the thread of the best hit, if there is one."""
+    """Return a list with the thread of the best hit, empty if there is none."""
     return [hit.thread.id for hit in client.search(query, limit=1).hits if hit.thread is not None]
 
 
@@ -28,7 +28,7 @@ def vectors(home: Path) -> bytes:
 
 
 def test_other_words_find_a_message_until_it_is_purged() -> None:
-    """Also after a restart; the file has nothing of a thread that was purged."""
+    """A message is found by other words with the same meaning, also after a restart, until its thread is purged."""
     pytest.importorskip("numpy", reason="pip install 'reverie[embed]'")
     with scratch_home() as home:
         daemon = Daemon(home, environment(home, REVERIE_MEMORY_EMBEDDER=str(static_folder(home / "model")))).start()
@@ -48,7 +48,7 @@ def test_other_words_find_a_message_until_it_is_purged() -> None:
 
 
 def test_words_are_searched_where_the_embedder_does_not_work() -> None:
-    """The log says why, and what to do."""
+    """With a missing embedder package words alone are searched, and the log names the command that installs it."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home, REVERIE_MEMORY_EMBEDDER="no-such-package")).start()
         with Client(daemon.socket) as client:

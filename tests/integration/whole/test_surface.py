@@ -137,7 +137,7 @@ def test_threads_are_listed_newest_first(client: Client) -> None:
 
 
 def test_metrics_count_requests(daemon: Daemon, client: Client) -> None:
-    """Prometheus text without names, paths or contents."""
+    """The metrics are Prometheus text with requests by route, and without ids or titles of threads."""
     client.create_thread(id="very-secret-name", title="hush")
     text = daemon.ask("GET", "/metrics").body.decode()
     assert "reverie_commits_total" in text
@@ -148,7 +148,7 @@ def test_metrics_count_requests(daemon: Daemon, client: Client) -> None:
 
 
 def test_events_have_types_and_no_content(daemon: Daemon, client: Client) -> None:
-    """From a number on, in order, each with its type and no message text."""
+    """Events after a given number have their type and no message text; an invalid number is refused."""
     before = client.status().counts["events"]
     client.create_thread(id="told")
     client.append("told", [{"role": "user", "content": "nobody else's business"}])

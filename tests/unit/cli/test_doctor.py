@@ -42,7 +42,7 @@ def test_a_new_home(cli: Cli) -> None:
 
 
 def test_the_embedder(cli: Cli, home: Path) -> None:
-    """It is tried; where its package or folder is missing, the hint says what to type."""
+    """Without an embedder the check is good; a missing package or a damaged model is bad, with a hint what to type."""
     check("embedder", "good", "none is configured")
     home.mkdir(exist_ok=True)
     (home / "config.toml").write_text('[memory]\nembedder = "no-such-package"\n')
@@ -66,7 +66,7 @@ def test_wrong_settings(cli: Cli, home: Path) -> None:
 
 
 def test_a_syntax_error_in_the_settings(cli: Cli, home: Path) -> None:
-    """The hint names the file and the line to edit, and no command that gives the same hint again."""
+    """Every command with faulty settings names the file and the line to edit, instead of another command."""
     home.mkdir()
     path = home / "config.toml"
     path.write_text("[log]\nlevel = [\n")

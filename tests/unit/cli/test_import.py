@@ -129,7 +129,7 @@ def test_a_file_that_grows(cli: Cli, importer: FakeImporter, tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("daemon")
 def test_an_answer_of_a_model_that_is_missing(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
-    """An import says that a model has not answered, and of how many threads; else nobody would look for it."""
+    """An import prints that a model has not answered, why, and for how many threads."""
     path = session(tmp_path, b'{"a":1}\n')
     assert "Without the model" not in cli("import", "claude-code", str(path)).out
     importer.fallback = "extraction failed (timeout): The answer is not there yet"
@@ -139,7 +139,7 @@ def test_an_answer_of_a_model_that_is_missing(cli: Cli, importer: FakeImporter, 
 
 @pytest.mark.usefixtures("daemon")
 def test_a_thread_that_cannot_be_learnt_from(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
-    """It keeps neither the others nor the report of what was imported; the command exits with 1 and says what to do."""
+    """Threads that cannot be learnt from stop no others; the report has them, and the command exits with 1."""
     for name in ("aaaa", "bbbb", "cccc"):
         session(tmp_path, b'{"a":1}\n', f"{name}.jsonl")
     importer.stale = {"thr_aaaa", "thr_cccc"}
@@ -278,7 +278,7 @@ def test_the_report(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("daemon", "importer")
 def test_files_without_anything_new_are_counted(cli: Cli, tmp_path: Path) -> None:
-    """Only what is new or could not be read has a row; the JSON has all files."""
+    """Only files with new lines or errors have a row in the report, all others are counted; the JSON has all files."""
     paths = [session(tmp_path, b'{"a":1}\n', f"{number:04}-session.jsonl") for number in range(5)]
     cli("import", "claude-code", str(tmp_path))
     paths[3].write_bytes(b'{"a":1}\n{"b":2}\n')
@@ -294,7 +294,7 @@ def test_files_without_anything_new_are_counted(cli: Cli, tmp_path: Path) -> Non
 
 @pytest.mark.usefixtures("daemon", "importer")
 def test_sessions_of_another_program(cli: Cli, tmp_path: Path) -> None:
-    """Each is named once, the first twenty of them, with the command for it."""
+    """Each session of another program is named with the command to import it, twenty at most."""
     paths = [session(tmp_path, b'{"type":"session_meta","payload":{"id":"s"}}', f"{n:02}.jsonl") for n in range(23)]
     first, *_, last = said = cli("import", "claude-code", str(tmp_path)).err.splitlines()
     assert first == f"{paths[0]} is a session of codex, not of claude-code (reverie import codex {paths[0]})"

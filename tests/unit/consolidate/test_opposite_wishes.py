@@ -117,7 +117,7 @@ def relation(old: str, new: str) -> Opposition | None:
 
 @pytest.mark.parametrize(("old", "new"), EXCLUDES)
 def test_a_newer_wish_excludes_the_older_one(old: str, new: str) -> None:
-    """The memory has the newer words afterwards; said again in the old words before it, nothing changes."""
+    """A memory gets the words of a newer wish that excludes it; an older wish changes nothing and is skipped."""
     assert relation(old, new) is Opposition.CERTAIN
     decision = decide([said(new)], [memory(old)], Tier.GENEROUS)
     assert decision.changes == (Update("m1", new, (), 0), Skip(0, "m1"))
@@ -127,7 +127,7 @@ def test_a_newer_wish_excludes_the_older_one(old: str, new: str) -> None:
 
 @pytest.mark.parametrize(("old", "new"), MAY_EXCLUDE)
 def test_a_person_is_asked_where_it_is_not_certain(old: str, new: str) -> None:
-    """Both are kept, and the deletion of the older one waits; said in the other order, nobody is asked."""
+    """Where a newer wish may exclude an older one both are kept and the older one's deletion is proposed."""
     assert relation(old, new) is Opposition.POSSIBLE
     decision = decide([said(new)], [memory(old)], Tier.GENEROUS)
     assert decision.changes == (Keep("m1"), Add(0, said(new)))
@@ -139,7 +139,7 @@ def test_a_person_is_asked_where_it_is_not_certain(old: str, new: str) -> None:
 
 @pytest.mark.parametrize(("old", "new"), BOTH_HOLD)
 def test_wishes_that_both_hold_are_both_kept(old: str, new: str) -> None:
-    """Neither takes the place of the other, and nobody is asked."""
+    """Two wishes that do not exclude each other are both kept or joined in one memory, without a proposal."""
     assert relation(old, new) is None
     decision = decide([said(new)], [memory(old)], Tier.GENEROUS)
     assert not decision.proposals
@@ -148,7 +148,7 @@ def test_wishes_that_both_hold_are_both_kept(old: str, new: str) -> None:
 
 
 def test_what_a_person_wrote_waits_for_them() -> None:
-    """A person's own memory is never changed by what was said later: the newer words wait."""
+    """A newer wish does not change a person's own memory: the change is a proposal."""
     decision = decide(
         [said("Wants agents to use spaces, not tabs.")], [memory("Always use tabs", trust="person")], Tier.GENEROUS
     )
@@ -157,7 +157,7 @@ def test_what_a_person_wrote_waits_for_them() -> None:
 
 
 def test_another_project_is_not_concerned() -> None:
-    """What one project wants says nothing about another, nor about wishes for everywhere."""
+    """A wish of one project changes no memory of another project or of the person."""
     new = Candidate(MemoryType.PREFERENCE, "Wants agents to always use spaces.", at=NEW, project="harbour")
     for document in ("facts/preferences.md", "facts/quay/preferences.md"):
         project = "quay" if "quay" in document else ""
@@ -166,14 +166,14 @@ def test_another_project_is_not_concerned() -> None:
 
 
 def test_all_older_opposites_go_and_one_remains() -> None:
-    """Where several memories are excluded, the first has the newer words and the others are deleted."""
+    """Of several memories that a newer wish excludes, the first gets its words and the others are deleted."""
     old = [memory("Wants agents to always use tabs."), memory("Prefers tabs over spaces.", id="m2")]
     new = said("Wants agents to use spaces, not tabs.")
     assert decide([new], old, Tier.GENEROUS).changes == (Update("m1", new.content, (), 0), Delete("m2"), Skip(0, "m1"))
 
 
 def test_a_correction_asks_about_the_wish_that_it_contradicts() -> None:
-    """A correction may be about one case, so the wish stays until a person says otherwise."""
+    """A correction that contradicts a wish does not delete it: the deletion is proposed."""
     new = Candidate(MemoryType.MISTAKE, "Use pnpm, not npm: the user had to correct this, about `npm i`.", at=NEW)
     decision = decide([new], [memory("Wants agents to always use npm.")], Tier.GENEROUS)
     assert decision.changes == (Keep("m1"), Add(0, new))
@@ -181,7 +181,7 @@ def test_a_correction_asks_about_the_wish_that_it_contradicts() -> None:
 
 
 def test_wishes_change_their_mind_within_one_batch() -> None:
-    """Of three wishes the newest stands, in any order of the batch."""
+    """Of three wishes in one batch that exclude each other the newest is added, in any order of the batch."""
     told = [
         said("Wants agents to always use tabs.", at="2026-01-01T00:00:00.000Z"),
         said("Wants agents to always use spaces.", at="2026-01-02T00:00:00.000Z"),
@@ -194,7 +194,7 @@ def test_wishes_change_their_mind_within_one_batch() -> None:
 
 @pytest.mark.parametrize("text", ["", "tabs", "Why use tabs?", "x" * 1000, "The build takes 4 minutes", ";;", "never"])
 def test_other_texts_oppose_nothing(text: str) -> None:
-    """A text that is no rule is no wish, or opposes none."""
+    """A text that is no wish opposes no wish."""
     wish = parse_wish(text)
     for old, new in EXCLUDES:
         for other in (parse_wish(old), parse_wish(new)):

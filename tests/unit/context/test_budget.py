@@ -20,7 +20,7 @@ def test_the_ceilings_of_a_200k_window() -> None:
 
 
 def test_ceilings_grow_and_shrink_with_the_budget() -> None:
-    """Interpolated between the rows, proportional beyond them, and never together more than the budget."""
+    """Ceilings are interpolated between the table's rows, proportional beyond them, and never exceed the budget."""
     at = {budget: ceilings(Limits(max_tokens=budget)) for budget in (1, 500, 1_000, 2_500, 4_000, 70_000)}
     assert at[70_000].summary == 10_000
     assert at[2_500].summary == (SHARES[1_000][6] + SHARES[4_000][6]) // 2
@@ -58,13 +58,13 @@ def test_the_window_bounds_the_target() -> None:
     ],
 )
 def test_model_families(model: str | None, late: bool, edits: bool) -> None:  # noqa: FBT001  # a table of verdicts
-    """Late system messages since Opus 4.8 and the 5 family, server-side editing since the 4 family."""
+    """Models take late system messages since Opus 4.8 and family 5, and edit on the server since family 4."""
     assert takes_late_system(model) is late
     assert edits_on_server(model) is edits
 
 
 def test_bootstrap_shortens_the_text_at_its_ceiling() -> None:
-    """Texts in their order; the one that reaches the ceiling is cut with a line, those after it are left out."""
+    """Bootstrap texts keep their order; the text at the ceiling is cut with a notice, and later ones are left out."""
     tier = tiers.bootstrap((("A.md", "short"), ("E.md", " "), ("B.md", "word " * 300), ("C.md", "word " * 30)), 100)
     assert tier.texts[0] == "short"
     assert "tokens trimmed …]" in tier.texts[1]
@@ -102,7 +102,7 @@ def test_the_state_keeps_its_task() -> None:
 
 
 def test_the_summary_drops_lines_of_its_longest_section() -> None:
-    """Every section keeps its first line as long as the ceiling allows."""
+    """A summary over its ceiling loses lines of its longest section; each section keeps its first line."""
     sections = {"Task Context": 2, "Completed Work": 40, "Open Threads": 3}
     body = "# Conversation Summary (Distillation #1)\n\n" + "\n\n".join(
         f"## {name}\n" + "\n".join(f"- {name} item {number}" for number in range(items))

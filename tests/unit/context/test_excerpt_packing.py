@@ -29,7 +29,7 @@ def test_cached_excerpts_pack_like_uncached_ones() -> None:
 
 
 def test_excerpts_with_equal_beginnings_are_distinct_cache_entries() -> None:
-    """Their hashes are equal, but their packed texts differ."""
+    """Two lists of excerpts with the same beginning have equal hashes, and still are packed each by its own texts."""
     one, other = ExcerptCache(passages(30)), ExcerptCache((*passages(1), *passages(30, "crane")[1:]))
     assert hash(one) == hash(other)
     assert pack_excerpts(one, 10_000).texts != pack_excerpts(other, 10_000).texts

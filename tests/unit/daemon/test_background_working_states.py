@@ -87,7 +87,7 @@ async def say(services: Any, *texts: str, role: str = "user") -> None:
 
 
 async def state(services: Any) -> WorkingState:
-    """Return the thread's working state as every caller gets it."""
+    """Return the thread's working state through the action that routes and contexts use."""
     return (await actions.state(services, SPACE, THREAD)).state
 
 
@@ -116,7 +116,7 @@ def test_a_state_is_cached_after_each_turn(tmp_path: Path) -> None:
 
 
 def test_close_does_not_wait_for_unfinished_work(tmp_path: Path) -> None:
-    """A thread that is still being settled, or whose distiller does not answer, is left at once."""
+    """Closing does not wait for a distiller that has not answered."""
     asked, over = threading.Event(), threading.Event()
 
     def answer(before: WorkingState) -> WorkingState:
@@ -295,12 +295,12 @@ def test_work_of_a_deleted_thread_ends(tmp_path: Path) -> None:
 
 
 def a_plan(query: str = "") -> StatePlan:
-    """Return the state of some thread."""
+    """Return the plan of an empty working state, with this query."""
     return StatePlan(state=WorkingState(), query=query, seq=1, version=None)
 
 
 def test_the_cache_has_so_many_bytes_at_most() -> None:
-    """Large states drop those that were used least recently, but never the newest; none leaves its bytes behind."""
+    """Over its limit of bytes the cache drops the states used least recently, but never the newest one."""
     held, third = StateCache(), "x" * (CACHED_BYTES_MAX // 3)
     for number in range(6):
         held.put((SPACE, str(number)), (number,), a_plan(third))
@@ -329,7 +329,7 @@ def test_the_cache_drops_the_least_recently_used_state() -> None:
 
 
 def test_the_state_of_a_deleted_thread_is_not_kept() -> None:
-    """Neither the one that is cached nor one that was being made; that of a thread created anew under its id is."""
+    """A deleted thread's state is dropped, also one still being made; a new thread of the same id has its own."""
     held, key = StateCache(), (SPACE, "thread")
     plans = [a_plan(), a_plan(), a_plan()]
     held.put(key, (7, None), plans[0])

@@ -22,7 +22,7 @@ __all__ = ["jobs_on_the_path"]
 
 
 def test_a_small_job_needs_no_child() -> None:
-    """While there is none, it runs in this process, which keeps nothing of it; errors are those of a child."""
+    """Without a child a small job runs in the daemon's process, clears its caches, and raises the same errors."""
 
     async def work(made: Compute) -> None:
         before = len(fake_jobs.CLEARED)
@@ -54,7 +54,7 @@ def test_a_middling_job_does_not_wait_for_the_child_that_it_starts() -> None:
 
 
 def test_a_middling_job_is_done_before_its_child_starts(tmp_path: Path) -> None:
-    """Both want the processor, and the job is waited for."""
+    """A child process is started only after a job of middle size has ended in the daemon's own process."""
 
     async def work(made: Compute) -> None:
         gate = tmp_path / "gate"
@@ -74,7 +74,7 @@ def test_a_middling_job_is_done_before_its_child_starts(tmp_path: Path) -> None:
 
 
 def test_a_child_that_is_made_ready() -> None:
-    """It takes the next job, and stays for its whole time from then on; a stopped one makes none."""
+    """A child that `prepare` started takes the next job, and a second `prepare` keeps it alive for longer."""
 
     async def work(made: Compute) -> None:
         made.prepare()

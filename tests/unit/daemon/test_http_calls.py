@@ -25,7 +25,7 @@ def call_of(body: bytes = b"", query: wire.Request | None = None, headers: dict[
 
 
 def test_bodies() -> None:
-    """No body is `{}`; other bodies are validated against their struct, and errors name the field."""
+    """A missing body is `{}`; others are checked by their struct, and wrong fields or a repeated key are refused."""
     assert call_of().json() == {}
     assert call_of(b'{"x": 1}').into(Point) == Point(1)
     for body in (b'{"x": "1"}', b"{}", b'{"x": 1, "z": 2}', b"[]", b"null"):
@@ -61,7 +61,7 @@ def test_queries() -> None:
 
 
 def test_a_handler_gets_the_query_of_its_route() -> None:
-    """Asking for another struct is a defect."""
+    """`query_as` returns the query struct of the route; another struct is a TypeError."""
     call = call_of(query=wire.SequenceQuery(5))
     assert call.query_as(wire.SequenceQuery).limit == 5
     with pytest.raises(TypeError, match="WaitQuery"):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def test_a_late_write_during_a_pass_waits() -> None:
-    """Only the late write that was merged is discarded; the oldest is merged first."""
+    """A late write that comes during a pass waits for the next one; only the merged one is discarded."""
     late = LateWrites(grace_ms=0)
     late.add("a.md", b"one", None, replaced_by=3)
     looked = late.next("a.md")
@@ -33,7 +33,7 @@ def test_a_late_write_during_a_pass_waits() -> None:
 
 
 class Replaced:
-    """A displaced file that settles with these results."""
+    """A fake displaced file, whose `settle` returns or raises these results in turn."""
 
     def __init__(self, *answers: bytes | OSError | None) -> None:
         self.answers = list(answers)

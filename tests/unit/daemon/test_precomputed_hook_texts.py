@@ -1,4 +1,4 @@
-"""The texts that are kept for hooks: none of a thread that was deleted, or from before a purge."""
+"""Precomputed texts for hooks are not kept for a deleted thread, nor over a purge."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SERVICES = cast("Services", None)  # the texts are made by the test
 def test_texts_that_are_being_made_are_not_kept(
     drop: Callable[[SessionTexts], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever waits for them gets them; later ones are made anew and kept, and those of other spaces stay."""
+    """Texts dropped while they are made reach their waiting callers only; the next ones are made anew and kept."""
 
     async def main() -> None:
         texts, go_on = SessionTexts(), asyncio.Event()

@@ -35,7 +35,7 @@ def append_messages(writer: Writer) -> None:
 
 
 def test_the_message_index_is_saved_and_merged_behind_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a build that wrote several segments there is one, and a restart uses it; no other index is opened."""
+    """The message index is merged to one segment and saved in the background, and is loaded after a restart."""
     monkeypatch.setattr(message_index_of_one_space, "STEP_ENTRIES", 2)
     monkeypatch.setattr(message_index_of_one_space, "BUFFER_MAX", 2)
     folder = tmp_path / "search"

@@ -151,7 +151,7 @@ def test_a_failed_projection_is_in_the_status_and_blocks_no_other_one(
 
 @pytest.mark.parametrize("died", ["before the store was told", "before the folder was marked", "while it was written"])
 def test_accepting_a_folder_survives_a_crash_at_any_step(tmp_path: Path, store: Store, died: str) -> None:
-    """After a crash in any step of accepting a folder no missing file counts as deleted."""
+    """After a crash at any step of accepting another folder, no file that is missing there counts as deleted."""
     root = tmp_path / "root"
     for name in NAMES:
         (root / "default" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -204,7 +204,7 @@ def test_accepting_a_folder_survives_a_crash_at_any_step(tmp_path: Path, store: 
 def test_a_failing_folder_keeps_no_other_one_open(
     tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An error at the end of one folder keeps no other one open."""
+    """An error in closing one space's folder does not prevent closing the others."""
     flushed: list[str] = []
     closed: list[str] = []
     flush, close = Root.flush, Root.close

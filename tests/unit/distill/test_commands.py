@@ -55,14 +55,14 @@ def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
     ],
 )
 def test_outcome_of_a_command(command: str, result: str, marked: bool, error: str | None) -> None:  # noqa: FBT001
-    """From the error flag and the exit code; for tests, builds and linters also from their output."""
+    """A run has failed by its error flag and exit code; of tests, builds and linters the output counts too."""
     [run] = commands.command_runs(calls(Thread().bash(command, result, failed=marked)))
     assert run.failed is (error is not None)
     assert run.error == (error or "")
 
 
 def test_an_unanswered_command_is_no_run() -> None:
-    """A command without a result, at the end of a thread, is not counted."""
+    """A command without a result at the end of a thread is not counted as run."""
     assert commands.command_runs(calls(Thread().unanswered("Bash", {"command": "ls"}))) == []
 
 
@@ -90,7 +90,7 @@ def test_texts_of_commits_and_pull_requests() -> None:
 
 
 def test_task_tools_update_the_plan() -> None:
-    """Tasks are created, renamed, changed in status and deleted; an unknown task is ignored."""
+    """Task tools create, rename, change and delete tasks of the plan; unknown tasks are ignored."""
     thread = Thread()
     thread.call("TaskCreate", {"subject": "Read it", "description": "all"}, "Task #1 created successfully")
     thread.call("TaskCreate", {"subject": "Drop me"}, "made")
@@ -103,7 +103,7 @@ def test_task_tools_update_the_plan() -> None:
 
 
 def test_a_rewritten_list_keeps_finished_tasks() -> None:
-    """Finished tasks of the earlier list stay finished."""
+    """Finished tasks of an earlier to-do list stay in the plan when the list is rewritten."""
     thread = Thread().todos(First="completed", Second="pending").todos(Third="in_progress")
     assert [(item.subject, item.status) for item in todo_list.todo_items(calls(thread))] == [
         ("First", "completed"),
@@ -137,12 +137,12 @@ def test_a_rewritten_list_keeps_finished_tasks() -> None:
     ],
 )
 def test_which_messages_begin_a_task(text: str, opens: bool) -> None:  # noqa: FBT001
-    """New work begins a task; a remark on the current one does not."""
+    """A message with new work begins a task; a remark on the current work does not."""
     assert cue_phrases.opens_task(text) is opens
 
 
 def test_text_of_the_user() -> None:
-    """Without the client's wrappers; a slash command as typed; skill texts are excluded."""
+    """A user's text comes without the client's wrappers, a slash command as typed, and a skill's text not at all."""
     wrapped = (
         "<command-name>/review</command-name>\n<command-message>x</command-message>\n<command-args>now</command-args>"
     )
@@ -152,7 +152,7 @@ def test_text_of_the_user() -> None:
 
 
 def test_the_project_folder_is_recognised_beside_files_elsewhere() -> None:
-    """A plan file of the client or a temporary file does not widen it to a common parent."""
+    """The project folder is that of most edits; a client's plan or a temporary file elsewhere does not widen it."""
     thread = Thread()
     for name in ("cmd/a.go", "cmd/b.go", "docs/c.md"):
         thread.edit(f"/home/ann/app/{name}")

@@ -1,4 +1,4 @@
-"""Episodes of work that did not hold to the end of its thread are not learnt, or without what is gone."""
+"""Work that was undone, rejected or replaced before its thread ended gives no episode, or one without lost parts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ TITLE = "Expire entries of the cache after an hour"
 
 
 def test_work_that_nothing_speaks_against_is_learnt() -> None:
-    """Thanks, a question, more work on another file and a green check change nothing."""
+    """Thanks, a question, work on another file and a passing check do not keep a commit from being learnt."""
     thread = cache_fix().bash("pytest -q", "12 passed").user("Thanks! What does drop_expired do?")
     thread.agent("It removes old entries.").user("Now add a flag to the exporter.").edit("/w/src/exporter.py")
     assert titles(thread) == [TITLE]
@@ -70,7 +70,7 @@ def test_work_that_nothing_speaks_against_is_learnt() -> None:
     ],
 )
 def test_work_that_the_person_says_does_not_hold(message: str) -> None:
-    """A complaint right after it, which points back by itself, in each language with a table."""
+    """A commit is not learnt if the person complains about it right afterwards, in each language with a table."""
     assert titles(cache_fix().agent("Committed.").user(message)) == []
     assert titles(cache_fix().agent("Committed.").user("ok").agent("Anything else?").user(message)) == []
 
@@ -89,12 +89,12 @@ def test_work_that_the_person_says_does_not_hold(message: str) -> None:
     ],
 )
 def test_a_complaint_about_something_else(message: str) -> None:
-    """Another matter, a feature that is called undo, and quoted words are no complaint about the work."""
+    """A complaint about another matter, a feature called undo or quoted words do not keep a commit from learning."""
     assert titles(cache_fix().agent("Committed.").user(message)) == [TITLE]
 
 
 def test_a_complaint_after_other_work_must_name_the_work() -> None:
-    """Behind another task it counts where it shares words with the title and the same file is edited again."""
+    """After another task a complaint counts only if it shares words with the title and its file is edited again."""
     other = cache_fix().user("Now write a page about the exporter in docs, in a few words.").edit("/w/src/exporter.py")
     assert titles(other.user("it still fails").edit("/w/src/exporter.py", "b", "c")) == [TITLE]
 
@@ -126,7 +126,7 @@ def test_code_that_later_edits_replace() -> None:
 
 
 def test_names_that_are_gone_are_not_learnt() -> None:
-    """A sentence about a function that was removed later is left out; with a name of the title the episode is."""
+    """A sentence about a removed function is left out; with such a name in the title the episode is not learnt."""
     said = "Adds `drop_expired` and `read_clock` and `CacheEntry` to the module. The time is that of the harbour."
     added = "def drop_expired(): pass\ndef read_clock(): pass\nclass CacheEntry: pass\nLIMIT = 3600"
 
@@ -173,7 +173,7 @@ def test_a_check_that_turned_red_for_good() -> None:
     ],
 )
 def test_commits_that_git_takes_back(command: str, result: str) -> None:
-    """Reverted and reset commits are not learnt; a command that failed takes nothing back."""
+    """A commit that git reverts or resets is not learnt; if that command failed, the commit is."""
     assert titles(cache_fix().bash(command, result)) == []
     assert titles(cache_fix().bash(command, f"fatal: bad revision\n{result[:0]}", failed=True)) == [TITLE]
 
@@ -193,12 +193,12 @@ def test_commits_that_git_takes_back(command: str, result: str) -> None:
     ],
 )
 def test_commands_that_take_no_commit_back(command: str) -> None:
-    """Only edits since the commit are lost, or commits of another branch, or nothing."""
+    """Commands that lose only later edits or other branches' commits do not keep a commit from being learnt."""
     assert titles(cache_fix().bash(command, "")) == [TITLE]
 
 
 def test_a_revert_that_is_reverted() -> None:
-    """What was reverted and applied again holds."""
+    """A commit that was reverted and then reapplied is learnt."""
     thread = cache_fix().bash("git revert --no-edit HEAD", f'[main 9f8e7d6] Revert "{TITLE}"')
     assert titles(thread) == []
     assert titles(thread.bash("git revert --no-edit HEAD", f'[main 8e7d6c5] Reapply "{TITLE}"')) == [TITLE]
@@ -217,7 +217,7 @@ def test_a_revert_that_is_reverted() -> None:
     ],
 )
 def test_a_plan_whose_edits_were_thrown_away(command: str, *, learnt: bool) -> None:
-    """A plan that was carried out and not committed is lost with its edits."""
+    """A plan whose edits were discarded before a commit is not learnt."""
     thread = (
         Thread()
         .user("Implement the following plan:\n\n# Expire entries of the cache\n\n## Goal\n\nNo entry stays for ever.")

@@ -19,14 +19,14 @@ FAILURE = "E AssertionError: expected 7 messages, got 6"
 
 
 def distilled(thread: Thread, number: int = 1, previous: Distillation | None = None) -> Distillation:
-    """Distill with no preserved tail."""
+    """Return the distillation of a whole thread, without a preserved tail."""
     return ENGINE.distill(
         thread.messages, number=number, previous=previous, tail_from_seq=len(thread.messages) + 1, passage_tokens=0
     )
 
 
 def beginning() -> Thread:
-    """Return messages with a request, a plan, a failed approach, a decision, a correction and a failing test."""
+    """Return a thread with a request, a plan, a failed approach, a decision, a correction and a failing test."""
     thread = Thread().user(FIRST_REQUEST)
     thread.call("TaskCreate", {"subject": "Support archives above four gigabytes"}, "Task #1 created successfully")
     thread.call("TaskCreate", {"subject": "Describe the export format"}, "Task #2 created successfully")
@@ -37,7 +37,7 @@ def beginning() -> Thread:
 
 
 def stretch(number: int) -> Thread:
-    """Return other work: requests, findings and reports that would fill a summary several times."""
+    """Return a thread of other work, long enough to fill a summary several times."""
     thread = Thread().user(f"Now make panel {number} of the dashboard show the weekly totals as bars")
     for step in range(40):
         thread.agent(
@@ -49,7 +49,7 @@ def stretch(number: int) -> Thread:
 
 
 def after(stretches: int) -> Distillation:
-    """Distill the beginning, and then as many stretches of other work."""
+    """Return the distillation of the beginning, followed by so many distilled stretches of other work."""
     current = distilled(beginning())
     for number in range(2, 2 + stretches):
         current = distilled(stretch(number), number, current)
@@ -57,7 +57,7 @@ def after(stretches: int) -> Distillation:
 
 
 def test_open_items_corrections_and_decisions_survive_five_distillations() -> None:
-    """They are verbatim and within the same ceiling, although every stretch alone could fill the summary."""
+    """Open tasks, corrections and decisions are word for word in the sixth summary, within its ceiling."""
     current = after(5)
     sections = current.summary.sections
     assert current.summary.number == 6
@@ -74,13 +74,13 @@ def test_open_items_corrections_and_decisions_survive_five_distillations() -> No
 
 
 def test_a_carried_over_line_is_unchanged() -> None:
-    """The line after five distillations equals the first one."""
+    """A line carried over five distillations is the same as in the first one."""
     first = set(distilled(beginning()).summary.sections[Section.CORRECTIONS])
     assert first <= set(after(5).summary.sections[Section.CORRECTIONS])
 
 
 def test_a_task_finished_in_a_later_stretch_is_done_and_no_longer_open() -> None:
-    """A later status update names the task by its number alone."""
+    """A task that a later stretch completes by its number alone is in the completed work and in no open list."""
     current = distilled(stretch(2).call("TaskUpdate", {"taskId": "1", "status": "completed"}), 2, after(0))
     assert not any("four gigabytes" in line for line in current.summary.sections[Section.OPEN_THREADS])
     assert any("four gigabytes" in line for line in current.summary.sections[Section.COMPLETED_WORK])
@@ -89,7 +89,7 @@ def test_a_task_finished_in_a_later_stretch_is_done_and_no_longer_open() -> None
 
 
 def test_a_new_task_of_the_same_number_closes_nothing_old() -> None:
-    """Task numbers start again in a new session of the client."""
+    """A new task with the number of an old one, completed later, does not complete the old one."""
     thread = Thread().call("TaskCreate", {"subject": "Rename the panels"}, "Task #1 created successfully")
     thread.call("TaskUpdate", {"taskId": "1", "status": "completed"})
     current = distilled(thread.user("Thank you, that is all for the panels now"), 2, after(0))
@@ -97,7 +97,7 @@ def test_a_new_task_of_the_same_number_closes_nothing_old() -> None:
 
 
 def test_a_question_is_open_until_the_next_user_message() -> None:
-    """Any message of the user ends it."""
+    """The agent's question is an open thread until the next message of the user."""
     previous = distilled(
         Thread().user("Tidy the importer please").agent("Shall I also drop the old reader in `zip.py`?")
     )
@@ -108,7 +108,7 @@ def test_a_question_is_open_until_the_next_user_message() -> None:
 
 
 def test_a_failing_check_is_listed_until_it_passes() -> None:
-    """A later run of the check replaces the failure."""
+    """A failing check is in the summary until a later run of it passes."""
     later = distilled(Thread().user("Show me the format again").bash("ls", "importer.py"), 2, after(0))
     assert any(line.startswith("Failing tests: ") for line in later.summary.sections[Section.CURRENT_STATE])
     mended = distilled(Thread().user("Run the tests again").bash("pytest -q", "7 passed"), 3, later)
@@ -116,7 +116,7 @@ def test_a_failing_check_is_listed_until_it_passes() -> None:
 
 
 def test_the_message_of_a_commit_is_read_without_its_line_breaks_and_signatures() -> None:
-    """Wrapped lines are joined into one sentence, and trailers are removed."""
+    """A commit's message is one sentence in the summary, without line breaks and trailers."""
     message = (
         "importer: keep the time of every message\n\nThe export stores local times, so the importer has to read the\n"
         "zone from the account file before it converts anything.\n\nSigned-off-by: Ann <ann@example.org>"

@@ -28,7 +28,7 @@ GOAL = "Goal: Ask the gauge once an hour, and keep its answer."
     ],
 )
 def test_the_goal_of_a_plan_is_in_its_task(context: str, field: str, told: str) -> None:
-    """The first two sentences of its context, or the first and the goal; a context without a goal is the problem."""
+    """An episode of a plan has the plan's goal, or its context's first two sentences, as task or problem."""
     plan = f"# Ask the gauge of the harbour once an hour\n\n## Context\n\n{context}\n\n## Steps\n\n1. Edit tide.py\n"
     thread = (
         Thread().user(f"Implement the following plan:\n\n{plan}").edit("/w/src/tide.py", "pass", "def read_tide():")

@@ -203,7 +203,7 @@ Have a good day, and enjoy the coffee!
 
 @pytest.mark.parametrize("talk", [GERMAN, CHINESE, SPANISH, JAPANESE, FRENCH, ENGLISH])
 def test_small_talk_leaves_nothing(talk: str) -> None:
-    """The person tells of family, work and weather; nothing is an order to the agent or knowledge for later."""
+    """Thirty turns about family, work and weather give no candidates."""
     lines = talk.strip().split("\n")
     thread = Thread()
     for number, line in enumerate(lines):

@@ -77,7 +77,7 @@ MARKED = "\ufeff" + (
 
 
 def test_an_update_changes_its_block_the_summary_and_the_day() -> None:
-    """With BOM, CRLF, front matter, comments and odd spacing only block, summary and day change."""
+    """An update changes only its block, the summary and the day, also with BOM, CRLF, front matter or comments."""
     after = apply_changes(
         "facts/user.md", MARKED, ["a", "b", "c"], [Update("c", Wording("Likes: coffee", ("Cup",)))], day=DAY
     )
@@ -88,7 +88,7 @@ def test_an_update_changes_its_block_the_summary_and_the_day() -> None:
 
 
 def test_a_new_fact_goes_behind_the_last_one() -> None:
-    """A new fact goes before the Updated line, below the last fact, with its list mark."""
+    """A new fact is written after the last fact with its list mark, and before the Updated line."""
     after = apply_changes("facts/user.md", MARKED, ["a", "b", "c"], [Add("d", Wording("Cat: Ulla"))], day=DAY)
     assert after.ids == ("a", "b", "c", "d")
     assert after.text is not None
@@ -108,13 +108,13 @@ def test_a_new_fact_goes_behind_the_last_one() -> None:
     ],
 )
 def test_where_a_new_fact_goes(text: str, expected: str) -> None:
-    """A new fact has a place without other facts, and with an unclosed block at the end."""
+    """A new fact goes to its place in a file without facts, and after an unclosed block at the end."""
     ids = [f"id{number}" for number, _ in enumerate(parse_document("facts/a.md", text).items)]
     assert apply_changes("facts/a.md", text, ids, [Add("new", Wording("x"))], day=DAY).text == expected
 
 
 def test_nothing_is_put_into_a_file_that_never_had_it() -> None:
-    """A file without summary, Updated line or heading gets none."""
+    """A new fact adds no heading, summary or Updated line to a file; a refresh adds the summary line alone."""
     assert apply_changes("facts/a.md", "- a\n", ["a"], [Add("b", Wording("b"))], day=DAY).text == "- a\n- b\n"
     assert refresh_header("facts/a.md", "- Tea: green\n", day=DAY) == "> Summary: tea\n\n- Tea: green\n"
     hidden = "- my key is [REDACTED:aws-key-id] for prod\n"
@@ -142,7 +142,7 @@ def test_an_empty_file_is_written_like_a_new_one() -> None:
     ],
 )
 def test_a_document_goes_with_its_last_item(text: str, goes: bool) -> None:  # noqa: FBT001  # one column of the table
-    """A document is deleted with its last item only if it has no other text."""
+    """A document is deleted with its last item if it has no other text."""
     after = apply_changes("facts/user.md", text, ["a"], [Delete("a")], day=DAY)
     assert after.ids == ()
     assert (after.text is None) is goes
@@ -155,7 +155,7 @@ EPISODES = "# 2026-11 Episodes\n\n> Summary: x\n\n## One\n- Summary: 1\n- Date: 
     ("day", "order"), [("2026-11-02", "new a b"), ("2026-11-03", "a b new"), ("2026-11-30", "a b new")]
 )
 def test_a_new_episode_goes_behind_those_of_its_day(day: str, order: str) -> None:
-    """An episode without a date counts as of the day of the one before it."""
+    """A new episode goes after those of its day; one without a date counts to the day of the episode before."""
     words = Wording("Walked far", title="A walk", day=day)
     after = apply_changes("episodes/2026-11.md", EPISODES, ["a", "b"], [Add("new", words)], day=DAY)
     assert " ".join(after.ids) == order
@@ -168,7 +168,7 @@ def test_a_new_episode_goes_behind_those_of_its_day(day: str, order: str) -> Non
 
 
 def test_an_episode_keeps_the_text_below_its_fields() -> None:
-    """Content that is one section is written unchanged, other content as fields."""
+    """New words of an episode that form one section are written as they are, others as fields."""
     body = "- Summary: told again\n- Date: 2026-11-03\n\n### Later\n\nMore words."
     after = apply_changes(
         "episodes/2026-11.md", EPISODES, ["a", "b"], [Update("a", Wording(body, title="One"))], day=DAY
@@ -271,13 +271,13 @@ def test_a_new_document_has_to_be_one_of_memories() -> None:
     ],
 )  # fmt: skip
 def test_a_refreshed_document(text: str, summary: str | None, expected: str) -> None:
-    """The header gets the topics or the given summary, at most ten words; a missing line is added below the title."""
+    """A refresh writes topics or the given summary, at most ten words, into the header; repeated it changes nothing."""
     assert refresh_header("facts/a.md", text, day=DAY, summary=summary) == expected
     assert refresh_header("facts/a.md", expected, day=DAY, summary=summary) == expected
 
 
 def test_other_files_are_refreshed_only_when_asked() -> None:
-    """A plain file gets only a given summary, and only markdown gets a summary line."""
+    """A refresh of another file writes only a given summary, and only into markdown."""
     assert refresh_header("notes.md", "> Summary: x\n- a: b\n- Updated: 2020-01-01\n", day=DAY).startswith(
         "> Summary: x\n"
     )
@@ -294,7 +294,7 @@ def test_other_files_are_refreshed_only_when_asked() -> None:
     ],
 )
 def test_items_are_parted_where_they_would_run_into_one(text: str, plan: list[Change], expected: str) -> None:
-    """Items are separated by an empty line, a comment or another place, and nothing else changes."""
+    """Where items would run together, an empty line, a comment or another place keeps them apart."""
     ids = [f"id{number}" for number, _ in enumerate(parse_document("facts/a.md", text).items)]
     assert apply_changes("facts/a.md", text, ids, plan, day=DAY).text == expected
 
@@ -313,7 +313,7 @@ class _CountedId(str):
 
 
 def test_many_changes_of_a_long_document_do_not_search_it_for_each() -> None:
-    """A purge of half of a thousand memories looks each of them up at once."""
+    """Deleting half of a thousand memories from a document compares ids fewer than ten thousand times."""
     ids = [_CountedId(f"mem_{number}") for number in range(1_000)]
     text = "# Facts\n\n" + "".join(f"- fact {number} of the gate\n" for number in range(1_000))
     _CountedId.compared = 0

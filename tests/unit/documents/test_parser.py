@@ -89,7 +89,7 @@ def test_each_bullet_of_a_file_of_facts_is_an_item(ending: str, mark: str) -> No
 
 
 def test_each_section_of_a_file_of_episodes_is_an_item() -> None:
-    """A section has its heading as title, the text below as content, and its fields and tags."""
+    """An episode's item has the heading as title, all text below it as content, and its fields and tags."""
     page = parse_document("episodes/2026-02.md", EPISODES.replace("\n", "\r\n"))
     first, second = page.items
     assert (first.title, first.tags, first.type.value) == ("Queue age fix", ("ops",), "episode")
@@ -101,7 +101,7 @@ def test_each_section_of_a_file_of_episodes_is_an_item() -> None:
 
 
 def test_a_file_with_front_matter_is_one_item() -> None:
-    """The name is the title, the text the content; tags come from front matter and last line."""
+    """A file with front matter is one item: its name the title, its text the content, with tags from both."""
     page = parse_document("deploy-order.md", WHOLE)
     (item,) = page.items
     assert (item.start, item.end, item.text) == (0, len(WHOLE.encode()), WHOLE)
@@ -141,7 +141,7 @@ def test_the_content_of_a_file_without_text_is_its_description() -> None:
     ],
 )
 def test_tags_at_the_end_of_the_last_line(body: str, content: str, tags: tuple[str, ...]) -> None:
-    """Tags at the end of a file or episode parse as tags, and again after a write."""
+    """Tags at the end of a file or episode are read as tags, and are still tags after an update."""
     for ending in ("\n", "\r\n"):
         whole = f"---\nname: x\ntype: user\n---\n\n{body}\n".replace("\n", ending)
         episode = f"## Told\n{body}\n\n## Next\n- Lesson: x\n".replace("\n", ending)
@@ -193,7 +193,7 @@ def test_a_tag_is_no_part_of_a_field() -> None:
     ],
 )  # fmt: skip
 def test_the_summary(path: str, text: str, summary: str) -> None:
-    """The summary is the summary line, else the description, the topics, or the first heading."""
+    """The summary of a document is its summary line, else its description, its topics or its first heading."""
     assert parse_document(path, text).summary == summary
 
 
@@ -259,5 +259,5 @@ texts = st.text(max_size=200) | st.lists(lines, max_size=15).flatmap(
 @settings(max_examples=count(120, 20_000), deadline=None)
 @given(st.sampled_from(PATHS), texts, st.sampled_from(["", "\ufeff"]))
 def test_any_text_is_read(path: str, text: str, mark: str) -> None:
-    """No text raises, and the items are at their spans."""
+    """No text makes the parser raise, and each item's span has the item's text."""
     check(path, mark + text)

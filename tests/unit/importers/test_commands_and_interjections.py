@@ -1,4 +1,4 @@
-"""What a person typed that is no prompt of its own: slash commands and words sent while the agent works."""
+"""Slash commands, and words sent while the agent works: typed by the person, but no prompts of their own."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def command(name: str, arguments: str = "") -> str:
 
 
 def asides(transcript: Transcript) -> list[str]:
-    """Return the texts that were typed aside."""
+    """Return the slash commands and interjections of a transcript, as texts."""
     return [str(message.content) for message in typed_asides(transcript.entries())]
 
 
 def test_words_sent_meanwhile_are_the_persons() -> None:
-    """They stand where the agent was given them in the record: between its steps, by their number."""
+    """Words sent while the agent works are a user's message at the step where the agent got them."""
     transcript = Transcript()
     transcript.user("Paint the fence.")
     transcript.assistant(call("a"))
@@ -50,7 +50,7 @@ def test_words_sent_meanwhile_are_the_persons() -> None:
 
 
 def test_words_that_become_a_prompt_are_not_doubled() -> None:
-    """A dequeued text is a line of its own afterwards; one that was taken back was never said."""
+    """A queued text that becomes a prompt is no interjection, nor is one that was taken back."""
     transcript = Transcript()
     transcript.user("Paint the fence.")
     queue(transcript, "enqueue", "and the door")
@@ -65,7 +65,7 @@ def test_words_that_become_a_prompt_are_not_doubled() -> None:
 
 @pytest.mark.parametrize("words", ["<task-notification>done</task-notification>", '{"kind": "news"}', "/compact", " "])
 def test_news_of_the_client_is_no_speech(words: str) -> None:
-    """Notices of tasks and commands to the client itself say nothing about the work."""
+    """Notices of background tasks and commands to the client in the queue are no interjections."""
     transcript = Transcript()
     queue(transcript, "enqueue", words)
     queue(transcript, "remove")
@@ -85,7 +85,7 @@ def test_commands_of_the_person_are_shown_with_their_arguments() -> None:
 
 
 def test_a_queue_of_any_shape_is_read() -> None:
-    """Operations without words, or about an empty queue, are left out."""
+    """Queue operations without words, of another form or on an empty queue are ignored."""
     transcript = Transcript()
     queue(transcript, "remove")
     queue(transcript, "dequeue")

@@ -40,7 +40,7 @@ def talk(lines: int, *, width: int = 10) -> bytes:
 
 
 def check_refused(path: Path, error: type[ReverieError], message: str) -> None:
-    """Assert that opening it fails at once with this error and a hint."""
+    """Assert that opening this file fails at once with this error and a hint."""
     with pytest.raises(error, match=message) as caught:
         list(find_and_read_transcript_files.read_chunks(path))
     assert caught.value.hint
@@ -50,7 +50,7 @@ def check_refused(path: Path, error: type[ReverieError], message: str) -> None:
 def test_a_transcript_is_read_plain_or_gzipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, packed: bool
 ) -> None:
-    """The same entries, numbered from 1, whatever the chunk size and the file name."""
+    """A plain and a gzipped transcript give the same entries, numbered from 1, for any chunk size and file name."""
     data = talk(50)
     path = tmp_path / "odd.name"
     path.write_bytes(gzip.compress(data) if packed else data)
@@ -65,7 +65,7 @@ def test_a_transcript_is_read_plain_or_gzipped(
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_reading_resumes_at_the_last_offset(tmp_path: Path, *, packed: bool) -> None:
-    """Offset, line and state of the last chunk are all that the next reading needs."""
+    """A growing file is read on from the offset, line and state of the last chunk without loss or repetition."""
     data = talk(6)
     path = tmp_path / "s.jsonl"
     entries: list[Entry] = []
@@ -83,14 +83,14 @@ def test_reading_resumes_at_the_last_offset(tmp_path: Path, *, packed: bool) -> 
 
 
 def test_an_empty_file_is_an_empty_transcript(tmp_path: Path) -> None:
-    """It has no entries and no errors."""
+    """An empty file gives no entries and no errors."""
     for name, data in (("a.jsonl", b""), ("b.jsonl.gz", gzip.compress(b""))):
         (tmp_path / name).write_bytes(data)
         assert [plan.entries for plan in find_and_read_transcript_files.read_chunks(tmp_path / name)] == [()]
 
 
 def test_a_truncated_gzip_stream_gives_its_readable_lines(tmp_path: Path) -> None:
-    """Complete lines before the cut, the incomplete one left, and one error for the file."""
+    """A truncated gzip file gives its complete lines and one error for the file."""
     data = talk(200)
     packed = gzip.compress(data)
     path = tmp_path / "s.jsonl.gz"
@@ -107,7 +107,7 @@ def test_a_truncated_gzip_stream_gives_its_readable_lines(tmp_path: Path) -> Non
 
 
 def test_a_damaged_gzip_stream_gives_the_lines_before_the_damage(tmp_path: Path) -> None:
-    """A flipped bit loses no line before it."""
+    """Lines before a damaged place in a gzip stream are read, and the damage is reported."""
     data = talk(200)
     packed = bytearray(gzip.compress(data))
     position = len(packed) // 2
@@ -122,7 +122,7 @@ def test_a_damaged_gzip_stream_gives_the_lines_before_the_damage(tmp_path: Path)
 
 
 def test_a_wrong_checksum_at_the_end_costs_no_line(tmp_path: Path) -> None:
-    """Every line is read, and the checksum error is reported."""
+    """With a wrong checksum at the end of a gzip file every line is read, and the damage is reported."""
     packed = bytearray(gzip.compress(talk(20)))
     packed[-8] ^= 1
     path = tmp_path / "s.jsonl.gz"
@@ -133,7 +133,7 @@ def test_a_wrong_checksum_at_the_end_costs_no_line(tmp_path: Path) -> None:
 
 
 def test_concatenated_gzip_members_are_read() -> None:
-    """As after `gzip >>`; zeros after the last member are padding, anything else is damage."""
+    """A file of several gzip members is read whole; zeros after them are padding, other bytes are damage."""
     packed = gzip.compress(b"one") + gzip.compress(b"") + gzip.compress(b"two")
     assert Gunzip(io.BytesIO(packed + b"\0" * 99).read, limit=99).read(99) == b"onetwo"
     odd = Gunzip(io.BytesIO(packed + b"odd").read, limit=99)
@@ -142,7 +142,7 @@ def test_concatenated_gzip_members_are_read() -> None:
 
 
 def test_a_decompression_bomb_is_stopped_at_the_limit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Lines before the limit are read, the rest is never decompressed, and memory stays small."""
+    """Of a gzip file that unpacks to too much only lines before the limit are read, with little memory."""
     limit = 8 * 1024 * 1024
     monkeypatch.setattr(find_and_read_transcript_files, "UNPACKED_BYTES_MAX", limit)
     path = tmp_path / "bomb.jsonl.gz"
@@ -157,7 +157,7 @@ def test_a_decompression_bomb_is_stopped_at_the_limit(monkeypatch: pytest.Monkey
 
 
 def test_exactly_the_limit_is_no_bomb() -> None:
-    """A file of exactly the limit is read, one byte more is refused."""
+    """A gzip file that unpacks to exactly the limit is read; one byte more is refused."""
     packed = gzip.compress(b"x" * 1000)
     for limit, problem in ((1000, False), (999, True)):
         unpacked = Gunzip(io.BytesIO(packed).read, limit=limit)
@@ -167,7 +167,7 @@ def test_exactly_the_limit_is_no_bomb() -> None:
 
 
 def test_memory_depends_on_the_chunk_not_on_the_file(tmp_path: Path) -> None:
-    """A file of eighty megabytes needs the memory of one chunk."""
+    """Reading a file of 80 MB takes memory for a few chunks only."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(talk(80, width=500_000))
     tracemalloc.start()
@@ -179,7 +179,7 @@ def test_memory_depends_on_the_chunk_not_on_the_file(tmp_path: Path) -> None:
 
 
 def test_other_kinds_of_files_are_refused(tmp_path: Path) -> None:
-    """They are refused at once, by their type, without waiting for a FIFO's writer."""
+    """Pipes, folders, sockets, UTF-16 and link loops are refused at once, each by an error with a hint."""
     os.mkfifo(tmp_path / "pipe")
     check_refused(tmp_path / "pipe", ValidationError, "a pipe")
     check_refused(tmp_path, ValidationError, "a folder")
@@ -194,12 +194,12 @@ def test_other_kinds_of_files_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_device_is_refused() -> None:
-    """Reading a device would never end."""
+    """A device is refused, since reading it would never end."""
     check_refused(Path("/dev/zero"), ValidationError, "a device")
 
 
 def test_archives_are_refused(tmp_path: Path) -> None:
-    """Nothing in them is unpacked, whatever the names of their members."""
+    """Zip and tar archives are refused, and nothing in them is unpacked."""
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
         archive.writestr("../../evil.txt", "x")
     for mode, name in (("w", "a.tar"), ("w:gz", "a.tar.gz")):
@@ -212,7 +212,7 @@ def test_archives_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_without_read_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the missing permission."""
+    """A file that may not be read raises Forbidden with a hint."""
 
     def refuse(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
@@ -222,7 +222,7 @@ def test_a_file_without_read_permission(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_disk_error_is_a_typed_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An I/O error is our own error class, not a bare OSError."""
+    """An I/O error while a transcript is read becomes StorageFailed."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(b"{}\n")
 
@@ -234,7 +234,7 @@ def test_a_disk_error_is_a_typed_error(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_sessions_are_found_under_folders(tmp_path: Path) -> None:
-    """Sorted, each once, with subagents' files; other files and look-alikes are skipped."""
+    """Transcripts below folders are found sorted, each once, with subagents' files; look-alikes are skipped."""
     wanted = ["b/one.jsonl", "b/one/subagents/agent-7.jsonl", "a.jsonl.gz"]
     for name in [*wanted, "b/notes.md", "b/x.json"]:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -247,7 +247,7 @@ def test_sessions_are_found_under_folders(tmp_path: Path) -> None:
 
 
 def test_discovery_has_a_limit_and_names_missing_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both errors have a hint."""
+    """A missing path and too many files are errors; the missing path is named, with a hint."""
     with pytest.raises(NotFound, match="absent") as absent:
         find_and_read_transcript_files.find_transcripts([tmp_path / "absent"])
     assert absent.value.hint
@@ -270,7 +270,7 @@ def test_discovery_has_a_limit_and_names_missing_paths(tmp_path: Path, monkeypat
     ],
 )
 def test_the_session_of_a_file(tmp_path: Path, name: str, data: bytes, session: str, agent: str | None) -> None:
-    """From a file name with a session id, else from its lines; compression makes no difference."""
+    """A file's session comes from its name, else from its lines, and is the same for the gzipped file."""
     (tmp_path / name).write_bytes(data)
     (tmp_path / f"{name}.gz").write_bytes(gzip.compress(data))
     identity = find_and_read_transcript_files.read_identity(tmp_path / name)
@@ -283,7 +283,7 @@ def test_the_session_of_a_file(tmp_path: Path, name: str, data: bytes, session: 
 
 
 def test_no_descriptor_is_left_open(tmp_path: Path) -> None:
-    """Also when reading is stopped half-way, or refused."""
+    """No file descriptor is left open when reading stops half-way or is refused."""
     path = tmp_path / "s.jsonl"
     path.write_bytes(talk(20))
     lowest = os.dup(0)

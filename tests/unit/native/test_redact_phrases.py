@@ -46,12 +46,12 @@ def test_phrases(name: str) -> None:
     ],
 )  # fmt: skip
 def test_phrases_without_a_secret(text: str) -> None:
-    """What describes a password, stands for one, or is another option of another program stays."""
+    """Words that describe a password or take its place, and options of other programs, are not redacted."""
     assert REDACTOR.text(text) == text
 
 
 def test_a_value_before_its_name_may_begin_the_text() -> None:
-    """Neither a word nor a mark has to stand before it."""
+    """A password before the words that name it is redacted at the beginning of a text too, without a word before."""
     for text in ("Tr0ub4dor8x is my password", "`Tr0ub4dor8x` is the password.", "Tr0ub4dor8x as the new password"):
         assert "Tr0ub4dor8x" not in REDACTOR.text(text)
     assert REDACTOR.text("pattern is the password of nobody") == "pattern is the password of nobody"
@@ -59,12 +59,12 @@ def test_a_value_before_its_name_may_begin_the_text() -> None:
 
 @pytest.mark.parametrize("space", [" ", "\u00a0", "\u2028", "\u3000", "\t"])
 def test_a_value_before_its_name_may_follow_any_space(space: str) -> None:
-    """Also one of several bytes."""
+    """A password before the words that name it is redacted after any space character, of several bytes too."""
     assert REDACTOR.text(f"日本{space}Tr0ub4dor8x is my password") == f"日本{space}[REDACTED:password] is my password"
 
 
 def test_texts_of_many_scripts_and_commands_are_redacted_once() -> None:
-    """Words of phrases and commands with letters, marks and spaces of several bytes in any order: nothing fails."""
+    """Random texts of phrases, commands and many scripts are redacted without error; a second time changes nothing."""
     pick = random.Random(3)
     bits = [
         "password", "é", "日本", "🙂", " is ", " as ", "my ", "the ", "sudo -S ", "| ", "echo ", "<<< ", "net user ",
@@ -78,7 +78,7 @@ def test_texts_of_many_scripts_and_commands_are_redacted_once() -> None:
 
 
 def test_names_of_sessions_stay() -> None:
-    """A file name with a date and a UUID is an identifier, as is one that begins like a key but has no UUID alone."""
+    """Names of session files with a date and a UUID are not redacted, nor a UUID behind a key's prefix."""
     pick = random.Random(8)
     for _ in range(100):
         digits = "".join(pick.choices(HEX, k=32))

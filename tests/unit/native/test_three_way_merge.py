@@ -25,7 +25,7 @@ def test_distant_changes_merge() -> None:
 
 
 def test_adjacent_edits_merge() -> None:
-    """Edits of adjacent items merge, whether the neighbour is edited, removed or follows an added one."""
+    """Edits of adjacent items merge: edits and removals of the neighbour, and items added beside it."""
     ours = LIST.replace("one", "1")
 
     assert merge(LIST, ours, LIST.replace("two", "2")) == "# Facts\n\n- 1\n- 2\n- three\n"
@@ -48,7 +48,7 @@ def test_equal_additions_merge_once() -> None:
 
 
 def test_an_addition_of_both_sides_at_different_places_comes_out_once() -> None:
-    """A paragraph that one side added below another heading is in the merged text once, where more was added."""
+    """A paragraph that both sides add, under different headings, is once in the result, with what follows it."""
     base = "# A\n\nfirst of all\n\n# B\n\nsecond of all\n"
     ours = base.replace("# B", "The daemon keeps its socket in the runtime folder.\n\n# B")
     more = "The daemon keeps its socket in the runtime folder.\n\nIts log is in the state folder.\n"
@@ -62,7 +62,7 @@ def test_an_addition_of_both_sides_at_different_places_comes_out_once() -> None:
 
 
 def test_short_lines_that_both_sides_added_stay_at_both_places() -> None:
-    """`- done` below two tasks is not one addition."""
+    """A short line that both sides add at different places, such as `- done`, stays at both."""
     base = "# A\n\n- build it all\n\n# B\n\n- ship it all\n"
     merged = merge3(base, base.replace("build it all\n", "build it all\n- done\n"), base + "- done\n")
 
@@ -71,7 +71,7 @@ def test_short_lines_that_both_sides_added_stay_at_both_places() -> None:
 
 
 def test_two_versions_of_an_added_section_conflict() -> None:
-    """Both sides added nearly the same section at neighbouring places: a person decides, and none is in it twice."""
+    """Two versions of one section, added by both sides at near places, conflict and are in the result once."""
     base = "# A\n\nfirst of all\n\nlast of all\n"
     section = "\n## How to switch it off\n\nOpen the configuration file of your shell.\n\n{}\n"
     ours = base.replace("\nlast", section.format("Run it.") + "\nlast")
@@ -130,7 +130,7 @@ def test_separate_edits_of_one_line_merge() -> None:
     ids=["same word", "word beside", "edited and removed", "said anew"],
 )
 def test_incompatible_changes_conflict(ours: str, theirs: str) -> None:
-    """The text has our version, the conflict all three."""
+    """In a conflict the text has our version, and the reported conflict has base, ours and theirs."""
     base = "- deploys run on Tuesday\n"
     head, tail = "# T\n\n- first\n", "- last\n"
     merged = merge3(head + base + tail, head + ours + tail, head + theirs + tail)
@@ -144,7 +144,7 @@ def test_incompatible_changes_conflict(ours: str, theirs: str) -> None:
 
 
 def test_an_edit_inside_a_removed_block_conflicts() -> None:
-    """A line added to an item that the other side removed is not attached to another item."""
+    """An edit inside an item that the other side removed is a conflict, and the text is without the item."""
     base = "- keep\n- old item\n  its second line\n- last\n"
     for theirs in (base.replace("  its second line\n", "  its second line\n  a third\n"), base.replace("old", "odd")):
         merged = merge3(base, "- keep\n- last\n", theirs)

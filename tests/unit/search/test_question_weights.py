@@ -11,7 +11,7 @@ from reverie.search import days_asked_about, is_question, spread, surroundings_f
 
 
 def boosted(query: str, day: str) -> float:
-    """Return what is added to a message of a day for the time that a question names."""
+    """Return the score that a question's time adds to a message of this day."""
     at = int(datetime.fromisoformat(day).replace(tzinfo=UTC).timestamp() * 1000)
     boosts = surroundings_for(query).boosts
     return sum(boost.score for boost in boosts if boost.times and boost.times[0] <= at < boost.times[1])
@@ -27,12 +27,12 @@ def boosted(query: str, day: str) -> float:
     ],
 )
 def test_a_date_prefers_that_day_then_the_days_around(query: str) -> None:
-    """The day itself is worth more than a week later, and a month later nothing."""
+    """A date in a question adds most to messages of that day, less to those of a week later, nothing after a month."""
     assert boosted(query, "2023-05-08T22:00") > boosted(query, "2023-05-14T10:00") > boosted(query, "2023-06-14") == 0
 
 
 def test_a_month_of_a_year_prefers_that_month() -> None:
-    """Its first and last moment count, the next month does not; a month without a year names no time."""
+    """A month with a year adds to messages up to its last moment; a month without a year is no time."""
     assert boosted("What did we ship in December 2023?", "2023-12-31T23:59") > 0
     assert boosted("What did we ship in December 2023?", "2024-01-01") == 0
     assert boosted("What may fail?", "2023-05-08") == 0
@@ -47,7 +47,7 @@ def test_days_that_do_not_exist_are_no_times(query: str) -> None:
 
 
 def test_names_with_a_capital_are_speakers() -> None:
-    """`Ann's` names Ann; words in small letters name nobody."""
+    """A capitalised name in a question favours messages by that speaker; a name in small letters does not."""
     groups = [boost.group for boost in surroundings_for("What is Ann's plan for berlin?").boosts]
     assert "by:ann" in groups
     assert "by:berlin" not in groups
@@ -70,7 +70,7 @@ def test_questions_and_statements(query: str, *, asks: bool) -> None:
 
 
 def test_a_statement_is_spread_over_threads() -> None:
-    """The second hit of a thread comes behind the first of another that is a little worse; not so for a question."""
+    """For a statement a thread's second hit comes after a slightly worse one of another thread; not for a question."""
     hits = [Hit("a/1", 10.0, ()), Hit("a/2", 9.5, ()), Hit("a/3", 9.0, ()), Hit("b/1", 7.0, ()), Hit("c/1", 2.0, ())]
     assert [hit.id for hit in spread("the log moved", hits, 4)] == ["a/1", "b/1", "a/2", "a/3"]
     assert [hit.id for hit in spread("where is the log?", hits, 4)] == ["a/1", "a/2", "a/3", "b/1"]
@@ -89,5 +89,5 @@ def test_a_statement_is_spread_over_threads() -> None:
     ],
 )
 def test_a_question_about_a_day(query: str, days: list[str]) -> None:
-    """It has no word to search for beside the day."""
+    """A question about a day only has no words to search for."""
     assert days_asked_about(query) == days

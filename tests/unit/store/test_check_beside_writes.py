@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def test_a_commit_during_the_check_is_no_finding(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The guard is ahead of what was read where a commit came meanwhile; ahead from the beginning, records are lost."""
+    """A commit during a check is no finding; a guard ahead of the store from the beginning is one."""
     with opened(path) as store:
         put(store, Kind.MEMORY, ("one",), {})
     walk = ConsistencyCheck.run

@@ -31,7 +31,7 @@ def saves(memory_id: str, number: int) -> Callable[[Writer], object]:
 
 
 def test_what_is_cached_is_what_the_snapshot_has(tmp_path: Path) -> None:
-    """Writes, failed writes, deletions, rewrites and compactions in any order; readers old and new."""
+    """A cached record equals the snapshot's after any writes, deletions, rewrites and compactions, for every reader."""
     pick = random.Random(5)
     cache = a_cache()
 
@@ -77,7 +77,7 @@ def number_of(reader: Reader, memory_id: str) -> int | None:
 
 
 def test_a_record_is_read_again_only_after_a_change(tmp_path: Path) -> None:
-    """In another snapshot the checksum is compared; what was made of an equal record is kept."""
+    """A record of another snapshot is decoded again only if its checksum changed."""
     made: list[int] = []
 
     def make(record: AccessRecord) -> int:
@@ -100,7 +100,7 @@ def test_a_record_is_read_again_only_after_a_change(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the number of records, those that are not there among them, and by their bytes; the oldest go first."""
+    """The cache is bounded by its number of records, missing ones included, and by bytes; the oldest are dropped."""
     monkeypatch.setattr(record_cache, "RECORDS_MAX", 4)
     cache = a_cache()
     with opened(tmp_path) as store:
@@ -115,7 +115,7 @@ def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_value_that_is_forgotten_leaves_nothing(tmp_path: Path) -> None:
-    """Neither an entry nor its bytes; it is read again where it is asked for."""
+    """A forgotten value leaves neither entry nor bytes in the cache, and is read from the store again when needed."""
     cache = a_cache()
     with opened(tmp_path) as store:
         write(store, saves("m1", 7))

@@ -84,7 +84,7 @@ def test_an_operation_without_restorable_changes_is_a_conflict(store: Store) -> 
 
 @pytest.mark.parametrize("anew", [False, True])
 def test_a_deleted_thread_does_not_come_back_by_an_undo(store: Store, anew: bool) -> None:  # noqa: FBT001
-    """Neither records deleted with the thread, nor under a new thread with the same id."""
+    """An undo restores no record deleted with a thread, also not under a new thread of the same id."""
     write(store, lambda w: (w.put(Kind.THREAD, ("t",), {}), w.put(Kind.NOTE, ("t", "n"), {"n": 1})))
     deleted = write(store, lambda w: w.delete(Kind.NOTE, ("t", "n"))).operation or 0
     state = put(store, Kind.STATE, ("t",), {"n": 1}) or 0

@@ -56,7 +56,7 @@ def test_unrecoverable_files_in_the_swap_folder_stay(root: Root) -> None:
 
 
 def test_a_file_open_for_writing_is_supervised(root: Root) -> None:
-    """A file open for writing is supervised if its document is known, else it waits for the next start."""
+    """A displaced file open for writing is returned for watching if its document is known, else left in place."""
     done = write_file(root, NOTE, OURS, expected=digest(OLD))
     assert isinstance(done, Written)
     assert done.displaced

@@ -8,7 +8,7 @@ OTHER, THIRD = "facts/other.md", "facts/third.md"
 
 
 def test_a_file_moved_over_a_moved_file_is_no_stale_save() -> None:
-    """Of two copies one is moved away and the other moved to its place.
+    """A file moved to the path of another moved copy is a move and no stale save.
 
     No stale save, though an agent changed one just before.
     """

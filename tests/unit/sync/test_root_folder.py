@@ -23,7 +23,7 @@ def opened(path: Path, *, space: str = "default", store_id: str = "store", fresh
 
 
 def why(root: Root) -> str:
-    """Return the reason of the error, which `find` gives too, except for another space's marker."""
+    """Return the reason for which `verify` refuses the root; check that `find` refuses it alike."""
     with pytest.raises(Conflict) as stopped:
         root.verify()
     if stopped.value.details["reason"] != "root_of_another_space":
@@ -85,7 +85,7 @@ def test_an_unreadable_space_file_belongs_to_another_space(tmp_path: Path, mark:
 
 
 def test_a_folder_is_prepared_without_a_mark(tmp_path: Path) -> None:
-    """`prepare` makes missing folders; it refuses a file and a folder with another space's marker."""
+    """`prepare` makes missing folders without a marker; it refuses files and another space's folders."""
     for _ in range(2):
         Root.prepare(tmp_path / "a/space", space="default", store_id="store")
         assert list((tmp_path / "a/space").iterdir()) == []
@@ -147,7 +147,7 @@ def test_a_root_behind_a_link_is_resolved_once(tmp_path: Path) -> None:
 
 
 def test_names_last_once_they_are_flushed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder whose flush fails is flushed again; one that a person moved away is not."""
+    """After a failed flush the next one flushes the same folders again, without one that was moved away."""
     flushed: list[int] = []
     real = os.fsync
 
@@ -188,7 +188,7 @@ def test_a_replaced_folder_needs_no_flush(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_folder_that_cannot_be_opened_is_flushed_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The error names the folder, which stays in `unflushed`."""
+    """If a folder cannot be opened, `flush` raises an error, and the folder stays in `unflushed` for the next flush."""
 
     def refuses(*_: object) -> int:
         raise OSError(errno.EMFILE, "too many open files")

@@ -15,7 +15,7 @@ NEW = ADDED.replace("# User\n", "# User\n\n> Summary: name, language, role, tea\
 
 @pytest.mark.parametrize("later_ms", [0, 1_999])
 def test_a_line_that_is_missing_within_two_seconds_was_not_seen(later_ms: int) -> None:
-    """Where the texts do not show what the writer had seen, an editor may not know what is less than 2 s old."""
+    """A line younger than two seconds that a save lacks is kept, where the texts do not show if it was seen."""
     sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += later_ms
 
@@ -25,7 +25,7 @@ def test_a_line_that_is_missing_within_two_seconds_was_not_seen(later_ms: int) -
 
 @pytest.mark.parametrize("later_ms", [2_000, 60 * MINUTE])
 def test_a_line_that_is_missing_later_is_left_out_and_named(later_ms: int) -> None:
-    """Where it cannot be told whether a line was seen, the file wins; the version before has the line for an undo."""
+    """An older line that a save lacks is left out and named; the version before it has the line for an undo."""
     sides = sides_after_writes(BASE, ADDED)
     sides.now_ms += later_ms
 
@@ -38,7 +38,7 @@ def test_a_line_that_is_missing_later_is_left_out_and_named(later_ms: int) -> No
 
 
 def test_a_deletion_of_the_newest_line_holds() -> None:
-    """The newest summary line is in the save, so its writer has seen the line that is deleted: nothing to name."""
+    """A deletion in a save that has the newest summary line holds without a notice: its writer saw the new text."""
     sides = sides_after_writes(OLD, NEW)
     sides.now_ms += 500
     without = NEW.replace("- Tea: green, without sugar\n", "")
@@ -48,7 +48,7 @@ def test_a_deletion_of_the_newest_line_holds() -> None:
 
 
 def test_a_deletion_with_its_summary_line_holds() -> None:
-    """A save without any summary line shows nothing, so the deletion holds and is named."""
+    """A save without a summary line two seconds after a write deletes lines, and the deletion is named."""
     sides = sides_after_writes(OLD, NEW)
     sides.now_ms += 2_000
 
@@ -57,7 +57,7 @@ def test_a_deletion_with_its_summary_line_holds() -> None:
 
 
 def test_an_echo_between_hides_nothing() -> None:
-    """Three writes of agents and an `echo >>` come between load and save: the stale buffer deletes none of them."""
+    """A stale buffer after an `echo >>` deletes neither the echoed line nor three lines of agents."""
     texts = [OLD]
     for number in range(3):
         summary = f"> Summary: name, language, role, {number}"
@@ -73,7 +73,7 @@ def test_an_echo_between_hides_nothing() -> None:
 
 @pytest.mark.parametrize("later_ms", [2_000, 60 * MINUTE])
 def test_a_person_may_take_their_own_change_back(later_ms: int) -> None:
-    """Undo in an editor: the save has again what the last save replaced, and that is no stale buffer."""
+    """A person's save that takes back their last save is stored as it is, and not treated as a stale buffer."""
     sides = sides_after_writes(OLD, NEW)
     sides.now_ms += 10_000
     assert text_after_save(sides, NEW.replace("vim", "emacs")) == NEW.replace("vim", "emacs")
@@ -83,7 +83,7 @@ def test_a_person_may_take_their_own_change_back(later_ms: int) -> None:
 
 
 def test_a_stale_buffer_with_the_only_replaced_line_edited() -> None:
-    """The replaced line is in the save with an edit; it is still more like the old line than like the new one."""
+    """A stale buffer is recognised by an edited line that is more like the old line than like the new one."""
     old = BASE + "- Shell: fish, with many plugins\n"
     sides = sides_after_writes(old, BASE.replace("- Role", "- City: Oslo\n- Role") + "- Shell: bash\n")
     sides.now_ms += 10_000

@@ -41,13 +41,13 @@ def job() -> ContextJob:
 
 
 def kept() -> int:
-    """Return the number of caches of distillations that something refers to."""
+    """Return the number of distillation caches in memory."""
     gc.collect()
     return sum(isinstance(each, DistillationCache) for each in gc.get_objects())
 
 
 def test_nothing_of_a_thread_is_kept_after_the_caches_are_cleared() -> None:
-    """A context that the daemon made itself leaves no distillation of the thread in its memory."""
+    """After clearing the caches no distillation cache of a context is left in memory."""
     contexts.clear_caches()
     before = kept()
     contexts.decide(job())

@@ -31,7 +31,7 @@ OLD: dict[str, Any] = {
 
 
 def test_an_old_record_is_answered_with_its_proposals(tmp_path: Path) -> None:
-    """A record without the newer fields opens: nothing waits, nothing failed, and its proposals are answered."""
+    """A dream's record of an earlier version is read with its proposals, nothing waiting and no failure."""
 
     def body(writer: Writer) -> None:
         writer.put(Kind.DREAM, ("dream_1",), OLD)
@@ -46,7 +46,7 @@ def test_an_old_record_is_answered_with_its_proposals(tmp_path: Path) -> None:
 
 
 def test_a_failed_dream_is_not_the_last_one(tmp_path: Path) -> None:
-    """It is stored with its code, message and hint, and the dream before it stays the last."""
+    """A failed dream is stored with its error, and the dream before it remains the last dream."""
     error = TokenBudgetExceeded("too little", budget=1, minimum_required=7, hint="give 7")
     failure = dream.commit_failure(
         error, space="default", who="schedule", dream_id="dream_2", trigger="schedule", token_budget=1, at=AT

@@ -26,7 +26,7 @@ def test_the_least_recently_used_version_is_evicted() -> None:
 
 
 def test_a_single_text_that_is_too_long_is_stored() -> None:
-    """Otherwise its agent could never write it again."""
+    """A single text over the limit is stored all the same, and all others are dropped."""
     versions = ReadVersions()
     long = ReadVersion(1, "x" * (merge_stale_writes.CHARS_MAX + 1))
     versions.put(key("a"), ReadVersion(1, "y"))

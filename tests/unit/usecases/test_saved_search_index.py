@@ -55,13 +55,13 @@ def put(store: Store, *records: MemoryRecord, deleted: tuple[int, ...] = ()) -> 
 
 
 def at_once(store: Store, recall: Recall, query: str) -> Any:
-    """Return what a recall finds that does not wait, or None."""
+    """Return the result of `recall_at_once`: what is found without waiting, or None."""
     with store.reader(SPACE) as reader:
         return recall.recall_at_once(reader, query, limit=5)
 
 
 def answers(recall: Recall) -> list[Any]:
-    """Return everything that recall answers: hits with scores and reasons, filtered too, and lists of ids."""
+    """Return the results of all test queries, searched plainly and filtered, and lists of memories."""
     found = [recall.search(SPACE, query, limit=5) for query in QUERIES]
     within = [recall.search(SPACE, query, types={MemoryType.SKILL}, tags=["one"]) for query in QUERIES]
     listed = [
@@ -77,7 +77,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_a_snapshot_from_before_the_index_is_not_answered_at_once(tmp_path: Path) -> None:
-    """A writer and another recall came between: the words of the index would be those of other texts."""
+    """A snapshot older than the index is not answered at once: its memories may have other words."""
     with opened(tmp_path) as store:
         recall = Recall(store)
         put(store, memory(1, "the parser is slow"), memory(2, "other words"))
@@ -96,7 +96,7 @@ def test_a_snapshot_from_before_the_index_is_not_answered_at_once(tmp_path: Path
 
 
 def test_many_changes_are_read_once_for_all_that_do_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until a thread has applied them; then those that follow are applied at once again."""
+    """After many changes recalls that do not wait read nothing until the index has caught up."""
     reads: list[MemoryIndex] = []
     update = MemoryIndex._update
 
@@ -120,7 +120,7 @@ def test_many_changes_are_read_once_for_all_that_do_not_wait(tmp_path: Path, mon
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> Callable[[], int]:
-    """Return how often an index was built from all memories."""
+    """A function that returns how often an index was built from all memories."""
     builds: list[MemoryIndex] = []
     build = MemoryIndex._build
 
@@ -183,7 +183,7 @@ def test_the_next_process_goes_on_from_the_files(tmp_path: Path, built: Callable
 
 
 def test_an_index_that_does_not_fit_is_built_again(tmp_path: Path, built: Callable[[], int]) -> None:
-    """The store went back to a backup and on from there, is another one, or the index is of another version."""
+    """An index of another store, of a store set back to a backup, or of another version is built again."""
     folder = tmp_path / "search"
     with opened(tmp_path / "store") as store:
         put(store, memory(1, "parser"))
@@ -205,7 +205,7 @@ def test_an_index_that_does_not_fit_is_built_again(tmp_path: Path, built: Callab
 
 
 def test_damaged_files_give_no_wrong_answer(tmp_path: Path) -> None:
-    """Any byte of any file changed, a file cut short or gone: the answers are right."""
+    """With a changed, cut or missing index file every search gives the right results."""
     folder = tmp_path / "search"
     pick = random.Random(5)
     with opened(tmp_path / "store") as store:
@@ -228,7 +228,7 @@ def test_damaged_files_give_no_wrong_answer(tmp_path: Path) -> None:
 
 
 def test_a_file_damaged_while_it_is_open_is_noticed(tmp_path: Path) -> None:
-    """Not only at the start: each list is verified when it is read."""
+    """A segment damaged while it is open is noticed when one of its lists is read."""
     folder = tmp_path / "search"
     with opened(tmp_path / "store") as store:
         put(store, *(memory(number, f"parser number{number}") for number in range(60)))
@@ -246,7 +246,7 @@ def test_a_file_damaged_while_it_is_open_is_noticed(tmp_path: Path) -> None:
 
 
 def test_a_recall_that_does_not_wait_applies_a_few_changes(tmp_path: Path) -> None:
-    """It finds what a rebuilt index finds after each of them; not before an index is there, nor after many changes."""
+    """A recall that does not wait finds after each of a few changes what a rebuilt index finds."""
     pick = random.Random(3)
     with opened(tmp_path / "store") as store:
         recall = Recall(store)
@@ -269,7 +269,7 @@ def test_a_recall_that_does_not_wait_applies_a_few_changes(tmp_path: Path) -> No
 
 
 def test_a_write_is_found_at_once_while_the_index_is_saved(tmp_path: Path) -> None:
-    """Saving and merging in another thread, without a pause: every written memory is found, no deleted one is."""
+    """While another thread saves and merges, every written memory is found at once and no deleted one."""
     stop = threading.Event()
     with opened(tmp_path / "store") as store:
         recall = Recall(store, tmp_path / "search")
@@ -294,7 +294,7 @@ def test_a_write_is_found_at_once_while_the_index_is_saved(tmp_path: Path) -> No
 
 
 def test_a_rewritten_index_has_no_word_of_a_deleted_memory(tmp_path: Path) -> None:
-    """Neither in a segment nor in another file, also where the index was saved by an earlier process."""
+    """After `rewrite` no index file has a word of a deleted memory, also of an index saved by another process."""
     folder = tmp_path / "search"
     with opened(tmp_path / "store") as store:
         put(store, memory(1, "xylophone"), memory(2, "parser"))
@@ -309,7 +309,7 @@ def test_a_rewritten_index_has_no_word_of_a_deleted_memory(tmp_path: Path) -> No
 
 
 def test_a_folder_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path) -> None:
-    """Recall answers without its files."""
+    """Recall works if the index cannot be saved, and the save raises an error."""
     (tmp_path / "search").write_text("not a folder")
     with opened(tmp_path / "store") as store:
         put(store, memory(1, "parser"))
@@ -321,7 +321,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_time(tmp_path: Path) 
 
 
 def test_each_memory_is_written_a_few_times_only() -> None:
-    """Of 2,000 saves with 10 memories each, a memory is in few merges, and there are few segments."""
+    """Over 2,000 saves of 10 memories a memory is written 16 times at most on average, in 14 segments at most."""
     segments: list[Segment] = []
     written = 0
     for number in range(2_000):
@@ -337,7 +337,7 @@ def test_each_memory_is_written_a_few_times_only() -> None:
 
 
 def test_a_merge_that_was_interrupted_is_made_up_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The next save merges what there is, also where nothing was written since, and leaves no other file."""
+    """If a merge did not happen, the next save merges the segments, also without new writes."""
     folder = tmp_path / "search"
     with opened(tmp_path / "store") as store:
         recall = Recall(store, folder)
@@ -354,7 +354,7 @@ def test_a_merge_that_was_interrupted_is_made_up_for(tmp_path: Path, monkeypatch
 
 
 def test_a_segment_of_removed_memories_is_rewritten() -> None:
-    """One of which a third is gone, and not one with a few removed."""
+    """A segment with over a third of its memories removed is rewritten, one with few removed is not."""
     worn = Segment(Path("worn"), b"", "", 9_000, 3_500)
     sound = Segment(Path("sound"), b"", "", 90_000, 3_500)
     assert segments_to_merge([sound, worn]) == [worn]
@@ -362,7 +362,7 @@ def test_a_segment_of_removed_memories_is_rewritten() -> None:
 
 
 def test_merges_stay_small_where_a_largest_size_is_given() -> None:
-    """Equal segments of a build are merged to the largest size and no further; none is left over that fits."""
+    """Segments of a build are merged up to the given largest size, and no further."""
     segments = [Segment(Path(str(number)), b"", "", 20, 0) for number in range(50)]
     while merged := segments_to_merge(segments, 300):
         size = sum(segment.documents for segment in merged)
@@ -373,7 +373,7 @@ def test_merges_stay_small_where_a_largest_size_is_given() -> None:
 
 
 def test_the_version_is_raised_with_the_analysis(tmp_path: Path) -> None:
-    """A change of the terms of a memory, or of the file, changes this digest: raise `recall.VERSION` or the format."""
+    """If this digest of an index file changes, raise `recall.VERSION` or the file format's version."""
     index = SavedIndex(tmp_path)
     with opened(tmp_path / "store") as store:
         content = "The parser's maxTokens are read from src/parse.py; größe, 数据库连接, 9cc68c8d01aa, queries planned"

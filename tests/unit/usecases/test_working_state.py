@@ -25,12 +25,12 @@ EXTRACTED = WorkingState(
 
 
 def check(fields: dict[str, Any], expected: WorkingState, *, replace_all: bool = False) -> None:
-    """Assert what EXTRACTED is after `fields` were set at entry 20."""
+    """Assert the state that EXTRACTED becomes when an agent sets `fields` at entry 20."""
     assert working_state.with_fields(EXTRACTED, fields, seq=20, at=AT, replace_all=replace_all) == expected
 
 
 def test_given_fields_replace_the_extracted_ones() -> None:
-    """With the entry at which they were set as their source; an empty list empties."""
+    """Fields that an agent sets replace extracted ones, with their entry as source; an empty list empties a field."""
     check(
         {"current_task": "Release", "next_steps": ["tag", "tell"]},
         replace(
@@ -57,7 +57,7 @@ def test_replace_all_empties_the_other_fields() -> None:
 
 
 def test_extracted_items_give_way_to_given_ones() -> None:
-    """Where both do not fit, the oldest extracted items go; every word of the agent stays."""
+    """Over the limit the oldest extracted items are dropped, and all words that the agent set stay."""
     before = replace(
         EXTRACTED, completed_steps=tuple(f"finished part {n} of the long harbour report" for n in range(60))
     )
@@ -78,7 +78,7 @@ def test_too_many_words_are_refused() -> None:
 
 
 def test_reading_starts_behind_the_stored_state() -> None:
-    """Behind the last distillation or the entry that the stored state covers, whichever is later."""
+    """Messages are read after the last distillation or the stored state's entry, whichever is later."""
     assert working_state.read_after(None, 0) == 0
     assert working_state.read_after(WorkingStateRecord(state=EXTRACTED, seq=9), 5) == 5
     assert working_state.read_after(WorkingStateRecord(state=EXTRACTED, seq=9, through_seq=9), 5) == 9
