@@ -286,7 +286,7 @@ def _is_alive(lane: _Lane) -> bool:
 
 
 def _run_once(jobs_module: str, job: str, body: bytes) -> tuple[bytes, bytes]:
-    """Run a job as a child does, and free what it cached."""
+    """Run a job in the calling thread as a child would, then clear the jobs' caches; return name and body."""
     jobs: Jobs = importlib.import_module(jobs_module)
     try:
         return _answer(jobs.JOBS, job, body)
@@ -295,7 +295,7 @@ def _run_once(jobs_module: str, job: str, body: bytes) -> tuple[bytes, bytes]:
 
 
 def _unwrapped(name: bytes, answer: bytes) -> bytes:
-    """Return the body of a response. Raises the error that it is."""
+    """Return the body of a successful response. Raises the error that any other response describes."""
     if name == OK:
         return answer
     envelope = orjson.loads(answer)

@@ -10,7 +10,7 @@ BYTES_MAX = 1 << 30  # bytes of content: more than any record has, and little en
 
 
 def pack(data: bytes) -> bytes | None:
-    """Return `data` compressed with the store's dictionary (zstd); None where that needs memory that is not there."""
+    """Return `data` compressed with the store's dictionary (zstd); None if there is not enough memory for it."""
     return _native.pack(data)
 
 
@@ -20,7 +20,7 @@ def unpack(packed: bytes) -> bytes | None:
 
 
 def edit(base: bytes, data: bytes) -> bytes | None:
-    """Return the edit that makes `data` of `base`: what both have in common is not in it. None as for `pack`."""
+    """Return the edit that turns `base` into `data`, without their common parts; None for lack of memory."""
     return _native.pack_edit(base, data)
 
 

@@ -114,7 +114,7 @@ def build(home: Path, size: int) -> tuple[list[str], list[str]]:
 
 
 def served(home: Path, asked: list[str]) -> dict[str, float]:
-    """Return the figures of a daemon."""
+    """Return a daemon's times to build the index and to search, and its memory."""
     daemon = Daemon(home, environment(home)).start()
     try:
         began = time.perf_counter()
@@ -227,7 +227,7 @@ def fts5(path: Path, texts: list[str]) -> Callable[[str], object]:
 
 
 def tantivy_index(texts: list[str]) -> Callable[[str], object] | None:
-    """Return a function that asks tantivy; None where it is not installed."""
+    """Return a function that searches a tantivy index of the texts; None if tantivy is not installed."""
     try:
         import tantivy
     except ImportError:

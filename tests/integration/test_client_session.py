@@ -44,7 +44,7 @@ def weather(city: str) -> str:
 
 
 def broken(city: str) -> str:
-    """Fail."""
+    """Raise OSError, as a tool that fails."""
     raise OSError(f"no station in {city}")
 
 
@@ -307,7 +307,7 @@ def test_asynchronous_tools(daemon: Daemon, tmp_path: Path) -> None:
 
 
 class LeavingApi(ScriptedApi):
-    """A server before whose answer the daemon's socket disappears."""
+    """A model server that moves the daemon's socket away before it answers."""
 
     client: Client
 
@@ -335,7 +335,7 @@ def test_a_reply_is_kept_while_the_daemon_is_away(daemon: Daemon, tmp_path: Path
 
 
 def file_names(kind: str) -> Any:
-    """Return names of files as the system has them.
+    """Return file names that cannot be stored: no Unicode, as text or blocks, or too large; or a fine one.
 
     Args:
         kind: What is wrong with them.

@@ -14,7 +14,7 @@ NARRATIVE = re.compile(r"\b(told|somebody|nobody|whoever|stands?|stood|held|goes
 
 @cache
 def first_lines() -> list[tuple[str, str]]:
-    """Return every first docstring line of the two distributions with its place."""
+    """Return every first docstring line of the two distributions with its file and name."""
     lines = []
     for base in ("python", "daemon"):
         for path in sorted((ROOT / base).rglob("*.py")):

@@ -96,7 +96,7 @@ def _changed_memories(memories: dict[str, Any], changes: list[tuple[str, str, An
 
 
 def _finish(model: _Space, after: _Space, *, touched: set[str], appended: bool, ran: bool) -> None:
-    """Number the operation, if there is one, and add to the histories."""
+    """Add an operation to the model if the write made one, with its effects on the histories."""
     if not (touched or appended or ran):
         return
     operation = model.operation + 1
@@ -129,7 +129,7 @@ def _body(changes: list[tuple[str, str, Any]], error: Exception | None) -> Any:
 
 
 class StoreMachine(RuleBasedStateMachine):
-    """Every rule does the same to the store and to the model; the invariants compare them."""
+    """A state machine whose rules act on a store and on its model; its invariants compare the two."""
 
     store: Store
     folder: Path

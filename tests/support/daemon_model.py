@@ -109,7 +109,7 @@ class Model:
             self.ticks(ms)
 
     def rests(self) -> None:
-        """Wait without acts, so that the daemon scans by itself."""
+        """Sleep up to 30 ms without acts, so that the daemon scans by itself."""
         time.sleep(self.pick.random() * 0.03)
 
     def sleeps(self) -> None:
@@ -120,7 +120,7 @@ class Model:
         os.kill(self.tree.daemon.pid, signal.SIGCONT)
 
     def dies(self) -> None:
-        """Kill the daemon in the middle of acts, act on, and restart it."""
+        """Kill the daemon during random acts, let people act without it, and restart it."""
         killer = threading.Timer(self.pick.random() * 0.06, self.tree.daemon.kill)
         killer.start()
         while killer.is_alive():

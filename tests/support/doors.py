@@ -82,7 +82,7 @@ class Door(Protocol):
 
 @contextmanager
 def all_doors(daemon: Daemon, port: int, models: ModelServer, place: Place) -> Iterator[dict[str, Door]]:
-    """Yield the doors of a place, by their names."""
+    """Yield a dict of all doors of a place by name, open until the end of the context."""
     with ExitStack() as stack:
         caller = stack.enter_context(TcpCaller(port, place.token))
         client = stack.enter_context(Client(daemon.socket, token=place.token))

@@ -37,7 +37,7 @@ sys.exit(how.get("status", 0))
 
 @dataclass(frozen=True, slots=True)
 class FakeModel:
-    """The program in `folder`, and what it was asked."""
+    """A model program in `folder`, with the requests that it has received."""
 
     folder: Path
 
@@ -51,7 +51,7 @@ class FakeModel:
         return model
 
     def reset(self) -> None:
-        """Forget how to behave and what was asked; everything is answered with empty lists again."""
+        """Reset all answers to empty lists, and forget the requests received so far."""
         for path in (*self.folder.glob("*.json"), *self.folder.glob("*.jsonl")):
             path.unlink()
         self.extract()

@@ -1,4 +1,4 @@
-"""Requests drawn from an OpenAPI description, valid and not, and the check of an answer against it."""
+"""Random valid and invalid requests drawn from an OpenAPI description, and the check of answers against it."""
 
 from __future__ import annotations
 

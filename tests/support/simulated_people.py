@@ -56,7 +56,7 @@ class Folk:
             del self.buffers[:-BUFFERS_MAX]
 
     def begins(self) -> None:
-        """Open a buffer for a new name, which may be created meanwhile."""
+        """Open an unsaved buffer with new text for a path without a file; the file may be created meanwhile."""
         path = self.pick.choice(NAMES)
         if self.disk(path) is None:
             buffer = self.ledger.load(path, "")
@@ -152,7 +152,7 @@ class Folk:
             self.tree.path(path).unlink(missing_ok=True)
 
     def edits_copy(self) -> None:
-        """Edit a conflict copy."""
+        """Append a new word to a random conflict copy and save it."""
         paths = [path for path in self.files() if COPY in path]
         if paths:
             path = self.pick.choice(paths)

@@ -71,7 +71,7 @@ async def learn(
 
 
 def require_tools(services: Services) -> None:
-    """Raise ValidationError where no model is asked, so that there is none to call tools."""
+    """Raise ValidationError if no language model is configured, since only a model can call tools."""
     if services.models is None:
         raise ValidationError(
             "The extractive distiller has no model, and so no tools to reflect with.",

@@ -263,13 +263,13 @@ def _key(call: ToolCall, path: str) -> tuple[str, str, str, str]:
 
 
 def _remember_version(call: ToolCall, document: DocumentRecord) -> None:
-    """Remember this version as the one that the agent has read."""
+    """Remember this version of a document as the one that the agent has read last."""
     version = ReadVersion(document.version, document.content)
     call.services.read_versions.put(_key(call, document.path), version)
 
 
 def _remember_own_change(call: ToolCall, stored: DocumentRecord) -> None:
-    """Remember the version after the agent's own change, if the version before it was the one that it knew."""
+    """Remember the version after an agent's own change as read, if the agent had read the version before it."""
     known = call.services.read_versions.get(_key(call, stored.path))
     if known is not None and stored.version == known.version + 1:
         _remember_version(call, stored)
@@ -317,7 +317,7 @@ async def _delete(call: ToolCall, params: tools.MemoryDeleteInput) -> Json:
 
 
 def _entry_to_append(path: str, document: DocumentRecord | None, entry: str) -> tuple[str, int]:
-    """Return the entry to append, and the number of bullets that were made of it.
+    """Return the text to append and how many bullets were made of its prose, 0 if it stays as it is.
 
     Below an episode an entry without a heading belongs to that episode, as `- Lesson: ...` does.
     """

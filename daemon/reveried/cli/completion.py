@@ -50,7 +50,7 @@ Words = tuple[tuple[str, ...], list[tuple[str, str]]]  # the commands typed so f
 
 
 def _words() -> "Iterator[Words]":
-    """Yield what can follow `reverie`, each command of it and each command of a group."""
+    """Yield the words that complete `reverie`, each command, and each command of a group."""
     from reveried.cli.command_tree import tree  # noqa: PLC0415 - the tree has this command in it
 
     root = tree()

@@ -105,7 +105,7 @@ def _thread(
 
 
 def _confirm(preview: str, *, yes: bool, json: bool) -> None:
-    """Ask whether to remove it, unless `yes`."""
+    """Print what would be removed and ask for confirmation, unless `yes` is set; a "no" aborts."""
     if not yes:
         confirm(preview, "Remove it?", json=json)
 

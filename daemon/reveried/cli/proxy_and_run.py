@@ -120,7 +120,7 @@ def _server(max_tokens: int | None, upstream_url: str | None, port: int) -> "Pro
 
 
 def _warn_without_daemon() -> None:
-    """Say so where no daemon answers: the client works without it."""
+    """Print a warning if no daemon answers; the proxy then passes every request to the provider."""
     try:
         daemon_client_and_paths.health()
     except ReverieError as error:
@@ -129,7 +129,7 @@ def _warn_without_daemon() -> None:
 
 @contextlib.contextmanager
 def _logged() -> Iterator[None]:
-    """Write the proxy's log lines into a file of the user: the terminal is the client's."""
+    """Write log lines to a file below the state folder, as the client uses the terminal."""
     from reveried import log  # noqa: PLC0415 - only this command needs it
 
     path = daemon_client_and_paths.layout().state_dir / LOG_NAME

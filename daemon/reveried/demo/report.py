@@ -212,7 +212,7 @@ class Report:
         self._hanging(f"  {mark} ", text, style="italic")
 
     def _fields(self, fields: Iterable[tuple[str, list[str]]]) -> None:
-        """Print names, each with the list of its values that are not empty."""
+        """Print each name with its list of values; empty values are left out."""
         for name, values in fields:
             for number, value in enumerate(value for value in values if value):
                 self._hanging(f"  {name if number == 0 else '':<11}", value)
@@ -226,7 +226,7 @@ class Report:
             self._out.print(Text(begin).append(line + more, style=style), no_wrap=True, overflow="ignore")
 
     def _bar(self, name: str, value: str, share: float, style: str = "green") -> None:
-        """Print a bar whose length is a share from 0 to 1 of the longest, and its value."""
+        """Print a bar with its name and value; `share` is its length, 0 to 1 of the longest bar."""
         bar = Text(f"  {name:<{_BAR_NAME_CHARS}}")
         bar.append("#" * max(1, round(BAR_CHARS * share)), style=style)
         bar.append(f" {value}")

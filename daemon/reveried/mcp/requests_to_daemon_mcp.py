@@ -31,7 +31,7 @@ class Answer(NamedTuple):
     stream: socket.socket | None = None
 
     def error(self) -> ReverieError | None:
-        """Return the error of the daemon's own envelope; None for any other answer."""
+        """Return the error that the daemon's HTTP API answered; None for a success or an answer in JSON-RPC."""
         if self.status < 400:
             return None
         try:
@@ -78,7 +78,7 @@ def send(method: str, body: bytes | None, headers: Mapping[str, str]) -> Answer:
 
 
 def ended_early() -> DaemonNotRunning:
-    """Return the error of a daemon that ended between a request and the end of its answer."""
+    """Return the error for a daemon that ended before its answer was complete."""
     return DaemonNotRunning("the Reverie daemon ended before it answered", hint=_ENDED)
 
 

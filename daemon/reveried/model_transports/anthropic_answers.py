@@ -54,7 +54,7 @@ Count = Annotated[int, Meta(ge=0, le=TOKENS_SANE)]
 
 
 class _Usage(msgspec.Struct, frozen=True):
-    """The tokens that the provider counts. Input that was written to or read from its cache comes beside the rest."""
+    """Tokens by the provider's count; `input_tokens` is without the input that its cache wrote or read."""
 
     input_tokens: Count
     output_tokens: Count
@@ -112,7 +112,7 @@ def _usage(raw: msgspec.Raw) -> _Usage:
 
 
 def unusable(message: str) -> ModelFailed:
-    """Return the error for a response that is not what was asked for."""
+    """Return the ModelFailed error (`unparseable`) for a response that cannot be read."""
     return ModelFailed(message, hint="Nothing was changed; try again, or another model.", reason="unparseable")
 
 
@@ -147,7 +147,7 @@ def status_failure(status: int, headers: Mapping[str, str], body: object) -> Mod
 
 
 def _error_kind(body: object) -> tuple[str, str]:
-    """Return the `type` and `error_code` of an error body, if they are the plain words that they should be."""
+    """Return the `type` and `error_code` of an error body; "" for one that is missing or no single word."""
     error = body.get("error") if isinstance(body, dict) else None
     details = error.get("details") if isinstance(error, dict) else None
     words = (

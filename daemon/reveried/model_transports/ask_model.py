@@ -34,7 +34,7 @@ ROUNDS_MAX = 4  # of questions that depend on answers: extraction, consolidation
 
 
 class _Job(Protocol):
-    """A snapshot that a model takes part in deciding."""
+    """A snapshot with the outcomes of the requests to a model that deciding it needs."""
 
     outcomes: dict[str, Outcome] | None
 
@@ -92,7 +92,7 @@ class Models:
 
 
 async def prepared(request: ModelRequest, redactor: Redactor) -> ModelRequest:
-    """Return a request as it is sent: redacted by everything that was ever recognised as a secret here."""
+    """Return a request with its texts redacted once more, right before it is sent."""
     fields = msgspec.to_builtins(request)
     clean, _ = await asyncio.to_thread(redactor.value, [fields["system"], fields["messages"]])
     return convert({**fields, "system": clean[0], "messages": clean[1]}, ModelRequest)
@@ -140,7 +140,7 @@ async def _asked_in_time(
 
 
 def one_at_a_time(services: Services, space: str) -> AbstractAsyncContextManager[None]:
-    """Return the lock under which a model is asked about a space; without a model it locks nothing.
+    """Return the lock that lets one caller at a time ask the model about a space; no lock without a model.
 
     Two at once would ask, and pay for, the same questions: the first to commit makes the other's plan stale.
     """

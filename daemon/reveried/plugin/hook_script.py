@@ -26,7 +26,7 @@ MODEL_CALL = "REVERIE_MODEL_CALL"  # set where the daemon runs the client to ask
 
 
 def main(words: list[str], env: Mapping[str, str]) -> None:
-    """Run one hook."""
+    """Run one hook: send standard input to the daemon and write its answer; give up after a time limit."""
     path = socket_path(env)
     if not words or path is None:
         return
@@ -61,7 +61,7 @@ def target(words: list[str], env: Mapping[str, str]) -> str:
 
 
 def ask(path: str, target: str, body: bytes, token: str) -> bytes:
-    """Return the body of a successful answer, else nothing."""
+    """Send a request to the daemon; return the body of a complete answer of status 200, else no bytes."""
     lines = [f"POST {target} HTTP/1.1", "Host: reverie", "Connection: close", "Content-Type: application/json"]
     if token.isascii() and token.isprintable() and token and " " not in token:
         lines.append(f"Authorization: Bearer {token}")

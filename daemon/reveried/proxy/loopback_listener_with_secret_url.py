@@ -73,7 +73,7 @@ class ProxyServer:
         return None
 
     def looks_at(self, head: RequestHead) -> bool:
-        """Return True for a request whose body is read before it is passed on."""
+        """Return True for a POST of messages with an uncompressed body, which is read whole before it is passed on."""
         return self._requests.looks_at(head)
 
     async def answer(self, head: RequestHead, body: bytes) -> tuple[bytes | None, bytes]:

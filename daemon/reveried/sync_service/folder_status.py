@@ -71,7 +71,7 @@ def folder_condition(
 
 
 def _older_condition(older: int, missing: int) -> Condition:
-    """Return the condition of a folder into which older files were put."""
+    """Return the condition of a folder in which `older` files have earlier texts, as from a restored copy."""
     what = f"{older} file{'s have' if older != 1 else ' has'} an older text than before"
     if missing:
         what += f" and {missing} {'are' if missing != 1 else 'is'} missing"

@@ -45,7 +45,7 @@ def thread_id(framework: str, *names: str) -> str:
 
 
 def value_message(value: Any, *, role: str = "assistant", block: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Return a message with a value, and the block that is its readable form.
+    """Return a message that holds a JSON value inside a text block, which shows the value readably.
 
     Raises:
         ValidationError: a number in the value is NaN or infinite.
@@ -68,7 +68,7 @@ def require_finite(value: Any) -> None:
 
 
 def _require_finite(value: Any) -> None:
-    """Do as `require_finite`. Raises RecursionError for a value that is nested too deeply."""
+    """Raise ValidationError for NaN or infinity at any depth; RecursionError if nested too deeply."""
     if isinstance(value, float) and not math.isfinite(value):
         raise ValidationError(f"JSON has no number {value}", hint="put None or a text in its place")
     if isinstance(value, dict):

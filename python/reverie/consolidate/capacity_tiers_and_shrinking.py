@@ -66,7 +66,7 @@ def shrink(working: WorkingSet, tier: Tier) -> int:
 
 
 def _compared(working: WorkingSet) -> list[int]:
-    """Return the positions of the items to compare: all, or of too many those this run wrote and a part of the others.
+    """Return positions of the items to compare: all; if too many, those written by this run and some others.
 
     Where that part begins is a checksum of what was written, not a random number: the same arguments give the same
     decision, and another run another part.
@@ -103,7 +103,7 @@ def _merge_related(working: WorkingSet, positions: Sequence[int], tier: Tier, ro
 
 
 def _merged(kept: Item, dropped: Item) -> Statement | None:
-    """Return the later of two related statements if they contradict, else both in one; None if that is too long.
+    """Return one statement for two related ones: the later if they contradict, else both; None if too long.
 
     Example: "the build takes 4 minutes" (May) and "the build takes 9 minutes" (June) become the second.
     """

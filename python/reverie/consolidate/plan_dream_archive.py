@@ -138,7 +138,7 @@ def validate_budget(value: Json, maximum: int = MAX_TOKEN_BUDGET) -> int:
 
 
 def distilled(sources: Iterable[Source], *, budget: int, redact: Callable[[str], str]) -> Archive:
-    """Return the archive of `sources` with all its memories, before any is left out for the budget."""
+    """Return the archive of all distinct sources, before some are left out to fit the budget."""
     by_address = sorted(sources, key=lambda source: (source.sha256, source.ref, source.seniority))
     kept, duplicates = _distinct(by_address)
     deletable = [source for source in duplicates if source.id is not None and not source.person]
@@ -270,7 +270,7 @@ def _source(
     project: str,
     owner: tuple[str, str] | None = None,
 ) -> Source:
-    """Return a redacted source; `owner` is the id and creation time of a memory that may be deleted."""
+    """Return a redacted source of a dream; `owner` (id and creation time) is given if its memory may be deleted."""
     content = redact(value["content"])
     tags = tuple(redact(tag) for tag in value["tags"])
     title = None if value.get("title") is None else redact(value["title"])
@@ -342,7 +342,7 @@ def _entry(source: Source) -> dict[str, Any]:
 
 
 def _line(source: Source) -> str:
-    """Return a source as it is read: one line."""
+    """Return a source on one line: type, title, content and tags."""
     return " ".join(" ".join((source.type.value, source.title or "", source.content, *source.tags)).split())
 
 

@@ -63,7 +63,7 @@ class Unit:
         return MESSAGE * (bool(self.assistant_blocks) + bool(self.user_blocks))
 
     def at(self, cap: int) -> int:
-        """Return the cost if each result's text is cut to `cap` tokens."""
+        """Return the unit's tokens if the text of each tool result is cut to `cap` tokens."""
         return self.overhead + self.fixed + sum(min(size, cap + BLOCK) for size in self.results)
 
 
@@ -150,7 +150,7 @@ def _sides(messages: Sequence[Message], lost: list[dict[str, Any]]) -> Iterator[
 
 
 def _assistant(side: _Side, answer: _Side | None, taken: set[str], lost: list[dict[str, Any]]) -> Iterator[Unit]:
-    """Return a reply, or a call with its results; used results are removed from the answering side."""
+    """Yield the units of one assistant side: a reply, or a call with the results found in `answer`."""
     asked = {block["id"] for block in side.blocks if block["type"] == "tool_use"}
     results: dict[str, dict[str, Any]] = {}
     for block in answer.blocks if answer is not None else ():

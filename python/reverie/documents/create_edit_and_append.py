@@ -51,7 +51,7 @@ def new_document(path: str, items: Sequence[tuple[str, Wording]], *, day: str) -
 
 
 def apply_changes(path: str, text: str, ids: Sequence[str], changes: Sequence[Change], *, day: str) -> ChangedDocument:
-    """Return a document after changes of its items, which `ids` names in their order.
+    """Return a document with changes of its items applied; `ids` are the ids of its items, in order.
 
     Only the bytes of changed items, the value of its `> Summary:` line and that of its `- Updated:` line change; where
     an item is added or deleted, an empty line or comment may be needed to separate its neighbours. New facts go behind

@@ -42,7 +42,7 @@ def match_ids(
 def _match_equal_blocks(
     matches: Mapping[str, list[str | None]], after: Mapping[str, Sequence[str]], gone: dict[str, dict[str, str]]
 ) -> dict[str, list[str]]:
-    """Give new blocks the ids of equal ones that are gone elsewhere; return the origins of each path, most first."""
+    """Give new blocks the ids of equal blocks that left other documents; return these documents for each path."""
     origins_by_text: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for path in sorted(gone, reverse=True):
         for name, text in reversed(gone[path].items()):
@@ -60,7 +60,7 @@ def _match_equal_blocks(
 
 
 def _match_edited_blocks(matches: list[str | None], texts: Sequence[str], gone: dict[str, str]) -> None:
-    """Give new blocks the ids of similar ones that are gone from the document that their neighbours came from."""
+    """Give new blocks the ids of similar blocks that left the document from which other blocks came."""
     new = [index for index, name in enumerate(matches) if name is None]
     alignment = align(list(gone.items()), [texts[index] for index in new])
     for index, name in zip(new, alignment.old_ids, strict=True):

@@ -78,7 +78,7 @@ def summary_line(memories: Sequence[SummaryInput]) -> str:
 
 
 def topics_of(memory: SummaryInput) -> Topics:
-    """Return the topics of one memory, each folded to one case and as it is written."""
+    """Return the topics of one memory, each as a pair of its case-folded form and its spelling."""
     return _topics(memory.content, memory.type, memory.tags, memory.title)
 
 
@@ -121,7 +121,7 @@ def at_most(text: str) -> str:
 
 @text_cache(bytes_max=_TOPICS_BYTES, entry_bytes=500, char_bytes=2)
 def _topics(content: str, kind: MemoryType, tags: tuple[str, ...], title: str | None) -> Topics:
-    """Return the topics of one memory, each folded to one case and as it is written.
+    """Return the topics of one memory, each as a pair of its case-folded form and its spelling.
 
     Those of the last memories are kept: a write of one memory counts the topics of its whole document again.
     """

@@ -122,14 +122,14 @@ def _block_of(item: Block) -> Block:
 
 
 def _without_words(item: Block) -> Block:
-    """Return an item without what its block has."""
+    """Return an item without the text or image that its content block has."""
     if item.get("type") in _TEXT and isinstance(item.get("text"), str):
         return {name: part for name, part in item.items() if name != "text"}
     return {name: part for name, part in item.items() if name != "image_url"} if _image(item) else item
 
 
 def _item_of(item: Block, block: Block) -> Block:
-    """Return the whole item of an item without words and its block."""
+    """Return an item with the text or image of its content block put back."""
     if item.get("type") in _TEXT and "text" not in item and block["type"] == "text":
         return {**item, "text": block["text"]}
     if block["type"] == "image":
@@ -184,14 +184,14 @@ def _parsed(arguments: str) -> Json:
 
 
 def _given_input(kind: str, taken: dict[str, Any]) -> Json:
-    """Return an input as the line has it; arguments are JSON without spaces, as most calls write them."""
+    """Return a call's input as its line has it: for `function_call` compact JSON in a text."""
     if kind == "function_call":
         return json.dumps(taken, ensure_ascii=False, separators=(",", ":"))
     return taken["input"] if kind == "custom_tool_call" else taken
 
 
 def _result(payload: dict[str, Any]) -> Block:
-    """Return the `tool_result` block of an output; a text moves there, of anything else the text is derived."""
+    """Return the `tool_result` block of an output, and remove from `payload` an output that is a plain text."""
     output = payload["output"]
     block: Block = {"type": "tool_result", "tool_use_id": payload["call_id"], "content": _text_of(output)}
     if isinstance(output, str):

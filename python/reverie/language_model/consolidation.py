@@ -151,7 +151,7 @@ class _Reader:
         self._words = set(_WORD.findall(self._source))
 
     def take(self, operation: Operation) -> None:
-        """Take one operation. Raises ModelFailed for one that says that the answer is not to be trusted."""
+        """Check and record one operation of the answer. Raises ModelFailed if it makes the answer unusable."""
         if operation.action in {"ADD", "SKIP"}:
             index = self._candidate(operation)
             if index in self._placed:
@@ -171,7 +171,7 @@ class _Reader:
         self._operations[memory.id] = operation
 
     def result(self) -> PageChanges:
-        """Return the changes; what the rules do not allow for one memory is left out, and noted."""
+        """Return the changes of all operations; those that the rules forbid are left out, each with a note."""
         changes: dict[str, Update | Delete] = {}
         proposals: list[tuple[Update | Delete, str]] = []
         notes: list[str] = []
@@ -226,7 +226,7 @@ class _Reader:
             _refuse("it has an UPDATE with a number that no memory and no candidate has")
 
     def _why_kept(self, memory: Memory, operation: Operation) -> str:
-        """Return why a memory may not be deleted, empty where it may."""
+        """Return why a memory may not be deleted, or "" if it may."""
         into = operation.merged_into
         if into is not None:
             target = self._shown.get(into)

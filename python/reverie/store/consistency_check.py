@@ -83,7 +83,7 @@ class _Sequence:
         self.gaps: list[int] = []
 
     def add(self, seq: int) -> None:
-        """Include the next number found, greater than those before."""
+        """Add the next number of the sequence, and record the numbers that are missing before it."""
         if self.last and seq != self.last + 1:
             self.gaps += range(self.last + 1, min(seq, self.last + 1 + PROBLEMS_MAX - len(self.gaps)))
         self.first = self.first or seq
@@ -169,7 +169,7 @@ class ConsistencyCheck:
             return start
 
     def _from(self, start: bytes) -> Iterator[tuple[bytes, bytes]]:
-        """Yield keys and records from `start` on, each also looked up by its key."""
+        """Yield keys and records from `start` on; report a record that a lookup by its key does not find."""
         cursor = self._txn.cursor()
         if not cursor.set_range(start) if start else not cursor.first():
             return
@@ -209,7 +209,7 @@ class ConsistencyCheck:
         self._note(_RecordKey(raw, space, kind, rest), record, value)
 
     def _make_texts(self) -> None:
-        """Rebuild each collected version of one record from its edits, newest first; report those that cannot be."""
+        """Rebuild the versions of one record that are stored as edits, and report those that cannot be rebuilt."""
         if not self._edits:
             return
         transaction = ReadTransaction(self._txn, self._edits[0][0])
@@ -251,7 +251,7 @@ class ConsistencyCheck:
                     self._written_by[raw] = record.operation
 
     def _from_blob(self, raw: bytes, space: bytes, record: RawRecord) -> dict[str, Any] | None:
-        """Return the JSON of an operation that is in a blob for its many changes; None for one that is not."""
+        """Return the JSON of an operation that is stored in a blob for its size; None if it is not in one."""
         if record.form != IN_BLOB:
             return None
         key = record_key(space, Kind.BLOB, (record.address, 1))

@@ -191,7 +191,7 @@ def _lacking(search: _Search, at: int) -> int:
 
 
 def _shown_again(search: _Search, at: int, best: int) -> int:
-    """Return how many lines the save has again: an older text had them, and the text found so far does not.
+    """Return how much of the lines removed between an older text and `best` the save has: 2 a line, 1 an edited one.
 
     A line that a person's save took away counts only if the older text is a stale buffer of another one. An edited
     line counts too if it is more like the old line than like any that came instead. Example: the agent changed

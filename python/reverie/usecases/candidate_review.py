@@ -232,7 +232,7 @@ def _change_answer(reader: Reader, change: PendingChange, record: CandidateRecor
 
 
 def _fits(reader: Reader, change: PendingChange) -> bool:
-    """Return True if the memory of a change has the words that it had when the change was decided."""
+    """Return True if a change's memory still has the words that it had when the change was decided."""
     if change.memory is None:
         return True
     memory = reader.load(MemoryRecord, (change.memory,))
@@ -314,7 +314,7 @@ def accept(
 def reject(
     space: str, candidate_id: str, *, who: str, idempotency: tuple[str, str] | None = None
 ) -> Write[wire.CandidateDecided]:
-    """Make none of a candidate's changes, and do not ask again for the same; undo lets it wait again."""
+    """Return the write that rejects a candidate; the same is not proposed again, and undo lets it wait again."""
 
     def body(writer: Writer) -> wire.CandidateDecided:
         _decide(writer, _waiting(writer, candidate_id), "rejected", who, [])
@@ -365,7 +365,7 @@ def _decided(
 
 
 def _made(writer: Writer, change: PendingChange, *, who: str, new_id: Callable[[], str]) -> Iterator[str]:
-    """Make one change; yield the id of the memory that was written."""
+    """Apply one change of an accepted candidate; yield the id of the memory that was written."""
     if change.memory is None:
         write = memory_changes.remember(writer.space, _candidate(change), who=who, author="person", new_id=new_id)
         record = write.body(writer)

@@ -87,7 +87,7 @@ def screened(
     thread: Origin | None,
     messages: Sequence[Message],
 ) -> candidate_review.Screened:
-    """Return the candidates, redacted, with their provenance and project: those to consolidate, and those that wait.
+    """Redact candidates, add provenance and project, and return the usable and the waiting ones.
 
     Those that have no text then are left out, since nothing of them could be written into a document, and those that
     say in the same words what was forgotten.
@@ -310,7 +310,7 @@ def edited(
 def _with_overflow(
     documents: Mapping[str, DocumentText], path: str, changes: Sequence[ItemChange], day: str
 ) -> dict[str, DocumentText]:
-    """Return the documents after changes of the one at `path`; new items that it has no room for go into later parts.
+    """Return the documents after changes of the one at `path`; new items without room go into numbered parts.
 
     It has no room if it is full, or if it refuses them: something is left open in it.
     """

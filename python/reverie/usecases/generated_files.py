@@ -282,7 +282,7 @@ class ProjectListings:
         self._shared: dict[tuple[str, str, str, int], DocumentEntry | None] = {}
 
     def entries(self, reader: Reader, entries: Iterable[DocumentEntry], project: str | None) -> list[DocumentEntry]:
-        """Return the entries of documents of `project` and of the person, in their order; all of them for None.
+        """Return the entries of documents of `project` and of the person, in order; all entries if it is None.
 
         A document that holds memories of other projects too, as those of older releases do, is listed with a summary
         of the others, and left out where it has no others.

@@ -136,7 +136,7 @@ class Folder:
     # Change
 
     def write(self, path: str, content: str, sources: Sequence[SourceEntry]) -> None:
-        """Put a whole text at `path`. Raises Refused, and ModelFailed where the model has lost track."""
+        """Replace the whole text at `path`. Raises Refused, and ModelFailed if the answer contradicts itself."""
         path = self._path(path)
         try:
             text, _ = with_bullets(path, content)
@@ -219,7 +219,7 @@ class Folder:
         return owners <= {PERSON, self._project}
 
     def _put(self, path: str, text: str, sources: Sequence[SourceEntry]) -> None:
-        """Take a new text, if all that it changes may be changed. Raises as `write`."""
+        """Store a new text of a file in the copy, after checking every change of a block. Raises as `write`."""
         self._check_text(path, text)
         old = self._files.get(path) or _File(None)
         before = old.blocks(path)

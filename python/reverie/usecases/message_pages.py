@@ -106,7 +106,7 @@ def _parts_behind(reader: Reader, thread_id: str, head: OutlineRecord, after: in
 
 
 def _last_parts(reader: Reader, thread_id: str, head: OutlineRecord, limit: int) -> list[OutlinePart]:
-    """Return the complete parts at the end of an outline that have, with the last one, `limit` messages."""
+    """Return the last complete parts of an outline, enough for `limit` messages with its open part."""
     parts: list[OutlinePart] = []
     messages = head.messages
     for number in range(head.parts, 0, -1):

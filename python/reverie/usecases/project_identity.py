@@ -189,7 +189,7 @@ def make_known(writer: Writer, names: Collection[str]) -> None:
 
 
 def _new(projects: Sequence[ProjectRecord], checkout: Checkout, paths: Collection[str]) -> ProjectRecord:
-    """Return a new project with the first readable name that is free, or that was given without a folder so far.
+    """Return a project for a checkout: the first readable name that is free or was given without a folder.
 
     A name is not free where a person has a folder below `facts/` in another spelling, such as `facts/Harbour/`: on
     systems that do not tell the two apart they would be one.

@@ -76,7 +76,7 @@ class Reflection(NamedTuple):
 
 
 def reflect(work: MemoryWork, entries: Sequence[SourceEntry], bounds: ReflectionBounds) -> Reflection:
-    """Return the request of the next turn, or the plan of what the calls of all turns amount to.
+    """Return the request of the next turn, or, once the model is done, the plan of all its calls.
 
     `entries` are what was said since the last reflection: the messages of `work` and its files.
     """

@@ -1,4 +1,4 @@
-"""Distilling with a model: the summary and the memories of one operation, each with the rules to fall back to."""
+"""Distilling with a model: summary and memories in one operation, each by rules if the model fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model beside other writers and in a full store: answers outlive a stale plan, and a heavy cut loses no warning."""
+"""A model beside other writers: answers are used again for a stale plan, and a full store keeps warnings."""
 
 from __future__ import annotations
 

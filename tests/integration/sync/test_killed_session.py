@@ -64,7 +64,7 @@ def lived(session: Session) -> int:
 
 
 def ended(own: Tree, log: Path, *, whole: bool) -> bool:
-    """Stop the daemon after a whole session, else kill it; return True if the fault had happened by then."""
+    """Stop the daemon after a complete session, else kill it; return True if the injected fault happened."""
     own.client.close()
     if whole:
         return own.daemon.stop() == -signal.SIGKILL or INJECTED in log.read_text()

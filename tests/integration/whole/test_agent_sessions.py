@@ -250,7 +250,7 @@ def test_a_token_of_an_agent_has_no_file_followed(daemon: Daemon, tmp_path: Path
 
 
 def change(daemon: Daemon, **fields: Any) -> Any:
-    """Change what a person keeps out; return the answer."""
+    """Change the privacy settings (pause, ignored folders) over the API; return the answer."""
     answer = daemon.ask("PATCH", "/v1/privacy", fields)
     assert answer.status == 200, answer.body
     return answer.json()

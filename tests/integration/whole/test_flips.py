@@ -160,7 +160,7 @@ def write_afterwards(trial: Trial, daemon: Daemon) -> None:
 
 
 def unchanged(path: str) -> bool:
-    """Return True if the answer to a read has nothing of the later writes."""
+    """Return True if the answer to a read does not depend on writes made later: no list of threads or operations."""
     return not path.startswith(("/v1/threads?", "/v1/operations?")) and path not in ("/v1/threads", "/v1/operations")
 
 

@@ -1,4 +1,4 @@
-"""The search in what was said, in a real daemon: found at once, after a restart, a kill and damage; gone if deleted."""
+"""Search in a real daemon: messages are found at once, after a restart or kill, and not after a deletion."""
 
 from __future__ import annotations
 

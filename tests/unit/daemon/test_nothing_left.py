@@ -1,4 +1,4 @@
-"""What fails or ends leaves no open descriptor behind: locks, sockets and the pipes of a service manager."""
+"""Refused or released locks, sockets and inherited descriptors leave no open file descriptor behind."""
 
 from __future__ import annotations
 

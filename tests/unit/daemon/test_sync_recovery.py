@@ -42,7 +42,7 @@ class Place:
         self.now_ms = NOW_MS
 
     def keeper(self) -> SyncService:
-        """Return a sync service that has just started."""
+        """Return a new sync service on the place's store and folder, as after a restart."""
         return sync_service(self.store, self.root.parent, failing_submit(self.store, "", None), lambda: self.now_ms)
 
     def agent_writes(self, text: str, path: str = NOTE) -> None:

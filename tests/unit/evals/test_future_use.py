@@ -1,4 +1,4 @@
-"""Memories of earlier sessions against what later ones did: used, contradicted, and written for nothing."""
+"""`eval` of memories of earlier sessions by what later sessions did: used, contradicted, or neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ledger of requests to models: ceilings under concurrency, pauses between tries, a store that cannot write."""
+"""The ledger of model requests: ceilings with concurrent requests, pauses before retries, and a full disk."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FIRST, NEXT = "2026-11-22", "2026-11-23"
 
 
 class Provider:
-    """A transport in this process that counts what it gets, and answers as it is told."""
+    """A transport in this process that counts its requests, and fails as often as the test lists failures."""
 
     def __init__(self) -> None:
         self.seen = 0

@@ -33,7 +33,7 @@ def slots(store: Store) -> int:
 
 
 def stale(reader: Reader) -> None:
-    """Fail as a use case does that has read something."""
+    """Read, then raise Conflict, as a use case with a stale plan does."""
     seen = list(reader.scan(Kind.THREAD))
     raise Conflict(f"{len(seen)} are not enough", hint="try again")
 

@@ -31,7 +31,7 @@ def text(document: int, edit: int) -> str:
 
 
 def gone(document: int) -> PathState:
-    """Return the state of a document whose file is missing, with its versions."""
+    """Return the state of a document whose file is missing; its versions count how often they are split."""
     texts = tuple(Version(edit, Read(text(document, edit))) for edit in range(VERSIONS, 0, -1))
     known = Baseline(f"a{document}.md", "x", VERSIONS)
     return PathState(known.path, StoredDocument(known.path, texts[0].text, VERSIONS), known, None, texts)

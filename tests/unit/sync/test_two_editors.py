@@ -14,7 +14,7 @@ SHOP = "# Shop\n\n- milk two pints\n"
 
 
 def goes_on(sides: Sides, line: str) -> None:
-    """Let an agent add a line, and write it to disk."""
+    """Append a line as an agent, and sync until it is on disk."""
     sides.put(PATH, sides.files[PATH].decode() + line)
     sides.settle()
     sides.now_ms += 100

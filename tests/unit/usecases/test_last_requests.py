@@ -1,4 +1,4 @@
-"""The person's requests: latest first, short ones whole, each once, within their tokens."""
+"""The text of a person's last requests: latest first, short ones whole, each once, within a token limit."""
 
 from __future__ import annotations
 

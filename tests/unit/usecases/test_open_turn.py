@@ -1,4 +1,4 @@
-"""The turn that is open in a thread: none in a transcript, whatever its client writes behind the last message."""
+"""A transcript has no open turn, whatever lines its client writes after the last message."""
 
 from __future__ import annotations
 

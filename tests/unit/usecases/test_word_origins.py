@@ -1,4 +1,4 @@
-"""The origin of a candidate's words, and text that Reverie served."""
+"""Tests of the origin of a candidate's words (person, agent, outside), and of removing recalled text."""
 
 from __future__ import annotations
 

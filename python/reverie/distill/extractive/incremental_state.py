@@ -214,7 +214,7 @@ class ThreadFold:
 
 
 def _requests(found: Sequence[Utterance]) -> list[Utterance]:
-    """Select the requests a state can need: the first, the last task, the newest distinct ones, and the very last."""
+    """Select the requests that a state can need: the first, the last new task, a few newest, the very last."""
     asked = substantial_requests(found)
     opener = next((said for said in reversed(asked) if state_cues.is_new_task(said.text)), None)
     newest: dict[str, Utterance] = {}

@@ -114,12 +114,12 @@ def _corrected_names(facts: ThreadFacts, end_state: EndState) -> dict[tuple[str,
 
 
 def _given_names(text: str) -> frozenset[str]:
-    """Return the names in a text; one of a single word where the text says what it is: "the Reader interface"."""
+    """Return the specific names in a text, and plain words that it declares as names: "the Reader interface"."""
     return frozenset([*specific_names(text), *_DECLARED.findall(text)])
 
 
 def _is_renamed(name: str, others: frozenset[str]) -> bool:
-    """Return True where one of other names has the same last word, and all words of one are words of the other.
+    """Return True if another name is a longer or shorter form of `name` with the same last word.
 
     "FileTideReader" is called "TideReader" later, or "Reader".
     """
