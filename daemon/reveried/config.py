@@ -212,7 +212,7 @@ def _parse_toml(data: bytes, where: str) -> dict[str, Any]:
 
 
 def _line_of(error: Exception, text: str) -> int | None:
-    """Return the line of a TOML error, from its message: `... (at line 3, column 7)` or `... (at end of document)`."""
+    """Return the line number in the message of a TOML error, that of the last line for the document's end, or None."""
     if found := re.search(r"\(at line (\d+), column \d+\)$", str(error)):
         return int(found[1])
     return max(1, len(text.splitlines())) if str(error).endswith("(at end of document)") else None

@@ -82,7 +82,7 @@ def memories(count: int) -> list[dict[str, Any]]:
 
 
 def lines() -> list[bytes]:
-    """Return lines of recorded sessions where they are at hand, else records."""
+    """Return lines of recorded sessions if there are any, else generated memory records as JSON."""
     files = sorted((SHARED / "transcripts" / "claude-code").glob("*.gz"))[:10]
     return [line for path in files for line in gzip.decompress(path.read_bytes()).splitlines()] or texts(memories(FEW))
 

@@ -59,7 +59,7 @@ def judged(paths: list[Path]) -> None:
 
 
 def _texts(judge: Any, events: list[Any]) -> Any:
-    """Return the text of each method at each budget for every cut, truncated as the judge does."""
+    """Yield each method, each budget, and the method's text for every cut, truncated as the judge does."""
     for budget in BUDGETS:
         yield REVERIE, budget, [_context(event, budget) for event in events]
         yield TAIL, budget, [judge.cut(judge.tail(event["pre"], 10**6, budget), budget) for event in events]

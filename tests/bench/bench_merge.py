@@ -68,7 +68,7 @@ def document(size: int, pick: random.Random) -> list[str]:
 
 
 def edited(lines: Sequence[str], edits: int, places: Sequence[int], pick: random.Random) -> str:
-    """Return the text with `edits` of the lines at `places` changed, removed or followed by a new one."""
+    """Return the lines as a text with `edits` of those at `places` changed, removed or followed by a new one."""
     changed = list(lines)
     for position in pick.sample(list(places), edits):
         word = pick.choice(WORDS)

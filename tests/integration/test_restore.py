@@ -24,12 +24,12 @@ def learn(client: Client, folder: Path, number: int) -> None:
 
 
 def texts(root: Path) -> dict[str, str]:
-    """Return the markdown texts in the folder."""
+    """Return the text of each markdown file in the folder by its path."""
     return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.md"))}
 
 
 def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:
-    """Files written after the backup are removed without conflict copies, and a user's edit stays."""
+    """After a restore files written since the backup are removed without conflict copies, and a user's edit stays."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         root = home / "root" / "default"

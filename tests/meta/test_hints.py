@@ -42,7 +42,7 @@ def _texts(source: str) -> Iterator[str]:
 
 
 def _options_of(words: list[str]) -> set[str]:
-    """Return the options of a command of the tree, of a group those of all its commands."""
+    """Return the options of a command, or of a group and all its commands."""
     command: Any = tree()
     for word in words:
         command = getattr(command, "commands", {}).get(word, command)

@@ -52,7 +52,7 @@ texts = st.builds(
 
 @st.composite
 def documents(draw: st.DrawFn) -> str:
-    """Strategy of texts with one kind of line ending, or with two kinds mixed."""
+    """Strategy: a text with one kind of line ending, or with both kinds mixed."""
     text: str = draw(texts)
     ending: str = draw(ENDINGS)
     mixed = ending == "\r\n" and draw(st.booleans())
@@ -73,7 +73,7 @@ episodes = st.builds(Wording, contents, tags, st.none() | contents, fields, st.n
 
 @st.composite
 def plans(draw: st.DrawFn, words: st.SearchStrategy[Wording], size: int, *, adds: bool = True) -> list[Change]:
-    """Strategy of changes of some of the items `id0`…, and of new ones, in any order."""
+    """Strategy: changes of some of the items `id0`…, and additions of new ones, in any order."""
     chosen = draw(st.lists(st.integers(0, max(0, size - 1)), max_size=3, unique=True)) if size else []
     plan: list[Change] = [Delete(f"id{at}") if draw(st.booleans()) else Update(f"id{at}", draw(words)) for at in chosen]
     if adds:

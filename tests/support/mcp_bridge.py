@@ -25,7 +25,7 @@ PROGRAM = str(Path(sys.executable).with_name("reverie"))
 
 
 class BridgeProcess:
-    """The process; `ask` sends one request and returns its answer."""
+    """A running `reverie mcp`; `ask` sends one request and returns its answer."""
 
     def __init__(self, process: subprocess.Popen[bytes], *, stateless: bool) -> None:
         self.process = process

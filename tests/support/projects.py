@@ -20,7 +20,7 @@ def git(folder: Path, *words: str) -> None:
 
 
 def repository(folder: Path, remote: str | None = None) -> Path:
-    """Return a new repository with one commit."""
+    """Return a new git repository with one empty commit, and with a remote if one is given."""
     folder.mkdir(parents=True)
     git(folder, "init", "-q")
     git(folder, "commit", "-q", "--allow-empty", "-m", "begin")

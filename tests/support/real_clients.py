@@ -85,7 +85,7 @@ def claude_code(home: Path, models: ModelServer) -> Client:
 
 
 def run_with_proxy(client: Client) -> Client:
-    """Return a client that `reverie run` starts; it shares the environment of the one given."""
+    """Return the given client as started by `reverie run`, with the same environment."""
     run = Client(client.name, client.program, client.home, {})
     run.env, run.before = client.env, [sys.executable, "-m", "reveried.cli", "run"]
     return run
@@ -105,7 +105,7 @@ def codex(home: Path, models: ModelServer, *settings: str) -> Client:
 
 
 def prompt(client: Client, project: Path, text: str, *words: str, trusted: bool = True) -> dict[str, Any]:
-    """Send one prompt without a terminal; return what the client reports at the end."""
+    """Send one prompt without a terminal; return the client's JSON report, of Codex the first line."""
     if client.name == "codex":
         trust = ["--dangerously-bypass-hook-trust"] if trusted else []
         out = client.run(project, "exec", *words, "--json", "--skip-git-repo-check", *trust, text)

@@ -77,7 +77,7 @@ def keywords() -> list[Labelled]:
 
 
 def credsweeper(*, whole_files: bool) -> list[Labelled]:
-    """Return the expected findings with a position in a line, each in that line alone or in its whole file."""
+    """Return the labelled secrets of credsweeper's findings, each in its line alone or in its whole file."""
     root = SHARED / CREDSWEEPER
     output = root / "tests/data/output.json"
     findings = json.loads(output.read_text()) if output.exists() else []
@@ -94,7 +94,7 @@ def credsweeper(*, whole_files: bool) -> list[Labelled]:
 
 
 def _with_whole_file(row: Labelled, path: Path, number: int) -> Labelled:
-    """Return the case with its whole file as the text, or unchanged if that file does not have the line."""
+    """Return the labelled secret in its whole file's text, or unchanged if the file does not have its line."""
     try:
         text = path.read_bytes().decode()
     except UnicodeDecodeError:

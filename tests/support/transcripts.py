@@ -58,7 +58,7 @@ class Transcript:
         return self.add("assistant", message=message | {"content": list(blocks), "usage": usage}, **rest)
 
     def compaction(self, summary: str, *, before: int = 1000) -> None:
-        """Add a compaction boundary, which has a logical parent only, and the summary after it."""
+        """Add a compaction boundary, which has only a logical parent, and the compaction's summary."""
         self.add(
             "system",
             parent=None,

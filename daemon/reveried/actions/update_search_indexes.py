@@ -108,7 +108,7 @@ async def keep_vectors(services: Services, *, first_after_s: float = FIRST_AFTER
 
 
 def _save_vectors(services: Services, space: str, *, at_once: bool = False) -> None:
-    """Save the vectors of a space; an error is logged, and they are saved the next time."""
+    """Save a space's message vectors if enough of them changed; log an error, and try again the next time."""
     try:
         services.messages.save_vectors(space, at_once=at_once)
     except (OSError, ReverieError) as error:

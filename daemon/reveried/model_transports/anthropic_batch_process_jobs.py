@@ -46,7 +46,7 @@ class BatchItem(msgspec.Struct, frozen=True):
 
 
 class BatchJob(msgspec.Struct, frozen=True):
-    """A job: the batch that it is about (empty where there is none yet), its items, and where and how to ask."""
+    """A job: its batch (empty for none yet), its items, and the model, address, key and time limit of requests."""
 
     batch: str
     items: list[BatchItem]
@@ -236,7 +236,7 @@ def _line(data: bytes) -> _Line | None:
 
 
 def _result(line: _Line, sent: int) -> BatchResult:
-    """Return one result; a message that cannot be read is a failure that may have cost something."""
+    """Return one request's result; a message that cannot be read is a failure that counts as billed."""
     match line.result.type:
         case "succeeded":
             try:

@@ -140,7 +140,7 @@ class CommandTransport:
             await process.wait()
 
     def _shown(self, stderr: bytes) -> str:
-        """Return the end of the program's standard error for a message, redacted; a full stop where there is none."""
+        """Return the redacted end of the program's standard error, after a colon; a full stop if there is none."""
         text = " ".join(self._redact(stderr.decode(errors="replace")).split())
         return f": {text[-STDERR_SHOWN:]}" if text else "."
 
@@ -163,7 +163,7 @@ def prompt_text(request: ModelRequest) -> str:
 
 
 def read_output(stdout: bytes, request: ModelRequest, model: str) -> ModelAnswer:
-    """Return the answer that a program printed: the text itself, or the text in one of two envelopes.
+    """Return the answer that a program printed, as plain text or inside one of two JSON envelopes.
 
     Envelopes: `{"answer": …, "inputTokens"?, "outputTokens"?, "model"?, "stopReason"?}`, where the answer is the object
     or a text, and what `claude -p --output-format json` prints (`{"type": "result", "result": …, "usage": …}`). Tokens

@@ -1,4 +1,4 @@
-"""Where Claude Code and Codex look for plugins, and the smallest change that gives them ours.
+"""Installation of the plugin for Claude Code and Codex, with the smallest change of their files.
 
 Claude Code loads every plugin folder below `skills` of its configuration: no setting is touched. Codex wants a
 marketplace and the plugin named in `config.toml`, and its own copy of the folder. What is installed is noted in a file
@@ -171,7 +171,7 @@ def _is_stale(folder: Path, contents: Mapping[str, bytes]) -> bool:
 
 
 def _removed(folder: Path, contents: Mapping[str, bytes]) -> list[str]:
-    """Return the paths to remove: the folder, or of a folder with files of others our own."""
+    """Return the paths to remove: the whole folder, or only our files if it contains others."""
     found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()}
     return [str(folder)] if found <= contents.keys() else [str(folder / name) for name in contents if name in found]
 
@@ -269,7 +269,7 @@ def settings_without_plugin(text: str, *, trust: bool = True) -> str:
 
 
 def _restored(notes: Path, client: str, text: str) -> str | None:
-    """Return the settings as they were before the installation; None where there were none."""
+    """Return the settings from before the installation, or without our tables where they were edited since; or None."""
     noted = client_settings_file.noted(notes, client, text)
     return settings_without_plugin(text) if noted is None else noted["before"]
 

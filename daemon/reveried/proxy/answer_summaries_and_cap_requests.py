@@ -197,7 +197,7 @@ def _summary_asked(body: bytes) -> tuple[_Request, str] | None:
 
 
 def _without_marks(text: str) -> str:
-    """Return a text without the marks by which the client finds the summary in the answer."""
+    """Return a text whose tags `<summary>` and `<analysis>` are broken up, since the client looks for them."""
     for mark in ("summary", "analysis"):
         text = text.replace(f"</{mark}>", f"< /{mark}>").replace(f"<{mark}>", f"< {mark}>")
     return text

@@ -55,7 +55,7 @@ _MERGE_OVERLAP = {Tier.GENEROUS: 2.0, Tier.SELECTIVE: 0.6, Tier.HEAVY_CUT: 0.25}
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change that only a person may make; `why` is shown to them.
+    """A change of a memory that is left to a person; `why` is shown to them.
 
     `reason`: `person` where a person wrote the memory last, `contradiction` where what was said since may exclude it.
     """
@@ -108,7 +108,7 @@ def _change_of(memory: Memory, item: Item | None) -> Change:
 
 @dataclass(slots=True)
 class _Consolidation:
-    """One consolidation in progress: the working set, and what has become of each candidate so far."""
+    """One consolidation in progress: the working set of items, and the item that covers each candidate."""
 
     candidates: tuple[Candidate, ...]
     working: WorkingSet
@@ -267,7 +267,7 @@ class _Consolidation:
     def _place_by_overlap(
         self, index: int, candidate: Candidate, statement: Statement, scope: str, similar: list[int]
     ) -> None:
-        """Place a candidate that is at most similar to an item: skip, merge or add it, as the tier says."""
+        """Place a candidate by its overlap with similar items: skip, merge or add it, by the capacity tier's limits."""
         scored = ((overlap(statement, self.working.items[position].statement), position) for position in similar)
         score, position = max(scored, default=(0.0, -1), key=lambda pair: pair[0])
         if position >= 0:
@@ -338,7 +338,7 @@ class _Consolidation:
         self.working.items[position].written_now = True
 
     def _write(self, index: int, candidate: Candidate, statement: Statement, position: int, why: str) -> None:
-        """Give an item the content and time of a candidate; for a person's item, make it a proposal."""
+        """Give an item the content and time of a candidate; if the item is a person's, propose that instead."""
         item = self.working.items[position]
         if item.owned_by_person:
             assert item.memory is not None
@@ -350,7 +350,7 @@ class _Consolidation:
         item.write(candidate.tags, index, candidate.at)
 
     def _drop(self, position: int, why: str) -> None:
-        """Drop an item; for a person's item, make it a proposal."""
+        """Drop an item; if it is a person's, propose its deletion instead."""
         item = self.working.items[position]
         if item.owned_by_person:
             assert item.memory is not None

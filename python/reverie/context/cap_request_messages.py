@@ -256,7 +256,7 @@ def _messages(read: Read, cut: _Cut) -> list[msgspec.Raw]:
 
 
 def _without_marks(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a message as it is whether or not the client marks a breakpoint of the cache in it."""
+    """Return a message without the client's cache breakpoints and with its content as a list of blocks."""
     blocks = _blocks(message)
     if any("cache_control" in block for block in blocks):
         blocks = [{name: part for name, part in block.items() if name != "cache_control"} for block in blocks]

@@ -103,7 +103,7 @@ def stem_of(path: str) -> str:
 
 
 def type_by_name(path: str) -> MemoryType:
-    """Return the type of the memories in a file of facts; one with a name of its own is one more category of facts.
+    """Return the type of the memories in a file of facts, by the file's name; `fact` for other names.
 
     A later part, such as `facts/preferences-2.md`, has the type of the first.
     """

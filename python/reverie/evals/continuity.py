@@ -231,7 +231,7 @@ def mean_over_sessions(rows: Iterable[tuple[str, float | None]]) -> Mean | None:
 
 
 def _has_known_words(passage: str, name: str, near: set[str]) -> bool:
-    """Return True if enough words of the passage occurred beside the name before the cut."""
+    """Return True if enough of the passage's words are among those that occurred near the name before the cut."""
     words = words_beside(passage, name)
     shared = len(words & near)
     return shared >= min(_WORDS_MIN, len(near)) and shared >= _SHARE_MIN * len(words)

@@ -81,7 +81,7 @@ def blocks_of(content: Json) -> list[dict[str, Any]]:
 
 
 def tool_ids(content: Json, kind: str, key: str) -> list[str]:
-    """Return the ids of a content's tool calls, or of the calls its results answer."""
+    """Return the values of `key` in the content's blocks of the type `kind`: ids of calls, or calls of results."""
     if not isinstance(content, list):
         return []
     return [block[key] for block in content if block["type"] == kind and isinstance(block.get(key), str)]
@@ -255,7 +255,7 @@ def _no_results(calls: list[str]) -> list[dict[str, Any]]:
 
 
 def _with_unique_ids(message: Message, used: set[str]) -> Message:
-    """Return an assistant message whose calls have distinct ids; a call without one, or of `used`, becomes text."""
+    """Return an assistant message with distinct call ids; a call without an id, or with one in `used`, becomes text."""
     content: list[dict[str, Any]] = []
     changed = False
     for block in blocks_of(message.content):
@@ -301,7 +301,7 @@ def _as_text(content: Json) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class PastSummary:
-    """A compaction by the source's client: `text` replaced the entries before `seq`.
+    """A compaction by the client that recorded the session: `text` took the place of the entries before `seq`.
 
     `number` counts from 1 in the order of the file; `seq` is the boundary's entry, or the summary's own where no
     boundary precedes it; `tokens_before` is what the client said that the conversation weighed.

@@ -140,7 +140,7 @@ def extract_request(page: Page, known: Sequence[Memory], *, number: int, of: int
 
 
 def extracted(outcome: Outcome, page: Page, known: Sequence[Memory], *, at: str, redactor: Redactor) -> Extracted:
-    """Return the candidates of an answer whose quotes are in the page; `at` is the time of the run.
+    """Return candidates and wrong memories of an answer; items with a quote that is not in the page are refused.
 
     Raises:
         ModelFailed: the request failed, or its answer cannot be read; then nothing of it is used.
@@ -177,7 +177,7 @@ class _Reader:
         self._seen: set[str] = set()
 
     def take_memory(self, memory: NewMemory) -> None:
-        """Add the candidate of a memory, or the reason why there is none."""
+        """Add the candidate of a memory, or note the reason why it is refused."""
         what = f"a {memory.type}"
         sources = self.sources(memory.quotes, what)
         if not sources or not self._is_usable(memory.content, CONTENT_CHARS_MAX, what):
@@ -200,7 +200,7 @@ class _Reader:
         )
 
     def take_episode(self, episode: NewEpisode) -> None:
-        """Add the candidate of an episode, or the reason why there is none."""
+        """Add the candidate of an episode, or note the reason why it is refused."""
         title = " ".join(episode.title.split())
         sources = self.sources(episode.quotes, "an episode")
         body = f"{episode.task} {episode.outcome} {episode.lesson} {episode.next}"
@@ -281,7 +281,7 @@ def why_waiting(text: str, sources: Sequence[SourceEntry]) -> str:
 
 
 def time_of(sources: Sequence[SourceEntry], at: str) -> str:
-    """Return the time of the newest source, at most `at`: one in the future would win against every later one."""
+    """Return the time of the newest source but at most `at`, since a time in the future would win for ever."""
     return min(at, max((entry.at for entry in sources if entry.at), default=at))
 
 

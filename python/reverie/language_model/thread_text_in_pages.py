@@ -144,7 +144,7 @@ def _split(entries: Sequence[SourceEntry], page_tokens: int) -> list[Page]:
 
 
 def _pieces(entry: SourceEntry, page_tokens: int) -> list[SourceEntry]:
-    """Return the entry, or the parts of one that is longer than a page, with room for its label."""
+    """Return the entry in parts that each fit a page together with a label; one part if it is short enough."""
     room = max(1, page_tokens - 50)
     pieces = []
     text = entry.text

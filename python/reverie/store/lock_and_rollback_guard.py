@@ -117,7 +117,7 @@ class StoreLock:
 
 @dataclass(frozen=True, slots=True)
 class RollbackGuard:
-    """The rollback guard's values: commits so far, the header's checksum then, and whether the store was closed."""
+    """The rollback guard's values: number of commits, checksum of the header, and True if the store was closed."""
 
     commits: int
     header: str  # checksum in hex

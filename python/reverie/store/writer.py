@@ -384,7 +384,7 @@ def _purged(kind: Kind, key: Key) -> ChangeRecord:
 
 
 def _repeats(kind: Kind, field: str, key: Key, sealed: Sealed) -> None:
-    """Raise ValidationError unless the value repeats, unredacted, the key part that is stored hashed."""
+    """Raise ValidationError unless the record's value has, unredacted, the key part that the key has hashed."""
     if sealed.body.startswith(orjson.dumps({field: key[0]})[:-1] + b","):  # it is the first field of most records
         return
     if sealed.json().get(field) != key[0]:

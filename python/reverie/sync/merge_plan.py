@@ -204,7 +204,7 @@ def conflict_plan(path: str, text: str, regions: tuple[ConflictRegion, ...], con
 def disk_writes(
     baseline: Baseline, operation: int | None, context: ScanContext, *, at: int | None = None, saved: bool = False
 ) -> tuple[DiskWrite, ...]:
-    """Return the last texts that came to disk, newest first, with the one of `operation`, now or `at` (ms).
+    """Return the last operations whose text came to disk, newest first, after adding `operation` at `at` (ms) or now.
 
     Each operation counts once, by its last text: the merge result of a save replaces the save within moments.
     """
@@ -214,7 +214,7 @@ def disk_writes(
 
 
 def if_changed(baseline: Baseline, state: PathState) -> tuple[Baseline, ...]:
-    """Return the baseline as the only item, or nothing if it is the path's baseline already."""
+    """Return the baseline in a tuple, or an empty tuple if it equals the path's present baseline."""
     return () if baseline == state.baseline else (baseline,)
 
 

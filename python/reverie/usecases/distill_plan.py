@@ -115,7 +115,7 @@ def _summary_work(job: DistillJob, text: str, messages: Sequence[Message]) -> Su
 def _with_summary(
     job: DistillJob, distillation: Distillation, text: str, messages: Sequence[Message]
 ) -> tuple[Distillation, str, str]:
-    """Return distillation and text with the model's summary where it gave a usable one, else why it did not."""
+    """Return distillation and text with the model's summary if it gave a usable one; third, why it did not."""
     if job.outcomes is None:
         return distillation, text, ""
     work = _summary_work(job, text, messages)
@@ -165,7 +165,7 @@ def _distilled(job: DistillJob, messages: list[Message], cut: int, end_seq: int)
 
 
 def _state(job: DistillJob, distillation: Distillation, messages: Sequence[Message]) -> WorkingState:
-    """Return the working state at the end, built on the stored one where that is newer than the last distillation."""
+    """Return the working state at the end; a stored state newer than the last distillation is continued."""
     if job.state is None or job.state_seq <= job.distilled_through:
         return distillation.state
     newer = [message for message in messages if message.last_seq > job.state_seq]

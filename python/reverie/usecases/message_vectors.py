@@ -37,7 +37,7 @@ class _MessageVectors:
     """The vectors of one space. Not thread-safe but for `near`. `unsaved` counts changes since it was saved."""
 
     def __init__(self, embedder: Embedder, path: Path | None) -> None:
-        """Begin without vectors; what was saved at `path` (None: nowhere) is taken over by the first step."""
+        """Begin without vectors; the first step loads those saved at `path`, None: nothing is saved."""
         self._embedder = embedder
         self._path = path
         self._np = numpy()
@@ -49,7 +49,7 @@ class _MessageVectors:
         self.vectors = Vectors(self._np, embedder.name, embedder.dimensions)
 
     def step(self, reader: Reader) -> bool:
-        """Embed some messages that have no vector yet; return whether all of this snapshot have one.
+        """Embed some messages that have no vector yet; return True if all of this snapshot's messages have one.
 
         Raises:
             EmbedderFailed: the embedder cannot be used.
@@ -95,7 +95,7 @@ class _MessageVectors:
             self.unsaved = 0
 
     def _load(self, reader: Reader) -> None:
-        """Take over the saved vectors where they fit the store and the embedder; every thread is looked at once."""
+        """Load the saved vectors if they fit the store and the embedder; then every thread is checked once."""
         self._forget()
         found = None
         if self._path is not None:

@@ -62,7 +62,7 @@ def rewind(
 
 
 def undo_rewind(writer: Writer, operation: OperationRecord, redactor: Redactor) -> bool:
-    """Take back the mark that `operation` appended, if it did; return False for any other operation.
+    """Take back the rewind mark that `operation` appended; return False where it appended none.
 
     What came since the rewind stays in the thread, behind what comes back.
 

@@ -212,7 +212,7 @@ def split_plan(plan: Plan, *, most: int = PART_PATHS) -> Iterator[Plan]:
 
 @dataclass(slots=True)
 class _Part:
-    """A part of a plan that is being filled."""
+    """The parts of a smaller plan while it is being filled."""
 
     puts: list[Put] = field(default_factory=list)
     deletes: list[Delete] = field(default_factory=list)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def test_ten_turns_of_review(client: Client) -> None:
-    """Three reviews and a merge: each step is in its list, and the decision is recorded."""
+    """The reviews that are finished are completed steps, the others next steps, and the decision is recorded."""
     work = Worker(client, "review")
     steps = ["Review_PR_30", "Review_PR_31", "Review_PR_32", "Merge_all_three"]
     work.user("Please review PRs #30, #31 and #32, and merge them when they are clean.")

@@ -55,7 +55,7 @@ class Stream:
 
 
 def append_message(daemon: Daemon, words: str) -> None:
-    """Append one message to a thread of its own: two events at most."""
+    """Append one message to a new thread, which gives two events at most."""
     thread = daemon.ask("POST", "/v1/threads", {}).json()["id"]
     body = {"messages": [{"role": "user", "content": words}]}
     answer = daemon.ask("POST", f"/v1/threads/{thread}/messages", body)

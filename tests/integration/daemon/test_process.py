@@ -76,7 +76,7 @@ def test_one_socket_for_two_stores_is_refused() -> None:
 
 
 def test_stale_socket_is_replaced() -> None:
-    """The next daemon replaces the socket left by SIGKILL, and checks the store first."""
+    """After SIGKILL the next daemon checks the store and replaces the socket that was left."""
     with scratch_home() as home:
         with running_daemon(home) as daemon:
             daemon.kill()

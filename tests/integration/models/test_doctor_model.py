@@ -27,14 +27,14 @@ OK = answer('{"ok": true}')
 
 @pytest.fixture
 def server() -> Iterator[FaultModelServer]:
-    """A provider."""
+    """A local server in place of a model provider, with faults."""
     with FaultModelServer() as running:
         yield running
 
 
 @pytest.fixture
 def daemon(server: FaultModelServer) -> Iterator[Daemon]:
-    """A daemon that asks this provider."""
+    """A daemon that sends its requests for models to this server."""
     with running_daemon(None, **settings(server, REVERIE_DISTILLER_DEADLINE_SECONDS="60")) as running:
         yield running
 
@@ -74,7 +74,7 @@ def test_models_that_answer(daemon: Daemon, server: FaultModelServer, run: Run) 
 
 
 def test_models_that_do_not_answer(daemon: Daemon, server: FaultModelServer, run: Run) -> None:
-    """Each fault has a hint that names what to change, and the exit status says that something is bad."""
+    """Each fault of a model has a hint that names what to change, and `doctor --model` exits with an error."""
     for step, words, hint in (
         (status(401), "401", "distiller.keyFile"),
         (status(404), "404", "distiller.cheapModel"),

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The steps of the server, and the result: the reason of a failed extraction, or None where it is learnt.
+    """The server's steps for one request, and the expected reason of a failed extraction, None if it succeeds.
 
     `tries` is how many extraction requests the server sees; None: as many as fit.
     """

@@ -32,7 +32,7 @@ class Aged(Tree):
     """A folder and daemon whose clock is set back while agents write, so that their texts are old when saved over."""
 
     def old(self, seconds: float) -> None:
-        """Let the daemon's clock be so many seconds behind the files' times."""
+        """Set the daemon's clock `seconds` behind the real time, which is that of the files."""
         now = datetime.now(UTC) - timedelta(seconds=seconds)
         set_clock(self.daemon.home, int(now.timestamp() * 1_000))
 
@@ -49,7 +49,7 @@ class Aged(Tree):
         return [(event.type, event.data) for event in events if event.type.startswith("lines.")]
 
     def left_out(self, name: str) -> list[wire.LeftOutLines]:
-        """Return what the status names as left out of a file."""
+        """Return the entries of the sync status for lines that saves of this file left out."""
         return [item for item in self.client.sync_status().left_out if item.path == name]
 
     def reverie(self, *words: str) -> str:
@@ -111,7 +111,7 @@ def test_what_a_person_deletes_stays_deleted(aged: Aged, how: str) -> None:
 
 @pytest.mark.parametrize("how", OPENED)
 def test_a_stale_editor_deletes_nothing_of_others(aged: Aged, how: str) -> None:
-    """The editor opens, agents write three facts, `echo >>` adds a line, and the editor saves its old buffer."""
+    """A stale buffer saved after agents' writes and an `echo >>` deletes none of their lines."""
     pick = random.Random(how)
     for case in range(CASES):
         name = f"facts/stale-{''.join(filter(str.isalpha, how))}-{case}.md"

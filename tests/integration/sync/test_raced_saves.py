@@ -27,7 +27,7 @@ def everywhere(own: Tree, name: str) -> set[str]:
 
 
 def undo_left_out(own: Tree, name: str) -> set[str]:
-    """Undo each save that left out lines of this file, as the status says; return the words of the file after each."""
+    """Undo each save that left out lines of this file; return all words that the file then had."""
     found: set[str] = set()
     for item in own.client.sync_status().left_out:
         if item.path == name:

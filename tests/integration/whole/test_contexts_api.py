@@ -82,7 +82,7 @@ def test_notes_are_listed_and_deleted(client: Client, daemon: Daemon) -> None:
     ],
 )
 def test_an_invalid_note_is_refused(daemon: Daemon, client: Client, body: Any) -> None:
-    """A note needs text and one of the five categories."""
+    """A note without text or with an unknown category is refused."""
     client.create_thread(id="strict-notes", key="strict-notes")
     check_refused(daemon.ask("POST", "/v1/threads/strict-notes/notes", body), 400, "validation_error")
 

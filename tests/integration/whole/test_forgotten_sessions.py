@@ -51,7 +51,7 @@ def run(daemon: Daemon, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def report_of(daemon: Daemon, *words: str) -> Any:
-    """Run an import that must succeed; return its report."""
+    """Run `reverie import`, which must succeed; return its report as JSON."""
     done = run(daemon, "import", *words, "--json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
@@ -63,7 +63,7 @@ def thread_ids(client: Client) -> set[str]:
 
 
 def forget(daemon: Daemon, thread: str, *words: str) -> None:
-    """Delete a thread as a person does."""
+    """Delete a thread with the `forget` command, without a question."""
     done = run(daemon, "forget", thread, "--yes", *words)
     assert done.returncode == 0, done.stderr
 

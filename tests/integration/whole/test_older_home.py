@@ -91,7 +91,7 @@ def test_an_older_home_gives_the_same_answers(older: tuple[dict[str, Any], Daemo
 
 
 def test_an_older_home_stays_usable(older: tuple[dict[str, Any], Daemon, Layout]) -> None:
-    """Appends, syncs and undos work, and stored idempotency keys still apply."""
+    """After opening an older home appends, syncs and undos work, and stored idempotency keys still apply."""
     vector, daemon, layout = older
     (thread,) = vector["answers"]["/v1/threads"]["items"]
     with Client(daemon.socket) as client:

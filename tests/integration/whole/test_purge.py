@@ -115,7 +115,7 @@ def test_a_forgotten_memory_can_still_be_purged(daemon: Daemon, client: Client, 
 
 
 def thread_with_everything(client: Client, word: str) -> str:
-    """Return the id of a thread that has the word in every form: messages, results, summaries, notes, states."""
+    """Return the id of a new thread that has the word in its messages, results, summary, notes and state."""
     thread = client.create_thread(agent="ada", title=f"about {word}")
     call = {"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": f"ping {word}"}}
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": f"{word} answers"}

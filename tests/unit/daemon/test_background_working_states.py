@@ -281,7 +281,7 @@ def test_a_distillers_answer_is_cut() -> None:
 
 
 def test_work_of_a_deleted_thread_ends(tmp_path: Path) -> None:
-    """Work of a deleted thread ends, and other threads are served."""
+    """Background work for a thread that does not exist ends without storing a state, and other threads are served."""
 
     async def run() -> None:
         async with daemon(tmp_path, None) as services:

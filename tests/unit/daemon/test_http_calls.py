@@ -69,7 +69,7 @@ def test_a_handler_gets_the_query_of_its_route() -> None:
 
 
 def test_idempotency_keys() -> None:
-    """A key comes with the hash of its request; malformed keys are refused."""
+    """An idempotency key comes with a hash of its request; malformed keys are refused."""
     assert call_of().idempotency is None
     first = call_of(b"a", headers={"idempotency-key": "k"}).idempotency
     other = call_of(b"b", headers={"idempotency-key": "k"}).idempotency

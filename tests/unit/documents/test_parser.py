@@ -238,7 +238,7 @@ PATHS = ("facts/a.md", "episodes/2026-01.md", "a.md", "MEMORY.md", "a.json")
 
 
 def test_the_awkward_files_are_read() -> None:
-    """Every awkward document can be parsed as every kind."""
+    """Every awkward document is parsed at every path, with and without front matter."""
     for data in awkward_documents().values():
         for errors in ("replace", "surrogateescape"):
             text = data.decode("utf-8", errors)

@@ -86,7 +86,7 @@ def test_ids_survive_generated_histories() -> None:
 
 @pytest.mark.parametrize("documents", SETS, ids=["generated", "recorded"][: len(SETS)])
 def test_unchanged_blocks_keep_their_ids(documents: list[tuple[str, ...]]) -> None:
-    """A block that a line diff and equal text both call unchanged keeps its id."""
+    """A block whose text occurs once in the old and once in the new version keeps its id."""
     unchanged = 0
     for document in documents:
         versions = [block_texts(version) for version in document]

@@ -58,7 +58,7 @@ def test_function_words_are_ignored() -> None:
 
 
 def test_types_and_tags_filter() -> None:
-    """`types` keeps any of them, `tags` requires all of them; filtered memories do not count for the limit."""
+    """A memory must have one of `types` and all of `tags`; filtered ones do not count for the limit."""
     corpus = build_index(ALL)
     assert ids_found(corpus, "parser", types=[MemoryType.MISTAKE]) == ["m3"]
     assert ids_found(corpus, "parser", tags=["parser", "payment"]) == ["m3"]
@@ -68,7 +68,7 @@ def test_types_and_tags_filter() -> None:
 
 
 def test_limit_and_token_budget() -> None:
-    """At most so many hits and so many tokens of lines; after a long memory a short one may still fit."""
+    """A search returns at most `limit` hits and `token_budget` tokens; after a long hit a short one may fit."""
     corpus = build_index([memory("long", "parser " * 300), *ALL])
     assert len(ids_found(corpus, "parser", limit=1)) == 1
     assert ids_found(corpus, "parser", limit=0) == []
@@ -100,7 +100,7 @@ def test_changes_are_visible_to_the_next_search() -> None:
 
 
 def test_a_line_names_type_and_origin() -> None:
-    """One markdown item with further lines below it; an episode shows its title and its fields."""
+    """A recalled memory is one markdown item with type and document; further lines are indented below it."""
     assert recall_line(PARSER) == "- [fact · facts/project.md] The parser lives in src/parse.py"
     assert recall_line(memory("m", "one\n\n  two")) == "- [fact · facts/project.md] one\n  two"
     episode = memory(
@@ -118,7 +118,7 @@ def test_a_line_names_type_and_origin() -> None:
 
 
 def test_the_query_of_a_context() -> None:
-    """Current task, next step, last user message; of a long message only both ends."""
+    """The query of a context is task, next step and last user message, of which a long one has only both ends."""
     state = WorkingState(current_task="port the parser", next_steps=("run the tests", "commit"))
     assert query_for(state, " and quickly ") == "port the parser\nrun the tests\nand quickly"
     assert query_for(WorkingState(), "") == ""

@@ -65,7 +65,7 @@ def test_names_with_a_capital_are_speakers() -> None:
     ],
 )
 def test_questions_and_statements(query: str, *, asks: bool) -> None:
-    """A question mark, or a question word at the beginning of a short text."""
+    """A question has a question mark, or begins as a short text with a question word."""
     assert is_question(query) is asks
 
 

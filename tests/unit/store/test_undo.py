@@ -1,4 +1,4 @@
-"""Undo of an operation by another one, unless something changed since or it cannot be undone."""
+"""An undo is refused where the thread of its records was deleted since."""
 
 from __future__ import annotations
 

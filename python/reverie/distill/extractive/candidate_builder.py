@@ -30,7 +30,7 @@ _COMMIT = re.compile(r"^[0-9a-f]{7,40}$")
 def build_candidate(
     kind: MemoryType, content: str, at: str | None, seqs: Sequence[int], *tags: str, about_user: bool = False
 ) -> Candidate:
-    """Return a candidate with one line of content, the source entries `seqs` and `tags` before its own."""
+    """Return a candidate whose content is on one line; `seqs` are its source entries, `tags` come before its own."""
     return Candidate(
         type=kind,
         content=one_line(content),

@@ -177,7 +177,7 @@ def _left(count: re.Match[str], report: str) -> int:
 
 
 def _repository_folders(calls: Iterable[ToolCall], git_calls: Iterable[ToolCall]) -> list[str]:
-    """Return the folders of repositories: a file that the agent wrote there is reported as created below it."""
+    """Return the folders of repositories: those below which git reports files that the agent wrote there."""
     by_name: dict[str, set[str]] = {}
     for call in calls:
         if call.tool in EDITS and call.path.startswith("/"):
@@ -209,6 +209,6 @@ def _without_parents(path: str) -> str:
 
 
 def _distinct(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return paths once each; of two for one file, below two folders, the longer."""
+    """Return paths once each; a path that ends another one, as the same file below a folder, is left out."""
     once = tuple(dict.fromkeys(map(_without_parents, paths)))
     return tuple(path for path in once if not any(other.endswith(f"/{path}") for other in once))

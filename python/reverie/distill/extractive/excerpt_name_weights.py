@@ -87,7 +87,7 @@ _TOGETHER = 8  # names on one line
 def list_names(
     last_lines: Mapping[str, Line], worth: Mapping[str, float], shown: AbstractSet[str], budget: int
 ) -> list[tuple[Line, int]]:
-    """Return lines of names in about `budget` tokens, each with its tokens; the most valuable names per token first.
+    """Return lines of missing names within `budget` tokens, and each line's tokens; most valuable names first.
 
     `last_lines` maps each name to the last line that has it, and `worth` to its value. Left out are the names in
     `shown`, which other lines have, and a bare file name where a path to it is told.
