@@ -104,7 +104,7 @@ class Key:
 
     @property
     def environment(self) -> str:
-        """The environment variable that overrides it; the socket's has a short name, which clients read too."""
+        """The name of the environment variable that overrides the setting; that of the socket has a short name."""
         if self.name == "daemon.socket":
             return "REVERIE_SOCKET"
         return f"REVERIE_{self.section.upper()}_{self.field.upper()}"
@@ -231,7 +231,7 @@ class Dream(Section, frozen=True):
 
 
 class Redact(Section, frozen=True):
-    """`[redact]`. `literals` has those of `literals_file` too; they are secrets, so `repr` shows their number only."""
+    """Settings of `[redact]`; `literals` includes those of `literals_file`, and `repr` shows only their number."""
 
     literals: Annotated[
         Texts, Meta(max_length=LIST_MAX, description="Secrets of your own to be replaced wherever they appear.")

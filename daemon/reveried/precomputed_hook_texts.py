@@ -136,7 +136,7 @@ class SessionTexts:
         return await read(services, space, find)
 
     async def close(self) -> None:
-        """Cancel what is being made."""
+        """Cancel the timers and tasks that make texts, and wait for the tasks to end."""
         for timer in self._timers.values():
             timer.cancel()
         tasks = list(self._tasks)

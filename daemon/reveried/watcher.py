@@ -84,7 +84,7 @@ class Watcher:
 
     @property
     def is_complete(self) -> bool:
-        """True if the whole folder is watched; False from the first folder below it on that could not be."""
+        """True if the whole folder is watched; False once the system could not watch a folder below it."""
         return self._observer is not None and self._failure is None
 
     @property

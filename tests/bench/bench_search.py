@@ -156,7 +156,7 @@ def bench_weights() -> None:
 
 
 def index_of(said: list[Said]) -> tuple[Index, dict[str, str]]:
-    """Return an index of a conversation in this process, and the turn of each of its units."""
+    """Return a search index of a conversation's turns in this process, and the turn's id by the id of its unit."""
     index, names = new_index(), dict[str, str]()
     for _, group in itertools.groupby(said, key=lambda turn: turn[0]):
         for number, (thread, at, text, turn) in enumerate(group, 1):

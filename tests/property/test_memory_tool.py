@@ -168,7 +168,7 @@ def test_listed_differences(memory: tuple[MemoryTool, BetaLocalFilesystemMemoryT
 
 
 def test_over_http_and_asyncio(memory: tuple[MemoryTool, BetaLocalFilesystemMemoryTool, Daemon]) -> None:
-    """`POST /v1/tools/memory` answers as the classes do; the same key is the same answer."""
+    """The memory tool works over `POST /v1/tools/memory`, once for each key, and with an asyncio client."""
     _, _, daemon = memory
     created = {"input": {"command": "create", "path": "/memories/a.md", "file_text": "one\n"}}
     headers = {"Idempotency-Key": "create-1"}

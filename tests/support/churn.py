@@ -97,7 +97,7 @@ def plant(home: Path) -> None:
 
 @dataclass(slots=True)
 class Churn:
-    """Steps in a random order, each with the statuses that its requests may be answered with.
+    """Runs random steps against a daemon, each with the statuses that its requests may be answered with.
 
     What they make they delete again, so that the content of the store stays level.
 
@@ -119,7 +119,7 @@ class Churn:
             self.step(self.chance.choice(self.steps()))
 
     def steps(self) -> list[Callable[[], None]]:
-        """Return the steps to draw from: cheap ones three times, costly ones once, destructive ones if `long`."""
+        """Return the steps to draw from: cheap ones three times, costly ones once, disruptive ones if `long`."""
         cheap = [self.refusals, self.unknown, self.stale, self.remember, self.documents, self.cancelled, self.halves]
         dear = [self.thread, self.budgets, self.events, self.full_queue, self.connections, self.other_spaces]
         return [

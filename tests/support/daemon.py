@@ -105,7 +105,7 @@ def request(method: str, path: str, body: bytes | None = None, headers: Mapping[
 
 @dataclass(slots=True)
 class Daemon:
-    """A running daemon process and its home."""
+    """A daemon process for tests, with its home and environment."""
 
     home: Path
     env: dict[str, str]
@@ -119,12 +119,12 @@ class Daemon:
 
     @property
     def socket(self) -> Path:
-        """Return the path of its socket."""
+        """Return the path of the daemon's socket."""
         return self.home / "run" / "reverie.sock"
 
     @property
     def pid(self) -> int:
-        """Return its process id."""
+        """Return the process id of the daemon."""
         assert self.process is not None
         return self.process.pid
 
@@ -157,11 +157,11 @@ class Daemon:
         raise AssertionError(f"the daemon did not become ready:\n{self.log_text()}")
 
     def log_text(self) -> str:
-        """Return its log so far."""
+        """Return the text of the daemon's log so far."""
         return self.log.read_text("utf-8", "replace") if self.log.exists() else ""
 
     def wire(self, timeout: float = ANSWER_S) -> Wire:
-        """Open a new connection."""
+        """Open a new raw connection to the daemon."""
         return Wire(self.socket, timeout)
 
     def ask(
@@ -181,23 +181,23 @@ class Daemon:
         return answer
 
     def stop(self) -> int:
-        """Send SIGTERM; return the exit status."""
+        """Stop the daemon by SIGTERM; return its exit status."""
         assert self.process is not None
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(STOP_S)
 
     def kill(self) -> None:
-        """Send SIGKILL."""
+        """End the daemon by SIGKILL."""
         assert self.process is not None
         self.process.kill()
         self.process.wait(STOP_S)
 
     def anonymous_rss(self) -> int:
-        """Return its bytes of anonymous memory (without LMDB's map)."""
+        """Return the bytes of anonymous memory of the daemon (without LMDB's map)."""
         return status_bytes(self.pid, "RssAnon")
 
     def open_files(self) -> int:
-        """Return its number of open descriptors."""
+        """Return the number of file descriptors that the daemon has open."""
         return len(list(Path(f"/proc/{self.pid}/fd").iterdir()))
 
 

@@ -23,7 +23,7 @@ HEALTH = {"status": "ok", "version": "0.1.0", "protocol": 1, "pid": 7, "uptimeSe
 
 @dataclass(frozen=True)
 class Request:
-    """A request that arrived."""
+    """A request that the fake daemon received."""
 
     method: str
     path: str
@@ -58,7 +58,7 @@ def envelope(code: str, message: str = "no", status: int = 400, **details: Any) 
 
 
 class FakeDaemon(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
-    """The server; `requests` are the received ones."""
+    """A fake daemon; `requests` are those that it received."""
 
     daemon_threads = True
 
@@ -105,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
         return "socket"
 
     def _serve(self) -> None:
-        """Answer one request."""
+        """Read one request, record it and send the answer of the test."""
         parts = urlsplit(self.path)
         length = int(self.headers.get("Content-Length") or 0)
         request = Request(

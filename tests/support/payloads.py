@@ -34,7 +34,7 @@ def payloads() -> tuple[str, ...]:
 
 
 def forms(payload: str) -> Iterator[str]:
-    """Yield the payload as it is, and built into the name of a document."""
+    """Yield the payload itself, and names of documents that contain it."""
     yield payload
     for form in ("{}/user.md", "facts/{}", "facts/{}.md", "{}.md"):
         yield form.format(payload)

@@ -114,7 +114,7 @@ class Sides:
         return f"{self.names:04}"
 
     def sync(self, paths: Iterable[str] | None = None) -> Plan:
-        """Scan and carry out the whole plan; return it."""
+        """Scan and carry out the whole plan; return the plan."""
         plan = self.plan(paths)
         for step in self.steps(plan):
             step()
@@ -286,7 +286,7 @@ def sides_after_writes(*texts: str, path: str = PATH) -> Sides:
 
 
 def text_after_save(sides: Sides, text: str, path: str = PATH) -> str:
-    """Return the text of both sides after a person saved this."""
+    """Return the text of file and document after a person saved `text` and sync settled."""
     sides.save(path, text)
     sides.settle()
     stored = sides.text(path)

@@ -22,7 +22,7 @@ class PatientClient(Client):
     _is_told = False
 
     def send(self, call: Call[T]) -> T:
-        """Send one built call and return its answer."""
+        """Send a prepared call and return its answer; warn once on standard error if the answer takes long."""
         if self._is_told:
             return super().send(call)
         timer = threading.Timer(unresponsive_daemon_notice.AFTER_S, self._tell)

@@ -60,7 +60,7 @@ _REVIEW = (
 
 
 async def prompt(call: Call, client: Client, thread: str, name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a prompt with its text; `thread` is the client's, empty where it has none yet.
+    """Return the MCP prompt `name` with its text; `thread` is the client's, empty if it has none yet.
 
     Raises:
         NotFound: there is no such prompt, or nothing to continue.

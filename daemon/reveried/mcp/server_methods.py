@@ -236,7 +236,7 @@ async def _discover(call: Call, client: Client, request: Request) -> Result:
 
 
 async def _subscribe(call: Call, client: Client, request: Request) -> Result:
-    """Subscribe to a resource that is there: the stream of the session brings its changes."""
+    """Subscribe the client to a resource that exists, so that the session's stream announces its changes."""
     uri, thread = _text(request, "uri"), await thread_of(call, client, request, create=False)
     await resources.contents(call, client, uri, thread)
     uris = call.services.mcp.uris_of(client.session)

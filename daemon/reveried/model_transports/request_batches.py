@@ -44,7 +44,7 @@ IN_VAIN_MAX: Final = 3  # answers in a row that are refusals or none; a first on
 
 
 class _State(msgspec.Struct, frozen=True):
-    """A batch of the provider, and whether it has ended; of a listed one with its number of requests and its age."""
+    """A provider's batch: whether it has ended, and in a list also its number of requests and its age in seconds."""
 
     id: str
     ended: bool

@@ -102,7 +102,7 @@ def files(client: str, *, command: list[str], socket: Path, env: Mapping[str, st
 
 
 def write(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write the plugin's files to a folder; a client that runs has the old ones open, and other files stay."""
+    """Write the plugin's files to a folder, each one atomically; a program that runs keeps the old file open."""
     for name, data in contents.items():
         path = folder / name
         try:

@@ -78,7 +78,7 @@ def _found(asked: _Asked) -> wire.SearchAnswer:
 
 
 def _messages(asked: _Asked) -> list[wire.SearchHit]:
-    """Return the messages, of all threads or of those that are asked for."""
+    """Return the messages that match a search request or were said on the day it names, best first."""
     services, space, request = asked.services, asked.space, asked.request
     threads = None if asked.project is None else services.messages.threads_of(space, asked.project)
     if request.thread is not None:

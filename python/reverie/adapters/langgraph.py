@@ -57,14 +57,14 @@ def store(client: Client, name: str = "default", *, project: str | None = None) 
 
 @functools.cache
 def _store_class() -> Any:
-    """Return the class of stores, made when it is first used since its base class is LangGraph's."""
+    """Return the class of LangGraph stores; it is made on first use, as its base class comes from LangGraph."""
     base = load("langgraph.store.base", "langgraph")
     return type("ReverieStore", (_Operations, base.BaseStore), {"__doc__": store.__doc__, "_base": base})
 
 
 @dataclass(slots=True)
 class _Stored:
-    """A stored item: what is returned of it, and its number in the order of keys and in the index."""
+    """A stored item of LangGraph: namespace, key, value, times, index paths, and its id in our search index."""
 
     namespace: tuple[str, ...]
     key: str
@@ -125,7 +125,7 @@ class _Operations:
         return results
 
     async def _catch_up(self) -> None:
-        """Read what was put since the last time, by this program or another."""
+        """Apply the puts and deletions that this or another program has stored since the last read."""
         anew, found = await self._values.read()
         if anew:
             self._forget()

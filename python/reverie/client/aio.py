@@ -172,13 +172,13 @@ class _Connection:
         self._socket.close()
 
     async def _all_of(self, size: int) -> int:
-        """Receive until there are `size` bytes; return it."""
+        """Receive until `size` bytes are buffered; return `size`."""
         while len(self._received) < size:
             await self._receive_more()
         return size
 
     async def _line_end(self) -> int:
-        """Receive until there is a line, its end included; return its length."""
+        """Receive until a whole line is buffered; return its length with the line end."""
         looked_at = 0
         while (end := self._received.find(b"\n", looked_at)) < 0 and looked_at < LINE_MAX_BYTES:
             looked_at = len(self._received)

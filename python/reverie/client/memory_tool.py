@@ -106,7 +106,7 @@ class AsyncMemoryTool(_Commands[Coroutine[Any, Any, str]], BetaAsyncAbstractMemo
 
 
 def _text_of(call: Call[wire.ToolAnswer]) -> Call[str]:
-    """Return the call with the text of its answer as the result, and ToolError where the answer is an error."""
+    """Return the same call with the text of its answer as the result; an answer that is an error raises ToolError."""
 
     def decode(body: bytes) -> str:
         answer = call.decode(body)

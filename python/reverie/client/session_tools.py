@@ -114,7 +114,7 @@ def _sentence(error: Exception) -> str:
 
 
 def _encodable(text: str) -> str:
-    """Return a text that UTF-8 can have: a name of a file that is not UTF-8 is in Python one that it cannot."""
+    """Return a text with lone surrogates, which UTF-8 cannot encode, written as backslash escapes."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

@@ -241,7 +241,7 @@ class WorkingSet:
         return [(at, self.items[at]) for at in sorted(self._written) if self.items[at].alive]
 
     def contents(self) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return the contents to be stored twice: sorted with their scopes, and in the order of the items.
+        """Return all contents to be stored as two lists: sorted, with their scopes; and in the order of the items.
 
         With an end that sorts last, so that items that two states share do not decide which one is less.
         """

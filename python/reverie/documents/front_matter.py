@@ -99,7 +99,7 @@ def _scalar(text: str) -> str:
 
 
 def change_whole_file(text: str, ids: Sequence[str], changes: Sequence[Change]) -> ChangedDocument:
-    """Return a file that is one memory after changes of it. Raises ValidationError for a second item."""
+    """Return the text and ids of a file that is one memory, changed. Raises ValidationError for a second memory."""
     after: str | None = text
     ids_after = tuple(ids)
     for change in changes:

@@ -263,7 +263,7 @@ def inserted(data: bytes, at: int, new: str, ending: str) -> Iterator[str]:
 
 
 def _replaced(data: bytes, span: tuple[int, int], new: str, ending: str) -> Iterator[str]:
-    """Yield the document with `new` in place of these bytes, with more and more separation from its neighbours."""
+    """Yield the document with `new` in place of a span of bytes, each time separated more from its neighbours."""
     start, end = span
     head, tail = data[:start].decode(), data[end:].decode()
     for before, behind in product(_AROUND, _AROUND if new else ("",)):

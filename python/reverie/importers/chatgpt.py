@@ -186,7 +186,7 @@ def _words(content: Json) -> str:
 
 
 def _part(part: Json) -> str:
-    """Return one part as text."""
+    """Return one part of a ChatGPT message as text; an image or file as its kind in brackets."""
     match part:
         case str():
             return part

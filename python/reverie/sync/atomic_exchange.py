@@ -295,7 +295,7 @@ def _exchange_back(slot: FileSlot, handle: int, name: str, data: bytes, expected
 
 
 def _swapped_out(slot: FileSlot, name: str, open_files: ExitStack) -> _SwappedOut:
-    """Return what is in the swap folder now; a link or a folder has no data, and goes back as it is."""
+    """Return the file that an exchange moved to the swap folder; a link or folder has no data."""
     try:
         handle = os.open(name, READ_FLAGS, dir_fd=slot.swap)
     except OSError:

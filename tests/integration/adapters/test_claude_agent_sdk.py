@@ -228,7 +228,7 @@ def test_appends_at_the_same_time_are_all_there(spaces: FreshSpaces) -> None:
 
 
 def test_secrets_are_never_stored(spaces: FreshSpaces) -> None:
-    """A secret in a line comes back as its marker, and the rest of the line as it was."""
+    """A secret in a transcript line is loaded as its marker, with the rest of the line unchanged."""
     secret = "ghp_" + "a1B2c3D4e5" * 4
 
     async def run() -> None:

@@ -70,7 +70,7 @@ def numbers(text: str) -> list[int]:
 
 
 def test_a_thread_is_read_whole(reverie: Run) -> None:
-    """Every message is there in order, with its number, author, time and text."""
+    """`reverie thread` prints every message in order, with its number, author, time and text."""
     code, text, error = reverie("thread", "thr_rea")
     assert (code, error) == (0, "")
     assert numbers(text) == list(range(1, MESSAGES + 1))
@@ -90,7 +90,7 @@ def test_the_last_messages_and_those_around_one(reverie: Run) -> None:
 
 
 def test_wrong_numbers_are_refused(reverie: Run, own: Daemon) -> None:
-    """A message that is not there, and two ranges at once, are errors with the next step."""
+    """A message number that does not exist, and two ranges at once, are errors."""
     code, _, error = reverie("thread", "thr_reading", "--around", "61")
     assert code == 1
     assert "the thread has no message 61" in error

@@ -1,4 +1,4 @@
-"""Homes that cannot be used: a truncated or damaged store, a read-only folder; each is told in one sentence."""
+"""Tests of homes that cannot be used, as with a truncated store or a read-only folder: errors are one sentence."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def reverie(home: Path, *words: str, prefix: tuple[str, ...] = ()) -> subprocess
 
 
 def without_root_rights() -> tuple[str, ...]:
-    """Return the command prefix under which permissions apply to root too."""
+    """Return the command prefix that makes file permissions apply to root too; empty for other users."""
     return () if os.getuid() else ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 
 
@@ -105,7 +105,7 @@ def test_up_names_another_signal(home: Path) -> None:
 
 
 def crash_at_start(home: Path, number: signal.Signals) -> subprocess.CompletedProcess[str]:
-    """Run `reverie up` with a daemon that a signal ends when it opens its store."""
+    """Run `reverie up` with a daemon that a given signal ends while it opens its store; return the command's result."""
     startup = home / "startup"
     startup.mkdir()
     (startup / "sitecustomize.py").write_text(
@@ -177,7 +177,7 @@ def test_doctor_in_a_read_only_home(home: Path) -> None:
 
 
 def test_up_with_a_read_only_data_folder(home: Path) -> None:
-    """Where the daemon may write its log and not its data, its last line names the folder."""
+    """If the daemon can write its log but not its data folder, the last line of `up` names the folder."""
     lock = home / "data" / "daemon.lock"
     lock.chmod(0o400)
 

@@ -51,7 +51,7 @@ def test_out_of_band_byte_is_ignored(daemon: Daemon) -> None:
 
 
 def test_other_kinds_of_socket(daemon: Daemon) -> None:
-    """Datagrams are refused by the kernel, and there is no abstract socket name."""
+    """A datagram socket cannot connect to the daemon's socket, and no abstract socket has its path as a name."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as peer, pytest.raises(OSError, match="wrong type"):
         peer.connect(str(daemon.socket))
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer, pytest.raises(ConnectionRefusedError):

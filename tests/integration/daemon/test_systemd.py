@@ -19,7 +19,7 @@ UNITS = Path(__file__).resolve().parents[3] / "packaging" / "systemd"
 
 
 def tool(name: str) -> str:
-    """Return the path of a systemd program, or skip with its package name."""
+    """Return the path of a systemd program, or skip the test and name the package that has it."""
     path = shutil.which(name)
     if path is None:
         pytest.skip(f"needs {name}: apt-get install systemd")

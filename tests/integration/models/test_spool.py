@@ -193,7 +193,7 @@ def test_an_answer_after_a_restart(client: Client, daemon: Daemon, folder: Path)
 
 
 def test_a_deep_file_does_not_end_the_spool(client: Client, daemon: Daemon, folder: Path) -> None:
-    """A request file that is nested too deeply is logged and left out; the others are learnt from."""
+    """A request file that is nested too deeply is logged once and left out; other requests are learnt from."""
     learn(client)
     (folder / "requests" / "deep.json").write_text("[" * 200_000)
     (folder / "answers" / "deep.json").write_text("[" * 200_000)

@@ -51,7 +51,7 @@ def _without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def tunnel(answer: bytes) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the port of an http proxy for one connection, and the heads that it got."""
+    """Run an HTTP proxy for one connection; yield its port and the request heads that it received."""
     heads: list[bytes] = []
 
     def serve() -> None:

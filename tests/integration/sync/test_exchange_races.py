@@ -105,7 +105,7 @@ class Keeper:
 @pytest.mark.timeout(count(240, 7200))
 @pytest.mark.parametrize("how", ["rename", "truncate", "both"])
 def test_no_word_of_a_raced_save_is_lost(root: Root, tmp_path: Path, how: str) -> None:
-    """Another process saves stale buffers as fast as it can; its words and ours are all there."""
+    """While another process saves stale buffers as fast as it can, no word of its saves or ours is lost."""
     total: Counter[str] = Counter()
     for seed in range(count(12, 670)):
         keeper = Keeper(root, f"notes/{how}-{seed}.md", tmp_path / f"diary{seed}")

@@ -1,4 +1,4 @@
-"""An older folder put back: it asks as a mass deletion does, and reverts nothing that agents wrote by itself."""
+"""Tests of older files put back into the folder: sync stops to ask, and reverts no agent's write by itself."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def test_a_checkout_of_an_old_commit_asks(tmp_path: Path) -> None:
 
 
 def test_missing_files_are_put_back(own: Tree) -> None:
-    """`--put-back` writes files again of which too many are missing at once."""
+    """`--put-back` restores the files if so many are missing that sync stopped to ask."""
     names = [f"many/m{number:02}.md" for number in range(14)]
     for name in names:
         own.client.put_document(name, f"- {name}\n")
@@ -264,7 +264,7 @@ def test_missing_files_are_put_back(own: Tree) -> None:
 
 
 def test_two_answers_at_once_are_refused(own: Tree) -> None:
-    """Accepting and putting back exclude each other."""
+    """A sync that shall both accept older files and put the newer ones back is refused."""
     with pytest.raises(ValidationError, match="exclude each other"):
         own.client.sync_now(accept_older=True, put_back=True)
 

@@ -95,7 +95,7 @@ def test_undoing_a_settlement_opens_the_conflict_again(shared: Tree, keep: Keep)
 
 
 def test_a_restored_copy_opens_its_conflict(shared: Tree) -> None:
-    """Undoing the deletion of a copy opens its conflict again."""
+    """Undoing the deletion of a conflict copy opens its conflict again."""
     name = "facts/copy.md"
     found = disputed(shared, name)
     shared.path(str(found.copy)).unlink()
@@ -186,7 +186,7 @@ def test_an_unknown_operation_is_not_found(shared: Tree) -> None:
 
 @pytest.mark.parametrize("odd", ["zz", "-1", "1.0", "9" * 19, ""])
 def test_an_operation_that_is_no_number_is_refused(shared: Tree, odd: str) -> None:
-    """An operation that is no number is refused everywhere, with the command that lists the numbers."""
+    """An operation that is not a number is refused by every route, with the command that lists the numbers."""
     client, name = shared.client, "facts/odd.md"
     client.put_document(name, TEXT)
     asked = (

@@ -19,7 +19,7 @@ ENTRY = "## Logger fix\n- Summary: s\n- Date: 2026-09-24\n- Problem: leaks"
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Tree]:
-    """Yield a daemon and its folder."""
+    """Yield the daemon's folder and client."""
     with tree() as daemon_folder:
         yield daemon_folder
 

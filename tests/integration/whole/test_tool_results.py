@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Tree]:
-    """A daemon whose folder users edit too."""
+    """A daemon with its folder, which the tests edit as users do."""
     with tree() as daemon_folder:
         yield daemon_folder
 

@@ -76,7 +76,7 @@ def test_output_without_utf_8(routes: Routes, monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.usefixtures("terminal", "daemon")
 def test_memories(cli: Cli, routes: Routes) -> None:
-    """Each memory is its text, and below it its type, file and shortened id."""
+    """`memories` prints the text of each memory, and below it its type, file and shortened id."""
     memory = {
         "id": MEMORY_ID,
         "type": "fact",

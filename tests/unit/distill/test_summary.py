@@ -1,4 +1,4 @@
-"""The structured summary: rendering, parsing, packing to a ceiling, and its content from a thread."""
+"""Tests of the structured summary: rendering, parsing, packing to a ceiling, and its content from a thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of documents: which one takes new memories, and what its name is."""
+"""Tests of the numbered parts of long documents: their names, and which part takes new memories."""
 
 from __future__ import annotations
 

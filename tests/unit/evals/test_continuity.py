@@ -40,7 +40,7 @@ def row(report: Report, way: str, budget: int | None) -> Any:
 
 
 def test_every_way_is_measured_at_every_budget(session: Path) -> None:
-    """The report has every way at every budget, the client's summary at its own length, and no text over its budget."""
+    """The continuity report measures each way of keeping context at each budget; no text exceeds its budget."""
     report = continuity([session], budgets=(800, 3_000))
     assert (report.sessions, report.cuts, report.needed_median) == (1, 1, 10)
     assert [(row_.way, row_.budget) for row_ in report.rows] == [

@@ -95,7 +95,7 @@ def rejection(value: Any) -> tuple[Any, Any]:
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["text"][:30])
 def test_vectors(vector: dict[str, Any]) -> None:
-    """The golden vectors have this canonical form, as text and as Python values, or are rejected for this reason."""
+    """Each golden vector has its listed canonical form, as text and Python value, or is rejected for its reason."""
     data = vector["text"].encode()
     if "canonical" not in vector:
         assert rejection(data) == (vector["reason"], vector["offset"])

@@ -85,7 +85,7 @@ def test_the_socket_path_is_limited() -> None:
 
 
 def test_the_layout_of_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`current` uses this process's environment."""
+    """`Layout.current` uses the environment of this process."""
     monkeypatch.setenv("REVERIE_HOME", "/scratch/here")
     monkeypatch.delenv("REVERIE_SOCKET", raising=False)
     assert Layout.current().data_dir == Path("/scratch/here/data")

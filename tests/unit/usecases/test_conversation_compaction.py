@@ -1,4 +1,4 @@
-"""The text in the place of a conversation: what the person asked for is in it, and it has about its tokens."""
+"""Tests of compacting a conversation: the text has the person's requests, and about the tokens asked for."""
 
 from __future__ import annotations
 

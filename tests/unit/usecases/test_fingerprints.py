@@ -30,7 +30,7 @@ def keep(store: Store, keeper: FingerprintKeeper) -> bool:
 
 
 def learn(keeper: FingerprintKeeper, numbers: range) -> None:
-    """Redact a made-up password of each number."""
+    """Redact a made-up password for each number, so that the keeper learns its fingerprint."""
     for number in numbers:
         keeper.redactor.text(f"password: tide-{number:06}-moor")
 

@@ -1,4 +1,4 @@
-"""Tools by what they do, with a table for each client: the tools of every client are read as those of Claude Code.
+"""Tools of all clients by what they do, and their calls translated to those of Claude Code.
 
 A client names its tools, and their inputs, as it likes. The rest of the engine asks only what a call did: run a
 command, read a file, edit files, search. So a call is translated once, where messages become a trace, into the tool and
@@ -224,7 +224,7 @@ def _replacement(given: Mapping[str, Any]) -> dict[str, str]:
 
 
 def canonical_result(name: str, text: str) -> str:
-    """Return a command's output as Claude Code would have it: without a header, `Exit code N` first where it failed."""
+    """Return a command's output in Claude Code's form: no header, and `Exit code N` first if it failed."""
     if _KINDS.get(name.lower()) not in {ToolKind.RUN, ToolKind.PATCH} or name in _CANONICAL:
         return text
     if text.startswith("{"):
@@ -269,7 +269,7 @@ def _command(given: Mapping[str, Any]) -> str:
 
 
 def _patched(patch: str, name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the write of each added file and the edit of each other; a removed file is no call of its own."""
+    """Yield a `Write` for each file that a patch adds and an `Edit` for each that it changes; none for removed ones."""
     found = list(_PATCHED.finditer(patch))
     if not found:
         yield name, dict(given)

@@ -113,7 +113,7 @@ class EndState:
         )
 
     def gone_names(self, work: Finished) -> frozenset[str]:
-        """Return the names in the text of a work that it had put into the code and later edits removed again."""
+        """Return the names in a work's text that the work put into the code and that later edits removed."""
         return frozenset(self._gone(work)[0])
 
     def code_changes(self) -> Iterator[tuple[str, int, Mapping[str, int]]]:
@@ -162,7 +162,7 @@ class EndState:
         return 2 * lost > put_lines
 
     def _gone(self, work: Finished) -> tuple[list[str], int]:
-        """Return the names of the text that are gone, and how many of its names the work put into its files."""
+        """Return the names in a work's text that are gone, and how many of its names the work put into files."""
         names = [name for name in specific_names(work.text) if "/" not in name and len(name) >= _LETTERS]
         paths = self.paths(work)
         if not any(call.seq > work.at and call.path in paths for call in reversed(self._edits)):

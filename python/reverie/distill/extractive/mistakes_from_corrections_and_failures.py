@@ -159,7 +159,7 @@ def _after_agent(facts: ThreadFacts) -> Iterator[tuple[Utterance, Step]]:
 
 
 def _correction(sentence: str, *, stopped: bool, chat: bool) -> str:
-    """Return the order in a correction, or the empty string where there is none that holds without its context."""
+    """Return the order in a correction that makes sense without its context, or the empty string."""
     line = one_line(sentence).replace("\u2019", "'")
     language = language_of(line)
     if language is None or len(line) > _SENTENCE_MAX or cue_phrases.is_question(line):
@@ -210,7 +210,7 @@ def mended_failures(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
 
 
 def _names_removed(cause: str, paths: Sequence[str], after: int, facts: ThreadFacts) -> bool:
-    """Return True where a cause names what edits after an entry removed from the mended files: it is there no more.
+    """Return True if a cause names something that later edits removed from the mended files.
 
     A path or a file's name may be just what was wrong.
     """
