@@ -76,7 +76,7 @@ def test_files_are_named_as_they_are_at_the_end(report: str, path: str) -> None:
     body = "The module had grown to a folder of its own, because levels are no tides."
     commit(thread, "refactor: give water a folder", "2b3c4d5", body, f" 3 files changed\n{report}")
     first = episodes(thread)[0]
-    assert first.content.endswith(f"Files: {path}") if path else "Files:" not in first.content
+    assert first.content.endswith(f"Files: {path} and 1 more") if path else "Files:" not in first.content
     assert ("Later: refactor: give water a folder (2b3c4d5)" in first.content) is (path != "src/tide.py")
 
 

@@ -138,6 +138,12 @@ class CommittedFiles:
             return lists[0]
         return next((paths for paths in lists if len(paths) <= _left(count, report)), ())
 
+    def unnamed(self, commit: Commit, before: int, paths: Sequence[str]) -> int:
+        """Return how many files a commit has beyond `paths`, without those it deleted; 0 where git's report is cut."""
+        report = _report(commit, [call for call in self._calls if before < call.result_seq <= commit.seq])
+        count = _COUNT.search(report)
+        return 0 if count is None else max(0, _left(count, report) - len(paths))
+
     def _full(self, path: str) -> str:
         return posixpath.join(self._root, path)
 

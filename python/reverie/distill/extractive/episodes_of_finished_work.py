@@ -118,6 +118,7 @@ class _Work:
     lesson: str = ""
     edited: Sequence[str] = ()
     files: Sequence[str] = ()  # of its commit, or of `edited`, those that are there at the end, by their names there
+    unnamed: int = 0  # files of its commit beyond `files`
     later: str = ""
     seqs: list[int] = field(default_factory=list)
 
@@ -135,6 +136,7 @@ def episodes(facts: ThreadFacts, at: str | None) -> list[Candidate]:
         work = _of_commit(commit, ids.get(commit.sha, ""), before, plans, facts)
         if work is not None:
             work.files = files.of(commit, before, work.edited)
+            work.unnamed = files.unnamed(commit, before, work.files)
             if work.task and work.task in aims:  # said of the plan's first commit already
                 work.task, work.is_problem = f"Part of: {first_sentence(work.task)}", False
             aims.add(work.task)
@@ -186,8 +188,9 @@ def short_summary(title: str) -> str:
 
 def _episode(work: _Work, at: str | None) -> Candidate:
     when = work.at or at
-    more = f" and {len(work.files) - _FILES_SHOWN} more" if len(work.files) > _FILES_SHOWN else ""
-    files = f"Files: {', '.join(work.files[:_FILES_SHOWN])}{more}" if work.files else ""
+    shown = work.files[:_FILES_SHOWN]
+    beyond = len(work.files) - len(shown) + work.unnamed
+    files = f"Files: {', '.join(shown)}{f' and {beyond} more' if beyond else ''}" if shown else ""
     told = _whole_sentences(work.told, 2 * _LONG).rstrip(".")
     solution = ". ".join(part for part in (told, work.later, files) if part)
     fields = [
