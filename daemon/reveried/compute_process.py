@@ -78,7 +78,7 @@ class _Envelope(msgspec.Struct):
 
 
 class Jobs(Protocol):
-    """A module with the jobs of a child, by name."""
+    """The interface of a module of jobs: functions from bytes to bytes by name, and a way to clear caches."""
 
     JOBS: Mapping[str, Callable[[bytes], bytes]]
 

@@ -15,7 +15,7 @@ def pack(data: bytes) -> bytes | None:
 
 
 def unpack(packed: bytes) -> bytes | None:
-    """Return what `pack` compressed, or None for bytes that it cannot have returned."""
+    """Return the data that `pack` compressed, or None if the bytes are not valid."""
     return _native.unpack(packed, BYTES_MAX)
 
 

@@ -41,7 +41,7 @@ def best(times: list[float]) -> float:
 
 
 def many() -> None:
-    """Time parsing every document, and only splitting it into blocks, alternately."""
+    """Time parsing many documents, and alternately only splitting them into blocks."""
     pick = random.Random(1)
     papers = [(f"facts/{n}.md", document(pick, DOCUMENT_BYTES, episodes=False)) for n in range(DOCUMENTS // 2)]
     papers += [(f"episodes/{n}.md", document(pick, DOCUMENT_BYTES, episodes=True)) for n in range(DOCUMENTS // 2)]

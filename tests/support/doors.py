@@ -195,7 +195,7 @@ class BridgeDoor:
 
 
 class HookDoor:
-    """The hooks of two sessions of Claude Code in the project, whose transcripts grow; sessions, and compactions."""
+    """Hooks, sessions and compactions of two Claude Code sessions in the project, whose transcripts grow."""
 
     def __init__(self, place: Place, caller: TcpCaller) -> None:
         self.place, self.caller = place, caller
@@ -281,7 +281,7 @@ class MemoryToolDoor:
 
 
 class ProxyDoor:
-    """A proxy with the token: requests for a summary of a recorded session, of others, and ordinary requests."""
+    """A proxy with the token: requests for summaries of recorded and other sessions, and other requests."""
 
     def __init__(self, place: Place, proxy: ProxyServer) -> None:
         self.place, self.proxy = place, proxy

@@ -72,16 +72,16 @@ class FakeModel:
         (self.folder / f"{purpose}.json").write_text(json.dumps(how))
 
     def extract(self, *memories: dict[str, Any], episodes: Any = (), wrong: Any = ()) -> None:
-        """Let the extraction give these memories."""
+        """Make the model answer requests for an extraction with these memories."""
         answer = {"memories": list(memories), "episodes": list(episodes), "wrong": list(wrong)}
         self.behave("extract", text=json.dumps(answer))
 
     def consolidate(self, *operations: dict[str, Any]) -> None:
-        """Let the consolidation give these operations."""
+        """Make the model answer requests for a consolidation with these operations."""
         self.behave("consolidate", text=json.dumps({"operations": list(operations)}))
 
     def reflect(self, *turns: list[dict[str, Any]]) -> None:
-        """Let a reflection make these calls, turn by turn, and then be done."""
+        """Make the model's reflection call these tools, turn by turn, and then end."""
         self.behave("reflect", turns=[*({"calls": calls} for calls in turns), {"calls": []}])
 
     def requests(self, purpose: str | None = None) -> list[dict[str, Any]]:
@@ -93,7 +93,7 @@ class FakeModel:
 
 
 def call(name: str, **given: Any) -> dict[str, Any]:
-    """Return a call of a tool as a model writes it."""
+    """Return a tool call in the form in which the model program answers."""
     return {"name": name, "input": given}
 
 

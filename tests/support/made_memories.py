@@ -47,7 +47,7 @@ def message_texts(path: Path) -> Iterator[str]:
 
 
 def memories(count: int, mean_chars: int = 305) -> tuple[list[IndexEntry], list[str]]:
-    """Return so many memories of about so many characters, and their words by frequency."""
+    """Return `count` random memories of about `mean_chars` characters, and all words, most frequent first."""
     pick = random.Random(8)
     counted = Counter(word for text in sources() for word in WORD.findall(text) if len(word) < 40).most_common()
     words = [word for word, _ in counted]

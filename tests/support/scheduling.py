@@ -21,7 +21,7 @@ NIGHT: dict[str, Any] = {"cron": "0 23 * * *", "timezone": "UTC", "job": "dream"
 
 
 class Table:
-    """A ScheduleTable in memory."""
+    """A table of schedules in memory, in place of the one in the store."""
 
     def __init__(self, *records: tuple[str, dict[str, Any]]) -> None:
         self.records = {(space, record["id"]): msgspec.convert(record, ScheduleRecord) for space, record in records}

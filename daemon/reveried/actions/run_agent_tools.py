@@ -234,7 +234,7 @@ def _written(made: int) -> Json:
 
 
 async def _retry_while_overtaken(attempt: Callable[[], Awaitable[None]]) -> None:
-    """Run `attempt`, and again while another writer commits between its read and its commit."""
+    """Run `attempt` up to TRIES times, as long as it fails because another writer committed in between."""
     for _ in range(TRIES - 1):
         try:
             return await attempt()

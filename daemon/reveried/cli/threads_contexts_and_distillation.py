@@ -250,7 +250,7 @@ def _print_requests(thread: str, *, json: bool, reflect: bool = False) -> None:
 
 
 def print_fallback(fallback: str | None) -> None:
-    """Print what a model was asked for and did not decide, and why."""
+    """Print why rules decided what a model was asked for; nothing if there was no fallback."""
     if fallback:
         say(f"Without the model: {fallback}.")
 

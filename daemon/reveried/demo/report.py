@@ -149,7 +149,7 @@ class Report:
             )
 
     def print_files(self, root: Path) -> None:
-        """Print the list of files, and the beginning of one of them."""
+        """Print the list of files, and the beginning of the most instructive one."""
         files = sorted(path for path in root.rglob("*") if path.is_file() and ".reverie" not in path.parts)
         self._heading("6. The files")
         if not files:

@@ -74,7 +74,7 @@ class Models:
         return {request.id: outcome for request, outcome in zip(requests, outcomes, strict=True)}
 
     async def _ask_one(self, request: ModelRequest, deadline_s: float) -> Outcome:
-        """Return the outcome of one request."""
+        """Send one request, redacted once more; return its answer, or the reason of its failure, as an outcome."""
         async with self.turns:
             try:
                 return Outcome(answer=await self.transport.answer(await prepared(request, self.redactor), deadline_s))

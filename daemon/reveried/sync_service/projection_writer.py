@@ -55,7 +55,7 @@ class ProjectionWriter:
 
     @property
     def set_aside(self) -> list[tuple[str, str]]:
-        """The projections that people edited, each with the path of the edited text, until that is renamed or deleted.
+        """Projections that a person edited, each with the conflict copy of the edit, while that copy exists.
 
         From any thread.
         """

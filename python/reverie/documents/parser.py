@@ -207,7 +207,7 @@ def is_updated_line(block: Block) -> bool:
 
 
 def _bullet_items(blocks: Sequence[Block], data: bytes, kind: MemoryType) -> Iterator[Item]:
-    """Yield the top-level bullets as items."""
+    """Yield the top-level bullets as items, but for empty ones and the Updated line."""
     for block in blocks:
         kind_of_block, start, end, _, text, tags, _ = block
         if kind_of_block is BlockKind.BULLET and text and not (text[0] == "U" and is_updated_line(block)):

@@ -202,7 +202,7 @@ def _result(payload: dict[str, Any]) -> Block:
 
 
 def _text_of(output: Json) -> str:
-    """Return the text of an output: a string, items with texts, or an object with `content` or `output`."""
+    """Return an output as text: a string, joined texts of items, `content` or `output`, else its JSON."""
     match output:
         case str():
             return output

@@ -192,7 +192,7 @@ class _Reader:
         return PageChanges(changes, self._placed, tuple(proposals), tuple(dict.fromkeys(notes)))
 
     def _candidate(self, operation: Operation) -> int:
-        """Return the index, in the run, of an operation's candidate. Raises ModelFailed."""
+        """Return the index of an operation's candidate among all of the run. Raises ModelFailed for an unknown one."""
         number = operation.candidate_index
         if number is None and operation.action == "ADD":
             same = [index for index in self._indexes if self._candidates[index].content == operation.content]

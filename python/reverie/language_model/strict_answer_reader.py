@@ -39,7 +39,7 @@ _SCHEMA_KEYS: Final = frozenset(
 
 
 def read_outcome(outcome: Outcome, kind: type[T]) -> T:
-    """Return the answer of an outcome as a value of `kind`. Raises ModelFailed, of a failed request too."""
+    """Return the answer in an outcome as a value of `kind`. Raises ModelFailed for a failure or bad answer."""
     if outcome.answer is None:
         raise ModelFailed(outcome.message, reason=convert(outcome.reason or "failed", Any), hint=_HINT)
     return read_answer(outcome.answer, kind)
@@ -129,7 +129,7 @@ def _json(text: str) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of these members. Raises ModelFailed where a key occurs twice."""
+    """Return a JSON object as a dict. Raises ModelFailed if a key occurs twice."""
     made = dict(pairs)
     if len(made) != len(pairs):
         _refuse("a key occurs twice in one object")

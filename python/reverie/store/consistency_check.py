@@ -369,7 +369,7 @@ def _mismatch(logged: int | None, found: int | None) -> str:
 
 
 def _next_kind(key: bytes) -> bytes:
-    """Return the key where the space's next kind begins, or the space ends; empty if `key` is not readable."""
+    """Return the first key after the kind that `key` belongs to; b"" if `key` cannot be read."""
     end = key.find(0)
     if end < 0 or len(key) < end + 2:
         return b""

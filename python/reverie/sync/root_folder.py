@@ -68,7 +68,7 @@ class Root:
 
     @classmethod
     def prepare(cls, path: Path, *, space: str, store_id: str) -> None:
-        """Make the folder at `path` if it is missing, without a space file.
+        """Make the folder at `path` if it is missing, and check any space file in it; none is written.
 
         Raises Conflict if another space's or store's folder is there, Forbidden and StorageFailed if the system
         refuses.

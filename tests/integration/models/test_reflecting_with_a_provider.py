@@ -41,7 +41,7 @@ def daemon(server: FaultModelServer) -> Iterator[Daemon]:
 
 @pytest.fixture
 def client(daemon: Daemon) -> Iterator[Client]:
-    """A client of that daemon."""
+    """A client of the daemon that the fixture `daemon` runs."""
     with Client(daemon.socket) as opened:
         yield opened
 

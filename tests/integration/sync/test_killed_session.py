@@ -96,7 +96,7 @@ def states() -> list[dict[str, str]]:
 
 
 def points(log: Path) -> list[tuple[str, int, str]]:
-    """Return the points of a fault: each call by name and number within its thread, and the fault.
+    """Return every system call of a session (name and number within its thread) with each fault to inject there.
 
     Which thread does what differs a little from run to run, so that a number may not come up again.
     """

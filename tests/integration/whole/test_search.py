@@ -24,7 +24,7 @@ TRIP = (
 
 
 def said(client: Client, thread: str, *lines: tuple[str, str, str], **fields: Any) -> None:
-    """Append messages (role, text, time) to a new thread."""
+    """Create a thread with messages, each given as role, text and time."""
     client.create_thread(id=thread, **fields)
     client.append(thread, [{"role": role, "content": text, "at": at} for role, text, at in lines])
 

@@ -30,7 +30,7 @@ def safetensors(header: object, data: bytes = b"") -> bytes:
 
 
 def entry(**changes: object) -> dict[str, object]:
-    """Return the header's entry of a table that fits the vocabulary, with changes."""
+    """Return a safetensors header entry of a table that fits the vocabulary, with some fields replaced."""
     return {"dtype": "F32", "shape": [ROWS, 4], "data_offsets": [0, 16 * ROWS], **changes}
 
 

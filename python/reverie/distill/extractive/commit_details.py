@@ -162,7 +162,7 @@ class Message(NamedTuple):
 
 
 def commit_title(subject: str) -> str:
-    """Return the title that a commit's subject gives, or the empty string for housekeeping."""
+    """Return a title made of a commit's subject, or "" for housekeeping and subjects that say too little."""
     prefix = _PREFIX.match(subject)
     if prefix is not None and prefix["type"].lower() in _MINOR_TYPES:
         return ""
