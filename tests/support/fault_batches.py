@@ -61,7 +61,7 @@ class FaultBatches:
                     batch.results *= 1 + twice
 
     def serve(self, connection: Connection) -> None:
-        """Answer one HTTP call about batches: create, list, state, results or cancellation."""
+        """Answer one HTTP call about batches: create one, list them, or return a batch's state or results."""
         seen = connection.seen
         path = seen.path.partition("?")[0].removeprefix("/v1/messages/batches").strip("/")
         with self._lock:

@@ -151,7 +151,7 @@ async def _answered(
     known: Mapping[str, Outcome],
     through: Mapping[str, int],
 ) -> tuple[list[BatchEntry], dict[str, Outcome]]:
-    """Send the requests that have no outcome yet as batches; return these, and their outcomes once they have ended.
+    """Send the requests without an outcome as batches and wait for their end; return the batches and their outcomes.
 
     `through` is the last entry that was read of each thread; a dream reads none.
     """

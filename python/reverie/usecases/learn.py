@@ -142,7 +142,7 @@ def decide(job: LearnJob) -> LearnPlan:
 
 
 def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
-    """Return the memories learnt by the model's answers so far, and the requests that still have no answer."""
+    """Return the plan of memories by the model's answers, or the requests that still have no answer."""
     from reverie.usecases.candidate_word_origins import without_recalled
     from reverie.usecases.consolidation_plan import Origin
     from reverie.usecases.learning_by_model import MemoryWork, work_on

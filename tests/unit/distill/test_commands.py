@@ -152,7 +152,7 @@ def test_text_of_the_user() -> None:
 
 
 def test_the_project_folder_is_recognised_beside_files_elsewhere() -> None:
-    """The project folder is that of most edits; a client's plan or a temporary file elsewhere does not widen it."""
+    """The project's folder is found beside edits of a client's plan and of a temporary file elsewhere."""
     thread = Thread()
     for name in ("cmd/a.go", "cmd/b.go", "docs/c.md"):
         thread.edit(f"/home/ann/app/{name}")
