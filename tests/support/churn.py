@@ -138,7 +138,7 @@ class Churn:
     def ask(
         self, method: str, path: str, expected: set[int] | frozenset[int], body: Any = None, **options: Any
     ) -> Answer | None:
-        """Make one request and require one of the `expected` statuses; None where the connection was refused."""
+        """Make a request and assert that its status is expected, or one that other steps may cause; None if refused."""
         try:
             answer = self.daemon.ask(method, path, body, **options)
         except (*GONE, AssertionError):

@@ -59,7 +59,7 @@ def test_conformance(spaces: FreshSpaces) -> None:
 
 @SDK
 def test_random_steps_have_the_results_of_the_reference(spaces: FreshSpaces) -> None:
-    """Appends, loads, lists and deletions in any order: the results of the SDK's store in memory."""
+    """For random appends, loads, lists and deletions our store has the results of the SDK's store in memory."""
     from claude_agent_sdk import InMemorySessionStore
 
     chance = random.Random(15)
@@ -165,7 +165,7 @@ def test_a_real_session_is_resumed_from_the_store(spaces: FreshSpaces, tmp_path:
 
 
 def test_a_session_is_a_thread(spaces: FreshSpaces) -> None:
-    """What was said in a session is in a thread of its project, found by search, and read back by another process."""
+    """A session's messages are in a thread of its project, found by search, and loaded by another store object."""
 
     async def run() -> None:
         async with spaces.client() as client:

@@ -242,7 +242,7 @@ def test_a_clock_that_goes_backwards() -> None:
 
 @pytest.mark.parametrize("window", [1_000, 2_000, 8_000])
 def test_a_window_smaller_than_the_minimum(client: Client, daemon: Daemon, window: int) -> None:
-    """A tiny window gives a context within nine tenths of it, or 422 with the least budget; messages are stored."""
+    """A tiny window gives a context within it, or 422 with the least budget; all messages are stored."""
     thread = f"window-{window}"
     work = Worker(client, thread, context_window=window)
     for number in range(6):
@@ -268,7 +268,7 @@ def test_an_invalid_window_is_refused(daemon: Daemon, window: Any) -> None:
 
 
 def test_a_body_over_the_limit_is_refused(client: Client, daemon: Daemon) -> None:
-    """A body over the limit is refused before it is read whole, and the thread stays usable."""
+    """An append whose body is over the limit is refused with a hint, and the thread stays usable."""
     client.create_thread(id="flood")
     with pytest.raises((TooLarge, ValidationError)) as refused:
         client.append("flood", [{"role": "user", "content": "x" * (65 << 20)}])

@@ -32,7 +32,7 @@ def daemon() -> Iterator[Daemon]:
 
 
 def test_short_body_has_no_effect(daemon: Daemon) -> None:
-    """Half a body and a disconnect: no handler runs, and nothing of the body is logged."""
+    """A client that disconnects in the middle of a body has no effect, and nothing of the body is logged."""
     with daemon.wire() as wire:
         wire.send(b'POST /v1/threads HTTP/1.1\r\nContent-Length: 100\r\n\r\n{"title": "zebra-crossing"')
         wire.socket.shutdown(socket.SHUT_WR)
@@ -99,7 +99,7 @@ def test_idle_connection_is_closed(daemon: Daemon) -> None:
 
 
 def test_client_that_never_reads(daemon: Daemon) -> None:
-    """The buffer for unread answers is bounded, and the connection is closed at the write limit."""
+    """A client that sends requests and reads no answer is disconnected, and costs less than 8 MiB of memory."""
     before = status_bytes(daemon.pid, "VmRSS")
     with daemon.wire() as wire:
         wire.socket.settimeout(0.2)

@@ -40,7 +40,7 @@ def test_passed_descriptors_are_closed(daemon: Daemon) -> None:
 
 
 def test_out_of_band_byte_is_ignored(daemon: Daemon) -> None:
-    """An out-of-band byte breaks neither the request nor the daemon."""
+    """A request with an out-of-band byte in it is answered or disconnected, and the daemon still serves."""
     with daemon.wire() as wire:
         wire.send(HEALTH[:10])
         wire.socket.send(b"!", socket.MSG_OOB)
@@ -59,7 +59,7 @@ def test_other_kinds_of_socket(daemon: Daemon) -> None:
 
 
 def test_cancelled_requests_leak_nothing(daemon: Daemon) -> None:
-    """Abandoned requests leave no descriptor, no memory and no task."""
+    """After 500 abandoned requests the daemon has no more open descriptors than before, and serves."""
     check_serving(daemon)
     before = daemon.open_files()
     for number in range(500):
@@ -70,7 +70,7 @@ def test_cancelled_requests_leak_nothing(daemon: Daemon) -> None:
 
 
 def test_event_streams_are_bounded() -> None:
-    """Streams over the limit are `busy`; open ones continue, and end with the daemon."""
+    """Event streams over the limit are `busy`; a closed one frees its slot; the daemon stops though some are open."""
     with running_daemon(REVERIE_DAEMON_SUBSCRIBERS="3") as daemon:
         wires = [daemon.wire() for _ in range(3)]
         for wire in wires:

@@ -50,7 +50,7 @@ def test_units_are_valid(tmp_path: Path) -> None:
 
 
 def test_service_is_confined(tmp_path: Path) -> None:
-    """The exposure score is at most the measured 6.5 of 10 for a user unit without a mount namespace."""
+    """`systemd-analyze security` rates the exposure of the service at 6.5 of 10 at most."""
     program = tool("systemd-analyze")
     process = subprocess.run(
         [program, "security", "--offline=true", "--threshold=65", "--no-pager", str(UNITS / "reverie.service")],

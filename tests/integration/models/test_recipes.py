@@ -60,7 +60,7 @@ def test_there_is_a_recipe_for_each_program() -> None:
 def test_a_recipe_reaches_its_program(
     command: list[str], stdin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A program of that name gets the prompt on its standard input and the model among its arguments."""
+    """The program that a recipe names gets the prompt on standard input and the model among its arguments."""
     stub = tmp_path / "bin" / command[0]
     stub.parent.mkdir()
     printed = json.dumps({"type": "result", "result": ANSWER}) if "--output-format" in command else ANSWER

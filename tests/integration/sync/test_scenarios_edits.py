@@ -90,7 +90,7 @@ def test_mtime_same(root: Root) -> None:
 
 @pytest.mark.parametrize("seconds", [4_300_000_000, -2_100_000_000, 0])
 def test_mtime_future(root: Root, seconds: int) -> None:
-    """A time in 2106, 1901 or 1970 is a valid stamp."""
+    """A file with a time in 2106, 1901 or 1970 is scanned, and written by sync, like any other."""
     path = user_write(root, "note.md")
     os.utime(path, (seconds, seconds))
     before = rescan(root)
@@ -173,7 +173,7 @@ def test_delete_recreate(root: Root) -> None:
 
 
 def test_10k_files(root: Root) -> None:
-    """One scan finds ten thousand files, however they were created."""
+    """One scan finds ten thousand files."""
     (root.real / "facts").mkdir()
     for number in range(10_000):
         os.close(os.open(f"facts/{number}.md", os.O_WRONLY | os.O_CREAT, 0o600, dir_fd=root.handle))

@@ -141,7 +141,7 @@ def test_a_rollback_to_before_the_settlement_opens_the_conflict(shared: Tree) ->
 
 
 def test_a_conflict_follows_the_rollback_of_a_move(shared: Tree) -> None:
-    """A conflict follows the rollback of a move, and is closed with its document."""
+    """A conflict follows its document's move and the undo of it; a rollback that deletes the document closes it."""
     name, moved = "facts/here.md", "facts/there.md"
     found = disputed(shared, name)
     before = newest_operation(shared.client).id
@@ -160,7 +160,7 @@ def test_a_conflict_follows_the_rollback_of_a_move(shared: Tree) -> None:
 
 
 def test_an_unknown_operation_is_not_found(shared: Tree) -> None:
-    """An unknown operation is not found; 0 is the empty beginning."""
+    """Calls for an unknown operation raise NotFound; operation 0 is the state before the first one."""
     client, name = shared.client, "facts/when.md"
     client.put_document(name, "- Name: Ada\n")
     last = newest_operation(client).id

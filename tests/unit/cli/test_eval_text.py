@@ -74,7 +74,7 @@ def test_the_newline_counts(cli: Cli, transcript: str, monkeypatch: pytest.Monke
     ],
 )
 def test_refusals(cli: Cli, words: tuple[str, ...], code: int, says: str) -> None:
-    """A wrong command line is refused with the usage."""
+    """A wrong command line of `eval context` is refused with its exit code and the next step."""
     done = cli("eval", "context", *words)
     assert done.code == code
     assert says in done.err

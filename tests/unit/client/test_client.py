@@ -87,7 +87,7 @@ def test_nobody_there(ask: Ask, path: Path) -> None:
 
 
 def test_a_socket_that_may_not_be_opened(ask: Ask, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A socket of another user raises Forbidden; other errors name the socket."""
+    """A socket that may not be opened raises Forbidden, one that cannot be reached DaemonNotRunning."""
 
     def refuse(kind: type[OSError], number: int) -> None:
         def connect(*_: Any) -> None:

@@ -60,7 +60,7 @@ def test_calls_stay_and_results_become_a_placeholder() -> None:
 
 
 def test_thinking_of_the_last_turns_is_kept() -> None:
-    """A turn begins with a user's message; the last two turns keep their thinking."""
+    """The last `keep_thinking_turns` turns keep their thinking blocks; older turns lose them."""
     talk = Talk()
     for number in range(4):
         talk.user(f"q{number}").call("Bash", {}, "ok", thinking=f"thought {number}").reply("a")

@@ -25,7 +25,7 @@ class Full(io.StringIO):
 
 
 def test_logging_to_a_full_disk_raises_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    """Logging at every level raises nothing when the stream cannot be written."""
+    """Logging of infos and errors raises nothing when the stream cannot be written."""
     log.configure("info", Full())
     try:
         log.logger("test").info("hello")

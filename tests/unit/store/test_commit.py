@@ -105,7 +105,7 @@ def test_an_interrupted_write_fails_alone(store: Store, interruption: BaseExcept
 
 
 def test_ctrl_c_ends_the_commit(store: Store) -> None:
-    """Ctrl-C inside a body reaches the person who pressed it, nothing is stored, and the next commit works."""
+    """Ctrl-C inside a write's body is raised from the commit; nothing is stored, and the next commit works."""
     with pytest.raises(KeyboardInterrupt):
         store.commit([_memory("a"), _failing(KeyboardInterrupt())], at=AT)
     assert _names(store) == []

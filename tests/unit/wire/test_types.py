@@ -81,7 +81,7 @@ def test_context_tokens() -> None:
 
 
 def test_working_state() -> None:
-    """A working state has the eight documented fields."""
+    """A working state has the nine documented fields."""
     check(
         wire.WorkingState,
         wire.WorkingState(current_task="x"),
