@@ -132,7 +132,7 @@ async def _first_requests(services: Services, space: str, thread: str, through: 
 async def _resumed(
     batches: Batches, space: str, *, learning: bool
 ) -> tuple[list[BatchEntry], dict[str, Outcome], dict[str, int]]:
-    """Return unfinished batches of learning or of dreams, their outcomes so far, and each thread's last entry read."""
+    """Wait for earlier batches of learning or dreams; return them, their outcomes, and the last entries read."""
     outcomes: dict[str, Outcome] = {}
     through: dict[str, int] = {}
     entries = batches.under_way(space, learning=learning)
