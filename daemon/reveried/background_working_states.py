@@ -129,7 +129,7 @@ class BackgroundState:
             await asyncio.wait(tuple(self._tasks.values()))
 
     async def close(self) -> None:
-        """Cancel the work that is left: those states are computed when they are requested."""
+        """Cancel the work that is left: the states not made yet are computed when they are requested."""
         for task in self._tasks.values():
             task.cancel()
         await self.wait_idle()
@@ -150,7 +150,7 @@ class BackgroundState:
                 return
 
     async def _refine(self, services: Services, key: ThreadKey, plan: StatePlan) -> None:
-        """Store the distiller's version of the state, where it answers in time with a usable one."""
+        """Let a distiller or model refine a thread's working state, and store a usable answer that comes in time."""
         models = services.models if services.models is not None and services.models.asks_states else None
         if (self._distiller is None and models is None) or key in self._overdue:
             return
@@ -213,7 +213,7 @@ class BackgroundState:
 
 
 def _new_messages(services: Services, key: ThreadKey) -> list[Message]:
-    """Return the messages behind the stored state; only the newest entries, where they are many."""
+    """Return the messages after the stored state; of many, those of the newest ENTRIES_MAX entries."""
     space, thread = key
     with services.store.reader(space) as reader:
         distilled_through = threads.get(reader, thread).through_seq

@@ -306,7 +306,7 @@ def _as_storage_failure(error: BaseException) -> ReverieError:
 
 
 def _answer_each(batch: Sequence[_Waiting], outcomes: Sequence[Done[Any] | Failed]) -> None:
-    """Resolve the futures of these writes, those of one loop in one call to it; a closed loop gets no answer."""
+    """Give each write's future its outcome, with one call for each event loop; a closed loop gets none."""
     answers: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Done[Any]], Done[Any] | Exception]]] = {}
     for waiting, outcome in zip(batch, outcomes, strict=True):
         result = outcome.error if isinstance(outcome, Failed) else outcome

@@ -161,7 +161,7 @@ def opening_phrase(text: str, words_max: int) -> tuple[str, ...]:
 
 
 def is_stop_word(word: str) -> bool:
-    """Return True for a case-folded word that is part of any text, such as `the`, `about` and `never`."""
+    """Return True for a case-folded word that any text may have, such as `the`, `about` and `never`."""
     return word in _STOP or word in _NEGATIONS
 
 

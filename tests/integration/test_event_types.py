@@ -150,7 +150,7 @@ def test_a_dream_announces_its_archive_and_the_index(folder: Tree) -> None:
 
 
 def test_a_conflict_announces_that_it_opens_and_closes(folder: Tree) -> None:
-    """`conflict.opened` for two edits of one line, `conflict.closed` when it is resolved, and again after undo."""
+    """`conflict.opened` for two edits of one line, and after undo of a resolution; `conflict.closed` when it ends."""
     name = "facts/conflict.md"
     folder.client.put_document(name, TEXT)
     folder.agree()

@@ -142,7 +142,7 @@ def test_a_failing_call_is_never_acknowledged(tmp_path: Path, call: str, error: 
 
 
 def test_a_file_size_limit_counts_as_a_full_disk(tmp_path: Path) -> None:
-    """The child may write 1 MiB; after the limit is raised it goes on without a restart."""
+    """A process with a file size limit treats it as a full disk, and writes again once the limit is raised."""
     child = multiprocessing.get_context("fork").Process(target=_limited, args=(tmp_path / "store",))
     child.start()
     child.join(60)

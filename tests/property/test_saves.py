@@ -9,7 +9,7 @@ CASES = count(60, 10_000)
 
 
 def test_what_a_person_deletes_stays_deleted() -> None:
-    """Of all cleanups at most one in a thousand brings a line back, and then it is named."""
+    """At most one cleanup in a thousand brings a deleted line back, which is then named; none loses other lines."""
     results = [cleanup(seed) for seed in range(CASES)]
     back = [result for result in results if result.back]
     told = sum(bool(result.told) for result in results)

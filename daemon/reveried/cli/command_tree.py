@@ -256,7 +256,7 @@ def call_with_exit_code(command: str, action: Callable[[], object], arguments: S
 
 
 def _command_name(arguments: Sequence[str]) -> str:
-    """Return the command of a command line, as far as it exists: `reverie archives list`."""
+    """Return the command that a command line begins with, such as `reverie archives list`."""
     commands = tree().commands
     words = ["reverie"]
     if arguments[:1] == ["--token"]:

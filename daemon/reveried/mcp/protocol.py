@@ -54,7 +54,7 @@ ELICITATION = "elicitation/create"
 
 
 class RpcError(Exception):
-    """A request that gets an error of JSON-RPC in place of a result."""
+    """The error of JSON-RPC that a request is answered with in place of a result."""
 
     def __init__(self, code: int, message: str, **data: Any) -> None:
         super().__init__(message)
@@ -110,7 +110,7 @@ def request_of(value: Any) -> Request | None:
 
 
 def is_stateless(request: Request) -> bool:
-    """Return True for a request that names its revision itself. Raises RpcError for one that is not served."""
+    """Return True if a request names a served protocol revision itself. Raises RpcError for another revision."""
     version = request.meta.get(META + "protocolVersion")
     if version is None:
         return False
@@ -147,7 +147,7 @@ def client_name(request: Request) -> str | None:
 
 
 def success(request: Request, result: dict[str, Any], server: dict[str, str], *, stateless: bool) -> dict[str, Any]:
-    """Return the answer to a request; without a session a result says that it is complete, and who gives it."""
+    """Return the answer with a result; without a session the result also says that it is complete, and which server."""
     if stateless:
         meta = {**result.get("_meta", {}), META + "serverInfo": server}
         result = {"resultType": "complete", **result, "_meta": meta}
@@ -155,7 +155,7 @@ def success(request: Request, result: dict[str, Any], server: dict[str, str], *,
 
 
 def failure(number: str | int | None, error: RpcError) -> dict[str, Any]:
-    """Return the answer that names an error; without an id where the request's is unknown."""
+    """Return the answer with an error; `number` is the request's id, None where that is unknown."""
     body: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.data:
         body["data"] = error.data

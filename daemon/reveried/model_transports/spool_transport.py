@@ -54,7 +54,7 @@ ENDINGS: Final = (".json", ".txt", ".md")
 
 
 class SpoolTransport:
-    """Writes each request to a file and waits for the file with its answer."""
+    """Transport that writes each request to a file, and waits for the file with its answer."""
 
     def __init__(self, folder: Path, *, models: Mapping[str, str]) -> None:
         """`models` are the names that requests carry by role."""
@@ -98,7 +98,7 @@ class SpoolTransport:
         """Do nothing: the files stay."""
 
     async def _wait(self, request_id: str) -> bytes:
-        """Return the bytes of the answer once it is there."""
+        """Wait until the answer to a request is in the folder, and return its bytes."""
         while True:
             path = await asyncio.to_thread(_answer_file, self.folder, request_id)
             if path is not None:
@@ -130,7 +130,7 @@ def write_request(folder: Path, request: ModelRequest, model: str = "") -> None:
 
 
 def answer_to(folder: Path, request: ModelRequest) -> ModelAnswer | None:
-    """Return the answer to a request that is in the folder, or None. Raises ModelFailed for one that cannot be read."""
+    """Return the answer that the folder has for a request, or None. Raises ModelFailed if it cannot be read."""
     path = _answer_file(folder, request.id)
     return None if path is None else read_output(_read(path), request, "spool")
 
@@ -166,7 +166,7 @@ async def learn_from_answers(folder: Path, learn: Callable[[str, str, bool], Awa
 
 
 def remove_left_behind(folder: Path, unreadable: Collection[Path] = ()) -> None:
-    """Remove the requests that nothing learns from later: those with an answer, and those not asked for a month.
+    """Remove requests that nothing learns from later and that have an answer, or were not sent for a month.
 
     The answers stay: who asks the same again has its answer at once. Files in `unreadable` are not looked at.
     """
@@ -229,7 +229,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _answered(folder: Path, unreadable: set[Path]) -> list[tuple[Path, str, str, str]]:
-    """Return the requests that have an answer, each with its purpose, and the space and thread that it learns from.
+    """Return the requests with an answer: file, purpose, and the space and thread that learn from the answer.
 
     A file that is no JSON, or nested too deeply to be read, is left out, logged once, and added to `unreadable`.
     """
@@ -263,6 +263,6 @@ def _answer_file(folder: Path, request_id: str) -> Path | None:
 
 
 def _read(path: Path) -> bytes:
-    """Return the bytes of an answer, one more than may be used at most."""
+    """Return the bytes of an answer's file, at most one more than the limit, so that a longer one is noticed."""
     with path.open("rb") as file:
         return file.read(ANSWER_BYTES_MAX + 1)

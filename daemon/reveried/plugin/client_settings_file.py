@@ -77,7 +77,7 @@ def noted(notes: Path, name: str, text: str) -> dict[str, str | None] | None:
 
 
 def note(notes: Path, name: str, before: str | None, after: str, *, first: str | None) -> None:
-    """Note settings before and after a change under a name.
+    """Store under a name the settings from before our change, and the hash of those after it.
 
     A change over an older one of ours keeps the settings before that; without one, `first` is what they were before.
     """

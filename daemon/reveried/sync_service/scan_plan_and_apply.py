@@ -325,7 +325,7 @@ class SpaceFolder:
             return list(self.listing.documents.values())
 
     def projected_record(self, path: str) -> DocumentRecord | None:
-        """Return a projection as a document's record, or None if `path` is none."""
+        """Return the generated file at `path` as a document's record, or None if `path` is not one of these files."""
         with self._store.reader(self.space) as reader:
             self._dirty.catch_up(reader)
             return generated_files.document_of(reader, path, self.listing)
@@ -388,7 +388,7 @@ class SpaceFolder:
 
 
 def _saved_at(stamp: Stamp, baseline: Baseline | None) -> int:
-    """Return the time (ms) at which a file was saved: that of its content, or at which it got to its path, if later.
+    """Return when a file was saved (ms): its modification time, or its change time if it came to its path later.
 
     A changed mode or owner is no save. But a file that was copied with its old time, or moved here, was written before
     it came, which may be before the text that was at the path.

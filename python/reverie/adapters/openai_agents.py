@@ -92,7 +92,7 @@ class Session:
             await self._values.delete()
 
     async def _read(self) -> list[StoredValue]:
-        """Return all items, read as far as they are new."""
+        """Return all items, after reading the entries that the thread has got since the last call."""
         anew, found = await self._values.read()
         if anew:
             self._items.clear()
@@ -136,7 +136,7 @@ def _message(item: Any) -> dict[str, Any]:
 
 
 def _text(content: Any) -> dict[str, Any]:
-    """Return the text of an item's content as a block; that of images and other parts is not in it."""
+    """Return an item's text as one block, without its images and other parts."""
     if isinstance(content, str):
         return {"type": "text", "text": content}
     parts = content if isinstance(content, list) else []

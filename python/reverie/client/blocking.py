@@ -75,7 +75,7 @@ class Client(ApiCalls, BlockingFace):
         run_to_end(self._core.close())
 
     def send(self, call: Call[T]) -> T:
-        """Send one built call and return its answer; what every method here does."""
+        """Send one built call and return its answer; all other methods use it."""
         return run_to_end(self._core.send(call))
 
     def session(

@@ -110,7 +110,7 @@ def decoder(kind: type[T]) -> Callable[[bytes], T]:
 
 
 def discard(body: bytes) -> None:
-    """Decode an answer whose content is of no use to a caller."""
+    """Ignore the body of an answer, and return None."""
     del body
 
 

@@ -310,7 +310,7 @@ def tools(form: wire.ToolFormat = "anthropic") -> Call[wire.Page[dict[str, Any]]
 def call_tool(
     name: str, given: Mapping[str, Any] | None = None, *, thread: str | None = None, key: str | None = None
 ) -> Call[wire.ToolAnswer]:
-    """Run a tool with a model's input, in the thread of the model; `is_error` is for the model too."""
+    """Run a tool with a model's input, in the thread of the model; an answer with `is_error` is meant for the model."""
     body = wire.CallTool(dict(given or {}), thread)
     return request("POST", target("tools", name), wire.ToolAnswer, body, key=key)
 

@@ -131,7 +131,7 @@ def document_of(candidate: Candidate, *, at: str) -> str:
 
 
 def _general_document(candidate: Candidate, at: str) -> str:
-    """Return the path of the document for candidates of a type, those of the person."""
+    """Return the path of the document for a candidate of its type, without the folder of a project."""
     match candidate.type:
         case MemoryType.EPISODE:
             return f"episodes/{happened_on(candidate.fields, candidate.at, at)[:7]}.md"

@@ -141,7 +141,7 @@ class Wish:
     firm: bool
 
     def index_keys(self) -> Iterator[tuple[str, ...]]:
-        """Yield the keys by which opposed wishes find each other in an index; those of two opposed wishes overlap."""
+        """Yield the keys of a wish in an index of wishes; two opposed wishes have at least one key in common."""
         for words in chain(self.wants, self.rejects):
             yield ("words", *words[:_HEAD_WORDS_MIN])
         for kind, _, _ in self.values:
@@ -198,7 +198,7 @@ def opposition(new: Wish, old: Wish) -> Opposition | None:
 
 
 def _read(clause: str) -> tuple[set[Words], set[Words]]:
-    """Return the words that one clause wants, and those that it rejects."""
+    """Return the phrases that one clause wants, and those that it rejects, each as a tuple of words."""
     denied = _NEVER.match(clause)
     if denied is not None:
         words = _words(clause[denied.end() :])
@@ -224,7 +224,7 @@ def _read(clause: str) -> tuple[set[Words], set[Words]]:
 
 
 def _other_and_place(words: Words) -> tuple[Words, Words]:
-    """Return the rejected value, and the words from its first preposition on: they belong to the whole wish."""
+    """Split rejected words into the value, and the phrase from its first preposition on, which belongs to the wish."""
     at = next((number for number, word in enumerate(words) if number and word in _PREPOSITIONS), len(words))
     return words[:at], words[at:]
 

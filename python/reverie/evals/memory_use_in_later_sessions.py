@@ -156,7 +156,7 @@ def future_use(paths: Sequence[Path], *, share: float = 0.5, on_file: Callable[[
 
 
 def measured(sessions: Iterable[Session], *, share: float = 0.5, unread: Sequence[tuple[str, str]] = ()) -> FutureUse:
-    """Return the measure over these sessions, as `future_use`."""
+    """Learn from the first `share` of these sessions; return how the later ones use the memories, as `future_use`."""
     ordered = sorted(sessions, key=lambda session: (session.began, session.name))
     split = round(share * len(ordered))
     store = _Store()

@@ -130,7 +130,7 @@ def _block_of(item: Block) -> tuple[Block, tuple[str, ...]]:
 
 
 def _item_of(rest: Block, block: Block) -> Block:
-    """Return the whole item of what is left of it and its block."""
+    """Return the item of pi that a block and the fields in `rest` were made from."""
     match block:
         case {"type": "text", "text": text} if rest.get("type") == "text":
             return {"text": text, **rest}

@@ -66,7 +66,7 @@ def neighbourhood(
     *,
     wrong: Iterable[str] = (),
 ) -> list[ConsolidationPage]:
-    """Return the pages of a consolidation; `wrong` are ids of memories that were said to be wrong: they are shown.
+    """Return the candidates in pages, with the memories near them and those whose ids are in `wrong`.
 
     Every candidate is on one page. A page without memories needs no model.
     """

@@ -77,7 +77,7 @@ class CollectionChecksum:
         self.digest ^= int.from_bytes(checksum, "big")
 
     def same_records(self, other: CollectionChecksum) -> bool:
-        """Return True if both cover the same records; `last` does not count."""
+        """Return True if the other checksum has the same count and XOR; the last sequence numbers are not compared."""
         return self.count == other.count and self.digest == other.digest
 
     def as_json(self) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class ChecksumView(Protocol):
         ...
 
     def collections(self, prefix: bytes) -> list[bytes]:
-        """Return the prefixes of the collections with a checksum, those that begin with `prefix`."""
+        """Return the key prefixes, of those beginning with `prefix`, of the collections that have a checksum."""
         ...
 
 
@@ -205,7 +205,7 @@ class VerifiedCollections:
             self._parts.pop(prefix, None)
 
     def _keep_part(self, prefix: bytes) -> None:
-        """Keep the collection of a single thread as whole; the oldest one is dropped where they are too many."""
+        """Remember the collection of a single thread as verified; the oldest one is dropped where they are too many."""
         with self._parts_lock:
             self._parts[prefix] = None
             if len(self._parts) > PARTS_MAX:

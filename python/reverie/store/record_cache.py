@@ -53,7 +53,7 @@ class RecordCache(Generic[R, V]):
         return len(self._entries)
 
     def load(self, reader: Reader, key: Key) -> V | None:
-        """Return what was made of the record under `key`, or None where there is none. Raises Damaged.
+        """Return the value made of the record under `key`, from the cache or anew; None without one. Raises Damaged.
 
         The writer of a commit is no reader for this: what it sees may be taken back.
         """
@@ -65,7 +65,7 @@ class RecordCache(Generic[R, V]):
         return self._read(reader, key, entry)
 
     def forget(self, key: Key) -> None:
-        """Forget the value of a record, as the store does not have it any more; one that is not kept is no error."""
+        """Drop the value of a record that the store no longer has, if it is cached."""
         entry = self._entries.pop(key, None)
         self._bytes -= entry.size if entry is not None else 0
 
@@ -92,7 +92,7 @@ class RecordCache(Generic[R, V]):
         return value
 
     def _put(self, key: Key, entry: _Entry[V], before: _Entry[V] | None) -> None:
-        """Keep a value in place of the one before, and no more than the most of records and bytes."""
+        """Cache a value in place of the previous one; drop the oldest ones beyond the limits of records and bytes."""
         self._bytes += entry.size - (before.size if before is not None else 0)
         self._entries[key] = entry
         while len(self._entries) > RECORDS_MAX or self._bytes > STORED_BYTES_MAX:

@@ -207,7 +207,7 @@ class ReadTransaction:
         return stored_checksum(self.txn, checksum_key(self.space, prefix))
 
     def collections(self, prefix: bytes) -> list[bytes]:
-        """Return the prefixes of the collections with a checksum, those that begin with `prefix`."""
+        """Return the key prefixes, of those beginning with `prefix`, of the collections that have a checksum."""
         start = len(self.space) + 1
         return [self.space + key[start:] for key, _ in records(self.txn, checksum_key(self.space, prefix))]
 

@@ -125,7 +125,7 @@ def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
 
 
 def _memories(reader: Reader) -> Iterator[MemoryRecord]:
-    """Yield every memory with its accesses; those of deleted memories, which stay for an undo, are passed over."""
+    """Yield every memory with its access count; counts of deleted memories, which stay for an undo, are skipped."""
     accesses = reader.records(AccessRecord)
     key, access = next(accesses, _NO_ACCESS)
     for _, record in reader.records(MemoryRecord):  # both come in the order of the memories' ids
@@ -139,7 +139,7 @@ def _memories(reader: Reader) -> Iterator[MemoryRecord]:
 
 
 def _forgotten(reader: Reader) -> list[bytes]:
-    """Return the forgotten statements as `MemorySnapshot` has them. Raises MemoryError."""
+    """Return the forgotten statements, packed in parts as `MemorySnapshot` has them. Raises MemoryError."""
     statements = ((record.sha256, record.content, record.project) for _, record in reader.records(ForgottenRecord))
     parts: list[bytes] = []
     while part := list(islice(statements, _PART_STATEMENTS)):
@@ -199,7 +199,7 @@ def commit(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
 
 
 def changes_answer(plan: MemoryPlan, *, operation: str | None, waiting: Sequence[str] = ()) -> wire.MemoryChanges:
-    """Return the answer about a plan; without an `operation` for one that is not written.
+    """Return the API's answer about a plan; `operation` is None for a plan that is not written.
 
     Memories that stay as they are are counted and not listed: a store may have a hundred thousand.
     """

@@ -30,7 +30,7 @@ NEAR: Final = 4  # memories that are shown beside each one that the dream reads
 
 
 class ModelChanges(NamedTuple):
-    """Changes of memories that the model asks for, with the tokens of its answers and the name it answered with."""
+    """Changes of memories that a model asks for, with the tokens used and the name of the model that answered."""
 
     changes: tuple[Change, ...]
     proposals: tuple[Proposal, ...]
@@ -42,7 +42,7 @@ class ModelChanges(NamedTuple):
 def asked_pages(
     read: Sequence[Memory], existing: Sequence[Memory], tier: Tier, *, budget: int
 ) -> list[tuple[ConsolidationPage, ModelRequest]]:
-    """Return the pages that are asked about, with their requests: as many as `budget` tokens hold with their answers.
+    """Return pages of memories with a request to the model for each: as many as fit `budget` tokens with their answers.
 
     `read` are the memories of the dream; each is shown with those near it in its project.
     """
@@ -74,7 +74,7 @@ def model_changes(
     budget: int,
     redact: Callable[[str], str],
 ) -> ModelChanges:
-    """Return what the answers ask for; nothing of them where they took more than `budget` tokens."""
+    """Return the changes that the model's answers ask for; none of them if they took more than `budget` tokens."""
     changes: dict[str, Update | Delete] = {}
     proposals: list[Proposal] = []
     notes: list[str] = []

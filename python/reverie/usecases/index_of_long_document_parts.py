@@ -90,7 +90,7 @@ class PartIndex:
     _parts: dict[str, _Parts] = field(default_factory=dict)
 
     def with_line(self, reader: Reader, path: str, words: Wording) -> list[str]:
-        """Return the parts of a document that may have a line as the first one of a memory with these words.
+        """Return the parts of a document that may have a memory with the same first line as these words.
 
         Of episodes all: a section does not begin with its words.
         """
@@ -101,7 +101,7 @@ class PartIndex:
         return [part for part, lines in parts.items() if wanted in lines]
 
     def with_room(self, reader: Reader, path: str) -> str:
-        """Return the path of the part of a document that takes new memories: its own, as long as that is not full."""
+        """Return `path` as long as that document is not full, else the path of its part that takes new memories."""
         parts = self._parts_of(reader, path)
         if not parts.full.get(path, False):
             return path
@@ -131,12 +131,12 @@ class PartIndex:
             self._forget(named, path)
 
     def _forget(self, named: str, path: str) -> None:
-        """Forget the parts of the document that a caller named, if the document at `path` is, or would be, a part."""
+        """Forget the parts of the document called `named` if `path` is, or would be, one of its parts."""
         if path in self._parts[named].full or numbered(path)[0] in {named, numbered(named)[0]}:
             del self._parts[named]
 
     def _parts_of(self, reader: Reader, path: str) -> _Parts:
-        """Return the parts of a document, found in the store where they are not known."""
+        """Return the known parts of the document at `path`; unknown ones are read from the store."""
         parts = self._parts.get(path)
         if parts is None:
             if len(self._parts) >= _DOCUMENTS_MAX:
@@ -145,14 +145,14 @@ class PartIndex:
         return parts
 
     def keep(self, reader: Reader) -> None:
-        """Keep this index for the next write of the space, which sees the documents as `reader` does now."""
+        """Keep this index for the next write of the space, if the documents are then as `reader` has them now."""
         while len(_kept) >= _INDEXES_MAX:
             _kept.pop(next(iter(_kept)), None)
         _kept[_state(reader)] = self
 
 
 def part_index(reader: Reader) -> PartIndex:
-    """Return the index for the documents as they are, an empty one where none is kept; `keep` it after use.
+    """Take and return the index kept for the documents' present state, or an empty one; call `keep` after use.
 
     It is taken out, so that only one thread changes it.
     """

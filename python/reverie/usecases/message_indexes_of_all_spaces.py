@@ -53,7 +53,7 @@ class MessageSearch:
         self._saving = threading.Lock()  # taken before `_lock`
 
     def catch_up(self, space: str, seconds: float) -> bool:
-        """Bring the index of a space up to date for at most so many seconds; return whether it is.
+        """Bring a space's index up to date, for about `seconds` at most; return True if it is up to date.
 
         Where a saved index is damaged, building it again begins.
         """
@@ -65,7 +65,7 @@ class MessageSearch:
         return True
 
     def messages(self, space: str, query: str, limit: int, within: Filter) -> list[Hit]:
-        """Return the best messages as the index is now, ranked with what was said around them; `catch_up` before."""
+        """Return the best messages of the index, ranked with what was said around them; call `catch_up` before."""
         how = search.surroundings_for(query)
         asked = limit if search.is_question(query) else limit * search.SPREAD_FROM
         hits = self._ask(space, lambda index: index.search_around(query, asked, how, within))
@@ -90,7 +90,7 @@ class MessageSearch:
         return self._ask(space, lambda index: index.search(query, limit, within))
 
     def _ask(self, space: str, ask: Callable[[Index], list[Hit]]) -> list[Hit]:
-        """Return what an index answers; one whose files cannot be used is built again before."""
+        """Return the hits of a query to a space's index; an index whose files cannot be used is built again first."""
         try:
             return ask(self._index(space).index)
         except OSError:
@@ -117,7 +117,7 @@ class MessageSearch:
         return list(self._indexes)
 
     def save(self, space: str, *, merge: bool = True) -> None:
-        """Save the index of a space as it is now, and with `merge` make one of its segments where they are too many.
+        """Save the index of a space, and with `merge` join its segments where there are too many.
 
         Searches go on meanwhile. Does nothing while the index is built. Raises OSError or ReverieError.
         """
@@ -206,7 +206,7 @@ class MessageSearch:
         return self._indexes.setdefault(space, MessageIndex(self._files(space)))
 
     def _merge(self, index: MessageIndex, segments: list[Segment]) -> None:
-        """Put one segment in the place of some."""
+        """Merge these segments of an index into one new segment, which replaces them."""
         assert index.saved is not None
         path = index.saved.new_path()
         Index.merge(segments, path)

@@ -86,7 +86,7 @@ class Steps:
 
 
 def test_random_steps_have_the_results_of_the_reference(spaces: FreshSpaces) -> None:
-    """Batches of operations, by two stores of one name: the results of `InMemoryStore`, in its order."""
+    """Random batches, by two of our stores with one name, have the results of `InMemoryStore`, in its order."""
     from langgraph.store.base import ListNamespacesOp
     from langgraph.store.memory import InMemoryStore
 

@@ -63,7 +63,7 @@ def test_the_server_clears_old_tool_results(client: Client, api: MessagesApi, mo
 def test_the_daemon_clears_for_models_without_context_management(
     client: Client, api: MessagesApi, tmp_path: Path
 ) -> None:
-    """For a model without it, the daemon clears the same tool results itself."""
+    """For a model without `context_management` the daemon clears the tool results that the server would clear."""
     ours = Worker(client, "ours", model="another-model-1")
     theirs = Worker(client, "theirs", model=MODEL)
     pairs = []

@@ -34,7 +34,7 @@ def test_protocol_mismatch(daemon: Daemon) -> None:
 
 
 def test_unknown_path_and_method(daemon: Daemon) -> None:
-    """404 and 405 have the error envelope; a long name is cut, an odd one escaped."""
+    """An unknown path is 404 with a short body, a wrong method 405 with the allowed ones."""
     check_refused(daemon.ask("GET", "/v1/" + "x" * 5000), 404, "not_found")
     assert len(daemon.ask("GET", "/v1/" + "x" * 5000).body) < 400
     check_refused(daemon.ask("GET", "/v1/health/"), 404, "not_found")

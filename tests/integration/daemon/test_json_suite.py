@@ -57,7 +57,7 @@ def rejection_reason(answer: Answer) -> str | None:
 
 
 def test_every_text_by_the_grammar(daemon: Daemon) -> None:
-    """Each text is read, or refused for its reason; no hang, no memory growth, no 500."""
+    """Each text is read or refused for its expected reason, without much more memory, and the daemon stays healthy."""
     before = status_bytes(daemon.pid, "RssAnon")
     reasons = [(case, rejection_reason(post(daemon, case.text))) for case in JSON_CASES]
     assert [pair for pair in reasons if pair[0].reason != pair[1]] == []
@@ -102,7 +102,7 @@ def test_every_file_of_the_suite(daemon: Daemon) -> None:
     ],
 )
 def test_hostile_text(daemon: Daemon, body: bytes, reason: str | None) -> None:
-    """Each text is refused with its reason, and never read in part."""
+    """Each hostile text is refused, with its reason where the case names one."""
     rejection = rejection_reason(post(daemon, body))
 
     assert rejection is not None
@@ -111,7 +111,7 @@ def test_hostile_text(daemon: Daemon, body: bytes, reason: str | None) -> None:
 
 
 def test_names_of_the_language_are_plain_fields(daemon: Daemon) -> None:
-    """Field names with a meaning in Python are refused as unknown like any other."""
+    """Field names such as `__proto__` and `__class__` get 200 or 400, and the daemon stays healthy."""
     for name in ("__proto__", "constructor", "__class__", "__dict__"):
         answer = post(daemon, json.dumps({"query": "a", name: {"x": 1}}).encode())
         assert answer.status in {200, 400}

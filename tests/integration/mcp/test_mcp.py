@@ -147,7 +147,7 @@ def test_a_thread_id_of_the_client_is_used(daemon: Daemon, client: Client, tmp_p
 
 
 def test_bad_input_gets_the_error_of_json_rpc(daemon: Daemon, tmp_path: Path) -> None:
-    """Each bad line has one answer, and the next good one is answered as ever."""
+    """Each malformed line or request gets one error of JSON-RPC, and a good request after them is answered."""
     with bridge(daemon.env, tmp_path) as agent:
         assert agent.ask("tools/list")["error"]["code"] == -32602
         agent.open()
@@ -234,7 +234,7 @@ def test_a_daemon_that_is_down_is_a_result(tmp_path: Path) -> None:
 
 
 def test_a_wrong_token_is_named(daemon: Daemon, tmp_path: Path) -> None:
-    """The result of the call and the error of the list say what is wrong with it."""
+    """With a wrong token a tool call returns an error result, and the list of tools an error; both name the token."""
     with bridge({**daemon.env, "REVERIE_TOKEN": "rev_wrong"}, tmp_path) as agent:
         agent.open()
         text, is_error = agent.call(*CALLS[0])

@@ -92,7 +92,7 @@ def test_all_threads_are_one_batch(daemon: Daemon, server: FaultModelServer) -> 
 
 
 def test_killed_while_a_batch_is_under_way(daemon: Daemon, server: FaultModelServer) -> None:
-    """The next start reads the batch by its stored id, also after it has ended; nothing is sent twice."""
+    """After a kill the next start reads the batch by its stored id, and sends nothing again."""
     prepare(daemon, server)
     wait_until(lambda: server.batches.calls.count("GET msgbatch_1") > 1)
     daemon.kill()
@@ -128,7 +128,7 @@ def test_killed_before_the_id_was_stored(daemon: Daemon, server: FaultModelServe
 
 
 def test_another_programs_batch_is_not_waited_for(daemon: Daemon, server: FaultModelServer) -> None:
-    """Batches of others with as many requests keep nobody waiting: one of earlier, one of now that never ends."""
+    """Batches of another program, one from earlier and one still running, are not waited for in place of ours."""
     earlier, now = _foreign("a", "b"), _foreign("c", "d")
     earlier.created_at, now.id = "2026-11-22T05:00:00Z", "msgbatch_now"
     server.batches.all += [earlier, now]

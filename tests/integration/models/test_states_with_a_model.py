@@ -54,7 +54,7 @@ def appended(client: Client) -> str:
 
 
 def test_the_models_state_is_stored(client: Client, model: FakeModel) -> None:
-    """The state that the model answers is the thread's, within its limits."""
+    """A thread's working state becomes the one that the cheap model returns, with each text cut to its limit."""
     model.behave("state", text=json.dumps({**STATE, "blockers": ["x" * 5_000]}))
 
     thread = appended(client)
@@ -69,7 +69,7 @@ def test_the_models_state_is_stored(client: Client, model: FakeModel) -> None:
 
 @pytest.mark.parametrize("how", [{"text": "{"}, {"text": json.dumps({**STATE, "blockers": 5})}, {"status": 1}])
 def test_a_state_that_cannot_be_used(client: Client, model: FakeModel, how: dict[str, object]) -> None:
-    """The state by rules stays as it was."""
+    """If the model's working state cannot be used, the one by rules stays."""
     model.behave("state", **how)
 
     thread = appended(client)

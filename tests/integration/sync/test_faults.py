@@ -175,7 +175,7 @@ CALLS = ("renameat2", "rename", "renameat", "fsync", "unlink", "unlinkat", "fchm
 
 @pytest.mark.timeout(count(240, 3600))
 def test_killed_at_any_call(tmp_path: Path) -> None:
-    """The session is killed as its N-th rename, flush or removal begins."""
+    """A session killed as its N-th rename, flush or removal begins leaves whole files, and loses no save."""
     log = tmp_path / "log"
     assert _run(tmp_path / "counted", log, f"trace={','.join(CALLS)}") == 8
     made = Counter(re.findall(r"^\d+ +(\w+)\(", log.read_text(), re.MULTILINE))
@@ -191,7 +191,7 @@ def test_killed_at_any_call(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("error", ["ENOSYS", "EINVAL"])
 def test_a_kernel_without_these_calls(tmp_path: Path, error: str) -> None:
-    """Without renameat2 and openat2 the session works by links and single steps."""
+    """Without renameat2 and openat2 files are written, replaced and removed, and the swap folder is empty after it."""
     space = tmp_path / "space"
     env = {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'python'}"}
     code = (

@@ -202,7 +202,7 @@ def test_pending_files_are_written_at_the_next_start(space: Space) -> None:
 
 
 def test_a_new_folder_is_made_once(tmp_path: Path) -> None:
-    """Nothing is created before the first file; an existing folder is used with the files in it."""
+    """No folder is made before its first file; an existing one is used, and is not made again after its removal."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         space = Space(daemon, client, tmp_path)
         assert not space.root.exists()

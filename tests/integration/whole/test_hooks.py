@@ -187,7 +187,7 @@ def test_after_a_clear_only_the_state_is_shown(daemon: Daemon, tmp_path: Path, p
 
 
 def test_a_prompt_gets_memories_that_it_is_about_once(daemon: Daemon, tmp_path: Path, project: Path) -> None:
-    """A related prompt gets the memory, the same one again nothing, and an unrelated one or a command nothing."""
+    """A prompt gets the memory that it is about; the same prompt again, a command and an empty one get nothing."""
     for text in UNRELATED[:60]:
         daemon.ask("POST", "/v1/memories", {"content": text, "author": "person"})
     daemon.ask(
@@ -237,7 +237,7 @@ def test_bad_input_is_refused_with_a_code(
 
 
 def test_foreign_transcripts_and_ids_store_nothing(daemon: Daemon, client: Client, tmp_path: Path) -> None:
-    """A hook that names another file, or an id that is none, is answered, and nothing is begun."""
+    """A hook with a file that is no transcript, or with an invalid session id, stores no session and no thread."""
     before = len(client.sessions().items), len(client.threads(limit=1000).items)
     session = LiveSession(tmp_path, tmp_path, 71)
     hook(daemon, session.hook("SessionStart", source="startup") | {"transcript_path": "/etc/passwd"})

@@ -58,7 +58,7 @@ def filled(daemon: Daemon, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 
 def test_a_thousand_asks_in_two_projects(filled: tuple[Client, dict[str, Path]]) -> None:
-    """Alike questions in two projects: no answer of the other one, and the right memory first."""
+    """Of 1,000 questions in two projects none finds the other's memories, and at least 900 find the right one first."""
     client, places = filled
     other = {"harbour": "quay", "quay": "harbour"}
     asks = [(name, topic, ask.format(topic)) for topic in TOPICS for ask in ASKED for name in places]

@@ -53,7 +53,7 @@ def test_a_recall_does_not_wait_for_the_writer() -> None:
 
 
 def test_a_killed_daemon_loses_at_most_the_last_counts() -> None:
-    """What was counted is written without a stop, and counting goes on from there after a kill."""
+    """Counted accesses are written while the daemon runs, and counting continues from them after a kill."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         with Client(daemon.socket) as client:

@@ -22,7 +22,7 @@ def index_files(home: Path) -> list[Path]:
 
 
 def test_answers_are_right_after_a_stop_and_after_a_kill() -> None:
-    """What was written is found by the next recall, what was deleted is not, whatever the process went through."""
+    """After a stop or a kill a recall finds what was written, and does not find what was deleted."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         with Client(daemon.socket) as client:
@@ -47,7 +47,7 @@ def test_answers_are_right_after_a_stop_and_after_a_kill() -> None:
 
 
 def test_damaged_files_are_built_again() -> None:
-    """Each file of the index changed in turn: the daemon starts, and answers from its store."""
+    """With any one file of the index damaged the daemon starts, and a recall has the same hits."""
     with scratch_home() as home:
         daemon = Daemon(home, environment(home)).start()
         with Client(daemon.socket) as client:

@@ -62,7 +62,7 @@ def test_an_unknown_tool_is_not_found(daemon: Daemon) -> None:
 
 
 def test_the_index_is_literally_the_specified_one(folder: Tree) -> None:
-    """Three user files of these sizes and summaries give this exact text, also from memory_list."""
+    """Three user files give exactly the specified index text; `memory_list` has their paths, summaries and sizes."""
     filled("facts/user.md", "# User Facts\n\n> Summary: user name, language, role\n\n- Name: Zoë\n", 320, folder)
     filled("facts/project.md", "# Project Facts\n\n> Summary: tech stack, conventions\n\n- Uses Bun\n", 210, folder)
     head = "# 2026-02 Episodes\n\n> Summary: logger fix, short ID, config refactor\n\n## Logger\n- Summary: a → b\n"
@@ -125,7 +125,7 @@ def test_a_just_saved_file_is_read(folder: Tree) -> None:
 
 
 def test_a_write_loses_no_unread_text(folder: Tree) -> None:
-    """A user's edit since the agent's read is merged; text that it never read, or changed too, must be read first."""
+    """A user's edit since the agent's read is merged; a write over unread text, or over a line both changed, fails."""
     client = folder.client
     folder.save("facts/tide.md", "# Tide\n\n- Low: six\n- High: noon\n- Neap: monday\n")
     error = refused(client, "memory_write", path="facts/tide.md", content="# Tide\n\n- Spring: friday\n")
@@ -357,7 +357,7 @@ def test_a_repeated_call_with_its_key_is_made_once(folder: Tree) -> None:
 
 
 def test_written_memories_survive_a_restart() -> None:
-    """After a restart the user's file and the agent's tool have the same text."""
+    """After a kill and a start a written memory file is read, listed with a summary, and recalled."""
     with running_daemon() as daemon:
         with Client(daemon.socket) as client:
             result_of(client, "memory_write", path="facts/user.md", content=USER)

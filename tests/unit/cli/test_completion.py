@@ -21,7 +21,7 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_every_command_is_in_the_script(cli: Cli, shell: str) -> None:
-    """Commands, the commands of groups and long options are there."""
+    """The script of each shell has every command, the commands of groups, and long options."""
     script = cli("completion", shell).out
     for name, command in tree().commands.items():
         assert name in script

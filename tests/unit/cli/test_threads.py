@@ -33,7 +33,7 @@ def memory(name: str, kind: str) -> dict[str, Any]:
 
 @pytest.mark.usefixtures("daemon")
 def test_thread_by_prefix(cli: Cli, routes: Routes) -> None:
-    """A prefix stands for the only thread that begins so; several are listed; none is the daemon's error."""
+    """A prefix that one thread's id has is enough; one that several have is refused, with a list of them."""
     pages = {None: page(THREAD, next_="a"), "a": page(THREAD | {"id": "thr_5bb7"})}
     routes["GET /v1/threads"] = lambda request: pages[request.query.get("after")]
     routes["POST /v1/threads/thr_5bb7/distill"] = DISTILLED
@@ -118,7 +118,7 @@ def test_dream_prints_proposals(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_dream_without_changes(cli: Cli, routes: Routes) -> None:
-    """No empty table is printed, and not that nothing is new: what was read and what waits is printed."""
+    """A dream without changes prints how many memories were read and how many wait, and no table of decisions."""
     routes["POST /v1/dreams"] = {
         "archive": "ab",
         "tokensUsed": 1,
@@ -138,7 +138,7 @@ def test_dream_without_changes(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_dream_without_new_memories(cli: Cli, routes: Routes) -> None:
-    """The commands that bring new memories are named."""
+    """A dream without new memories says so, and names the commands that bring some."""
     routes["POST /v1/dreams"] = {
         "archive": None,
         "tokensUsed": 0,

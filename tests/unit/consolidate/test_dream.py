@@ -60,7 +60,7 @@ def test_the_shape_of_an_archive() -> None:
 
 
 def test_duplicates_are_kept_once() -> None:
-    """Of two equal memories the older stays; a person's is never deleted; mistakes come first."""
+    """Of two equal memories the newer is deleted; mistakes come first in the archive, the episode last."""
     plan = dream(MEMORIES)
     assert plan.changes == (Delete("mem_3"),)
     assert [entry["content"] for entry in plan.body["memories"]][:2] == [
@@ -139,7 +139,7 @@ def test_without_new_memories_there_is_no_plan() -> None:
 
 
 def test_secrets_are_redacted_before_hashing() -> None:
-    """Sources that are nothing but markers give an empty archive."""
+    """Secrets are redacted before an archive is hashed; sources of secrets alone give an archive without memories."""
     secret = dream([fact(1, f"The password is {SECRET}", tags=(SECRET,), title=SECRET, fields=(("k", SECRET),))])
     assert SECRET not in secret.data.decode()
     assert "[REDACTED:secret]" in secret.data.decode()
@@ -179,7 +179,7 @@ def test_a_million_memories_are_counted_and_not_kept() -> None:
 
 @pytest.mark.parametrize("budget", [0, -1, -(2**40), 1.0, 8000.5, float("nan"), "8000", "NaN", "", True, [1]])
 def test_an_invalid_budget_is_refused(budget: object) -> None:
-    """A budget is a whole number of at least one token."""
+    """A budget that is no whole number of at least one token raises ValidationError."""
     with pytest.raises(ValidationError):
         validate_budget(budget, 50_000)
 

@@ -141,7 +141,7 @@ def test_shortened_texts_fit_their_limit(text: str, limit: int) -> None:
 
 
 def test_a_shortened_text_states_the_omitted_amount() -> None:
-    """Two thirds of the limit are for the beginning, one third for the end, which begins at a line."""
+    """A shortened text has its first and last lines, with a line between that states how many tokens are omitted."""
     short = shorten(LONG, 100).split("\n")
     assert short[0] == "line 0 of the output"
     assert short[-1] == "line 399 of the output"

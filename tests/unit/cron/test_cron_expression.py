@@ -57,7 +57,7 @@ def refused(expression: str, place: str) -> bool:
 
 @pytest.mark.timeout(30)
 def test_labelled_schedules() -> None:
-    """Each labelled expression is accepted, with a next fire time, or refused, without a search for one."""
+    """Each labelled expression is accepted and has a next fire time, or is refused."""
     cases = [(expression, "UTC", False) for expression in ACCEPTED]
     cases += [(expression, "UTC", True) for expression in REFUSED]
     for row in shared_rows("data/cases/schedules.jsonl"):
@@ -133,7 +133,7 @@ def test_matching_days(expression: str, days: list[str]) -> None:
 
 
 def test_times_of_a_day() -> None:
-    """Lists, ranges and steps of hours and minutes give these times."""
+    """Lists, ranges and steps of hours and minutes run at every combination of these hours and minutes."""
     runs = runs_by_day("5,50-52 9-17/4 * * 1-5", "UTC", date(2026, 2, 2), 1)["2026-02-02"]
     assert [run[11:16] for run in runs] == [f"{h:02}:{m:02}" for h in (9, 13, 17) for m in (5, 50, 51, 52)]
 
@@ -265,7 +265,7 @@ def test_a_changed_zone_is_a_new_reading() -> None:
 
 
 def test_no_second_run_after_a_slewed_clock() -> None:
-    """A clock that is slewed back over the fire time finds its run key in `ran`."""
+    """A clock that goes back behind a fire time causes no second run, since the run key is in `ran`."""
     utc = zone("UTC")
     fire = at("2026-05-01T23:00Z")
     key = run_key(NIGHTLY, utc, fire)

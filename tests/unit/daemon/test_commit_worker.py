@@ -260,7 +260,7 @@ def test_commits_are_announced() -> None:
 
 
 def test_an_idle_worker_stops_at_once() -> None:
-    """Its thread is woken to end; `stop` does not wait for its time-out."""
+    """Stopping an idle worker ends its thread at once, without waiting for a time-out."""
     worker = Worker(SlowStore(), clock=lambda: AT, queue_length=5)
     worker.start()
     began = time.monotonic()
@@ -332,7 +332,7 @@ def test_an_exception_that_ends_threads_does_not_end_the_writer(error: BaseExcep
 
 
 def test_a_writer_that_breaks_outside_of_a_commit_refuses_its_callers() -> None:
-    """A clock that raises ends no thread silently: the caller gets an error, and so does every later one."""
+    """If the worker's clock raises SystemExit the waiting caller gets StorageFailed, and so does every later one."""
 
     def broken() -> str:
         raise SystemExit

@@ -48,7 +48,7 @@ def test_a_document_is_dirty_until_it_is_handled(tmp_path: Path) -> None:
 
 
 def test_a_document_that_the_disk_shows_is_not_dirty(tmp_path: Path) -> None:
-    """A person's file that was stored is not dirty."""
+    """A document is not dirty if the disk shows its newest operation."""
     with opened(tmp_path) as store:
         shows: dict[str, int] = {}
         unshown = DirtySet(Listing(), shows.get)

@@ -46,7 +46,7 @@ def test_callers_that_wait_share_one_pass() -> None:
 
 
 def test_a_caller_during_a_pass_waits_for_another() -> None:
-    """What is written while a pass runs may not be in it, so it gets a pass that begins later."""
+    """Callers that come during a pass are served together by one pass that begins after it."""
 
     async def run() -> None:
         folder = Folder()

@@ -148,7 +148,7 @@ def test_failing_upkeep_delays_no_scan(step: str, tmp_path: Path, monkeypatch: p
 
 
 def test_a_failed_projection_is_retried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A projection that could not be written is retried, and delays no scan."""
+    """A projection that could not be written is written by a later try."""
     monkeypatch.setattr(retry_backoff, "RETRY_S", 0.05)
     monkeypatch.setattr(sync_loop, "SETTLED_S", 0.05)
     folders = Failing(tmp_path / "no-folder", unwritten=2)

@@ -123,7 +123,7 @@ def told_by_handler(path: Path) -> float:
     [(errno.ENOSPC, "fs.inotify.max_user_watches"), (errno.EMFILE, "fs.inotify.max_user_instances")],
 )
 def test_a_limit_of_inotify_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, limit: str) -> None:
-    """Without a watch or an instance to be had, starting is no error, and the hint says how to raise the limit."""
+    """Without a free inotify watch or instance the watcher does not start, and its hint says how to raise the limit."""
     exhausted = inotify_failure(number)
     monkeypatch.setattr(inotify_c, "inotify_init" if number == errno.EMFILE else "inotify_add_watch", exhausted)
     threads = threading.active_count()
@@ -137,7 +137,7 @@ def test_a_limit_of_inotify_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_a_folder_below_the_root_beyond_the_limit_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A folder that cannot be watched, at the start or made later, ends the claim that events are complete."""
+    """For a new folder that cannot be watched a whole scan is called for, and events no longer count as complete."""
     events: list[str | None] = []
     watched = Watcher(tmp_path, lambda path, _: events.append(path))
     assert watched.start()

@@ -11,7 +11,7 @@ WORDS = ["- the cat sleeps\n", "- dogs bark at night\n", "- rain in may\n", "- s
 
 
 def test_an_edited_block_keeps_its_id_and_a_new_one_has_none() -> None:
-    """Within one document ids are matched by text and position."""
+    """An edited block keeps its id, found by text and position in its document; a new block has none."""
     before = {"facts/a.md": [("m1", "- the cat sleeps all day\n"), ("m2", "- rain in may\n")]}
 
     after = match_ids(before, {"facts/a.md": ["- seven bridges\n", "- the cat sleeps all night\n", "- rain in may\n"]})
@@ -30,7 +30,7 @@ def test_a_block_that_moves_to_another_file_keeps_its_id() -> None:
 
 
 def test_a_renamed_file_keeps_its_ids_also_where_it_was_edited() -> None:
-    """Equal blocks of a renamed document show where its edited ones come from."""
+    """An edited block of a renamed document keeps its id, since the equal blocks show which document it was."""
     before = {"facts/old.md": [("m1", WORDS[0]), ("m2", WORDS[1]), ("m3", WORDS[2])]}
 
     after = match_ids(before, {"facts/new.md": [WORDS[0], "- dogs bark at noon and at night\n", WORDS[2]]})

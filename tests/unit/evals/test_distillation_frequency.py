@@ -59,7 +59,7 @@ def test_clearing_does_not_help_talk() -> None:
 
 
 def test_a_short_thread_is_never_distilled() -> None:
-    """Below the threshold there is no distillation, and no share that editing saves."""
+    """A thread below the threshold has no distillation, and None as the share that clearing saves."""
     result = frequency(heavy(3).done(), Limits())
     assert (result.without_editing, result.with_editing, result.fewer) == (0, 0, None)
 

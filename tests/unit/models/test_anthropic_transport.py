@@ -295,7 +295,7 @@ def test_a_stopped_process_is_replaced(asking: Asking) -> None:
 
 
 def test_cancelling_closes_the_connection(asking: Asking) -> None:
-    """The server sees its client leave; the call stays counted with all that it may have used."""
+    """Cancelling a request closes its connection; the call stays counted as open."""
     before = _spent_before(asking)
     left: list[bool] = []
 

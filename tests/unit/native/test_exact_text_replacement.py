@@ -57,7 +57,7 @@ def test_overlapping_occurrences_count() -> None:
 
 
 def test_reported_lines_are_limited() -> None:
-    """Twenty lines are reported, and that there are more."""
+    """At most twenty lines of a problem are reported, with a sign that there are more, and at most twenty problems."""
     (problem,) = problems("x\n" * 1000, [("x", "y")])
     assert problem["lines"] == list(range(1, 21))
     assert problem["more"]
@@ -82,7 +82,7 @@ def test_unpaired_surrogates_are_rejected() -> None:
     ids=["nested", "long", "late"],
 )
 def test_search_takes_linear_time(text: str, patches: list[str]) -> None:
-    """Texts that contain each other or nearly occur are rejected in linear time."""
+    """Large texts that contain each other or nearly occur are rejected: a search of quadratic time would not end."""
     assert problems(text, [(old, "") for old in patches])
 
 

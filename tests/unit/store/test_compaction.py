@@ -42,7 +42,7 @@ def fill(store: Store, *, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_no_byte_of_a_purged_record_is_left(store: Store, seed: int) -> None:
-    """Purged words are in no free page, in no room between records and behind no long value; the others are there."""
+    """After a compaction no byte of a purged record is in the file, and every other record is there."""
     fill(store, seed=seed)
     data = store.path / "data.mdb"
     assert b"purgedword" in data.read_bytes()
@@ -119,7 +119,7 @@ def test_another_process_may_have_the_store_open(
 
 
 def test_few_large_commits_are_compacted_beside_another_process(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The copy takes no more commits than the store had: what is written afterwards is there at the next start."""
+    """A compaction of few large commits beside another process loses no record, nor a write made after it."""
     with opened(path) as store:
         write(store, lambda writer: [writer.put(Kind.MEMORY, (f"mem_{n:03}",), {"n": n}) for n in range(200)])
         monkeypatch.setattr(lmdb_env, "_COPY_RECORDS", 10)

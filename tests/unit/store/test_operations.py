@@ -126,7 +126,7 @@ def test_history_has_every_version_and_deletion(store: Store) -> None:
 
 
 def test_a_write_can_delete_what_it_made_in_any_order(store: Store) -> None:
-    """Put, delete, put, delete within one write has the effect of one delete."""
+    """Deletes and puts of one record in one write have the effect of the last: here of one delete."""
     put(store, Kind.MEMORY, ("m",), {"n": 1})
 
     def body(w: Writer) -> None:
@@ -142,7 +142,7 @@ def test_a_write_can_delete_what_it_made_in_any_order(store: Store) -> None:
 
 
 def test_an_operation_with_many_changes_is_stored_in_a_blob(store: Store) -> None:
-    """So many changes that its record is stored as a blob."""
+    """An operation with 2,000 changes, which is stored as a blob, is read with all of them."""
 
     def body(w: Writer) -> None:
         for number in range(2000):

@@ -210,7 +210,7 @@ def test_a_save_whose_file_is_gone_goes_back(root: Root) -> None:
 
 
 def test_anything_but_a_regular_file_is_refused(root: Root, tmp_path: Path) -> None:
-    """A link or a folder is not written through or into; the error names it and what to do."""
+    """A write to a link, to a folder or below a linked folder is refused, with the path and a hint."""
     outside = tmp_path / "outside.md"
     outside.write_bytes(b"outside")
     (root.real / "link.md").symlink_to(outside)
@@ -257,7 +257,7 @@ def test_a_file_system_without_exchange(root: Root, monkeypatch: pytest.MonkeyPa
 
 
 def test_errors_are_of_the_family(root: Root) -> None:
-    """A file in place of a folder raises Forbidden with path and hint, and leaves nothing."""
+    """A file in place of a folder raises a ReverieError with path and hint, and stays as it was."""
     (root.real / "facts").write_bytes(b"a file")
     with pytest.raises(ReverieError) as failed:
         write_file(root, NOTE, b"x", expected=None)

@@ -58,7 +58,7 @@ def test_a_file_that_comes_back_was_not_deleted() -> None:
 
 
 def test_a_clock_set_back_restarts_the_quiet_period() -> None:
-    """After the clock went back nothing is deleted early, and nothing waits for the old time."""
+    """After the clock was set back the quiet period of a missing file begins anew by the new time."""
     sides = agreed_sides()
     del sides.files[PATH]
     sides.sync()
@@ -134,7 +134,7 @@ def test_deleted_on_both_sides_is_gone() -> None:
 
 
 def test_a_moved_file_moves_its_document_at_once() -> None:
-    """A move needs no quiet period, and the plan names it, so that ids are kept."""
+    """A moved file moves its document without a quiet period, as a move in the plan."""
     sides = agreed_sides()
     sides.files["facts/me.md"] = sides.files.pop(PATH)
 
@@ -197,7 +197,7 @@ def test_a_stale_buffer_that_was_saved_and_moved_may_be_a_conflict() -> None:
 
 
 def test_a_moved_text_of_a_deleted_document_is_a_conflict_with_the_new_one() -> None:
-    """Neither text derives from the other, so nothing of the newer one counts as deleted."""
+    """A file with a deleted document's text moves over the new document, whose text becomes a conflict copy."""
     sides = agreed_sides()
     sides.delete(PATH)
     sides.settle()
@@ -226,7 +226,7 @@ def test_a_restored_text_of_a_deleted_document_is_a_conflict_with_the_new_one() 
 
 
 def test_an_old_file_in_a_new_folder_is_a_conflict_with_the_new_document() -> None:
-    """In a new folder, a text from before a deletion is no write of ours."""
+    """A file with a deleted document's text is a person's, and the new document's text becomes a conflict copy."""
     sides = agreed_sides()
     sides.delete(PATH)
     anew = "# User\n\n- Somebody else\n"
@@ -238,7 +238,7 @@ def test_an_old_file_in_a_new_folder_is_a_conflict_with_the_new_document() -> No
 
 
 def test_a_new_file_with_few_common_lines_is_no_rename() -> None:
-    """A new file with few common lines is a document of its own; the missing one is deleted after the quiet period."""
+    """A new file with few common lines is no rename, and the missing file's document is not deleted at once."""
     sides = agreed_sides()
     del sides.files[PATH]
     sides.save("facts/me.md", "# User\n\n- Dog: Rex\n- Cat: Tom\n- Fish: Wanda\n")
@@ -304,7 +304,7 @@ def test_more_than_half_of_the_files_gone_at_once_stops_deletions(files: int, go
 
 
 def test_accepted_deletions_are_made() -> None:
-    """With accepted deletions the same scan deletes."""
+    """Deletions that the guard stopped are made once its limit, `mass_fraction`, is 1."""
     sides = Sides()
     for number in range(20):
         sides.put(f"{number:02}.md", f"- {number}\n")
@@ -334,7 +334,7 @@ def test_a_moved_folder_is_no_mass_deletion() -> None:
 
 
 def test_a_stop_is_about_all_known_files() -> None:
-    """In a partial scan the guard counts against all files with a baseline."""
+    """In a partial scan the mass-deletion guard compares missing files with all files that have a baseline."""
     sides = Sides()
     for number in range(40):
         sides.put(f"{number:02}.md", f"- {number}\n")
@@ -347,7 +347,7 @@ def test_a_stop_is_about_all_known_files() -> None:
 
 
 def test_an_emptied_file_waits_for_the_quiet_period() -> None:
-    """An editor that truncates and then writes makes no empty version."""
+    """A file that is empty for a moment, while an editor writes it, makes no empty version."""
     sides = agreed_sides()
     sides.save(PATH, "")
     sides.sync()

@@ -35,7 +35,7 @@ def veil(raw: str) -> RedactionView:
 
 
 def test_the_text_has_markers() -> None:
-    """The view's text is that of the redactor."""
+    """The view's text is the redactor's, with a marker for each secret, and the view lists the secrets."""
     assert veil(RAW).text == TEXT == REDACTOR.text(RAW)
     assert veil(RAW).secrets == {ONE, TWO}
 
@@ -64,7 +64,7 @@ def test_a_text_without_secrets_is_itself() -> None:
     ids=["same", "more", "less", "same line", "words", "crlf", "bom", "no newline", "a marker of one's own"],
 )
 def test_edits_of_other_bytes_are_made(target: str) -> None:
-    """The result is the target with both secrets in place of their markers."""
+    """Edits that leave the markers are applied to the file, with both secrets in place of their markers."""
     after = veil(RAW).apply(target)
 
     assert after is not None

@@ -84,7 +84,7 @@ def test_a_single_old_text_right_after_the_new_one_is_a_stale_save() -> None:
 
 
 def test_the_same_save_at_once_is_an_echo() -> None:
-    """An editor that writes twice within a second repeats nothing deliberately."""
+    """A save repeated within a second deletes nothing; one repeated later counts as deliberate."""
     sides = sides_after_writes(BASE, ADDED)
     assert text_after_save(sides, BASE) == ADDED
     sides.now_ms += 999
@@ -196,7 +196,7 @@ def test_a_late_write_of_a_deleted_document_creates_it_again() -> None:
 
 
 def test_a_late_write_is_merged_with_a_newer_save() -> None:
-    """A late write is merged with a newer save, and neither deletes lines of the other."""
+    """A late write of an older text does not delete the line that a newer save added."""
     sides = sides_after_writes(BASE)
     sides.now_ms += 5 * MINUTE
     sides.save(PATH, BASE + "- City: Oslo\n")
@@ -231,7 +231,7 @@ def test_a_revert_keeps_what_the_store_got_later() -> None:
 
 
 def test_a_deletion_right_after_an_update_is_a_conflict() -> None:
-    """Right after an agent's update, a save without the line may come from an editor that had not seen it.
+    """A save without a line that an agent has just updated is a conflict: its editor may not have seen the update.
 
     The person's text is in place, and the line that the agent wrote is in the copy.
     """
@@ -254,7 +254,7 @@ def test_a_deletion_long_after_an_update_counts() -> None:
 
 
 def test_an_edit_of_new_words_derives_from_them() -> None:
-    """A save with words that only the agent wrote derives from the agent's text."""
+    """A save that has words which only the agent wrote is an edit of the agent's text, and no conflict."""
     sides = sides_after_writes(BASE, ADDED)
 
     assert text_after_save(sides, ADDED.replace("green", "black")) == ADDED.replace("green", "black")
@@ -262,7 +262,7 @@ def test_an_edit_of_new_words_derives_from_them() -> None:
 
 
 def test_a_clock_set_back_makes_writes_recent() -> None:
-    """After the clock went back, a write in the future counts as recent."""
+    """After the clock was set back an agent's write counts as recent, so that a stale save deletes nothing of it."""
     sides = sides_after_writes(BASE, ADDED)
     sides.now_ms -= 60 * MINUTE
 
@@ -325,7 +325,7 @@ def test_a_late_write_is_merged_into_the_current_file() -> None:
 
 
 def test_a_buffer_from_before_a_move_deletes_nothing() -> None:
-    """A file was moved away, created by an agent, moved back over that, and saved from the old buffer.
+    """An old buffer saved over a document that an agent made at its path stays; that document becomes a conflict copy.
 
     All words stay.
     """

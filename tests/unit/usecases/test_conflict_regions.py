@@ -68,7 +68,7 @@ def test_words_that_are_there_once_say_where_they_are(store: Store, region: dict
 @pytest.mark.parametrize("words", ["", "- Role: pilot\n", "- Cat: Tom\n"])
 @pytest.mark.parametrize("region", [{}, {"at": None}, {"at": 1_000}])
 def test_a_place_that_is_not_certain_is_refused(store: Store, words: str, region: dict[str, Any]) -> None:
-    """Words that occur twice, not at all, or are empty are refused; the hint names the command."""
+    """A region whose words occur twice or not at all, or are empty, is refused; the hint names `--content`."""
     with pytest.raises(Conflict, match="not known for certain") as refused:
         settled(store, {"file": words, "store": "- Dog: Rex\n", **region})
 

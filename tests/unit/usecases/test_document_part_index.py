@@ -154,7 +154,7 @@ def test_the_index_follows_every_change_of_documents(space: Space, change: str) 
 
 
 def test_a_write_that_fails_leaves_no_index_behind(space: Space) -> None:
-    """The text of a failed write is not found, and the next memory is written as if it had never been."""
+    """After a failed write its text is not found as a memory, and the memories of before still are."""
     space.put(FIRST, full_text("first"))
     space.remember("the harbour opens at six")
 

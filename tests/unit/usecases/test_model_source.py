@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def test_notes_of_the_client_inside_results_are_not_shown() -> None:
-    """A reminder that the client puts into a tool's output is neither the tool's nor the person's."""
+    """A reminder that the client put into a tool's output is not shown to the model; the rest of the output is."""
     transcript = Transcript()
     transcript.user("Read the log.")
     transcript.assistant(call("a"))

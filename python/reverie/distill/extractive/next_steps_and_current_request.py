@@ -132,7 +132,7 @@ def task_opened(facts: ThreadFacts) -> int:
 
 
 def latest_remark(said: Utterance, facts: ThreadFacts) -> str:
-    """Return a person's last message; with what it agrees to, if it only points at it ("do both please")."""
+    """Return the beginning of a person's message; of a short agreement ("do both please") also what it agrees to."""
     agreed = _agreement(said.seq, facts)
     if agreed and len(said.text) < ITEM_CHARS:
         return f"{leading_sentences(said.text, ITEM_CHARS)} (agreed: {clip(agreed, REMARK_CHARS - ITEM_CHARS)})"

@@ -52,7 +52,7 @@ _ALL: Final = 2**31
 
 
 def lasting_ids(calls: Sequence[ToolCall], commits: Iterable[Commit]) -> dict[str, str]:
-    """Return the short hash that each of the `commits` has after the last of the `calls`, by the one it was given.
+    """Return the short hash that each commit has after the last call, by the short hash that it was given at first.
 
     It is empty where a later command rewrote the commit, and no output shows which one it has now.
     """
@@ -68,7 +68,7 @@ def lasting_ids(calls: Sequence[ToolCall], commits: Iterable[Commit]) -> dict[st
 
 
 class _History:
-    """The commits of a thread up to one of its commands, by the ids they were given, oldest first."""
+    """The commits of a thread up to one of its commands, oldest first: their present ids by their first ones."""
 
     def __init__(self) -> None:
         self.ids: dict[str, str] = {}
@@ -80,7 +80,7 @@ class _History:
         self._before_rebase: dict[str, str] | None = None
 
     def read(self, call: ToolCall, made: list[Commit]) -> None:
-        """Enter what the git commands of one call did, `made` being the commits that it confirmed."""
+        """Record what the git commands of one call did; `made` are the commits that the call confirmed."""
         command = without_here_documents(call.word("command"))
         parts = list(split_command(command))
         before = dict(self.ids)
@@ -114,7 +114,7 @@ class _History:
             self._head, self._branch = commit.sha, branch[1] if branch else ""
 
     def _read(self, verb: str, rest: str, report: str) -> None:
-        """Enter what one command other than a commit did."""
+        """Record what one git command other than a commit did."""
         match verb:
             case "rebase":
                 self._rebase(rest, report)
