@@ -53,7 +53,7 @@ def tiers() -> None:
 
 
 def growth() -> None:
-    """Return the seconds at growing numbers of memories, in a window that they fill and in a larger one.
+    """Print the seconds of consolidations at growing numbers of memories, in a small and in a large window.
 
     Garbage is looked for as seldom as in the process that decides.
     """

@@ -46,7 +46,7 @@ def measure(words: Sequence[str], data: bytes, env: dict[str, str], runs: int = 
 
 
 def show(what: str, least: float, median: float) -> None:
-    """Print one row."""
+    """Print one row: the least and the median milliseconds of a program."""
     print(f"{what:<58} {least:8.2f} ms least {median:8.2f} ms median")
 
 

@@ -62,7 +62,7 @@ def starts(daemon: Daemon, folder: Path) -> None:
 
 
 def calls(daemon: Daemon, folder: Path, memories: int) -> None:
-    """Print the median of each call, and that of the daemon without the bridge."""
+    """Print the median time of each call through the bridge, and directly to the daemon."""
     with bridge(daemon.env, folder) as agent:
         agent.open(name="bench")
         agent.call("memory_list", {})
@@ -85,7 +85,7 @@ def calls(daemon: Daemon, folder: Path, memories: int) -> None:
 
 
 def milliseconds(action: Callable[[], Any]) -> float:
-    """Return how long an action takes."""
+    """Return how many milliseconds an action takes."""
     began = time.perf_counter()
     action()
     return 1000 * (time.perf_counter() - began)

@@ -127,7 +127,7 @@ def first_bytes(daemon: Daemon) -> None:
 
 
 def compactions(daemon: Daemon) -> None:
-    """Print how long compactions of a large conversation take; the provider is asked for none."""
+    """Print how long the proxy takes to compact a large conversation, which asks the provider for nothing."""
     messages = conversation(TOKENS, token_counter.count)
     body = json.dumps({"model": "m", "messages": [*messages, {"role": "user", "content": ASKED}]}).encode()
     with provider(lambda *_: None) as models, ExitStack() as stack:

@@ -62,7 +62,7 @@ def main(model: str) -> None:
 def of_conversation(
     embedder: Embedder, said: list[Said], questions: Asked
 ) -> dict[tuple[int, float], tuple[float, float]]:
-    """Return the mean shares of the evidence of a conversation's questions, for each setting."""
+    """Return, for each setting, the mean shares of the expected messages among the best five and ten hits."""
     index, names = index_of(said)
     vectors = Vectors(numpy(), embedder.name, embedder.dimensions)
     began = time.perf_counter()
@@ -91,7 +91,7 @@ def of_conversation(
 
 
 def shown(found: list[tuple[float, float]], sizes: list[int]) -> str:
-    """Return the means over all questions, for a line of the table."""
+    """Return the means over all questions as text for a row of the table."""
     means = (sum(each[at] * size for each, size in zip(found, sizes, strict=True)) / sum(sizes) for at in (0, 1))
     return " ".join(f"{mean:.4f}" for mean in means)
 

@@ -76,12 +76,12 @@ def cut(texts: Iterable[str], length: int) -> list[str]:
 
 
 def english() -> list[str]:
-    """Return technical documentation where it is at hand, else Python's own sources."""
+    """Return technical documentation from the measurement data where it is present, else Python's own sources."""
     return [path.read_text() for path in sorted((SHARED / "prose").glob("*.txt"))] or code("*.py")
 
 
 def talk() -> list[str]:
-    """Return messages of long conversations."""
+    """Return messages of long conversations from the measurement data; none where it is absent."""
     path = SHARED / "locomo" / "locomo5.json"
     texts: list[str] = []
 
@@ -133,7 +133,7 @@ def generated_lines(encoding: str, seed: int, count: int) -> list[str]:
 
 
 def count_repeatedly(title: str, texts: Sequence[str], encoding: token_counter.Encoding, goal: float) -> None:
-    """Time counting the same texts repeatedly, each by itself."""
+    """Report how much faster than the other tokenizer we count the same texts again and again."""
     encode = oracle(encoding).encode_ordinary
 
     def ours() -> None:
@@ -207,7 +207,7 @@ def load(encoding: str) -> None:
 
 
 def many() -> None:
-    """Time a large batch in one call, beside one call a text."""
+    """Print the speed of counting many texts in one call, and of `fits` with a low limit, compared with `count`."""
     texts = cut(english() * 2, ITEM)
 
     def wall(work: Callable[[], object]) -> float:

@@ -21,7 +21,7 @@ SUMMARY_ASKED = "Your task is to create a detailed summary of the conversation"
 
 @dataclass
 class ModelServer:
-    """The server's address, the requests it got, and its next replies; without one it answers `reply`."""
+    """A fake model server: its address, the requests that it got, and the text of its next replies."""
 
     url: str = ""
     requests: list[dict[str, Any]] = field(default_factory=list)

@@ -84,7 +84,7 @@ class Scene:
         return f"## {own}\n\n- Summary: {own} again\n- Task: w{next(self.numbers)} the {self.pick.choice(COMMON)}"
 
     def written(self, text: str | None) -> str:
-        """Return a document after one write of an agent: it adds, changes or deletes an item, or some."""
+        """Return a document after an agent's write: one to three items are added, changed or deleted."""
         after = text or ""
         for _ in range(self.pick.choice((1, 1, 1, 2, 3))):
             lines = after.split("\n")
@@ -309,7 +309,7 @@ def stale_save(seed: int) -> Outcome:
 
 
 def _other_save(scene: Scene) -> None:
-    """Let another program append a line, or another editor change what is on disk."""
+    """Let another program or editor append, insert or change a line in the file on disk."""
     text = scene.disk()
     match scene.pick.randrange(3):
         case 0:

@@ -29,7 +29,7 @@ def _serve(listener: socket.socket, port: int, token: str) -> None:
 
 
 def _pass_on(peer: socket.socket, port: int, token: str) -> None:
-    """Pass one request and its answer on, and close both connections."""
+    """Pass one request on with the token added, and its answer back; close both connections."""
     with peer, socket.create_connection(("127.0.0.1", port)) as daemon, suppress(OSError):
         data = b""
         while b"\r\n\r\n" not in data:

@@ -38,7 +38,7 @@ NO_DAEMON = Path("/nonexistent/reverie.sock")
 
 @dataclass
 class Provider:
-    """The requests that came in, head and body, the number of connections, and those that have ended."""
+    """A fake provider: its URL, the requests that came in (head and body), and the connections made and ended."""
 
     url: str = ""
     requests: list[bytes] = field(default_factory=list)
@@ -130,7 +130,7 @@ def chunked(*pieces: bytes) -> bytes:
 def proxied(
     url: str, *, daemon: Path | None = None, max_tokens: int | None = None, token: str | None = None
 ) -> Iterator[ProxyServer]:
-    """Yield a proxy before a provider; without a daemon's socket there is none, and `token` is for another space."""
+    """Yield a proxy before a provider; `daemon` is the daemon's socket, `token` an access token for another space."""
     with in_thread(lambda: server_before(url, daemon=daemon, max_tokens=max_tokens, token=token)) as server:
         yield server
 

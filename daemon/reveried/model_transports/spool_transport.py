@@ -63,7 +63,7 @@ class SpoolTransport:
         self._taken: set[str] = set()
 
     async def answer(self, request: ModelRequest, deadline_s: float) -> ModelAnswer:
-        """Return the answer that is in the folder within `deadline_s` seconds. Raises ModelFailed without one."""
+        """Write a request to the folder; return the answer found within `deadline_s` seconds. Raises ModelFailed."""
         model = self._models.get(request.role, "")
         if LEARNT_FROM.get() is not None:
             deadline_s = min(deadline_s, LEARNING_WAITS_S)

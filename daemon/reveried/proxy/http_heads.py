@@ -44,7 +44,7 @@ class RequestHead:
         return any(b"chunked" in value.lower() for value in self._all(b"transfer-encoding"))
 
     def passed_on(self, authority: bytes, *, body_bytes: int | None = None) -> bytes:
-        """Return the head for the provider; `body_bytes` is the length of a body that is sent whole."""
+        """Return the head to send to the provider; `body_bytes` is the length of a body that is sent in one piece."""
         lines = [b"%b %b HTTP/1.1" % (self.method, self.target), b"Host: " + authority]
         named = {name.strip().lower() for value in self._all(b"connection") for name in value.split(b",")}
         # Without its framing a body would be read as the next request.

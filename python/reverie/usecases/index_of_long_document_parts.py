@@ -58,7 +58,7 @@ class _KnownDocuments:
         return known if known is not None and known.checksum == checksum else None
 
     def put(self, space: str, path: str, known: _Known) -> None:
-        """Keep what was read of a document; all others go where there would be too many lines."""
+        """Cache the lines of a document; if the cache then has too many lines all other documents are dropped."""
         with self._lock:
             before = self._documents.pop((space, path), None)
             self._lines += len(known.lines) + 1 - (len(before.lines) + 1 if before is not None else 0)

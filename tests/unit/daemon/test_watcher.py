@@ -110,7 +110,7 @@ def test_an_event_of_a_missing_file_has_the_current_time(tmp_path: Path) -> None
 
 
 def told_by_handler(path: Path) -> float:
-    """Return the delay in seconds that the handler computes."""
+    """Return an event's time, as the handler computes it, minus the present time, in seconds."""
     told: list[float] = []
     now = time.monotonic()
     watcher._Handler(str(path.parent), lambda _, at: told.append(at)).on_any_event(FileModifiedEvent(str(path)))

@@ -197,7 +197,7 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
 
 
 def _after_answer(answer: AnsweredQuestion) -> StateItem:
-    """Return the step after the person's answer to a question: a question of theirs, or what they chose."""
+    """Return the step after the person answered a question: what they chose, or to answer a question of their own."""
     said = leading_sentences(answer.answer, 2 * ITEM_CHARS)
     if cue_phrases.is_question(sentences(answer.answer)[-1] if sentences(answer.answer) else ""):
         return f"{_ANSWER}{said}", answer.seq
