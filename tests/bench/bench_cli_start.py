@@ -33,7 +33,7 @@ COUNTED = "import sys; from reveried.cli import main; main(sys.argv[1:]); print(
 
 
 def main() -> None:
-    """Print one table."""
+    """Print the processor time and the loaded modules of each command, as a table."""
     with running_daemon() as daemon:
         with Client(daemon.socket) as client:
             client.create_thread(id="thr-1")

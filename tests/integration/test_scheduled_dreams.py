@@ -145,7 +145,7 @@ def test_a_failure_outlasts_a_restart(nightly: Daemon) -> None:
 
 
 def test_dreams_are_listed_with_their_proposals(nightly: Daemon) -> None:
-    """Every dream of `GET /v1/dreams` has `proposals`, as its own answer had."""
+    """A dream has the same `proposals` in the list of `GET /v1/dreams` as when it is read by its id."""
     with Client(nightly.socket) as client:
         answer = client.dream()
     [listed] = nightly.ask("GET", "/v1/dreams").json()["items"]

@@ -99,7 +99,7 @@ def test_memories_of_a_person_and_episodes_are_never_changed(
 @settings(max_examples=count(100, 5000), deadline=None)
 @given(candidates, memories())
 def test_memories_that_share_nothing_change_no_decision(new: list[Candidate], old: tuple[Memory, ...]) -> None:
-    """The decision beside the neighbours alone is that beside all memories, and every other one is kept."""
+    """Deciding with the candidates' neighbours alone equals deciding with all memories; all others are kept."""
     statements = [parse_statement(candidate.content) for candidate in new]
     near = neighbours(new, statements, old)
     beside = decide(new, old, Tier.GENEROUS)

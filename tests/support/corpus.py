@@ -1,4 +1,4 @@
-"""Memories with a search index over them, as the store and its index are together."""
+"""Memories with a search index over them, in memory, without a store."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Corpus:
 
 
 def by_id(memories: Mapping[str, Memory]) -> Callable[[str], Counted[Memory] | None]:
-    """Return what a search loads its hits by."""
+    """Return the function by which a search loads a hit's memory; it gives None for an unknown id."""
     return lambda memory_id: counted(memories[memory_id]) if memory_id in memories else None
 
 

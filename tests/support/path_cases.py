@@ -1,4 +1,4 @@
-"""Labelled document paths: to accept, to refuse, and either of both but never reinterpreted."""
+"""Labelled document paths: to be accepted, to be refused, or free to be either, but never accepted in another form."""
 
 from __future__ import annotations
 

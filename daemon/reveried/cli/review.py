@@ -218,7 +218,7 @@ def _in_short(candidate: wire.Candidate) -> str:
 
 
 def _whole_id(client: "Client", id_end: str) -> str:
-    """Return the id of the only candidate whose id ends like this; `cnd_…` as the list prints it is ignored."""
+    """Return the whole id of the only candidate whose id ends with `id_end`, as the list prints it. Raises NotFound."""
     if id_end.startswith("cnd_") and "…" not in id_end:
         return id_end
     ending = id_end.removeprefix("cnd_…").removeprefix("…")

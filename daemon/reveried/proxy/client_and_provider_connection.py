@@ -85,7 +85,7 @@ class ClientConnection(asyncio.Protocol):
         self._deadline = self._loop.call_later(HEAD_S, transport.abort)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the provider's side too."""
+        """Close the connection to the provider too, and cancel the task that answers."""
         del exc
         self._ended = True
         self._opened.discard(self)
@@ -274,13 +274,13 @@ class ClientConnection(asyncio.Protocol):
         self._transport.write(data)
 
     def response_ended(self, *, keep: bool) -> None:
-        """Wait for the next request, or end both connections."""
+        """Wait for the client's next request, or close the client's connection if it cannot be kept."""
         self._busy = self._passing = False
         if not keep or not self._body_ended or not self._parser.should_keep_alive():
             self._transport.close()
 
     def provider_ended(self) -> None:
-        """End the client's connection as the provider has ended its own, after what it sent.
+        """Close the client's connection because the provider closed its own, unless a request can use a new one.
 
         Not where it was idle since a request is still looked at: that gets another connection.
         """
@@ -326,7 +326,7 @@ class _ProviderConnection(asyncio.Protocol):
             ending()
 
     def on_headers_complete(self) -> None:
-        """Note the status; a response to HEAD ends here."""
+        """Store the response's status; a response to HEAD ends with its headers."""
         self._status = self._parser.get_status_code()
         if self._is_head:
             self._ending = lambda: self._client.response_ended(keep=False)
@@ -338,14 +338,14 @@ class _ProviderConnection(asyncio.Protocol):
             self._ending = lambda: self._client.response_ended(keep=keep)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """End the client's side too."""
+        """Notify the client's connection that the provider has closed this one."""
         del exc
         self._client.provider_ended()
 
     def pause_writing(self) -> None:
-        """Read no more of the body from the client."""
+        """Pause reading the request's body from the client: the provider is slow to take it."""
         self._client.read_on(on=False)
 
     def resume_writing(self) -> None:
-        """Read the body again."""
+        """Resume reading the request's body from the client."""
         self._client.read_on(on=True)

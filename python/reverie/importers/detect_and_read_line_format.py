@@ -90,7 +90,7 @@ def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] 
 
 
 def _format_of(line: dict[str, Any]) -> ModuleType:
-    """Return the module that reads a line; also for what is left of a line when its entry was made."""
+    """Return the importer module of a line's format; the fields that an entry keeps of its line suffice."""
     if codex.is_line(line):
         return codex
     return pi if pi.is_line(line) else claude_code

@@ -78,7 +78,7 @@ def read_turn(outcome: Outcome, *, first: int) -> list[ToolUse]:
 
 
 def _native(answer: ModelAnswer) -> list[Call]:
-    """Return the calls that a provider returned as such. Raises ModelFailed for an answer that did not end well."""
+    """Return the tool calls of an answer in the provider's own form. Raises ModelFailed if it is refused or cut off."""
     match answer.stop_reason:
         case "refusal":
             raise ModelFailed("The model refused to answer.", reason="refused")

@@ -338,7 +338,7 @@ def fast_bodies(records: list[tuple[bytes, bytes]]) -> list[bytes | None]:
 
 
 def fast_sealed(key: bytes, record: bytes) -> bytes | None:
-    """Return the sealed bytes of the record under `key`, that it is bound to the key verified, its body not.
+    """Return the sealed bytes of the record under `key`; its binding to the key is verified, its body is not.
 
     None where something is out of the ordinary, as for `fast_body`.
     """

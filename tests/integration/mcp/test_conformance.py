@@ -57,7 +57,7 @@ _LINE = re.compile(r"^([✓✗]) ([\w-]+): (\d+) passed, (\d+) failed$", re.MULT
 
 @pytest.mark.parametrize("revision", sorted(PASSING))
 def test_the_suite_passes(tmp_path: Path, revision: str) -> None:
-    """All that needs no fixture, in both forms of the protocol."""
+    """Every scenario of the suite that needs no fixture passes, in each of the two revisions of the protocol."""
     program = shutil.which("conformance")
     if program is None:
         pytest.skip("@modelcontextprotocol/conformance 0.2 is not on the path")

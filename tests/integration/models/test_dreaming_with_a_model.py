@@ -52,7 +52,7 @@ def test_two_memories_become_one(client: Client, model: FakeModel) -> None:
 
 
 def test_an_answer_that_cannot_be_trusted(client: Client, model: FakeModel) -> None:
-    """The dream is made by rule, no memory is touched, and the answer says why."""
+    """If a model's answer is unusable, the dream is made by rule, keeps every memory, and gives the reason."""
     first, *_ = remembered(client)
     delete = {"action": "DELETE", "id": first, "reason": "old"}
     model.consolidate(delete, delete)
@@ -75,7 +75,7 @@ def test_deletions_of_most_memories_wait(client: Client, model: FakeModel) -> No
 
 
 def test_the_budget_bounds_what_is_asked(client: Client, model: FakeModel) -> None:
-    """Where the budget has no room for a request and its answer, none is sent."""
+    """A dream whose budget has no room for a request and its answer asks the model nothing, and is made within it."""
     remembered(client)
 
     answer = client.dream(token_budget=2_000)

@@ -76,7 +76,7 @@ def test_ceilings_of_the_day(server: FaultModelServer) -> None:
 
 
 def test_a_killed_daemon_has_counted_what_it_sent(daemon: Daemon, server: FaultModelServer) -> None:
-    """Killed after a paid answer and with a request under way: the next start knows both: crash_after_call."""
+    """After a kill during a second request, the ledger has the first one's tokens and the second one's reservation."""
     with Client(daemon.socket) as client:
         used, thread = spent(client), new_thread(client)
 

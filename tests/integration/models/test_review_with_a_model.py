@@ -114,7 +114,7 @@ def test_the_files_of_a_run_are_read_by_the_model(client: Client, model: FakeMod
 
 
 def test_a_run_whose_extraction_fails_adds_nothing(client: Client, model: FakeModel) -> None:
-    """The failure is in `fallback`, and the run is complete all the same."""
+    """A run whose extraction fails is completed without memories, and has the failure in `fallback`."""
     model.behave("extract", text="no JSON at all")
     run = client.start_run(agent="coder")
     client.put_run_file(run.id, "ports.md", "# Ports\n\nThe ledger listens on 7070.\n")

@@ -229,7 +229,7 @@ def test_a_key_survives_a_kill_between_commit_and_answer(capsys: pytest.CaptureF
 
 
 def send_and_kill(own: Daemon, texts: list[str], chance: random.Random, *, until: int | None) -> None:
-    """Send without reading; kill when `until` of them are committed, or after a moment."""
+    """Send an append per text without reading answers; kill the daemon once `until` are stored, or within 30 ms."""
     with Client(own.socket) as client:
         before = stored_count(client, "keyed")
         wires = [own.wire() for _ in texts]

@@ -227,7 +227,7 @@ def test_operations_are_listed_to_the_end(client: Client) -> None:
 
 
 def test_an_unknown_operation_is_not_found(daemon: Daemon) -> None:
-    """An unused number, and a value that is no number."""
+    """An unknown operation number is a 404, and a value that is no valid number a 400; to read and to undo it."""
     for method, path in (("GET", ""), ("POST", "/undo")):
         check_refused(daemon.ask(method, f"/v1/operations/999999{path}"), 404, "not_found")
         for odd in ("x", "-1", "1.0", "9" * 19, "%C2%B2"):

@@ -76,7 +76,7 @@ def write(path: Path, lines: Sequence[dict[str, Any]]) -> Path:
 def test_a_session_of_another_program(
     client: Client, tmp_path: Path, program: wire.ImportClient, lines: list[dict[str, Any]]
 ) -> None:
-    """It has its project and title, is found and served as every thread; a second import adds nothing."""
+    """An imported session has its project and title, and is searched and served; importing it again adds nothing."""
     path = write(tmp_path / f"rollout-2026-06-18T02-33-46-{SESSION}.jsonl", lines)
     report = import_file(client, path, program=program)
     assert (report.added, report.problems) == (len(lines), [])
@@ -167,7 +167,7 @@ def test_an_unknown_program_is_refused(client: Client) -> None:
 def test_a_session_of_another_program_is_refused(
     client: Client, tmp_path: Path, lines: list[dict[str, Any]], wrong: wire.ImportClient, right: str
 ) -> None:
-    """It would be stored twice, once for each program: the error names the right command, and nothing is stored."""
+    """An import under the wrong program's name is refused with the right command, and stores nothing."""
     path = write(tmp_path / "wrong name.jsonl", [{"of": "no program"}, *lines])
     before = client.operations(limit=1).items[0].seq if client.operations(limit=1).items else 0
     with pytest.raises(ValidationError, match=f"is a session of {right}, not of {wrong}") as caught:

@@ -52,7 +52,7 @@ def test_later_messages_leave_the_main_line(client: Client, thread: str) -> None
 
 
 def test_the_thread_goes_on_from_there(client: Client, thread: str) -> None:
-    """New messages follow the entry that it went back to, in the context and in pages, also after an outline."""
+    """After a rewind, new messages follow the entry that it went back to, in the context, the pages and the state."""
     client.messages(thread)
     client.rewind(thread, 2)
     client.append(thread, turn(7), expected_seq=11)

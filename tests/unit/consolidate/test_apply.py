@@ -85,5 +85,5 @@ def test_an_episode_belongs_to_the_month_it_happened() -> None:
     ],
 )
 def test_tiers(tokens: int | None, window: int | None, expected: Tier) -> None:
-    """Shares of the window as in seed 003; an unknown share is GENEROUS."""
+    """The capacity tier follows the share of the window as in seed 003; with an unknown share it is GENEROUS."""
     assert tier(tokens, window) is expected

@@ -38,7 +38,7 @@ def test_the_same_words_are_the_same_and_other_words_are_near(text: str, other: 
 
 
 def test_other_wishes_are_not_near() -> None:
-    """Of 870 pairs of different wishes none is near, in either of its wordings."""
+    """Of 870 pairs of different wishes no wish is near a forgotten other one, in any of its wordings."""
     for (text, _), others in permutations(SAID_AGAIN, 2):
         for other in others:
             assert forgotten(text).nearest(preference(other)) is None, (text, other)

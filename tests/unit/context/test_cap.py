@@ -26,7 +26,7 @@ class Talk:
         self.calls = 0
 
     def prompt(self) -> None:
-        """The person says something."""
+        """Append a random message of the person, the first one with a reminder, and sometimes a system message."""
         reminders = [] if self.messages else [PLACES]
         content: Any = [*reminders, {"type": "text", "text": self._words(30)}]
         self.messages.append({"role": "user", "content": content})
@@ -36,7 +36,7 @@ class Talk:
             self.messages.append({"role": "system", "content": f"System: {self._words(10)}"})
 
     def reply(self) -> None:
-        """The agent thinks, and calls up to three tools, or says something."""
+        """Append a random reply: thinking with up to three tool calls and results, or with text and the next prompt."""
         thinking = {"type": "thinking", "thinking": self._words(20), "signature": f"s{self.pick.random()}"}
         if self.pick.random() < 0.2:
             self.messages.append(

@@ -41,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("repository", [False, True])
 def test_gitignore_is_honoured(folder: Path, *, repository: bool) -> None:
-    """As git itself says, in a repository and without one, with rules in subfolders and of `.git/info/exclude`."""
+    """Files are ignored exactly as git ignores them, also without a repository, in subfolders and by `info/exclude`."""
     if repository:
         subprocess.run(["git", "init", "-q", str(folder)], check=True)
         (folder / ".git/info").mkdir(exist_ok=True)
@@ -69,7 +69,7 @@ def test_rules_of_the_repository_hold_in_a_folder_of_it(folder: Path) -> None:
 
 
 def test_no_program_of_the_repository_is_run(folder: Path) -> None:
-    """Settings of a repository may name programs; the folder is not trusted with that."""
+    """A program that the repository's git settings name is not run when its files are listed."""
     subprocess.run(["git", "init", "-q", str(folder)], check=True)
     mark = folder.parent / "ran"
     with (folder / ".git/config").open("a") as config:

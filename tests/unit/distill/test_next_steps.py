@@ -315,7 +315,7 @@ def test_a_command_that_never_ran_is_no_check(result: str) -> None:
 
 
 def test_an_announcement_may_stand_before_a_thought() -> None:
-    """In a turn, the last sentence that announces something counts; a report at the end of a turn announces nothing."""
+    """An announcement before another sentence is the next step once a call follows; at the end of a turn it is none."""
     thread = (
         Thread()
         .user("Open a branch for the ring, please.")

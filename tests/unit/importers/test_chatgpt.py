@@ -87,7 +87,7 @@ def test_a_zip_file(tmp_path: Path) -> None:
 
 
 def test_what_is_not_said(tmp_path: Path) -> None:
-    """Calls of tools, hidden context and thoughts are no speech; code and images are named."""
+    """Tool calls, hidden context and thoughts are left out; code becomes a fenced block, an image `[image]`."""
     code = {"content_type": "code", "language": "python", "text": "print(1)"}
     image = {"content_type": "multimodal_text", "parts": [{"content_type": "image_asset_pointer"}, "What is this?"]}
     export = write(
@@ -115,7 +115,7 @@ def test_what_is_not_said(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_export(tmp_path: Path, text: str | None, error: type[ReverieError]) -> None:
-    """Anything else is refused, with a hint at what to give."""
+    """A file or a zip file that is no export is refused; for a file the hint names `conversations.json`."""
     path = tmp_path / "conversations.json"
     if text is not None:
         path.write_text(text)

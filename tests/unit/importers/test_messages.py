@@ -85,7 +85,7 @@ def test_lines_of_other_kinds_are_left_out() -> None:
 
 
 def test_text_typed_while_a_tool_ran_follows_its_result() -> None:
-    """The API requires the result first."""
+    """Text that was typed while a tool ran comes behind the tool's result, in one message."""
     talk = Transcript()
     talk.assistant(call("a"), reply="m")
     talk.user("hurry")
@@ -179,7 +179,7 @@ def test_a_call_at_the_end_or_before_another_reply_is_closed() -> None:
 
 
 def test_a_result_without_its_call_becomes_text() -> None:
-    """So does a second result of one call; images in it stay images."""
+    """A tool result without a call, or a second one of the same call, becomes text; images in it stay images."""
     picture = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AAAA"}}
     talk = Transcript()
     talk.user([result("gone", "it said this")])

@@ -76,7 +76,7 @@ def index(store: dict[str, Memory]) -> SearchIndex:
 
 
 def test_unrelated_prompts_are_not_answered(index: SearchIndex, store: dict[str, Memory]) -> None:
-    """At most 5 of 100, while the same search without a threshold answers far more."""
+    """At most 5 of 100 unrelated prompts find a memory; without the threshold at least 30 would."""
     answered = [prompt for prompt in UNRELATED if index.recall(prompt, by_id(store), limit=10).hits]
     ranked = [prompt for prompt in UNRELATED if index.search(prompt, by_id(store))]
     assert len(UNRELATED) == 100
@@ -85,7 +85,7 @@ def test_unrelated_prompts_are_not_answered(index: SearchIndex, store: dict[str,
 
 
 def test_related_questions_are_answered(index: SearchIndex, store: dict[str, Memory]) -> None:
-    """At least 9 of 10, with the memory that they are about."""
+    """At least 9 of 10 related questions find the memory that they are about."""
     hits = [index.recall(question, by_id(store), limit=10).hits for question in RELATED]
     found = [number for number, shown in enumerate(hits) if f"m{number}" in {hit.memory.id for hit in shown}]
     assert len(found) >= 0.9 * len(RELATED), sorted(set(range(len(RELATED))) - set(found))

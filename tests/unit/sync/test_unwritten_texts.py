@@ -43,7 +43,7 @@ def test_lines_that_were_never_on_disk_are_not_deleted(lines: int, failed: bool)
 
 
 def test_a_save_like_an_unwritten_text_is_merged_with_what_was_shown() -> None:
-    """A person who writes some of the same lines had not seen the others, so they stay, and the same ones come once."""
+    """A save equal to an early text that never reached the disk keeps the agent's later lines, and repeats none."""
     sides = agreed_sides()
     texts = texts_of(4)
     unwritten(sides, *texts)

@@ -87,7 +87,7 @@ def test_every_parameter_is_explained() -> None:
 
 
 def test_descriptions_state_when_to_use_a_tool() -> None:
-    """A note's four occasions, the two steps of retrieval, what is worth an episode; within a bounded length."""
+    """Tool descriptions say when to use notes, memory files and recall; all together they have under 2,500 tokens."""
     says = {tool.name: tool.description.lower() for tool in tools.TOOLS}
 
     for occasion in ("decision", "how they want things done", "corrected", "work in progress"):
@@ -118,7 +118,7 @@ def test_every_api_gets_its_envelope() -> None:
 
 
 def test_results_that_are_objects_have_a_schema() -> None:
-    """A text has none, a list is in an object; a schema has no references, and what may be absent is not required."""
+    """Every tool except `memory_read` has an output schema: an object without references."""
     schemas = {item["name"]: item["outputSchema"] for item in tools.definitions("mcp") if "outputSchema" in item}
 
     assert {tool.name for tool in tools.TOOLS} - schemas.keys() == {"memory_read"}
@@ -129,7 +129,7 @@ def test_results_that_are_objects_have_a_schema() -> None:
 
 
 def test_a_client_of_mcp_learns_what_a_tool_changes() -> None:
-    """Appending destroys nothing, a second append does more than the first, and two tools are loaded at once."""
+    """MCP annotations mark destructive and not idempotent tools; only `note` and `recall` are always loaded."""
     items = {item["name"]: item for item in tools.definitions("mcp")}
     hints = {name: item["annotations"] for name, item in items.items()}
 

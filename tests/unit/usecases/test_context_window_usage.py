@@ -65,7 +65,7 @@ def test_a_short_or_shrinking_stretch_teaches_no_factor(live: int, usage: int) -
 
 
 def test_cleared_tokens_are_subtracted_where_no_usage_has_them() -> None:
-    """A usage has them already; either way nothing is learnt from that stretch, and the totals are recorded."""
+    """Tokens cleared by edits are subtracted from our count, but not from a reply's usage, which lacks them already."""
     full = after(thread(0), 20_000, 30_000)
     with_usage = after(full, 21_000, 26_200, EDIT)
     without = after(full, 21_000, None, EDIT, {"type": "clear_thinking_20251015", "cleared_thinking_turns": 3})

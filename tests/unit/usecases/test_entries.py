@@ -27,7 +27,7 @@ def sealed(text: str) -> bytes:
 
 
 def test_a_cached_entry_equals_one_opened_anew() -> None:
-    """Also where another entry has the same bytes: each has its own sequence number."""
+    """A cached entry equals one opened anew; two entries of equal bytes keep their own sequence numbers."""
     cache, data = OpenedEntries(), sealed("hello")
     first = cache.open("t", 1, data)
     assert first == opened_entry("t", 1, data)
