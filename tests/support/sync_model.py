@@ -36,7 +36,7 @@ class Buffer:
 
 @dataclass
 class Model:
-    """Both sides, the open buffers, every word that was written, and the words that somebody replaced knowingly."""
+    """Folder and store, the open buffers, every word that was written, and the words that were replaced knowingly."""
 
     pick: random.Random
     sides: Sides = field(default_factory=lambda: Sides(rules=Rules(mass_min=3)))

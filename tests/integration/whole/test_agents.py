@@ -176,7 +176,7 @@ def message_texts(client: Client, thread: str) -> list[str]:
 
 
 def test_a_client_that_disconnects_before_its_answer(daemon: Daemon) -> None:
-    """Its message is stored at most once, and exactly once after it is sent again with its key."""
+    """A message whose client left before the answer is stored exactly once after it is sent again with its key."""
     with Client(daemon.socket) as client:
         client.create_thread(id="leaver")
         for number in range(40):

@@ -109,7 +109,7 @@ def test_token_counts_follow_undo_and_redo(client: Client, tmp_path: Path) -> No
 
 
 def test_a_schedule_cannot_be_undone(client: Client) -> None:
-    """Its operation is not offered for undo, and is refused by its number."""
+    """The operation of a schedule is not offered for undo, and an undo by its id is a conflict."""
     client.create_thread(id="settled")
     client.add_note("settled", "kept", "task")
     schedule = client.add_schedule("0 3 * * *")
@@ -272,7 +272,7 @@ def test_dreams_are_listed_and_shown(client: Client, daemon: Daemon, tmp_path: P
 
 
 def test_schedules_are_added_listed_and_deleted(client: Client, daemon: Daemon) -> None:
-    """Each has its next run; with a key it is added once; invalid ones are refused."""
+    """A schedule is added (once with a key), listed and deleted; invalid schedules are refused."""
     added = client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly")
     assert client.add_schedule("30 2 * * *", timezone="Europe/Berlin", token_budget=5_000, key="nightly") == added
     assert [schedule.id for schedule in client.schedules().items] == [added.id]

@@ -61,7 +61,7 @@ def test_each_type_has_its_document(kind: str, subject: str, document: str) -> N
 
 
 def test_an_episode_belongs_to_the_month_it_happened() -> None:
-    """Its Date field, else the time it was stated, else now."""
+    """An episode's document is that of the month of its Date field, else of the time it was stated, else of now."""
     dated = Candidate(MemoryType.EPISODE, "x", fields=(("Date", "2026-02-24"),), at="2026-03-01T00:00:00.000Z")
     odd = Candidate(MemoryType.EPISODE, "x", fields=(("Date", "yesterday"),), at="2026-03-01T00:00:00.000Z")
     assert document_of(dated, at=NOW) == "episodes/2026-02.md"

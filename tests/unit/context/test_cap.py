@@ -130,7 +130,7 @@ def test_two_hundred_turns_below_a_cap(seed: int) -> None:
 
 
 def test_what_stays_is_what_the_client_sent() -> None:
-    """Behind a cut every message is the client's, byte for byte; before it stand the reminders and system messages."""
+    """Messages after a cut are the client's, byte for byte; before them are reminders, the text and system messages."""
     cap, talk = Cap(20_000), Talk(7)
     talk.prompt()
     while True:

@@ -88,7 +88,7 @@ def test_only_what_was_written_since_then(folder: Path) -> None:
 
 
 def test_links_are_not_followed(folder: Path) -> None:
-    """Neither a link to a file nor one to a folder, wherever they lead; no pipe is waited for."""
+    """Links to files or folders are not followed, and a named pipe is neither listed nor waited for."""
     outside = folder.parent / "outside"
     write(outside, other_md="s")
     write(folder, a_md="a")

@@ -151,7 +151,7 @@ HEALTHY = orjson.dumps(TREE).decode()
     ],
 )
 def test_a_bad_conversation_is_skipped(tmp_path: Path, bad: str, name: str, why: str) -> None:
-    """It is named with the reason, and those before and after it are read."""
+    """A bad conversation is skipped and named with the reason; those before and after it are read."""
     export = tmp_path / "conversations.json"
     export.write_text(f"[{HEALTHY}, {bad}, {HEALTHY.replace('c-1', 'c-9')}]")
     skipped: list[tuple[str, str]] = []
@@ -163,7 +163,7 @@ def test_a_bad_conversation_is_skipped(tmp_path: Path, bad: str, name: str, why:
 
 
 def test_half_of_a_surrogate_pair(tmp_path: Path) -> None:
-    """It becomes U+FFFD, as in the lines of any transcript."""
+    """An unpaired half of a surrogate pair becomes U+FFFD, as in the lines of any transcript."""
     export = tmp_path / "conversations.json"
     export.write_text(f"[{HEALTHY}]".replace("The left one.", "The left \\ud83d one."))
     assert said(export)[1] == ("assistant", "The left \ufffd one.")

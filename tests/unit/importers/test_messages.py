@@ -155,7 +155,7 @@ def test_a_call_without_a_result_gets_a_placeholder() -> None:
 
 
 def test_half_of_the_results() -> None:
-    """A placeholder for the missing result joins the others."""
+    """If one of two parallel calls has no result, its placeholder is in one message with the other's result."""
     talk = Transcript()
     talk.assistant(call("a"), call("b"))
     talk.user([result("b"), text("stop")])
@@ -216,7 +216,7 @@ def test_calls_that_cannot_be_answered_become_text() -> None:
 
 
 def test_a_repeated_line_counts_once() -> None:
-    """The same id with the same content; with other content it is another message."""
+    """A line with the id and content of an earlier one is dropped; with other content it is another message."""
     talk = Transcript()
     talk.user("hi", uuid="x")
     talk.user("hi", uuid="x", parent=None)
@@ -225,7 +225,7 @@ def test_a_repeated_line_counts_once() -> None:
 
 
 def test_lines_of_a_bare_chat_log() -> None:
-    """Without ids and reply numbers, only the order counts."""
+    """Lines without ids and reply numbers give one message each, in their order."""
     entries = thread_entries(
         b'{"role":"user","content":"a"}\n{"role":"assistant","content":"b"}\n{"role":"assistant","content":"c"}\n'
     )

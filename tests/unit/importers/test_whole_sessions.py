@@ -202,7 +202,7 @@ def calls(message: Message) -> list[str]:
 
 
 def test_tokens_are_counted_over_a_whole_session() -> None:
-    """Each entry's count equals the one it has alone."""
+    """The tokens of an entry read in a whole session equal those of its line read alone."""
     session = min(SESSIONS, key=lambda path: path.stat().st_size)
     for entry in read_entries(session):
         alone = plan_chunk(orjson.dumps(json_object_of(entry)) + b"\n", first_line=1, final=True).entries[0]

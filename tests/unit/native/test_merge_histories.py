@@ -88,7 +88,7 @@ def doubled_lines(triple: Triple, merged: str) -> set[str]:
 
 @needs_git
 def test_generated_merges_conflict_less_than_with_git(tmp_path: Path) -> None:
-    """Each merge has at most git's conflicts, all together half of them, and git's text if git has none.
+    """Each generated merge has at most git's conflicts, all together half, and git's text where git has none.
 
     Git puts a line that both sides moved to different places there twice; then the texts differ.
     """
@@ -107,7 +107,7 @@ def test_generated_merges_conflict_less_than_with_git(tmp_path: Path) -> None:
 @needs_git
 @pytest.mark.measures("data/merges/triples.jsonl")
 def test_recorded_merges_conflict_less_than_with_git(tmp_path: Path) -> None:
-    """Each recorded merge has at most git's conflicts, fewer in total, and git's text if git has none."""
+    """Each recorded merge has at most git's conflicts, all together half, and git's text where git has none."""
     found = [0, 0]
     as_people = clean = 0
     for row in recorded_triples():

@@ -214,7 +214,7 @@ def test_damage_to_checksums_roots_and_header_is_noticed(
 
 
 def test_a_lost_operation_log_does_not_begin_again(filled: Path) -> None:
-    """Without its checksum a sequence would start at 1 and overwrite what is there."""
+    """A write raises Damaged if the checksum of the operation log is gone; else its numbers would begin at 1 again."""
     with raw(filled) as txn:
         txn.delete(checksum_key(SPACE_BYTES, kind_prefix(SPACE_BYTES, Kind.OPERATION)))
     with opened(filled) as store, pytest.raises(Damaged, match="tally"):

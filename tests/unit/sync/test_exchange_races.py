@@ -238,7 +238,7 @@ def _unsupported(*_: object) -> None:
 
 @pytest.mark.parametrize("act", ["save", "remove"])
 def test_races_without_an_exchange_are_noticed(root: Root, monkeypatch: pytest.MonkeyPatch, act: str) -> None:
-    """Without atomic exchange, races until the last check are noticed."""
+    """Without an atomic exchange, a save or removal right before the write is noticed, and nothing is replaced."""
     real = os.link
 
     def raced(*args: Any, **how: Any) -> None:

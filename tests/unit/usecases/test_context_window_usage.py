@@ -25,7 +25,7 @@ def after(before: ThreadRecord, live: int, usage: int | None = None, *edits: dic
 
 
 def test_a_usage_is_exact_and_later_messages_are_estimated() -> None:
-    """Without a usage the whole context is our own count."""
+    """A reply's usage is the exact size of the context; without one, and for later messages, it is our estimate."""
     counted = after(thread(0), 1_000)
     exact = after(counted, 1_200, 3_000)
     later = after(exact, 1_300)
