@@ -44,7 +44,7 @@ Cli = Callable[..., Outcome]
 def check(cli: Cli, words: str, *parts: str) -> None:
     """Assert that the command succeeds and prints all these parts, without escape sequences."""
     outcome = cli(*words.split())
-    assert (outcome.code, outcome.err) == (0, "")
+    assert (outcome.code, outcome.err) == (0, ""), f"{words}: {outcome}"
     for part in parts:
         assert part in outcome.out
     assert "\x1b" not in outcome.out
