@@ -18,7 +18,7 @@ from reverie import wire
 from reverie.decode_json_and_msgpack import from_json
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ReverieError, ValidationError
-from reverie.usecases import imported_threads, privacy_settings, sessions
+from reverie.usecases import imported_thread_ids_and_deletion_marks, privacy_settings, sessions
 from reveried.actions import project_lookup
 from reveried.actions.sessions_and_privacy_settings import begin, end, real_folder
 from reveried.hook_hint_for_client_summary import COMPACTION_HINT
@@ -105,7 +105,7 @@ class _Hook:
 
     @property
     def thread(self) -> str:
-        return imported_threads.thread_id(self.client, self.event.session_id)
+        return imported_thread_ids_and_deletion_marks.thread_id(self.client, self.event.session_id)
 
     @property
     def shown(self) -> _Shown:

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.store import SessionRecord, ThreadRecord, Write
-from reverie.usecases import imported_threads, privacy_settings, project_identity, sessions, threads
+from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
+from reverie.usecases import privacy_settings, project_identity, sessions, threads
 from reveried.actions import imports
 from reveried.actions.project_lookup import registered
 from reveried.snapshot_decide_and_commit import read

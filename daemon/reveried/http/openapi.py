@@ -9,7 +9,7 @@ import msgspec
 
 from reverie import wire
 from reveried import __version__
-from reveried.http.handler_arguments_and_results import KEY_BYTES_MAX
+from reveried.http.call_reply_and_stream_types import KEY_BYTES_MAX
 
 if TYPE_CHECKING:
     from reveried.http.route_table_and_dispatch import Route, Table

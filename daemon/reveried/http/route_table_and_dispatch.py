@@ -14,7 +14,7 @@ from reverie import wire
 from reverie.errors import NotFound, ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError, unexpected
 from reveried import PROTOCOL
 from reveried.http.authentication import caller_of
-from reveried.http.handler_arguments_and_results import Call, Reply, Stream
+from reveried.http.call_reply_and_stream_types import Call, Reply, Stream
 from reveried.http.request_and_response import MethodNotAllowed, send_error
 from reveried.log import logger
 from reveried.ram_release import after_work

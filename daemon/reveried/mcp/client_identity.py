@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import asyncio
 
     from reverie.store import Reader
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.protocol import Request
 
 __all__ = [

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.store import Reader
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.client_identity import Client
 
 __all__ = ["PROMPTS", "prompt", "thread_ids"]

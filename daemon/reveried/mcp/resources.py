@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reverie.usecases.generated_files import ListedDocument
     from reveried.event_wakeups import Subscription
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.client_identity import Client
 
 __all__ = [

@@ -23,7 +23,7 @@ from reveried.mcp.protocol import RpcError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.client_identity import Client
     from reveried.mcp.protocol import Request
 

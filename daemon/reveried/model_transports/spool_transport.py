@@ -20,7 +20,7 @@ import msgspec
 
 from reverie.errors import ModelFailed, NotFound, ReverieError
 from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX
-from reverie.language_model.tool_turns import FACTS_HEADING
+from reverie.language_model.tool_turn_request_and_calls import FACTS_HEADING
 from reveried.log import logger
 from reveried.model_transports.command_transport import prompt_text, read_output
 from reveried.model_transports.transport import COMES_LATER, NOT_SENT

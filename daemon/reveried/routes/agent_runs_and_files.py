@@ -12,13 +12,13 @@ from reverie.errors import Forbidden, ValidationError
 from reverie.store import RunRecord
 from reverie.usecases import runs as usecase
 from reveried.actions import begin_and_complete_runs
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.snapshot_decide_and_commit import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
 
 __all__ = ["ROUTES"]
 

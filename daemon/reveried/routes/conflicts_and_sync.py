@@ -10,7 +10,7 @@ from reverie import wire
 from reverie.errors import ValidationError
 from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.snapshot_decide_and_commit import answer_once
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reverie.sync.sync_input_types import Answer
     from reverie.usecases.conflicts import Keep
     from reverie.usecases.write_documents_and_memories import Author
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.services import Services
 
 __all__ = ["ROUTES"]

@@ -8,14 +8,14 @@ from reverie import token_counter, wire
 from reverie.store import DigestRecord, NoteRecord
 from reverie.usecases import threads, working_state
 from reveried.actions import contexts_states_and_notes as actions
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.openapi import TEXT
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes.distill_learn_and_reflect import require_thread
 from reveried.routes.pagination import record_page
 
 if TYPE_CHECKING:
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
 
 __all__ = ["ROUTES"]
 

@@ -16,7 +16,7 @@ from reverie.store import DistillationRecord
 from reverie.usecases import distill, threads
 from reveried.actions import distill as distill_actions
 from reveried.actions import learn as learn_actions
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.model_transports.ask_model import prepared
 from reveried.model_transports.transport import request_tokens
@@ -26,7 +26,7 @@ from reveried.snapshot_decide_and_commit import answer_once
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import Role
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.jobs import Progress
     from reveried.services import Services
 

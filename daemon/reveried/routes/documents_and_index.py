@@ -16,14 +16,14 @@ from reverie.usecases import documents as usecase
 from reverie.usecases import history_and_retention
 from reverie.usecases.generated_files import index_answer
 from reveried.actions import documents, project_lookup
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes.purge import purge
 from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from reverie.store import DocumentRecord
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
 
 __all__ = ["ROUTES"]
 

@@ -8,14 +8,14 @@ from reverie import wire
 from reverie.store import DreamRecord
 from reverie.usecases import dream
 from reveried.actions import dreams
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
 from reveried.snapshot_decide_and_commit import answer_once
 
 if TYPE_CHECKING:
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.jobs import Progress
 
 __all__ = ["ROUTES"]

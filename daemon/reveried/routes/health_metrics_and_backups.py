@@ -18,7 +18,7 @@ from reverie.usecases import backup_list, dream, privacy_settings, token_usage_l
 from reveried import PROTOCOL, __version__
 from reveried.actions.store_compaction import compact
 from reveried.commit_worker import WRITES_FAIL_HINT
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.model_transports.anthropic_transport import DEFAULT_MODELS
 from reveried.snapshot_decide_and_commit import answer_once
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from reverie.store import Reader
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.services import Services
 
 __all__ = ["ROUTES"]

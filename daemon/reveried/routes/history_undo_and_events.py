@@ -12,7 +12,7 @@ from reverie.store import ArchiveRecord, EventRecord, Kind, OperationRecord
 from reverie.usecases import documents
 from reverie.usecases import history_and_retention as usecase
 from reveried.actions import undo_rollback_and_retention
-from reveried.http.handler_arguments_and_results import Reply, Stream
+from reveried.http.call_reply_and_stream_types import Reply, Stream
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes.pagination import record_page
 from reveried.snapshot_decide_and_commit import read
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from reveried.event_wakeups import Subscription
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
 
 __all__ = ["EVENT_ROUTES", "ROUTES"]
 

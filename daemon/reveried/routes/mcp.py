@@ -14,7 +14,7 @@ import msgspec
 
 from reverie.canonical_json import check_json
 from reverie.errors import ReverieError, ValidationError
-from reveried.http.handler_arguments_and_results import Reply, Stream
+from reveried.http.call_reply_and_stream_types import Reply, Stream
 from reveried.http.route_table_and_dispatch import Route
 from reveried.log import logger
 from reveried.mcp import client_identity, protocol, server_description, server_methods
@@ -25,7 +25,7 @@ from reveried.mcp.server_methods import Question
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.client_identity import Client
     from reveried.mcp.protocol import Request
     from reveried.mcp.resources import Change

@@ -18,7 +18,7 @@ from reverie.usecases import candidate_review
 from reverie.usecases import memory_changes as usecase
 from reverie.usecases import purge_targets as purging
 from reveried.actions import project_lookup, recall_and_change_memories
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes.pagination import record_page
 from reveried.routes.purge import purge
@@ -26,7 +26,7 @@ from reveried.snapshot_decide_and_commit import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader, Write
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
 
 __all__ = ["CANDIDATE_ROUTES", "ROUTES"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie import wire
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reverie.store import Key, Reader, StoredRecord
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
 
 __all__ = ["record_page"]
 

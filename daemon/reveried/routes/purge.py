@@ -10,7 +10,7 @@ from reveried.actions import purge as actions
 if TYPE_CHECKING:
     from reverie import wire
     from reverie.store import PendingPurge
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
 
 __all__ = ["purge"]
 

@@ -17,12 +17,12 @@ from reverie.usecases.generated_files import holds_only
 from reverie.usecases.message_indexes_of_all_spaces import within
 from reverie.usecases.said_on_day import said_on_days
 from reveried.actions.project_lookup import known_project, visible
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.snapshot_decide_and_commit import answer_once
 
 if TYPE_CHECKING:
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.services import Services
 
 __all__ = ["ROUTES"]

@@ -10,17 +10,17 @@ import msgspec
 
 from reverie import wire
 from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, ValidationError
-from reverie.usecases import conversation_compaction, imported_threads, privacy_settings
+from reverie.usecases import conversation_compaction, imported_thread_ids_and_deletion_marks, privacy_settings
 from reveried.actions import contexts_states_and_notes, hooks
 from reveried.actions import sessions_and_privacy_settings as actions
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.log import logger
 from reveried.snapshot_decide_and_commit import answer_once, decide, read
 
 if TYPE_CHECKING:
     from reverie.usecases.contexts import ContextJob
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.services import Services
 
 __all__ = ["HOOK_ROUTES", "ROUTES"]
@@ -43,7 +43,7 @@ async def _compact_conversation(services: Services, space: str, request: wire.Co
         logger("reveried.compactions").warning("a thread was not used for a compaction", code=error.code)
         answer = await decide(services, "compaction", job, wire.Compaction)
     if request.session is not None and answer.source == "thread":
-        key = imported_threads.thread_id(request.client, request.session)
+        key = imported_thread_ids_and_deletion_marks.thread_id(request.client, request.session)
         now = asyncio.get_running_loop().time()
         services.hooks.of(space, key).parts.update(dict.fromkeys(_IN_THE_TEXT, now))
     return answer
@@ -55,7 +55,7 @@ async def _thread_of_session(services: Services, space: str, request: wire.Compa
         return None
     await services.follower.catch_up(services, (space, request.client, request.session))
     try:
-        thread = imported_threads.thread_id(request.client, request.session)
+        thread = imported_thread_ids_and_deletion_marks.thread_id(request.client, request.session)
         return await contexts_states_and_notes.context_job(services, space, thread, query=None, sized=True)
     except NotFound:
         return None

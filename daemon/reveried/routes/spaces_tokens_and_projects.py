@@ -14,13 +14,13 @@ from reverie.store import SYSTEM_SPACE
 from reverie.usecases import project_identity, spaces_and_tokens
 from reveried.actions.project_lookup import known_project, sort
 from reveried.http.authentication import token_hash
-from reveried.http.handler_arguments_and_results import Reply
+from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.snapshot_decide_and_commit import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader
-    from reveried.http.handler_arguments_and_results import Call
+    from reveried.http.call_reply_and_stream_types import Call
     from reveried.services import Services
 
 __all__ = ["PROJECT_ROUTES", "ROUTES"]

@@ -1,4 +1,4 @@
-"""A `BaseStore` of LangGraph: items by namespace and key, in a thread of Reverie.
+"""A `BaseStore` of LangGraph (no checkpointer): items by namespace and key, in a thread of Reverie.
 
     from reverie.adapters.langgraph import store
     from reverie.client import Client

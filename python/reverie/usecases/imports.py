@@ -20,8 +20,8 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.encode_and_seal_records import verified_sealed
-from reverie.usecases import context_window_usage, imported_threads, inherited_notes, privacy_settings, threads
-from reverie.usecases.imported_threads import title_of
+from reverie.usecases import context_window_usage, inherited_notes, privacy_settings, threads
+from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.stored_entries import ENTRY_NAMES, entry_record
 
@@ -282,7 +282,7 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         if entry.usage:
             usage, plan.tokens_at_usage = entry.usage, live
         if plan.title is None and entry.role == "user":
-            plan.title = title_of(_text(entry.content))
+            plan.title = imported_threads.title_of(_text(entry.content))
     plan.usage_tokens = context_window_usage.tokens_of(usage)
 
 

@@ -34,7 +34,7 @@ from reverie.store import (
 )
 from reverie.store.retention_and_thread_purge import purge_thread
 from reverie.sync.sync_input_types import Baseline, Save
-from reverie.usecases import consolidation_commit, imported_threads, runs
+from reverie.usecases import consolidation_commit, imported_thread_ids_and_deletion_marks, runs
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, lines_without
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
@@ -70,7 +70,7 @@ def begin(space: str, who: str, purge: PendingPurge) -> Write[None]:
         if purge not in cursor.pending:
             writer.save(replace(cursor, pending=[*cursor.pending, purge]), PurgesCursor.KEY)
         if purge.kind == "thread":  # from here on no import adds words that the purge has not seen
-            imported_threads.leave_mark(writer, purge.key)
+            imported_thread_ids_and_deletion_marks.leave_mark(writer, purge.key)
 
     return Write(space=space, who=who, why=WHY, body=body)
 

@@ -34,7 +34,7 @@ from reverie.language_model.requests_and_answers import (
     message_text,
 )
 from reverie.language_model.thread_text_in_pages import Quotable, pages_of
-from reverie.language_model.tool_turns import FACTS_HEADING, read_turn, turn_request
+from reverie.language_model.tool_turn_request_and_calls import FACTS_HEADING, read_turn, turn_request
 from reverie.usecases.consolidation_commit import empty_plan
 from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.memory_files_copy_for_reflection import Folder, Refused

@@ -20,7 +20,7 @@ from reverie.store.retention_and_thread_purge import purge_thread
 from reverie.usecases import (
     consolidation_commit,
     context_window_usage,
-    imported_threads,
+    imported_thread_ids_and_deletion_marks,
     inherited_notes,
     project_identity,
 )
@@ -285,7 +285,7 @@ def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
 
     def body(writer: Writer) -> Deletion:
         thread = get(writer, thread_id)
-        imported_threads.leave_mark(writer, thread_id)
+        imported_thread_ids_and_deletion_marks.leave_mark(writer, thread_id)
         consolidation_commit.remove_thread_archives(writer, thread_id)
         purge_thread(writer, thread_id, PURGE_BATCH)
         is_done = not writer.exists(Kind.THREAD, (thread_id,))

@@ -16,8 +16,8 @@ import structlog
 from reverie import wire
 from reverie.errors import Busy, NotFound
 from reveried import log
+from reveried.http.call_reply_and_stream_types import Call, Reply, Stream
 from reveried.http.connection_limits import Admission, Limits
-from reveried.http.handler_arguments_and_results import Call, Reply, Stream
 from reveried.http.openapi import openapi
 from reveried.http.request_and_response import envelope_body, raw_response
 from reveried.http.request_duration_histogram import Metrics

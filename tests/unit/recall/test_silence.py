@@ -145,7 +145,7 @@ def matched(*words: str) -> list[tuple[str, float]]:
     return [(word, 1.0) for word in words]
 
 
-def test_relevance_is_the_share_of_topic_words() -> None:
+def test_relevance_grows_with_the_share_of_topic_words() -> None:
     """Relevance grows with the share of topic words that match; few high scores do not raise the threshold."""
     four = Topic([(word, True) for word in ("berth", "crane", "quay", "tide")])
     assert four.relevance(matched("berth", "crane", "quay", "tide")) == 1

@@ -64,7 +64,7 @@ class Candidates:
                 self.write(lambda writer: writer.save(first, (name,)))
 
     def purge(self) -> None:
-        """Remove one for good."""
+        """Sometimes remove a random candidate for good."""
         if self.made and self.pick.random() < 0.3:
             name = self.pick.choice(self.made)
             self.write(lambda writer: writer.purge(Kind.CANDIDATE, (name,), 10))
