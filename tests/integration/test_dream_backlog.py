@@ -145,10 +145,12 @@ def test_memories_larger_than_the_largest_budget() -> None:
 def test_a_first_dream_without_decisions_is_not_nothing(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A first dream that changes nothing prints that it read 207 memories; only the next prints that none is new."""
+    """Dreams print that there is no memory; that they read 207 and change none; and that none is new since then."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         monkeypatch.setenv("REVERIE_HOME", str(daemon.home))
         monkeypatch.delenv("REVERIE_SOCKET", raising=False)
+        assert main(["dream"]) == 0
+        assert "There are no memories to distill." in capfd.readouterr().out
         client.put_document("facts/project.md", bullets(207, 7))
         assert client.status().counts["memories"] == 207
         assert main(["dream"]) == 0

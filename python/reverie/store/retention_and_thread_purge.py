@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reverie.store.encode_and_seal_records import TOMBSTONE, RawRecord, decode_record
 from reverie.store.key_walks import backward, forward
-from reverie.store.record_keys import encode_number, kind_prefix
+from reverie.store.record_keys import encode_number, kind_prefix, versions_prefix
 from reverie.store.record_kinds_and_rules import RULES, Kind
 from reverie.store.superseded_versions_as_edits import successor
 
@@ -124,12 +124,18 @@ def _stages(rules: Rules, now_ms: int) -> list[tuple[Kind, Callable[[WriteTransa
             expired(record.at_ms, now_ms, rules.job_days) and transaction.open(raw, record).get("failure") is not None
         )
 
+    def of_no_memory(transaction: WriteTransaction, raw: bytes, _record: RawRecord) -> bool:
+        memory = kind_prefix(transaction.space, Kind.MEMORY) + raw[len(kind_prefix(transaction.space, Kind.ACCESS)) :]
+        versions = versions_prefix(transaction.space, memory)
+        return transaction.data(memory) is None and next(forward(transaction.txn, versions, None), None) is None
+
     return [
         (Kind.EVENT, older(rules.event_days)),
         (Kind.IDEMPOTENCY, older(rules.key_days)),
         (Kind.JOB, older(rules.job_days)),
         (Kind.VERSION, replaced),
         (Kind.DREAM, failed_dream),
+        (Kind.ACCESS, of_no_memory),  # after the versions: with the last of them the memory cannot be restored
     ]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import msgspec
 
-from reverie.store import AccessCursor, AccessRecord, MemoryRecord, RecordCache, Write
+from reverie.store import AccessCursor, AccessRecord, Kind, MemoryRecord, RecordCache, Write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -142,6 +142,8 @@ class AccessCounts:
         def body(writer: Writer) -> int:
             if batch.number > self._written(writer):
                 for memory_id, added in batch.counts.items():
+                    if not _may_be_read(writer, memory_id):
+                        continue  # purged since it was recalled: its count must not come back
                     stored = writer.load(AccessRecord, (memory_id,)) or AccessRecord()
                     writer.save(_sum(stored, added), (memory_id,))
                 writer.save(AccessCursor(run=self._run, batch=batch.number), AccessCursor.KEY)
@@ -155,6 +157,13 @@ class AccessCounts:
 
     def _number_of(self, cursor: AccessCursor | None) -> int:
         return cursor.batch if cursor is not None and cursor.run == self._run else 0
+
+
+def _may_be_read(reader: Reader, memory_id: str) -> bool:
+    """Return True if the memory is there, or deleted with versions from which an undo can restore it."""
+    if reader.exists(Kind.MEMORY, (memory_id,)):
+        return True
+    return next(reader.record_versions(MemoryRecord, (memory_id,)), None) is not None
 
 
 def _same(record: R) -> R:

@@ -88,6 +88,21 @@ def test_a_tombstone_is_kept_as_long_as_a_version(store: Store) -> None:
         assert reader.history(Kind.MEMORY, ("m",)) == []
 
 
+def test_access_counts_go_with_the_last_version_of_their_memory(store: Store) -> None:
+    """The access count of a deleted memory is kept while an undo can restore the memory, and removed after that."""
+    for name in ("m", "m1"):
+        put(store, Kind.MEMORY, (name,), {"n": 1})
+        put(store, Kind.ACCESS, (name,), {"count": 3})
+    write(store, lambda w: w.delete(Kind.MEMORY, ("m",)), at=after(10))
+    _prune(store, 374)
+    assert _count(store, Kind.ACCESS) == 2
+    _prune(store, 375)
+    with store.reader(SPACE) as reader:
+        assert [key for key, _ in reader.scan(Kind.ACCESS)] == [("m1",)]
+    store.close()
+    assert run_check(store.path).ok
+
+
 def test_steps_are_bounded_and_a_round_is_complete(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention_and_thread_purge, "STEP_RECORDS", 7)
     for number in range(30):

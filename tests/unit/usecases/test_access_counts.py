@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from reverie.store import AccessCursor, AccessRecord
+from reverie.store import AccessCursor, AccessRecord, Kind
 from reverie.usecases import access_counts
 from reverie.usecases.access_counts import AccessCounts
-from support.stores import AT, SPACE, opened
+from support.stores import AT, SPACE, opened, put, write
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from reverie.store import Done, Store, Write
 
 LATER = "2026-11-21T10:00:00.000Z"
+
+
+@contextmanager
+def memories(path: Path) -> Iterator[Store]:
+    """Open a store with the memories a, b and c."""
+    with opened(path) as store:
+        for name in "abc":
+            put(store, Kind.MEMORY, (name,), {"id": name})
+        yield store
 
 
 def committed(store: Store, write: Write[int]) -> int:
@@ -33,7 +44,7 @@ def count_of(store: Store, counts: AccessCounts, memory_id: str) -> int:
 def test_an_access_is_visible_before_and_after_it_is_written(tmp_path: Path) -> None:
     """An access is counted once in each snapshot, before its batch is committed, meanwhile and after."""
     counts = AccessCounts("run")
-    with opened(tmp_path) as store:
+    with memories(tmp_path) as store:
         counts.count(SPACE, ["a", "b"], at=AT)
         counts.count(SPACE, ["a"], at=LATER)
         assert (count_of(store, counts, "a"), count_of(store, counts, "b"), count_of(store, counts, "c")) == (2, 1, 0)
@@ -53,7 +64,7 @@ def test_an_access_is_visible_before_and_after_it_is_written(tmp_path: Path) -> 
 def test_a_batch_that_is_committed_twice_counts_once(tmp_path: Path) -> None:
     """A batch of access counts that is committed twice counts once."""
     counts = AccessCounts("run")
-    with opened(tmp_path) as store:
+    with memories(tmp_path) as store:
         counts.count(SPACE, ["a"], at=AT)
         [write] = counts.writes(SPACE)
         committed(store, write)
@@ -68,7 +79,7 @@ def test_a_batch_that_is_committed_twice_counts_once(tmp_path: Path) -> None:
 def test_what_is_written_is_not_kept_in_memory(tmp_path: Path) -> None:
     """Once a batch of access counts is known to be committed, its memories are removed from the process."""
     counts = AccessCounts("run")
-    with opened(tmp_path) as store:
+    with memories(tmp_path) as store:
         counts.count(SPACE, ["a", "b"], at=AT)
         [write] = counts.writes(SPACE)
         number = committed(store, write)
@@ -82,7 +93,7 @@ def test_what_is_written_is_not_kept_in_memory(tmp_path: Path) -> None:
 def test_another_process_counts_on(tmp_path: Path) -> None:
     """A new process with batch numbers of its own adds to the access counts of an earlier one."""
     counts = AccessCounts("first")
-    with opened(tmp_path) as store:
+    with memories(tmp_path) as store:
         counts.count(SPACE, ["a"], at=AT)
         committed(store, *counts.writes(SPACE))
         counts = AccessCounts("second")
@@ -91,6 +102,17 @@ def test_another_process_counts_on(tmp_path: Path) -> None:
         assert count_of(store, counts, "a") == 2
         with store.reader(SPACE) as reader:
             assert reader.load(AccessCursor, AccessCursor.KEY) == AccessCursor(run="second", batch=1)
+
+
+def test_a_purged_memory_is_counted_no_more(tmp_path: Path) -> None:
+    """An access waiting to be written adds to a memory that an undo can restore, and not to one that was purged."""
+    counts = AccessCounts("run")
+    with memories(tmp_path) as store:
+        counts.count(SPACE, ["a", "b", "c"], at=AT)
+        write(store, lambda w: (w.delete(Kind.MEMORY, ("b",)), w.purge(Kind.MEMORY, ("c",), 1)))
+        committed(store, *counts.writes(SPACE))
+        with store.reader(SPACE) as reader:
+            assert [key for key, _ in reader.records(AccessRecord)] == [("a",), ("b",)]
 
 
 def test_what_waits_is_bounded() -> None:
