@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 import orjson
@@ -14,7 +14,7 @@ from reverie import tools, wire
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.memory_md import ordered
 from reverie.documents.project_document_paths import PERSON
-from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
+from reverie.documents.prose_to_bullets import entry_with_bullets, prose_note, with_bullets
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType
 from reverie.store import DocumentRecord
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from reveried.services import Services
 
 __all__ = ["ToolCall", "project_of", "run"]
+
+A = TypeVar("A")
 
 TRIES = 5  # of a write while others write the same file
 SERVER_ERROR = 500  # statuses from here on are errors of the daemon, which no other input of the agent would avoid
@@ -196,7 +198,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
     path = writable_path(params.path)
     content, made = with_bullets(path, params.content)
 
-    async def attempt() -> None:
+    async def attempt() -> DocumentRecord:
         document = await _current(call, path)
         text = await asyncio.to_thread(_text_to_write, call, path, content, document)
         stored = await documents.put(
@@ -213,10 +215,12 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
         # After a merge the agent knows no stored version: it has not read what was merged in.
         known = stored.version if text == content else 0
         call.services.read_versions.put(_key(call, path), ReadVersion(known, content))
+        return stored
 
-    if await stored_answer(call.services, call.space, call.idempotency) is None:
-        await _retry_while_overtaken(attempt)
-    return _written(made)
+    stored = await stored_answer(call.services, call.space, call.idempotency, DocumentRecord)
+    if stored is None:
+        stored = await _retry_while_overtaken(attempt)
+    return _written(made, _prose_note(call, stored))
 
 
 def project_of(call: ToolCall, path: str) -> str:
@@ -225,15 +229,30 @@ def project_of(call: ToolCall, path: str) -> str:
     return PERSON if about_person else project_lookup.thread_project(call.services, call.space, call.thread) or PERSON
 
 
-def _written(made: int) -> Json:
-    """Return the result of a write; it tells how many bullets were made of prose, if any."""
+def _written(made: int, prose: str) -> Json:
+    """Return the result of a write, with a note if bullets were made of prose, else with `prose`, a note about it."""
     if not made:
-        return {"success": True}
+        return {"success": True, "note": prose} if prose else {"success": True}
     bullets = "a bullet was made of it" if made == 1 else f"{made} bullets were made of it"
     return {"success": True, "note": f'only a "- " bullet is a memory: {bullets}'}
 
 
-async def _retry_while_overtaken(attempt: Callable[[], Awaitable[None]]) -> None:
+def _prose_note(call: ToolCall, stored: DocumentRecord) -> str:
+    """Return the note about prose that this version of a document has and the version before it has not.
+
+    A repeated request gets the note of the first: both compare the same two versions.
+    """
+    with call.services.store.reader(call.space) as reader:
+        older = (
+            version.value
+            for version in reader.record_versions(DocumentRecord, (stored.path,))
+            if version.value is None or version.value.version < stored.version
+        )
+        before = next(older, None)
+    return prose_note(stored.path, stored.content, before.content if before is not None else "")
+
+
+async def _retry_while_overtaken(attempt: Callable[[], Awaitable[A]]) -> A:
     """Run `attempt` up to TRIES times, as long as it fails because another writer committed in between."""
     for _ in range(TRIES - 1):
         try:
@@ -287,7 +306,8 @@ async def _patch(call: ToolCall, params: tools.MemoryPatchInput) -> Json:
         project=project_of(call, params.path),
     )
     _remember_own_change(call, stored)
-    return {"success": True, "appliedCount": stored.applied_count}
+    note = _prose_note(call, stored)
+    return {"success": True, "appliedCount": stored.applied_count, **({"note": note} if note else {})}
 
 
 async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
@@ -307,7 +327,7 @@ async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
         project=project_of(call, path),
     )
     _remember_own_change(call, stored)
-    return _written(made)
+    return _written(made, _prose_note(call, stored))
 
 
 async def _delete(call: ToolCall, params: tools.MemoryDeleteInput) -> Json:

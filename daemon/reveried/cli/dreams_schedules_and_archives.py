@@ -46,11 +46,12 @@ def dream(
     """
     with daemon_client_and_paths.client() as client:
         answer = client.dream(token_budget=budget, dry_run=dry_run)
-        has_memories = answer.archive is not None or bool(client.memories(limit=1).items)
+        was_empty = answer.archive is None and not answer.changes
+        has_memories = not was_empty or json or bool(client.memories(limit=1).items)
     if json:
         print_json(answer)
         return
-    if answer.archive is None and not answer.changes:
+    if was_empty:
         say("No memory is new since the last dream." if has_memories else "There are no memories to distill.")
         say("New ones come from: reverie import claude-code ~/.claude/projects, or reverie distill THREAD")
         return

@@ -1,11 +1,11 @@
-"""Make bullets of prose that an agent writes into a file of facts, where nothing would be remembered otherwise."""
+"""Prose in memory files, which is no memory: make bullets of it where a text has no memory, or find it for a note."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kind import DocumentKind
+from reverie.documents.document_kind import DocumentKind, kind_of
 from reverie.documents.escaping import bullet, clean
 from reverie.documents.parser import parse_source
 from reverie.errors import ValidationError
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-__all__ = ["count_items", "entry_with_bullets", "with_bullets"]
+__all__ = ["count_items", "entry_with_bullets", "prose_note", "with_bullets"]
 
 _PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n")
 _ENDING: Final = re.compile(r"\r\n|\r|\n")
@@ -26,6 +26,9 @@ _SUMMARY: Final = re.compile(r" {0,3}>[ \t]*Summary:", re.IGNORECASE)
 # How an item begins in lists that are no markdown bullets: a number, or a sign that text programs use for a bullet.
 _LIST_MARK: Final = re.compile(r" {0,3}(?:\d{1,3}[.)]|[•‣◦▪●–])[ \t]+")
 _SUMMARY_FORM: Final = "give the file's summary as `summary`, beside `entry`"
+_WORD: Final = re.compile(r"\w")
+_EXCERPTS: Final = 3  # paragraphs that a note shows
+_EXCERPT_CHARS: Final = 60
 _FACTS_FORM: Final = 'write each memory as a bullet, such as "- The tests run with `make test`"'
 _EPISODES_FORM: Final = 'begin each episode with "## Title", then "- Summary: ...", "- Date: ..." and "- Lesson: ..."'
 
@@ -89,6 +92,38 @@ def entry_with_bullets(path: str, text: str | None, entry: str) -> tuple[str, in
     if not count_items(path, entry):
         raise _not_remembered(path, _FACTS_FORM)
     return entry, made
+
+
+def prose_note(path: str, text: str, before: str) -> str:
+    """Return a note for the agent about paragraphs of `text` that are no memory; empty without any.
+
+    Paragraphs that the text `before` its change had too are left out: they are the words of someone else, such as the
+    introduction of a file, and are not meant to be memories. Example: "- Ann sails", a blank line and "Ben rows." are
+    one memory, and the note shows "Ben rows.".
+    """
+    old = set(_paragraphs(path, before))
+    new = [paragraph for paragraph in _paragraphs(path, text) if paragraph not in old]
+    if not new:
+        return ""
+    unit = '"## Title" section' if kind_of(path, text) is DocumentKind.EPISODES else '"- " bullet'
+    shown = ", ".join(f'"{_shortened(paragraph)}"' for paragraph in new[:_EXCERPTS])
+    more = f" and {len(new) - _EXCERPTS:,} more" if len(new) > _EXCERPTS else ""
+    return f"only a {unit} is a memory; kept in the file, but not a memory: {shown}{more}"
+
+
+def _paragraphs(path: str, text: str) -> list[str]:
+    """Return the paragraphs that are neither memory, heading nor summary; none for a path that has no memories."""
+    source = parse_source(path, text)
+    if source.document.kind not in {DocumentKind.FACTS, DocumentKind.EPISODES} or not path.endswith(".md"):
+        return []
+    prose = [source.data[block.start : block.end].decode() for block in source.blocks if block.kind is BlockKind.OPAQUE]
+    parts = [paragraph.strip() for part in prose for paragraph in _PARAGRAPHS.split("\n".join(_ENDING.split(part)))]
+    return [part for part in parts if _WORD.search(part)]
+
+
+def _shortened(paragraph: str) -> str:
+    line = " ".join(paragraph.split())
+    return line if len(line) <= _EXCERPT_CHARS else line[:_EXCERPT_CHARS].rstrip() + "…"
 
 
 def _contents(part: str) -> Iterator[str]:

@@ -235,17 +235,18 @@ class StateSourcesOutput(Struct, rename="camel"):
 
 
 class MemoryWriteOutput(Struct, rename="camel"):
-    """The result of `memory_write` and `memory_append`; `note` says what was made of prose."""
+    """The result of `memory_write` and `memory_append`; `note` says that prose became bullets, or is no memory."""
 
     success: bool
     note: str | UnsetType = UNSET
 
 
 class MemoryPatchOutput(Struct, rename="camel"):
-    """The result of `memory_patch`."""
+    """The result of `memory_patch`; `note` says which new paragraphs are no memory."""
 
     success: bool
     applied_count: int
+    note: str | UnsetType = UNSET
 
 
 class RecalledMemory(Struct, rename={"from_": "from", "updated_at": "updatedAt"}):

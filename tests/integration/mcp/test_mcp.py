@@ -76,6 +76,16 @@ def test_without_a_session_each_request_names_its_revision(daemon: Daemon, tmp_p
         assert (refused["code"], refused["data"]["supported"]) == (-32022, ["2026-07-28"])
 
 
+def test_prose_beside_bullets_is_named(daemon: Daemon, tmp_path: Path) -> None:
+    """The result of `memory_write` quotes a paragraph beside bullets, which is no memory, as text and as structure."""
+    content = "# Locks\n\n- The upper lock is shut\n\nThe keeper sleeps.\n\n- The lower lock is open\n"
+    with bridge(daemon.env, tmp_path, stateless=True) as client:
+        result = client.ask("tools/call", name="memory_write", arguments={"path": "facts/locks.md", "content": content})
+        answer = result["result"]["structuredContent"]
+        assert '"The keeper sleeps."' in answer["note"]
+        assert json.loads(result["result"]["content"][0]["text"]) == answer
+
+
 @pytest.mark.parametrize("stateless", [False, True])
 def test_every_tool_is_called(daemon: Daemon, client: Client, tmp_path: Path, *, stateless: bool) -> None:
     """Each tool answers without an error and reads what was written, all in one thread of the folder's project."""

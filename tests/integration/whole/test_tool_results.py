@@ -50,6 +50,55 @@ def test_prose_becomes_bullets(folder: Tree) -> None:
     assert "nine tons" not in folder.read("facts/winch.md")
 
 
+def test_prose_beside_bullets_is_named(folder: Tree) -> None:
+    """A new paragraph beside bullets is kept in the file, and the results of write, append and patch quote it."""
+    client, path = folder.client, "facts/mixed.md"
+    intro = "What the crew agreed on."
+    folder.save(path, f"# Mixed\n\n{intro}\n\n- The anchor is rusty\n")
+    client.sync_now()
+    text = result_of(client, "memory_read", path=path)
+    assert result_of(client, "memory_write", path=path, content=text + "- The dinghy leaks\n") == {"success": True}
+    text = result_of(client, "memory_read", path=path)
+    prose = "The pilot boards\nat the outer buoy, which is green and has a bell that rings at night."
+    note = result_of(client, "memory_write", path=path, content=f"{text}\n{prose}\n\n- The radio is new\n")["note"]
+    assert '"The pilot boards at the outer buoy, which is green and has a…"' in note
+    assert intro not in note
+    entry = "- The flag is torn\n\n" + "\n\n".join(f"Sail {number} is mended." for number in range(5))
+    note = result_of(client, "memory_append", path=path, entry=entry)["note"]
+    assert note.endswith('"Sail 0 is mended.", "Sail 1 is mended.", "Sail 2 is mended." and 2 more')
+    patches = [{"oldText": "Sail 4 is mended.", "newText": "The cook is new.\n\n| a |\n"}]
+    patched = result_of(client, "memory_patch", path=path, patches=patches)
+    assert patched["appliedCount"] == 1
+    assert patched["note"].endswith('not a memory: "The cook is new.", "| a |"')
+    assert prose in folder.read(path)
+    contents = {item.content for item in client.memories(limit=1000).items if item.document == path}
+    assert contents == {"The anchor is rusty", "The dinghy leaks", "The radio is new", "The flag is torn"}
+    patches = [{"oldText": "The cook is new.", "newText": "- The cook is new"}]
+    assert result_of(client, "memory_patch", path=path, patches=patches) == {"success": True, "appliedCount": 1}
+
+
+def test_prose_before_the_first_episode_is_named(folder: Tree) -> None:
+    """Prose above the episodes of a file is no memory, and the result says so; prose in an episode is part of it."""
+    client, path = folder.client, "episodes/2031-02.md"
+    episode = "## The mast broke\n\n- Lesson: Reef early\n\nIt was dark.\n"
+    assert result_of(client, "memory_append", path=path, entry=episode) == {"success": True}
+    note = result_of(client, "memory_write", path=path, content=f"# February\n\nA storm came.\n\n{episode}")["note"]
+    assert '"A storm came."' in note
+    assert '"## Title" section' in note
+    assert "dark" not in note
+
+
+def test_a_repeated_write_has_the_note_of_the_first(folder: Tree) -> None:
+    """A write that is repeated with its key answers with the same note, also after the file has changed."""
+    client, path = folder.client, "facts/keyed.md"
+    fields = {"path": path, "content": "# Keyed\n\n- The tide turns\n\nThe moon is full.\n"}
+    first = client.call_tool("memory_write", fields, key="once")
+    result_of(client, "memory_append", path=path, entry="- The wind drops")
+    again = client.call_tool("memory_write", fields, key="once")
+    assert "The moon is full." in first.content
+    assert again == first
+
+
 def test_what_would_not_be_remembered_is_refused(folder: Tree) -> None:
     """Code, tables, quotes or an episode without a title are refused with the expected form; no file is made."""
     client = folder.client

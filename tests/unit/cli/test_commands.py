@@ -238,7 +238,6 @@ def test_json_output(cli: Cli, routes: Routes, words: str) -> None:
         ("log", "GET /v1/operations", page(), "No operations yet"),
         ("archives list", "GET /v1/archives", page(), "No archives yet"),
         ("schedule list", "GET /v1/schedules", page(), "No schedules."),
-        ("dream", "POST /v1/dreams", DREAM | {"archive": None, "changes": []}, "No memory is new"),
         ("dream --dry-run", "POST /v1/dreams", DREAM | {"archive": None, "dryRun": True}, "5 decisions, none written"),
         ("distill thr_1", "POST /v1/threads/thr_1/distill", DISTILLED | {"memories": None}, "nothing"),
         (

@@ -138,7 +138,7 @@ def test_dream_without_changes(cli: Cli, routes: Routes) -> None:
 
 @pytest.mark.usefixtures("daemon")
 def test_dream_without_new_memories(cli: Cli, routes: Routes) -> None:
-    """A dream without new memories says so, and names the commands that bring some."""
+    """A dream without new memories, or without any, says so and names the commands that bring some."""
     routes["POST /v1/dreams"] = {
         "archive": None,
         "tokensUsed": 0,
@@ -146,6 +146,9 @@ def test_dream_without_new_memories(cli: Cli, routes: Routes) -> None:
         "indexUpdated": False,
         "changes": [],
     }
+    routes["GET /v1/memories"] = page()
+    assert "There are no memories to distill." in cli("dream").out
+    routes["GET /v1/memories"] = page(memory("mem_1", "fact"))
     done = cli("dream").out
     assert "No memory is new" in done
     assert "reverie distill THREAD" in done
