@@ -326,7 +326,15 @@ def test_what_is_blocked_in_a_program_is_no_blocker(said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["✅ Reviewed #30 — clean", "PR #30: reviewed, clean", "Finished reviewing #30; it is clean"]
+    "said",
+    [
+        "✅ Reviewed #30 — clean",
+        "PR #30: reviewed, clean",
+        "Finished reviewing #30; it is clean",
+        "#30 reviewed: clean",
+        "Done with #30",
+        "Merged #30",
+    ],
 )
 def test_a_finished_review_in_other_words(said: str) -> None:
     """Different wordings of a finished review are found as completed steps."""
@@ -334,7 +342,41 @@ def test_a_finished_review_in_other_words(said: str) -> None:
     assert ENGINE.working_state(thread.messages).completed_steps == (said,)
 
 
-def test_a_short_choice_between_two_is_a_decision() -> None:
+@pytest.mark.parametrize(
+    "said", ["Merge commit, not squash.", "Squash, don't rebase.", "No flags, just an environment variable."]
+)
+def test_a_short_choice_between_two_is_a_decision(said: str) -> None:
     """A short answer such as "Merge commit, not squash." is a decision, though it begins with a verb of orders."""
-    thread = Thread().user("Set up the release").agent("How shall it be merged?").user("Merge commit, not squash.")
-    assert ENGINE.working_state(thread.messages).recent_decisions == ("Merge commit, not squash.",)
+    thread = Thread().user("Set up the release").agent("How shall it be merged?").user(said)
+    assert ENGINE.working_state(thread.messages).recent_decisions == (said,)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Check the logs, don't worry.",
+        "No problem, just go on with it.",
+        "Sorry, don't do that.",
+        "No idea, just guess.",
+    ],
+)
+def test_a_remark_with_a_comma_is_no_decision(said: str) -> None:
+    """A comma before "don't" or "just" is no choice where the sentence rejects nothing."""
+    thread = Thread().user("Set up the release").agent("How shall it be merged?").user(said)
+    assert ENGINE.working_state(thread.messages).recent_decisions == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "step"),
+    [
+        ("The parser is done. What's left is the migration of the old files.", "the migration of the old files."),
+        ("All three are reviewed. Then I merge #31 and #32.", "I merge #31 and #32."),
+        ("Next up: the changelog entry and the tag.", "the changelog entry and the tag."),
+        ("What's left is an empty list.", ""),
+        ("First it reads the file. Then I see the error in the log.", ""),
+    ],
+)
+def test_next_steps_in_other_words(said: str, step: str) -> None:
+    """What an agent says is left, or does then, is the next step; a description of how a program works is none."""
+    thread = Thread().user("Review the pull requests and merge them").agent(said)
+    assert ENGINE.working_state(thread.messages).next_steps == ((step,) if step else ())

@@ -105,7 +105,10 @@ _OUTCOME = _phrases(
 _NEXT = _phrases(
     r"^(?:next(?: up| steps?)?(?:[,:]| (?:is|are|i|we|add|fix|write|update)\b)|remaining(?: \w+)?:"
     r"|still to do|to-?do:)",
-    r"^(?:then|after that),? (?:i|we)(?:'ll| will| can| should| need)\b",
+    r"^(?:then|after that),? (?:i|we)(?:'ll| will| can| should| need| (?:merge|push|tag|release|deploy|commit|rebase"
+    r"|squash|publish))\b",
+    r"^what(?:'s| is) (?:still )?left(?: to do)?(?: now)? (?:is|are)(?: only| just)? (?!an? |null|nil|none|empty"
+    r"|nothing|zero|\d|the (?:empty|same|rest)\b)\w",
     r"\bnext step|\bnext in (?:the )?(?:stack|line|queue|list)\b",
     r"\bstill (?:need|left|open|missing|to (?:be|do)|ha(?:ve|s) to)\b|\bremains? (?:to|open|undone|unsolved|unfixed)\b",
     r"\b(?:do|fix|add|handle|address|for|until|this|it|that) later\b|\b(?:is|are|was|be) deferred\b",
@@ -125,7 +128,20 @@ _OUTCOME_MARKS = (
     *("moved", "refactored", "updated", "renamed", "replaced", "verified", "resolved", "successfully"),
 )
 _NEXT_MARKS = (
-    *("next", "remain", "still ", "to-do", "todo", "then", "after that", "later", "deferred", "follow", "separate "),
+    *(
+        "next",
+        "remain",
+        "left",
+        "still ",
+        "to-do",
+        "todo",
+        "then",
+        "after that",
+        "later",
+        "deferred",
+        "follow",
+        "separate ",
+    ),
     *("out of scope", "for now", " yet"),
 )
 # "Yes", "sounds good", "go ahead"

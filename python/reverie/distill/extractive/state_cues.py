@@ -1,4 +1,4 @@
-"""Cue phrases of the working state: choices, blockers, finished steps, enumerated plans, and questions that wait."""
+"""Cue phrases of the working state: choices, finished steps, enumerated plans, and questions that wait."""
 
 from __future__ import annotations
 
@@ -10,14 +10,13 @@ from reverie.distill.extractive.sentences_and_specific_names import clip, one_li
 __all__ = [
     "enumerated_steps",
     "is_agreement",
-    "is_blocker",
     "is_choice_of_agent",
     "is_choice_of_person",
     "is_finished_review",
     "is_finished_step",
     "is_inspection",
     "is_new_task",
-    "is_unblocked",
+    "is_numbered_step",
     "is_weighed_choice",
     "open_questions",
     "without_label",
@@ -44,6 +43,11 @@ _PERSON_CHOOSES = _phrases(
     r"\blet'?s (?:do|add|write|move|have) (?:it|this|that|these|them)? ?\b.{0,40}\b(?:as|in|to|with|instead)\b",
     r"^[^,;:?]{3,60}, (?:and |but )?not (?!only\b|sure\b|just\b|yet\b|that\b|because\b|really\b|to mention\b)[`\w]",
     r"^(?:\S+ ){0,12}(?:instead of|rather than)\b",
+    # "Squash, don't rebase", "no flags, just an environment variable"
+    r"^(?:add|call|copy|delete|drop|fix|keep|leave|make|merge|move|name|pin|put|rebase|release|rename|replace|reuse|run"
+    r"|skip|split|squash|store|tag|use|write)\b[^,;:?]{0,60}, (?:don't|do not) (?!worry|forget|bother|mind)\w+",
+    r"^no (?!problem|worries|worry|need|idea|rush|hurry|doubt|one|matter|luck|thanks|wait)\w[\w -]{2,40}, "
+    r"(?:just|only) (?!go|do|continue|proceed|wait|guess|try|leave|let|the usual)\w+",
     r"\b(?:i|we)(?:'ve| have)? (?:agreed|decided|settled|chose|chosen|opted)\b",
     r"\b(?:i|we)(?:'ll| will| should| want to|'d (?:rather|prefer to)) (?:go with|use|keep|stick (?:to|with))\b",
     r"\b(?:i'?d|i would) (?:prefer|rather)\b|^i prefer\b|\bgo(?:ing)? (?:with|for)\b",
@@ -88,42 +92,21 @@ _NO_CHOICE = re.compile(
     r"|\b(?:let me|could|might|maybe|would you)\b",
     re.IGNORECASE,
 )
-_NEEDED = (
-    r"(?:credentials?|passwords?|tokens?|keys?|access|permissions?|approval|secrets?|accounts?|log-?in|licen[cs]e)"
-)
-# As in: we cannot push until the review is done
-_BLOCKED = _phrases(
-    r"\b(?:i|we)(?:'m| am|'re| are) (?:now |still |currently )?(?:blocked|stuck)\b"
-    r"|^blocked\b(?=:| by (?:the |a )?(?:missing|review|ci)\b| on (?!i/o)| until|$)",
-    r"^(?:the|this) (?:deploy\w*|release|merge|push|pr|pull request|review|work|task|step) is "
-    r"(?:now |still |currently )?blocked (?:by|on|until|because)\b",
-    r"\b(?:i|we) need you to (?:log in|sign in|approve|grant|unlock|provide|(?:give|send) (?:me|us)|add me|share)\b",
-    rf"\b(?:i|we) (?:still )?need (?:the|your|an?|my|more)? ?(?:\w+ ){{0,4}}{_NEEDED}\b",
-    rf"\b(?:i|we) (?:do not|don'?t|still don'?t) have (?:the|any|an?)? ?(?:\w+ ){{0,3}}{_NEEDED}\b",
-    r"\b(?:i|we) (?:cannot|can'?t|am unable to|are unable to) (?:go on|continue|proceed|push|deploy|log in|connect"
-    r"|test)\b.{0,80}?\b(?:until|without|unless|because)\b",
-    rf"^(?:(?:i|we)(?:'m| am|'re| are) )?(?:now |still )?(?:waiting|blocked) (?:for|on|until) (?:the |your |an? )?"
-    rf"(?:\w+ ){{0,3}}(?:{_NEEDED}|review|ci|merge|release)\b",
-)
-# One of these words is in every blocker and choice: a plain search that spares most sentences the long patterns.
-_MAY_BLOCK = re.compile(r"[Bb]lock|[Ss]tuck|[Nn]eed|[Ww]aiting|can(?:no|')t|unable|have").search
+# One of these words is in every choice: a plain search that spares most sentences the long patterns.
 _MAY_CHOOSE = re.compile(
     r"ecide|ecision|hose|instead|rather|agreed|ettled|opted|eep|kept|eav|left|kip|tick|with|sed"
 ).search
 _MAY_WEIGH = re.compile(r"est |etter |ight |should ").search
-_SUPPOSED = _phrases(r"\b(?:if|when|whether|perhaps|maybe|would|could|might|once)\b")
-_UNBLOCKED = _phrases(
-    r"\b(?:unblocked|no longer blocked|not blocked)\b",
-    rf"\b(?:here (?:are|is)|i have(?! no)|got|added|set) .{{0,30}}\b{_NEEDED}\b",
-)
 # Marks in front of what is done: "✅ Reviewed #30".
 _TICK = r"^(?:[✅✓✔☑️]+\s*|\[x\]\s+)?"
 # "#30 reviewed: clean", "PR #30 is merged", "finished reviewing #30"
 _NUMBERED = (
     r"(?:(?:pr|mr|pull request|issue) )?[#!]\d+:? (?:is |was |has been )?(?:now )?"
     r"(?:reviewed|tested|verified|checked|merged)\b"
+    r"|(?:done with|merged|reviewed|verified|checked) (?:(?:pr|mr|pull request|issue) )?[#!]\d+\b"
     r"|(?:(?:i|we)(?:'ve| have)? )?(?:finished|done) (?:reviewing|testing|verifying|checking|merging)\b"
 )
+_NUMBERED_STEP = re.compile(rf"{_TICK}(?:{_NUMBERED})", re.IGNORECASE)
 _FINISHED = re.compile(
     rf"{_TICK}(?:{_NUMBERED}|(?:(?:i|we)(?:'ve| have) (?:now |also |successfully |already )*)?"
     r"(?:reviewed|fixed|implemented|completed|committed|pushed|merged|created|added|removed|refactored|updated|renamed|moved"
@@ -177,7 +160,9 @@ _IMPERATIVE = re.compile(
     re.IGNORECASE,
 )
 _LABEL = re.compile(
-    r"^(?:next(?: up| steps?)?|then|remaining|still to do|to-?do|now)\b\s*[:,\u2013\u2014-]\s*", re.IGNORECASE
+    r"^(?:(?:next(?: up| steps?)?|then|remaining|still to do|to-?do|now)\b\s*[:,\u2013\u2014-]\s*"
+    r"|what(?:'s| is) (?:still )?left(?: to do)?(?: now)? (?:is|are)(?: only| just)? |then (?=i\b|we\b))",
+    re.IGNORECASE,
 )
 _OPTION = re.compile(r"^\s*(?:[-*] +|(?:\d{1,2}|[A-Da-d])[.)] +)?(?P<bold>\*\*)?(?P<text>.+)$")
 # "Would you like to:", with the choices in a list below it
@@ -217,22 +202,14 @@ def is_weighed_choice(sentence: str) -> bool:
     return not (cue_phrases.is_question(sentence) or _NO_CHOICE.search(sentence))
 
 
-def is_blocker(sentence: str) -> bool:
-    """True if a sentence says that the speaker cannot go on, or what they need for it."""
-    if not _MAY_BLOCK(sentence):
-        return False
-    is_said = _BLOCKED.search(sentence) is not None and not cue_phrases.is_question(sentence)
-    return is_said and not is_unblocked(sentence) and _SUPPOSED.search(sentence) is None
-
-
-def is_unblocked(sentence: str) -> bool:
-    """True if a sentence ends a blocker."""
-    return _UNBLOCKED.search(sentence) is not None
-
-
 def is_finished_step(sentence: str) -> bool:
     """True if a sentence reports a finished step, as in "Reviewed #30 — clean"; a label ("Added files:") does not."""
     return _FINISHED.match(sentence) is not None and not cue_phrases.is_question(sentence)
+
+
+def is_numbered_step(sentence: str) -> bool:
+    """True if a finished step names its pull request or issue, as in "Merged #31": it says enough in few words."""
+    return _NUMBERED_STEP.match(sentence) is not None
 
 
 def is_finished_review(sentence: str) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import commands, cue_phrases, state_cues, todo_list
+from reverie.distill.extractive import blocker_phrases, commands, cue_phrases, state_cues, todo_list
 from reverie.distill.extractive.fixed_failures import match_failures
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
 from reverie.distill.extractive.trace import EDITS, READS, Interrupted, Step, ToolCall, Trace, Utterance
@@ -35,6 +35,7 @@ MAX_SENTENCE = 320
 _MIN_SENTENCE = 20
 _LONG_QUESTION = 8  # words; a shorter one, such as "Shall I go on?", does not say what about
 _CHOICE_WORDS = 5  # of a choice that names what is chosen: "squash merge, not regular merge"
+_REJECTS = re.compile(r", (?:not|don't|do not) ")  # short ones that name what is not wanted: "squash, don't rebase"
 _YES = 160  # characters of an agreement that are kept beside what it agrees to
 _PASTED = 40  # sentences; more are a pasted document, not the person talking
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)  # what somebody else wrote
@@ -295,10 +296,10 @@ def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], propose
             kinds["corrections"].append(mark)
         if cue_phrases.is_preference(sentence):
             kinds["preferences"].append(mark)
-        is_long = len(sentence.split()) >= _CHOICE_WORDS or ", not " in sentence
+        is_long = len(sentence.split()) >= _CHOICE_WORDS or _REJECTS.search(sentence) is not None
         if state_cues.is_choice_of_person(sentence) and (is_long or not cue_phrases.is_uninformative(sentence)):
             kinds["decisions"].append(mark)
-        if state_cues.is_blocker(sentence):
+        if blocker_phrases.is_blocker(sentence):
             kinds["blocks"].append(mark)
 
 
@@ -307,7 +308,7 @@ def _classify_agent(said: Utterance, kinds: dict[str, list[KeySentence]], told: 
     place = 1 + max((found[-1].place for found in kinds.values() if found), default=0)
     for sentence in sentences(said.text):
         place += 1
-        if told is not _OF_REPORTS and state_cues.is_blocker(sentence):
+        if told is not _OF_REPORTS and blocker_phrases.is_blocker(sentence):
             kinds["blocks"].append(KeySentence(one_line(sentence), said.seq, said.at, place=place))
         kind = _kind(sentence)
         if kind:
@@ -318,7 +319,9 @@ def _classify_agent(said: Utterance, kinds: dict[str, list[KeySentence]], told: 
 
 
 def _kind(sentence: str) -> str:
-    if not _MIN_SENTENCE <= len(sentence) <= MAX_SENTENCE or sentence.endswith(":") or cue_phrases.is_intent(sentence):
+    if len(sentence) < _MIN_SENTENCE and not state_cues.is_numbered_step(sentence):
+        return ""
+    if len(sentence) > MAX_SENTENCE or sentence.endswith(":") or cue_phrases.is_intent(sentence):
         return ""
     return next((name for name, test in _TESTS if test(sentence)), "")
 

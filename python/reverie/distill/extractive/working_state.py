@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import commands, state_cues
+from reverie.distill.extractive import blocker_phrases, commands, state_cues
 from reverie.distill.extractive.next_steps_and_current_request import (
     ASKS,
     CHECKS,
@@ -212,7 +212,7 @@ def _is_ended(block: KeySentence, facts: ThreadFacts) -> bool:
     if not block.by_user:
         return bool(later)
     words = _long_words(block.text)
-    return any(state_cues.is_unblocked(text) or not words.isdisjoint(_long_words(text)) for text in later)
+    return any(blocker_phrases.is_unblocked(text) or not words.isdisjoint(_long_words(text)) for text in later)
 
 
 def _long_words(text: str) -> set[str]:
@@ -228,7 +228,7 @@ def _still_blocking(facts: ThreadFacts, before: WorkingState) -> list[StateItem]
         for text, seq in state_items(before, "blockers")
         if text.partition(_FAILS)[0] not in again
         and not text.startswith(over)
-        and not any(state_cues.is_unblocked(said.text) for said in facts.requests)
+        and not any(blocker_phrases.is_unblocked(said.text) for said in facts.requests)
     ]
 
 
