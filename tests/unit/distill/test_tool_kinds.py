@@ -38,6 +38,12 @@ PATCH = """*** Begin Patch
         ("developer__shell", {"command": "make test"}, "make test"),
         ("executeBash", {"command": "make test"}, "make test"),
         ("shell", {"commands": ["make", "make test"]}, "make\nmake test"),
+        ("Execute", {"command": "make test", "riskLevel": "low"}, "make test"),
+        ("executePwsh", {"command": "make test", "path": "."}, "make test"),
+        ("run_shell", {"command": "make test"}, "make test"),
+        ("PowerShell", {"command": "make test"}, "make test"),
+        ("launch-process", {"command": "make test", "wait": True}, "make test"),
+        ("Bash", {"cmd": "make test", "cwd": "/w"}, "make test"),
         ("exec_command", {"cmd": 7}, ""),
     ],
 )
@@ -135,6 +141,15 @@ def test_files_plans_and_searches_of_other_clients() -> None:
             {"command": "str_replace", "path": "a.py", "old_str": "x", "new_str": "y"},
             ("Edit", {"old_string": "x", "new_string": "y"}),
         ),
+        ("Create", {"file_path": "a.py", "content": "x"}, ("Write", {"file_path": "a.py", "content": "x"})),
+        ("Edit", {"file_path": "a.py", "old_str": "x", "new_str": "y"}, ("Edit", {"old_string": "x"})),
+        ("edit", {"path": "a.py", "oldText": "x", "newText": "y"}, ("Edit", {"new_string": "y"})),
+        ("fsWrite", {"path": "a.py", "text": "x"}, ("Write", {"file_path": "a.py", "content": "x"})),
+        ("fsAppend", {"path": "a.py", "text": "x"}, ("Edit", {"file_path": "a.py", "new_string": "x"})),
+        ("strReplace", {"path": "a.py", "oldStr": "x", "newStr": "y"}, ("Edit", {"old_string": "x"})),
+        ("save-file", {"path": "a.py", "file_content": "x"}, ("Write", {"content": "x"})),
+        ("Read", {"path": "a.py"}, ("Read", {"file_path": "a.py"})),
+        ("fs_read", {"operations": [{"mode": "Line", "path": "a.py"}]}, ("Read", {"file_path": "a.py"})),
         (
             "replace_file_content",
             {"TargetFile": "a.py", "ReplacementChunks": [{"TargetContent": "x", "ReplacementContent": "y"}]},
@@ -151,6 +166,19 @@ def test_editors_of_other_clients(tool: str, given: dict[str, Any], call: tuple[
     """Calls of other editors (several edits at once, other names of inputs) are read as those of Claude Code."""
     [found] = trace.read_trace(Thread().call(tool, given).messages).calls
     assert (found.tool, {**found.input, **call[1]}) == (call[0], found.input)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "paths"),
+    [
+        ("read_many_files", {"include": ["a.py", "src/**/*.py", "b.py"]}, ["a.py", "b.py"]),
+        ("readMultipleFiles", {"paths": ["a.py", 3, "b.py"]}, ["a.py", "b.py"]),
+    ],
+)
+def test_a_call_that_reads_several_files(tool: str, given: dict[str, Any], paths: list[str]) -> None:
+    """A call that reads several files is read as one `Read` for each; patterns name no file."""
+    calls = trace.read_trace(Thread().call(tool, given).messages).calls
+    assert [(call.tool, call.path) for call in calls] == [("Read", path) for path in paths]
 
 
 @pytest.mark.parametrize(

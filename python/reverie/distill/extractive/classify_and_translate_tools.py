@@ -54,6 +54,7 @@ _TABLES: Final[Mapping[str, Mapping[str, ToolKind]]] = {
         "run_shell_command": ToolKind.RUN,
         "write_todos": ToolKind.PLAN,
         "replace": ToolKind.EDIT,
+        "read_many_files": ToolKind.READ,
         "search_file_content": ToolKind.SEARCH,
     },
     "cursor": {
@@ -111,11 +112,31 @@ _TABLES: Final[Mapping[str, Mapping[str, ToolKind]]] = {
     "kiro": {
         "executebash": ToolKind.RUN,
         "execute_bash": ToolKind.RUN,
+        "executepwsh": ToolKind.RUN,
         "fs_write": ToolKind.EDITOR,
+        "fs_read": ToolKind.READ,
+        "fswrite": ToolKind.WRITE,
+        "fsappend": ToolKind.EDIT,
+        "strreplace": ToolKind.EDIT,
+        "readfile": ToolKind.READ,
+        "readmultiplefiles": ToolKind.READ,
+        "grepsearch": ToolKind.SEARCH,
+    },
+    "droid": {
+        "execute": ToolKind.RUN,
+        "create": ToolKind.WRITE,
+        "applypatch": ToolKind.PATCH,
+    },
+    "augment": {
+        "launch-process": ToolKind.RUN,
+        "save-file": ToolKind.WRITE,
+        "str-replace-editor": ToolKind.EDITOR,
     },
     "others": {
         "bash": ToolKind.RUN,
         "run_command": ToolKind.RUN,
+        "run_shell": ToolKind.RUN,
+        "powershell": ToolKind.RUN,
         "terminal": ToolKind.RUN,
         "read": ToolKind.READ,
         "view": ToolKind.READ,
@@ -130,6 +151,8 @@ _TABLES: Final[Mapping[str, Mapping[str, ToolKind]]] = {
 _KINDS: Final = {name: kind for table in _TABLES.values() for name, kind in table.items()}
 # Of Claude Code itself: such a call is taken as it is.
 _CANONICAL: Final = EDITS | READS | {"Bash", "Grep", "Glob", "TodoWrite"}
+# Unless its input is another client's: Amp's `Bash {"cmd": "make"}`, Droid's `Edit {"old_str": "a"}`.
+_OWN_INPUTS: Final = {"Bash": "command", "Edit": "old_string", "Read": "file_path", "Write": "file_path"}
 
 _COMMAND_KEYS = ("command", "cmd", "CommandLine")
 _PATH_KEYS = (
@@ -138,9 +161,10 @@ _PATH_KEYS = (
 )
 _NEW_TEXT_KEYS = (
     *("new_string", "new_str", "newString", "content", "code_edit", "file_text", "diff"),
-    *("CodeContent", "ReplacementContent", "code", "contents", "changes", "text"),
+    *("CodeContent", "ReplacementContent", "code", "contents", "changes", "text", "newStr", "newText", "file_content"),
 )
-_OLD_TEXT_KEYS = ("old_string", "old_str", "oldString", "TargetContent")
+_OLD_TEXT_KEYS = ("old_string", "old_str", "oldString", "TargetContent", "oldStr", "oldText")
+_PATHS_KEYS = ("paths", "include", "files", "operations")  # of a call that reads several files
 _SEVERAL_KEYS = ("edits", "replacements", "ReplacementChunks")
 _TODO_LIST_KEYS = ("plan", "todos", "todoList")
 _TODO_KEYS = ("step", "content", "title", "description")
@@ -180,7 +204,8 @@ _STATUS_BELOW = re.compile(
 
 def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a tool call of any client as the equal call of Claude Code; a patch yields one call for each file."""
-    kind = None if name in _CANONICAL else _KINDS.get(name.lower())
+    own = name in _CANONICAL and (name not in _OWN_INPUTS or _OWN_INPUTS[name] in given)
+    kind = None if own else _KINDS.get(name.lower())
     match kind:
         case ToolKind.RUN:
             yield "Bash", _without_empty(command=_command(given), description=_text(given, "description"))
@@ -188,6 +213,8 @@ def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, 
             yield from _patched(_text(given, "input", "patch", "patchText"), name, given)
         case ToolKind.PLAN:
             yield "TodoWrite", {"todos": [*_todos(given)]}
+        case ToolKind.READ if paths := _several_paths(given):
+            yield from (("Read", {"file_path": path}) for path in paths)
         case ToolKind.READ | ToolKind.EDIT | ToolKind.WRITE:
             yield _of_file(kind, given)
         case ToolKind.EDITOR:
@@ -201,6 +228,13 @@ def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, 
             )
         case None:
             yield name, dict(given)
+
+
+def _several_paths(given: Mapping[str, Any]) -> list[str]:
+    """Return the paths of a call that reads several files; none of patterns such as `src/**`."""
+    listed = next((given[key] for key in _PATHS_KEYS if isinstance(given.get(key), list)), [])
+    named = [one.get("path") if isinstance(one, dict) else one for one in listed]
+    return [path for path in named if isinstance(path, str) and "*" not in path]
 
 
 def _of_file(kind: ToolKind, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
