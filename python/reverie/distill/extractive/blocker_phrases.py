@@ -84,8 +84,8 @@ _LANGUAGES: Final = (
     _phrases(
         blocked=(
             (
-                r"\b(?:ich|wir) (?:komme|kommen|komm) (?:\w+ ){0,3}nicht (?:mehr )?weiter(?=\s*(?:$|[:,.;!\u2013\u2014-]"
-                r"|weil\b|ohne\b|da\b|bis\b|solange\b))"
+                r"\b(?:ich|wir) (?:komme|kommen|komm) (?:\w+ ){0,3}nicht (?:mehr )?weiter(?=\s*(?:$"
+                r"|[:,.;!\u2013\u2014-]|weil\b|ohne\b|da\b|bis\b|solange\b))"
             ),
             r"\b(?:ich bin|wir sind|bin) (?:\w+ ){0,2}blockiert\b|\b(?:ich stecke|wir stecken) (?:\w+ ){0,2}fest\b",
             rf"\b(?:mir|uns) fehl(?:t|en) (?:\w+ ){{0,4}}{_DE_ALONE}",

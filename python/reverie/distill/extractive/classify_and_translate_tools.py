@@ -232,7 +232,7 @@ def canonical_calls(name: str, given: Mapping[str, Any]) -> Iterator[tuple[str, 
 
 def _several_paths(given: Mapping[str, Any]) -> list[str]:
     """Return the paths of a call that reads several files; none of patterns such as `src/**`."""
-    listed = next((given[key] for key in _PATHS_KEYS if isinstance(given.get(key), list)), [])
+    listed: list[Any] = next((given[key] for key in _PATHS_KEYS if isinstance(given.get(key), list)), [])
     named = [one.get("path") if isinstance(one, dict) else one for one in listed]
     return [path for path in named if isinstance(path, str) and "*" not in path]
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
+from reverie.distill.extractive.named_alternatives import named_choice
 from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line
 
@@ -118,6 +119,13 @@ _BARE = re.compile(
 )
 # A lasting frame at the end: "run the tests every time".
 _ENDING = re.compile(rf",?\s+(?:{_FROM_NOW}|every time|each time|at all times|always)$", re.IGNORECASE)
+# "Run the linter before every commit", and "before every commit, run the linter", which is told in the same words.
+_OCCASION = r"(?:before|after) (?:each|every|any) (?:commit|push|merge|release|deploy(?:ment)?|pull request|pr)"
+_AT_OCCASION = re.compile(
+    rf"^(?:please |always )*(?:(?P<first>{_OCCASION})s?, (?:please |always )*(?P<do>{_VERB} [^,;:]+)"
+    rf"|(?P<what>{_VERB} [^,;:]+) (?P<last>{_OCCASION})s?)(?: please)?$",
+    re.IGNORECASE,
+)
 
 # "We must never log tokens because they end up in the backups": a rule with its reason.
 _MUST = re.compile(
@@ -280,6 +288,12 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
         return ""
     if chat and OF_FEELINGS.search(sentence):
         return ""
+    choice = named_choice(sentence)
+    if choice is not None and not _PASSING.search(choice.scope):
+        scope = f"{',' if choice.scope else ''} {choice.scope}".rstrip()
+        wish = one_line(sentence).rstrip(" .!。！")
+        told = f"Wants agents to use {choice.what}, not {choice.other}{scope}"
+        return told if choice.english else f"The user wants: “{wish}”"
     language = language_of(sentence)
     if language is None:
         return ""
@@ -329,6 +343,11 @@ def _told(clause: str, *, chat: bool) -> str:
     if match:
         how = {"always": "Wants agents to always", "never": "Wants agents never to", "usually": "Prefers to"}
         return f"{how[match['how'].lower()]} {match['what']}"
+    match = _AT_OCCASION.match(framed)
+    if match:
+        done, when = match["do"] or match["what"], match["first"] or match["last"]
+        pointing = _POINTING.match(done) or _POINTED_AT.match(done)
+        return "" if pointing else f"Wants agents to always {done[0].lower()}{done[1:]} {when.lower()}"
     match = _MUST.match(framed)
     if match:
         order = "never to" if match["how"].lower() == "never" else "to always"
