@@ -31,6 +31,9 @@ __all__ = [
 # Words that change nothing: "always run the tests" and "please run the tests" are the same statement.
 _FILLERS = frozenset(["a", "an", "the", "also", "always", "just", "please", "so", "very", "then"])
 _EQUAL = {"each": "every"}  # words that say the same
+# "Before every commit, run the linter": said in the other order it is the same statement.
+_OCCASIONS = frozenset(["before", "after", "when", "whenever", "if", "unless", "until", "for", "in", "on", "during"])
+_COMMA = re.compile(r"^[^,;:.!?\n]{3,80}, (?=\w|`)[^,;:\n]+$")
 # With one of these, order is meaning: "tabs over spaces" and "spaces over tabs" have the same words.
 _COMPARING = frozenset(["over", "than", "instead", "before", "after", "rather", "to", "from"])
 # "The login test is no longer flaky", "the leak was fixed in 2.1": something is over.
@@ -93,7 +96,7 @@ def parse_statement(text: str) -> Statement:
     return Statement(
         text=text,
         normalized=normalize(text),
-        sequence=_trimmed([_EQUAL.get(word, word) for word in words.sequence if word not in _FILLERS]),
+        sequence=_trimmed(_occasion_last(text, words.sequence)),
         words=frozenset(words.content),
         distinctive=words.distinctive - _FILLERS,
         affirms=words.affirms,
@@ -165,6 +168,14 @@ def _before(whole: Statement, start: int) -> int:
     while begin > 0 and start - begin < 2 and whole.sequence[begin - 1] != ";":
         begin -= 1
     return begin
+
+
+def _occasion_last(text: str, sequence: tuple[str, ...]) -> list[str]:
+    """Return every word but fillers; an occasion before a comma ("before every commit,") is moved to the end."""
+    if sequence and sequence[0] in _OCCASIONS and _COMMA.match(text):
+        first = len(analyze(text.split(",", 1)[0]).sequence)
+        sequence = (*sequence[first:], *sequence[:first])
+    return [_EQUAL.get(word, word) for word in sequence if word not in _FILLERS]
 
 
 def _trimmed(sequence: list[str]) -> tuple[str, ...]:

@@ -23,6 +23,9 @@ SAME, COVERED, EXTENDS, REPLACES, APART = Relation
     [
         ("Run the tests with pytest", "run tests with pytest.", SAME),
         ("Run `make lint` before each commit", "Always run `make lint` before every commit", SAME),
+        ("Before every commit, run `make lint`.", "run `make lint` before every commit", SAME),
+        ("After each release, tag the branch", "Before each release, tag the branch", REPLACES),
+        ("Before lunch, run it, then eat", "run it, then eat before lunch", REPLACES),
         ("Use tabs", "Always use tabs in Makefiles; spaces break the build", COVERED),
         ("Always use tabs in Makefiles; spaces break the build", "Use tabs", EXTENDS),
         ("Use tabs", "Never use tabs in Makefiles", APART),

@@ -330,3 +330,29 @@ def test_files_that_are_prose_by_their_names(path: str) -> None:
     files = {path: "The ledger service listens on port 7171 in every environment.\n"}
     [fact] = ENGINE.candidates([], files=files)
     assert "port 7171" in fact.content
+
+
+def test_a_page_gives_the_memories_of_the_same_text() -> None:
+    """A page of HTML gives the facts and steps that the same text in Markdown gives; scripts and menus give none."""
+    page = """<!doctype html><html><head><title>Ledger handbook of the whole team</title>
+    <style>body { color: red }</style><script>const port = "the wrong port of another service";</script></head>
+    <body><nav><ul><li>Always leave the pages of the handbook here</li></ul></nav>
+    <h1>Ledger</h1><p>The ledger service listens on
+       port <code>7171</code> in every environment &amp; region.</p>
+    <h2>Release</h2><ol><li>Run the checks</li><li>Tag the <em>stable</em> branch<li>Push the tag</ol>
+    <img src="a.png"><footer>Written by the documentation team in spring</footer></body></html>"""
+    text = (
+        "# Ledger\n\nThe ledger service listens on port `7171` in every environment & region.\n\n"
+        "## Release\n\n1. Run the checks\n2. Tag the stable branch\n3. Push the tag\n"
+    )
+    found = [one.content.replace("ledger.html", "ledger.md") for one in ENGINE.candidates([], {"ledger.html": page})]
+    assert found == [one.content for one in ENGINE.candidates([], {"ledger.md": text})]
+    assert len(found) == 2
+
+
+@pytest.mark.parametrize(
+    "page", ["", "<nav>never closed, so all of it is a menu", "<p><p></p></b></nav>", "<!--", "&#0;"]
+)
+def test_a_broken_page_gives_nothing(page: str) -> None:
+    """Pages without text, with open or stray marks, give no memories and no error."""
+    assert ENGINE.candidates([], {"a.htm": page}) == ()

@@ -91,6 +91,26 @@ def test_the_persons_own_words_beside_a_paste_are_theirs() -> None:
             "For future reference, releases are cut from the `stable` branch.",
             "The user asked to remember: “releases are cut from the `stable` branch” (2026-03-05).",
         ),
+        (
+            "Note for later: the mirror accepts signed tags only.",
+            "The user asked to remember: “the mirror accepts signed tags only” (2026-03-05).",
+        ),
+        (
+            "Just so you know, the staging database is wiped every night.",
+            "The user said: “the staging database is wiped every night” (2026-03-05).",
+        ),
+        (
+            "FYI: releases need a signed tag",
+            "The user said: “releases need a signed tag” (2026-03-05).",
+        ),
+        (
+            "It's called `fetch_user`, not `get_user`.",
+            "The user said: “It's called `fetch_user`, not `get_user`” (2026-03-05).",
+        ),
+        (
+            "Nein, die Funktion heißt fetch_user, nicht get_user",
+            "The user said: “die Funktion heißt fetch_user, nicht get_user” (2026-03-05).",
+        ),
         ("Remember to update the changelog.", "Wants agents to always update the changelog."),
         (
             "We must never log tokens because they end up in the backups.",
@@ -131,6 +151,14 @@ def test_what_a_person_tells_for_later_is_kept(message: str, content: str) -> No
         "We must never again have this",
         "use the first one, not the second one",
         "This always fails in the pipeline of the release",
+        "FYI the build is red",
+        "Heads up: I pushed to main",
+        "fyi the tests only fail on my machine",
+        "Just so you know, the deploy needs an approval today",
+        "Just so you know, I must leave at five",
+        "It's called love, not luck",
+        "It's called `x`, not `x`",
+        "Note for later: ok",
     ],
 )
 def test_what_means_nothing_later_is_left_out(message: str) -> None:
@@ -154,6 +182,13 @@ def test_what_means_nothing_later_is_left_out(message: str) -> None:
         ("Usa pnpm, no npm.", MemoryType.PREFERENCE),
         ("Recuerda que la base de datos de pruebas es de solo lectura.", MemoryType.FACT),
         ("No, usa pnpm para instalar.", MemoryType.MISTAKE),
+        ("No, usamos pnpm, no npm.", MemoryType.MISTAKE),
+        ("Para futuras referencias: la base de pruebas es de solo lectura.", MemoryType.FACT),
+        ("Pour mémoire : la base de test est en lecture seule.", MemoryType.FACT),
+        ("Für später: die Testdatenbank ist nur lesbar.", MemoryType.FACT),
+        ("供以后参考：测试数据库是只读的。", MemoryType.FACT),
+        ("今後の参考に：ステージングDBは読み取り専用です。", MemoryType.FACT),
+        ("pnpm, nicht npm", MemoryType.PREFERENCE),
         ("Utilise toujours pnpm pour les dépendances.", MemoryType.PREFERENCE),
         ("Rappelle-toi que la base de test est en lecture seule.", MemoryType.FACT),
         ("Non, utilise pnpm pour les dépendances.", MemoryType.MISTAKE),

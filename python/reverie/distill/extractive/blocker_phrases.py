@@ -1,4 +1,4 @@
-"""Phrases by which somebody says in English, German, Spanish, French, Chinese or Japanese that they cannot go on."""
+"""Phrases of obstacles, and of their end, in English, German, Spanish, French, Chinese and Japanese."""
 
 from __future__ import annotations
 

@@ -10,18 +10,22 @@ from typing import TYPE_CHECKING
 from reverie.distill.extractive import cue_phrases, preferences
 from reverie.distill.extractive.candidate_builder import (
     build_candidate,
-    file_tag,
     tags_of,
     with_absolute_dates,
     without_duplicates,
 )
+from reverie.distill.extractive.candidates_from_files import file_candidates, is_prose
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.episodes_of_finished_work import episodes
 from reverie.distill.extractive.language_cues import language_of, words_of
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import corrections, mended_failures
 from reverie.distill.extractive.own_words import own_sentences, quoted_sentences
 from reverie.distill.extractive.procedures_and_skills import procedures, skills
-from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, word_count
+from reverie.distill.extractive.sentences_and_specific_names import (
+    clip,
+    one_line,
+    specific_names,
+)
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
@@ -47,6 +51,22 @@ _OF_PROJECT = re.compile(
     r"(?:\S.{8,160}\b(?:on purpose|deliberately|intentionally|by design)\b.{0,60}"
     r"|we (?:currently )?(?:do not|don't|no longer|never) (?:use|support|allow|ship) (?!it\b|this\b|that\b|them\b"
     r"|these\b|those\b|any\w*$)\S.{3,120}))$",
+    re.IGNORECASE,
+)
+# "Just so you know, the staging database is wiped every night": only with a word of what holds for good.
+_FOR_INFORMATION = re.compile(
+    r"^(?:just so you know|fyi|for your information|heads[- ]up)\b[,:]? *(?:that )?(?P<what>(?=[\w`])(?!(?:i|you|it"
+    r"|this|that|these|those|they|he|she|there|we(?!(?: never| always)\b))\b)"
+    r"(?=.*\b(?:always|never|(?:every|each) (?:night|day|week|hour|morning|commit|release|push)|nightly|weekly|daily"
+    r"|only|must|needs?|requires?|lives? in|comes? from|runs? on|belongs? to|is called|(?:is|are) (?:read-only|wiped"
+    r"|reset|generated|mirrored|deprecated|shared|managed|owned|pinned|vendored|frozen|reserved))\b)\S.{8,200})$",
+    re.IGNORECASE,
+)
+# "It's called `fetch_user`, not `get_user`": the two names say enough.
+_CALLED = re.compile(
+    r"^(?:(?:no|nope|nein|non)[,.]? )?(?P<what>(?:it'?s|it is|the \w+(?: \w+)? is|es heißt|das heißt|die \w+ heißt"
+    r"|der \w+ heißt|se llama|ça s'appelle) (?:called |named |spelled )?(?P<one>\S+), (?:not|nicht|no|pas) "
+    r"(?P<other>\S+))$",
     re.IGNORECASE,
 )
 _FOR_NOW = re.compile(
@@ -81,28 +101,6 @@ _QUOTED_MAX = 5  # quoted wishes of one thread that wait for the person
 # Preferences taken from one thread, newest first; more are one task's instructions.
 _PREFERENCES_MAX = 15
 
-# Memories from one file, in its own order.
-_MAX_OF_FILE = 12
-_HEADING = re.compile(r"^(#{1,3})\s+(.+?)\s*#*$")
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_PROSE = (".md", ".mdx", ".markdown", ".txt", ".rst", ".adoc", ".org")
-_PROSE_NAMES = frozenset({"readme", "notes", "guide"})  # of files without a suffix
-# Documented definitions in Python, Go, Rust and JavaScript.
-_DOCUMENTED = (
-    re.compile(r'^\s*(?:async )?(?:def|class) (?P<name>\w+)[^\n]*:\s*\n\s*[rRuU]?"""(?P<text>[^\n"]+)', re.MULTILINE),
-    re.compile(r"^(?P<text>// (?P<name>\w+) [^\n]+)\n(?://[^\n]*\n)*(?:func|type|var|const)\b", re.MULTILINE),
-    re.compile(
-        r"^\s*///? ?(?P<text>[^\n]+)\n(?:\s*///?[^\n]*\n)*\s*(?:pub )?(?:fn|struct|enum|trait) (?P<name>\w+)",
-        re.MULTILINE,
-    ),
-    re.compile(
-        r"/\*\*\s*\n?\s*\*?\s*(?P<text>[^\n*]+)[^/]*?\*/\s*\n\s*(?:export )?(?:async )?"
-        r"(?:function|class|const|interface) (?P<name>\w+)"
-    ),
-)
-_ADVICE = re.compile(r"^(?:avoid|never|do not|don'?t|beware)\b|\b(?:pitfall|gotcha|mistake)\b", re.IGNORECASE)
-_STEPS = re.compile(r"^\s*1[.)]\s+\S", re.MULTILINE)
-
 
 def candidates(
     facts: ThreadFacts,
@@ -117,7 +115,7 @@ def candidates(
     all threads of the project), commits, and plans that were carried out. What agents say of code on the way is not
     taken: half of it is wrong by the end of the same thread. Small talk gives none.
     """
-    learnt = list(_file_memories(files, at))
+    learnt = list(file_candidates(files, at))
     known = [
         *_about_user(facts, at),
         *_to_remember(facts, at),
@@ -209,7 +207,7 @@ def _is_choice(answer: AnsweredQuestion) -> bool:
 def _was_only_planned(seq: int, facts: ThreadFacts) -> bool:
     """Return True where a plan or other documents were written after an entry and no code: a design that may change."""
     edits = [call for call in facts.trace.calls if call.tool in EDITS and call.seq > seq and call.path]
-    is_planned = bool(edits) and all(_is_prose(call.path) for call in edits)
+    is_planned = bool(edits) and all(is_prose(call.path) for call in edits)
     return is_planned and not any(commit.seq > seq for commit in facts.commits)
 
 
@@ -230,11 +228,26 @@ def _of_project(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             line = one_line(sentence).replace("\u2019", "'")
             language = language_of(line)
             match = _OF_PROJECT.match(line) if language is not None and language.name == "en" else None
+            match = match or _for_information(line) or _names_two(line)
             if match is None or cue_phrases.is_question(line) or _FOR_NOW.search(line):
                 continue
             if not preferences.preference_sentence(sentence):
                 fact = with_absolute_dates(f"The user said: “{match['what'].rstrip('.!')}”", said.at or at)
                 yield build_candidate(MemoryType.FACT, fact, said.at or at, [said.seq])
+
+
+def _for_information(line: str) -> re.Match[str] | None:
+    """Match a remark about how things are for good; what fails is rather a report of the day."""
+    match = _FOR_INFORMATION.match(line)
+    return None if match is None or cue_phrases.is_failure(line) else match
+
+
+def _names_two(line: str) -> re.Match[str] | None:
+    """Match a sentence that says by which of two identifiers or quoted names something goes."""
+    match = _CALLED.match(line.rstrip(".!"))
+    names = [match[part] for part in ("one", "other")] if match else []
+    are_names = all(name.count("`") == len("``") or specific_names(name) for name in names)
+    return match if are_names and len(set(names)) > 1 else None
 
 
 def _to_remember(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
@@ -245,7 +258,7 @@ def _to_remember(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             match = language.remember.search(one_line(sentence)) if language is not None else None
             if match is None or cue_phrases.is_question(sentence) or preferences.is_reported(sentence):
                 continue
-            what = match["what"].strip(" .!。！")
+            what = (match.groupdict().get("later") or match["what"]).strip(" .!。！")
             if words_of(what) < _REMEMBER_WORDS_MIN or _NO_KNOWLEDGE.match(what):
                 continue
             if not facts.trace.calls and preferences.OF_FEELINGS.search(what):
@@ -264,61 +277,3 @@ def _from_working_memory(working_memory: Mapping[str, str], at: str | None) -> I
             yield Candidate(
                 MemoryType.FACT, content, tags_of(value, key.lower()), at=at, provenance={"workingMemory": key}
             )
-
-
-def _file_memories(files: Mapping[str, str], at: str | None) -> Iterator[Candidate]:
-    """Yield memories from `files` (path to whole content), ordered by path."""
-    for path in sorted(files):
-        found = _from_prose(path, files[path], at) if _is_prose(path) else _from_code(path, files[path], at)
-        for _, candidate in zip(range(_MAX_OF_FILE), found, strict=False):
-            yield candidate
-
-
-def _is_prose(path: str) -> bool:
-    return path.lower().endswith(_PROSE) or path.lower().rpartition("/")[2] in _PROSE_NAMES
-
-
-def _from_prose(path: str, text: str, at: str | None) -> Iterator[Candidate]:
-    for trail, body in _sections(text, file_tag(path)):
-        if _STEPS.search(body):
-            steps = [clip(step, 120) for step in re.findall(r"^\s*\d+[.)]\s+(.+)$", body, re.MULTILINE)]
-            yield _made(MemoryType.PROCEDURE, f"{trail}: {' → '.join(steps[:8])} (from {path})", path, at)
-            continue
-        first = next((sentence for sentence in sentences(body) if word_count(sentence) >= 4), "")
-        if len(first) < 30:
-            continue
-        kind = MemoryType.MISTAKE if _ADVICE.search(first) else MemoryType.FACT
-        yield _made(kind, f"{trail}: {clip(first, 300)} (from {path})", path, at)
-
-
-def _sections(text: str, title: str) -> list[tuple[str, str]]:
-    """Yield each heading with its parent headings and the text below it; `title` if there is no heading."""
-    trail: list[str] = []
-    found: list[tuple[str, list[str]]] = []
-    fenced = False
-    for line in text.split("\n"):
-        fenced ^= _FENCE.match(line) is not None
-        head = None if fenced else _HEADING.match(line)
-        if head is None:
-            if found:
-                found[-1][1].append(line)
-            continue
-        level = len(head[1])
-        trail = [*trail[: level - 1], head[2]]
-        found.append((" — ".join(dict.fromkeys(trail)), []))
-    if not found:
-        return [(title, text)] if text.strip() else []
-    return [(name, "\n".join(body)) for name, body in found]
-
-
-def _from_code(path: str, text: str, at: str | None) -> Iterator[Candidate]:
-    for pattern in _DOCUMENTED:
-        for match in pattern.finditer(text):
-            said = match["text"].strip().removeprefix("// ").strip()
-            if word_count(said) >= 4:
-                yield _made(MemoryType.FACT, f"`{match['name']}` in {path}: {clip(said, 240)}", path, at)
-
-
-def _made(kind: MemoryType, content: str, path: str, at: str | None) -> Candidate:
-    tag = file_tag(path)
-    return Candidate(type=kind, content=content, tags=(tag,) if tag else (), at=at, provenance={"path": path})

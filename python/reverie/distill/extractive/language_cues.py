@@ -23,7 +23,7 @@ _COUNTED = 2_000  # characters of a text whose words are counted; what is asked 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The cues of one language; a pattern that captures has what was said in the group `what`.
+    """The cues of one language; a pattern that captures has what was said in the group `what`, or `later`.
 
     `wishes` match a sentence that is an instruction for good, `not_wishes` a part that makes it none: only for now, a
     report ("the test always fails"), a question. `remember` and `correction` begin a sentence; `about_me` is the
@@ -79,7 +79,7 @@ _LANGUAGES: Final = {
         remember=r"^(?:please )?(?:(?:remember|keep in mind|bear in mind|don'?t forget) that (?!time|day|night|one"
         r"|when|song"
         r"|trip|feeling|moment|guy|girl|movie|book)|remember: |(?:just )?for (?:future reference"
-        r"|the record(?!,? i\b))[,:]? (?:that )?)"
+        r"|the record(?!,? i\b))[,:]? (?:that )?|note for (?:later|next time): )"
         r"(?P<what>.+)$",
         correction=r"^(?:no|nope|stop|wrong)\b[,.!:\s–—-]+(?:(?:please|we|you should|instead)[,\s]+)*"
         r"(?P<what>(?:don'?t|do not|never|always|avoid|only|use|keep|leave|put|run|call|name|write|make sure|revert"
@@ -113,7 +113,7 @@ _LANGUAGES: Final = {
         rf"(?:immer|nie|niemals|grundsätzlich)\b)",
         not_wishes=r"\b(?:heute|gerade|diesmal|vorerst|in dies\w+|fehlschl\w*|schlägt|warum|wieso)\b",
         remember=r"^(?:bitte )?(?:merke? dir|denke? (?:bitte )?daran|vergiss (?:bitte )?nicht|behalte im kopf"
-        r"|für die zukunft(?=:))"
+        r"|für (?:die zukunft|später)(?=:))"
         r"(?: bitte)?[,:]? (?:dass )?(?!(?!.*\b(?:immer|nie\w*)\b).*\b(?:zu \w+en|\w+zu\w+en)\b(?:,|$|[.!]))"
         r"(?P<what>.+)$",
         correction=rf"^(?:nein|nee|stopp|falsch)\b[,.!:\s–—-]+(?:bitte )?(?P<what>(?:{_DE_VERBS}|nicht|nie|niemals"
@@ -144,7 +144,8 @@ _LANGUAGES: Final = {
         rf"|(?:usamos|utilizamos|escribimos|hacemos) (?:siempre|nunca)\b)",
         not_wishes=r"\b(?:hoy|esta vez|por ahora|ahora mismo|en est[ea]|falla|por qué)\b",
         remember=r"^(?:por favor,? )?(?:recuerda|acuérdate(?: de)?|ten en cuenta"
-        r"|no olvides)[,:]? (?:que )(?P<what>.+)$",
+        r"|no olvides)[,:]? (?:que )(?P<what>.+)$"
+        r"|^para (?:futuras? referencias?|el futuro|más adelante)[,:] (?P<later>.+)$",
         correction=rf"^no[,.!:]\s*(?:por favor,? )?(?P<what>(?:{_ES_VERBS}|nunca|siempre|usamos)\b.+)$",
         about_me=r"^(?:hola[,! ]+)?(?:me llamo|mi nombre es|llámame|vivo en|trabajo (?:en|como|de|para)"
         r"|soy (?:un |una )?(?:ingenier|desarrollador|programador|profesor|médic|estudiante|diseñador|abogad"
@@ -167,7 +168,8 @@ _LANGUAGES: Final = {
         rf"|(?:on|nous) (?:n')?(?:utilisons?|utilise|écrit|écrivons|fait|faisons) (?:toujours|jamais)\b)",
         not_wishes=r"\b(?:aujourd'hui|cette fois|pour l'instant|dans ce|dans cette|pourquoi)\b",
         remember=r"^(?:s'il te plaît,? )?(?:rappelle-toi|souviens-toi|n'oublie pas|retiens|garde en tête)[,:]? "
-        r"(?:que |qu')(?P<what>.+)$",
+        r"(?:que |qu')(?P<what>.+)$"
+        r"|^pour (?:référence(?: future)?|mémoire|plus tard) ?: (?P<later>.+)$",
         correction=rf"^non[,.!:]\s*(?:s'il te plaît,? )?(?P<what>(?:{_FR_VERBS}|jamais |toujours ).+)$",
         about_me=r"^(?:bonjour[,! ]+|salut[,! ]+)?(?:je m'appelle|mon nom est|appelle-moi|j'habite|je travaille (?:à"
         r"|chez|comme|pour)"
@@ -187,7 +189,8 @@ _LANGUAGES: Final = {
         r".*(?:要|请|用|不|别|先|写|跑|运行|执行|回答|提交|保持|使用)|(?:永远|绝对|千万|一定)(?:不要|别|不能|要)|(?:不要|别)再"
         r"|^(?:请|我们)?(?:都)?用 ?[\w.-]+ ?[，,] ?(?:不是|而不是|不要用|不用|别用) ?[\w.-]+[。！!]?$)",
         not_wishes=r"今天|这次|现在先|暂时|刚才|失败|报错|出错|为什么|吗|以后再说",
-        remember=r"^(?:请|你)?(?:记住|记一下|别忘了|不要忘记)[，,：:]?(?P<what>.{4,})$",
+        remember=r"^(?:请|你)?(?:记住|记一下|别忘了|不要忘记)[，,：:]?(?P<what>.{4,})$"
+        r"|^(?:供(?:以后|日后|今后)?参考|备忘)[：:](?P<later>.{4,})$",
         correction=r"^(?:不对|不是|不|错了|不行)[，,。！!：:]\s*(?P<what>(?:请|要|应该|用|改用|不要|别|我们用|保持).+)$",
         about_me=r"^(?:你好[，,！!]?)?(?:我叫|我的名字(?:是|叫)|叫我|我住在|我在.{1,12}工作|我是.{0,8}(?:工程师|开发者|程序员|老师|医生|学生|设计师))",
         not_held=r"^(?!.*(?:另外|还有一|此外)).*(?:(?:还是|仍然|依然|依旧|仍).{0,8}(?:不行|失败|报错|出错|有问题|不对|不能|不工作|没|错|崩溃|坏)"
@@ -202,7 +205,8 @@ _LANGUAGES: Final = {
         r"(?:ください|下さい|こと|しないで|してほしい|お願いします|ように|使って|しないように)[。！!]?$"
         r"|^[\w.-]+ ?(?:ではなく|じゃなく)て?、? ?[\w.-]+ ?を使(?:って(?:ください|下さい|ね)?|うこと)[。！!]?$",
         not_wishes=r"今日|今回|とりあえず|失敗|なぜ|どうして|ですか|ますか",
-        remember=r"^(?P<what>.{4,}?)(?:こと)?を?(?:覚えておいて|忘れないで)(?:ください|下さい|ね)?[。！!]?$",
+        remember=r"^(?P<what>.{4,}?)(?:こと)?を?(?:覚えておいて|忘れないで)(?:ください|下さい|ね)?[。！!]?$"
+        r"|^(?:今後の参考に|備忘)[：:、](?P<later>.{4,})$",
         correction=r"^(?:いや|いいえ|違います|違う|ちがう|そうじゃなくて)[、，,。！!]\s*"
         r"(?P<what>.+(?:ください|下さい|使って|しないで|こと|お願いします)[。！!]?)$",
         about_me=r"^(?:こんにちは[、。！!]?)?(?:(?:私|僕)の名前は|(?:私|僕)は.{1,20}(?:エンジニア|開発者|教師|医者|学生|デザイナー)(?:です|だ)"
@@ -224,7 +228,7 @@ _FUNCTION_WORDS: Final = {
         "de": "der die das und oder ist sind war zu von im in auf es dass mit für nicht wir du ich bitte mein immer nie"
         " niemals nein ein eine einen den dem kein keine ab jetzt nur wenn bei als aus zum zur alle dir auch sich vor",
         "es": "el la los las y o es son de del en que con para no nosotros tú yo por favor mi siempre nunca un una a"
-        " partir ahora usa lo se al como vivo soy me más antes",
+        " partir ahora usa lo se al como vivo soy me más antes usamos utilizamos",
         "fr": "le la les et ou est sont de du des en que qui avec pour ne pas nous tu je s'il te plaît mon"
         " toujours jamais"
         " non un une à ce dans sur au aux désormais suis avant",
