@@ -14,8 +14,7 @@ from reveried import plugin
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import print_json, say
 from reveried.cli.shared_options import Json
-from reveried.plugin import installation
-from reveried.plugin import set_claude_memory_folder as auto_memory_setting
+from reveried.plugin import client_settings_file, installation
 
 __all__ = ["install", "notes_file"]
 
@@ -53,7 +52,7 @@ def install(
     )
     if auto_memory and client != "claude-code":
         raise ValidationError("--auto-memory: only Claude Code has such a memory", hint="leave it out")
-    step = auto_memory_setting.take_out if uninstall else auto_memory_setting.add
+    step = client_settings_file.remove_memory_folder if uninstall else client_settings_file.add_memory_folder
     keep = partial(step, place.home / "settings.json", daemon_client_and_paths.root(), notes_file())
     is_asked = client == "claude-code" and (auto_memory or uninstall)
     diff = keep(dry_run=True) if is_asked else ""  # fails before anything is written

@@ -2,6 +2,9 @@
 
 A note has the text before and the hash of the text after: an uninstallation puts the same bytes back, unless somebody
 else has changed the file since.
+
+Claude Code's own memory comes into Reverie's folder by one key of its `settings.json`. The text around the key stays as
+it is, byte for byte; settings that are no JSON object, or have another folder there, are not changed.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ import difflib
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 from reverie import files
 from reverie.errors import Conflict, NotFound
@@ -18,7 +22,18 @@ from reverie.errors import Conflict, NotFound
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["diff", "forget", "note", "noted", "read", "target", "text_of", "write"]
+__all__ = [
+    "add_memory_folder",
+    "diff",
+    "forget",
+    "note",
+    "noted",
+    "read",
+    "remove_memory_folder",
+    "target",
+    "text_of",
+    "write",
+]
 
 
 def target(settings: Path) -> Path:
@@ -105,3 +120,102 @@ def _notes(notes: Path) -> dict[str, dict[str, str | None]]:
 
 def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+_MEMORY_KEY: Final = "autoMemoryDirectory"
+_MEMORY_NOTE: Final = "claude-code settings"  # in the notes of installations
+_PAIR: Final = rf'"{_MEMORY_KEY}"\s*:\s*"(?:[^"\\]|\\.)*"'
+_BEHIND_ANOTHER: Final = re.compile(rf",\s*{_PAIR}")
+_BEFORE_ANOTHER: Final = re.compile(rf"{_PAIR}\s*,?\s*")
+_FIRST_KEY: Final = re.compile(r"\s*\{[ \t]*(\r?\n[ \t]*)\"")
+
+
+def add_memory_folder(settings: Path, folder: Path, notes: Path, *, dry_run: bool) -> str:
+    """Name the folder in the settings; return the change as a diff, empty where it was named already.
+
+    Raises:
+        Conflict: the settings are no JSON object, or name another folder.
+    """
+    before = read(settings)
+    found = _parsed(settings, before)
+    if found.get(_MEMORY_KEY) == str(folder):
+        return ""
+    if _MEMORY_KEY in found:
+        raise Conflict(
+            f"{settings} has another {_MEMORY_KEY}: {found[_MEMORY_KEY]}",
+            hint=f"take {_MEMORY_KEY} out of it, then try again",
+        )
+    after = _with_key(before, folder)
+    _check(settings, after, {**found, _MEMORY_KEY: str(folder)})
+    if not dry_run:
+        note(notes, _MEMORY_NOTE, before, after, first=before)
+        write(settings, after)
+    return diff(settings, before, after)
+
+
+def remove_memory_folder(settings: Path, folder: Path, notes: Path, *, dry_run: bool) -> str:
+    """Take the folder out of the settings; return the change as a diff, empty where they do not name it.
+
+    The settings become what they were, byte for byte, or lose this key alone where others changed them since.
+
+    Raises:
+        Conflict: the settings cannot be read, or the key cannot be taken out.
+    """
+    before = read(settings)
+    found = _parsed(settings, before)
+    if before is None or found.get(_MEMORY_KEY) != str(folder):
+        return ""
+    earlier = noted(notes, _MEMORY_NOTE, before)
+    after = _without_key(before) if earlier is None else earlier["before"]
+    if earlier is None:
+        _check(settings, after or "", {name: value for name, value in found.items() if name != _MEMORY_KEY})
+    if not dry_run:
+        if after is None:
+            target(settings).unlink()
+        else:
+            write(settings, after)
+        forget(notes, _MEMORY_NOTE)
+    return diff(settings, before, after)
+
+
+def _parsed(settings: Path, text: str | None) -> dict[str, Any]:
+    """Return settings as an object, an empty one where there are none. Raises Conflict for anything else."""
+    try:
+        found = json.loads(text.encode().decode()) if text is not None and text.strip() else {}
+    except (ValueError, RecursionError) as error:  # also what is no UTF-8
+        raise Conflict(f"{settings} is not JSON in UTF-8: {error}", hint="mend it, then try again") from error
+    if not isinstance(found, dict):
+        raise Conflict(f"{settings} is not a JSON object", hint="mend it, then try again")
+    return found
+
+
+def _check(settings: Path, text: str, expected: dict[str, Any]) -> None:
+    """Raise Conflict unless a changed text is exactly the expected settings."""
+    try:
+        fits = json.loads(text) == expected
+    except ValueError:
+        fits = False
+    if not fits:
+        raise Conflict(
+            f"{settings} is written in a way that leaves no room for the change", hint=f"change {_MEMORY_KEY} by hand"
+        )
+
+
+def _with_key(text: str | None, folder: Path) -> str:
+    """Return the text of an object with the key behind its others, in the same layout."""
+    pair = f'"{_MEMORY_KEY}": {json.dumps(str(folder), ensure_ascii=False)}'
+    if text is None or not text.strip():
+        return f"{{\n  {pair}\n}}\n"
+    end = text.rindex("}")
+    inside = text[:end].rstrip()
+    first = _FIRST_KEY.match(text)
+    if inside.endswith("{"):
+        return f"{inside}{pair}{text[end:]}"
+    space = first[1] if first is not None else " "
+    return f"{inside},{space}{pair}{text[len(inside) :]}"
+
+
+def _without_key(text: str) -> str:
+    """Return the text of an object without the key."""
+    shorter, times = _BEHIND_ANOTHER.subn("", text, count=1)
+    return shorter if times else _BEFORE_ANOTHER.sub("", text, count=1)

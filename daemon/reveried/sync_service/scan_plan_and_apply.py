@@ -37,7 +37,7 @@ from reveried.sync_service.in_memory_folder_state import (
 from reveried.sync_service.late_writes import LateWrites
 from reveried.sync_service.open_and_recover_root_folder import RootBinding
 from reveried.sync_service.projection_writer import ProjectionWriter
-from reveried.sync_service.report_lines_missing_from_saves import left_out_lines
+from reveried.sync_service.report_failures_and_missing_lines import left_out_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable

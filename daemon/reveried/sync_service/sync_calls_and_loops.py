@@ -15,8 +15,13 @@ from reveried.keyed_locks_and_shared_waits import finish_before_cancel, keyed_lo
 from reveried.log import logger
 from reveried.sync_service.coalesce_folder_writes import JoinedWrites
 from reveried.sync_service.in_memory_folder_state import CommitResult
-from reveried.sync_service.report_and_retry_failures import announce, log_failure, recorded_failure, retry_parts
-from reveried.sync_service.report_lines_missing_from_saves import log_notices
+from reveried.sync_service.report_failures_and_missing_lines import (
+    announce,
+    log_failure,
+    log_notices,
+    recorded_failure,
+    retry_parts,
+)
 from reveried.sync_service.scan_plan_and_apply import SpaceFolder
 from reveried.sync_service.sync_loop import SyncLoop
 

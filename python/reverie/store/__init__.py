@@ -24,7 +24,10 @@ from reverie.store.document_memory_and_dream_records import (
 from reverie.store.encode_and_seal_records import Redactor, Sealed, open_sealed, seal, to_ms
 from reverie.store.group_commit import Done, Failed, Write
 from reverie.store.lock_and_rollback_guard import StoreLock, needs_check, truncated_at
-from reverie.store.maintenance_and_usage_records import (
+from reverie.store.reader import Reader, Version
+from reverie.store.record_cache import RecordCache
+from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Key, Kind
+from reverie.store.space_maintenance_and_usage_records import (
     BackupEntry,
     BackupsCursor,
     BatchedCall,
@@ -36,22 +39,17 @@ from reverie.store.maintenance_and_usage_records import (
     IdentityRecord,
     LedgerRecord,
     PendingPurge,
-    PurgesCursor,
-    SpendRecord,
-    VersionsCursor,
-)
-from reverie.store.reader import Reader, Version
-from reverie.store.record_cache import RecordCache
-from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Key, Kind
-from reverie.store.space_records import (
     PrivacyCursor,
     ProjectRecord,
     ProjectsCursor,
+    PurgesCursor,
     ScheduleRecord,
     SessionRecord,
     SessionsCursor,
     SpaceRecord,
+    SpendRecord,
     TokenRecord,
+    VersionsCursor,
 )
 from reverie.store.store import Store
 from reverie.store.thread_and_run_records import (

@@ -12,12 +12,13 @@ import orjson
 from reverie.errors import Damaged, NotFound, ValidationError
 from reverie.store.collection_checksums import CollectionChecksum
 from reverie.store.encode_and_seal_records import TOMBSTONE, RawRecord, decode_record, fast_sealed, from_ms
-from reverie.store.key_walks import backward, forward
 from reverie.store.lmdb_env import translated_error
 from reverie.store.record_keys import (
+    backward,
     decode_key,
     encode_key,
     encode_number,
+    forward,
     kind_prefix,
     record_key,
     record_name,

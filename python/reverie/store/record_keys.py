@@ -1,16 +1,24 @@
-"""Keys as bytes: a space, a kind and a tuple of texts and numbers, encoded so that the bytes sort as the tuples do."""
+"""Keys as bytes: a space, a kind and a tuple of texts and numbers; they sort as the tuples do. Walks over them."""
 
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
 from reverie.errors import Damaged, ValidationError
 from reverie.store.record_kinds_and_rules import KEY_BYTES_MAX, RULES, SPACE_BYTES_MAX, Key, Kind, rule_by_code
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import lmdb
+
 __all__ = [
+    "backward",
     "decode_key",
     "encode_key",
     "encode_number",
+    "forward",
     "key_text",
     "kind_prefix",
     "prefix_end",
@@ -178,3 +186,27 @@ def record_name(raw: bytes) -> str:
     except Damaged:
         return f"key {raw.hex()}"
     return f"{key_text(kind, rest)} of space {space}"
+
+
+def forward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -> Iterator[tuple[bytes, bytes]]:
+    """Yield (key, value) pairs under `prefix` with keys greater than `beyond`, in rising order of keys."""
+    end = prefix_end(prefix)
+    cursor = txn.cursor()
+    if not cursor.set_range(prefix if beyond is None else max(prefix, beyond + b"\0")):
+        return
+    for key, record in cursor.iternext(keys=True, values=True):
+        if key >= end:
+            return
+        yield key, record
+
+
+def backward(txn: lmdb.Transaction[bytes], prefix: bytes, beyond: bytes | None) -> Iterator[tuple[bytes, bytes]]:
+    """Yield (key, value) pairs under `prefix` with keys less than `beyond`, in falling order of keys."""
+    cursor = txn.cursor()
+    at_end = not cursor.set_range(prefix_end(prefix) if beyond is None else min(beyond, prefix_end(prefix)))
+    if not (cursor.last() if at_end else cursor.prev()):
+        return
+    for key, record in cursor.iterprev(keys=True, values=True):
+        if key < prefix:
+            return
+        yield key, record

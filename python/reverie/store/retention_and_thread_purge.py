@@ -7,8 +7,7 @@ from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from reverie.store.encode_and_seal_records import TOMBSTONE, RawRecord, decode_record
-from reverie.store.key_walks import backward, forward
-from reverie.store.record_keys import encode_number, kind_prefix, versions_prefix
+from reverie.store.record_keys import backward, encode_number, forward, kind_prefix, versions_prefix
 from reverie.store.record_kinds_and_rules import RULES, Kind
 from reverie.store.superseded_versions_as_edits import successor
 

@@ -27,8 +27,15 @@ from reverie.store.encode_and_seal_records import (
     sealed_edit,
     sealed_text,
 )
-from reverie.store.key_walks import backward, forward
-from reverie.store.record_keys import decode_key, encode_number, kind_prefix, record_key, versions_prefix
+from reverie.store.record_keys import (
+    backward,
+    decode_key,
+    encode_number,
+    forward,
+    kind_prefix,
+    record_key,
+    versions_prefix,
+)
 from reverie.store.record_kinds_and_rules import BLOB_BYTES_MIN, RULES, Key, Kind
 
 if TYPE_CHECKING:

@@ -1,11 +1,12 @@
-"""Mistakes: what a person corrected, with what it was about, and failed checks whose cause was found and mended."""
+"""Mistakes: what a person corrected, with what it was about, and failed checks that passed later, with the cause."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive import cue_phrases
+from reverie.distill.extractive import commands, cue_phrases
 from reverie.distill.extractive.candidate_builder import build_candidate, with_absolute_dates
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.commands import Purpose, is_wrapper_line
@@ -26,12 +27,12 @@ from reverie.models import MemoryType
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.distill.extractive.fixed_failures import FixedFailure
-    from reverie.distill.extractive.thread_facts import ThreadFacts
-    from reverie.distill.extractive.trace import Step
+    from reverie.distill.extractive.commands import Run
+    from reverie.distill.extractive.thread_facts import KeySentence, ThreadFacts
+    from reverie.distill.extractive.trace import Step, Trace
     from reverie.models import Candidate
 
-__all__ = ["BROKEN", "corrections", "mended_cause", "mended_failures"]
+__all__ = ["BROKEN", "FixedFailure", "corrections", "match_failures", "mended_cause", "mended_failures"]
 
 # An order that can be followed, where the person stopped the agent and says what to do instead.
 _ADVICE = re.compile(r"^(?:please )?(?:don'?t|do not|never|avoid|stop|always|use|keep|make sure|only)\b", re.IGNORECASE)
@@ -257,3 +258,64 @@ def _is_explanation(why: str) -> bool:
         and why.count("(") == why.count(")")
         and not why.endswith(":")
     )
+
+
+_BUILD = (commands.Purpose.BUILD, "")
+
+
+@dataclass(frozen=True, slots=True)
+class FixedFailure:
+    """A command that failed and later passed, with the files edited in between."""
+
+    failed: Run
+    passed: Run
+    files: tuple[str, ...]
+    why: str
+
+
+def match_failures(
+    runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]
+) -> tuple[list[FixedFailure], list[Run]]:
+    """Split failures into those a later run of the same purpose passed, and the last run of those still failing."""
+    fixes: list[FixedFailure] = []
+    first_runs: dict[tuple[Purpose, str], Run] = {}
+    last_runs: dict[tuple[Purpose, str], Run] = {}
+    for run in runs:
+        key = (run.purpose, _run_key(run))
+        before = first_runs.get(key)
+        if run.failed:
+            first_runs.setdefault(key, run)
+            last_runs.pop(key, None)
+            last_runs[key] = run
+        elif before is not None:
+            del first_runs[key], last_runs[key]
+            files = _edited_between(trace, before.seq, run.seq)
+            if files:
+                fixes.append(FixedFailure(before, run, files, _why(findings, before.seq, run.seq)))
+        if not run.failed and run.purpose is commands.Purpose.TEST:
+            built = first_runs.get(_BUILD)
+            if built is not None and _edited_between(trace, built.seq, run.seq):
+                del first_runs[_BUILD], last_runs[_BUILD]  # what was mended and is tested has been built
+    return fixes, list(last_runs.values())
+
+
+def _run_key(run: Run) -> str:
+    """Return the key by which runs are compared: the purpose for checks, else the program."""
+    if run.purpose is not commands.Purpose.OTHER:
+        return ""
+    words = run.command.split()
+    return " ".join(words[:2])
+
+
+def _edited_between(trace: Trace, after: int, before: int) -> tuple[str, ...]:
+    return tuple(
+        dict.fromkeys(
+            trace.relative(call.path)
+            for call in trace.calls
+            if call.tool in EDITS and after <= call.seq <= before and call.path and not call.failed
+        )
+    )
+
+
+def _why(findings: Sequence[KeySentence], after: int, before: int) -> str:
+    return next((mark.text for mark in findings if after <= mark.seq <= before), "")

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import blocker_phrases, commands, cue_phrases, state_cues, todo_list
-from reverie.distill.extractive.fixed_failures import match_failures
+from reverie.distill.extractive.mistakes_from_corrections_and_failures import match_failures
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
 from reverie.distill.extractive.trace import EDITS, READS, Interrupted, Step, ToolCall, Trace, Utterance
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from reverie.distill.extractive.commands import Commit, Run
-    from reverie.distill.extractive.fixed_failures import FixedFailure
+    from reverie.distill.extractive.mistakes_from_corrections_and_failures import FixedFailure
     from reverie.distill.extractive.todo_list import TodoItem
 
 __all__ = [

@@ -1,23 +1,43 @@
-"""After a backup is restored: which files of a folder follow the restored store, and which a person has saved since."""
+"""Backups: the list of those made, and the baselines of files after one is restored."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import dataclasses
 from typing import TYPE_CHECKING
 
-from reverie.store import DocumentRecord
+from msgspec import structs
+
+from reverie.store import SYSTEM_SPACE, BackupEntry, BackupsCursor, DocumentRecord, Write
 from reverie.sync.sync_input_types import Baseline, sha256
 from reverie.usecases.sync_snapshot_and_commit import baselines
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reverie.store import Reader
+    from reverie.store import Reader, Writer
 
-__all__ = ["RestoredBaselines", "plan_baselines"]
+__all__ = ["RestoredBaselines", "add", "listed", "plan_baselines"]
+
+_KEPT = 1_000  # the newest backups; many more are made by a script, which removes the old ones
 
 
-@dataclass(frozen=True, slots=True)
+def listed(reader: Reader) -> list[BackupEntry]:
+    """Return the backups that were made, oldest first; some may be gone. `reader` is of the system space."""
+    return (reader.load(BackupsCursor, BackupsCursor.KEY) or BackupsCursor()).backups
+
+
+def add(entry: BackupEntry) -> Write[None]:
+    """Return the write that adds a backup to the list."""
+
+    def body(writer: Writer) -> None:
+        others = [backup for backup in listed(writer) if backup.path != entry.path]
+        cursor = writer.load(BackupsCursor, BackupsCursor.KEY) or BackupsCursor()
+        writer.save(structs.replace(cursor, backups=[*others, entry][-_KEPT:]), BackupsCursor.KEY)
+
+    return Write(space=SYSTEM_SPACE, who="backup", why="backup.made", body=body)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class RestoredBaselines:
     """The baselines to save in a restored store; `saved_since` are the files that keep what a person saved."""
 
@@ -48,7 +68,7 @@ def plan_baselines(reader: Reader, before: Mapping[str, Baseline]) -> RestoredBa
         own = (old.intended | {old.sha256}) - {""}
         known = restored.get(path, Baseline(path, "", 0))
         if own - known.intended - {known.sha256}:
-            changed.append(replace(known, intended=known.intended | own))
+            changed.append(dataclasses.replace(known, intended=known.intended | own))
     for path, known in restored.items():
         if known.sha256 and (path not in before or not before[path].sha256):
             document = reader.load(DocumentRecord, (path,))
