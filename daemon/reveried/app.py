@@ -29,6 +29,7 @@ from reverie.store import Store, StoreLock, needs_check
 from reverie.usecases.access_counts import AccessCounts
 from reverie.usecases.memory_indexes_and_recall import Recall
 from reverie.usecases.message_indexes_of_all_spaces import MessageSearch
+from reverie.usecases.nearest_memories import NearestMemories
 from reverie.usecases.redaction_fingerprints import FingerprintKeeper
 from reveried import __version__, log
 from reveried.actions import purge
@@ -217,6 +218,7 @@ async def _assemble(
     )
     closing.push_async_callback(sync_service.close)
     closing.push_async_callback(background_state.close)
+    recall = Recall(store, layout.data_dir / "search")
     services = Services(
         config=config,
         layout=layout,
@@ -232,7 +234,8 @@ async def _assemble(
         admission=admission,
         metrics=Metrics(),
         description=lambda: openapi(routes()),
-        recall=Recall(store, layout.data_dir / "search"),
+        recall=recall,
+        nearest=NearestMemories(recall),
         messages=MessageSearch(store, layout.data_dir / "search", _embedder(config.memory.embedder)),
         accesses=AccessCounts(secrets.token_hex(RUN_BYTES)),
         sync_service=sync_service,

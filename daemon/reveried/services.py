@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from reverie.usecases.access_counts import AccessCounts
     from reverie.usecases.memory_indexes_and_recall import Recall
     from reverie.usecases.message_indexes_of_all_spaces import MessageSearch
+    from reverie.usecases.nearest_memories import NearestMemories
     from reveried.commit_worker import Submit, Worker
     from reveried.compute_process import Compute
     from reveried.config import Config
@@ -63,6 +64,7 @@ class Services:
     metrics: Metrics
     description: Callable[[], dict[str, Any]]  # openapi.json
     recall: Recall
+    nearest: NearestMemories
     messages: MessageSearch
     accesses: AccessCounts
     sync_service: SyncService

@@ -142,6 +142,12 @@ class SearchIndex:
                 room -= found.tokens
         return hits
 
+    def nearest(
+        self, query: str, limit: int, *, types: Collection[MemoryType] | None = None, projects: Collection[str]
+    ) -> list[str]:
+        """Return ids of the `limit` best memories for `query`, of one of the types and projects, best first."""
+        return [match.id for match in self.index.search(query, limit, Filter(any_of=_groups(types, None, projects)))]
+
     def recall(
         self,
         query: str,

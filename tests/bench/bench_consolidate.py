@@ -1,7 +1,11 @@
-"""Benchmark of consolidation: a hundred candidates into ten thousand memories, and growing numbers of memories.
+"""Benchmark of consolidation: candidates among growing numbers of memories, and many changes in one commit.
 
-The second table is the whole of what learning or a distillation decides: the memories read, the changes, and the edits
-of the document that holds them. Its last column stays level where the cost is linear.
+    python tests/bench/bench_consolidate.py [MEMORIES]
+
+MEMORIES (default 100,000) is the size of the largest store. The tables: a consolidation at each capacity tier; one that
+reads all memories of a document; fifty candidates of mixed fate in a store, by the memories near them, as learning does
+it, beside a reading of all memories; and many changes as one operation, beside the same as one operation each.
+Times are of the processor, `wall` those of the clock; medians of several rounds, the sides in turns.
 """
 
 from __future__ import annotations
@@ -9,18 +13,38 @@ from __future__ import annotations
 import gc
 import hashlib
 import random
+import statistics
+import sys
+import tempfile
 import time
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.consolidate import decide
 from reverie.models import Candidate, Memory, MemoryType, Tier
 from reverie.redact import Redactor
-from reverie.usecases import consolidation_plan
+from reverie.store import Store
+from reverie.usecases import consolidation_commit, consolidation_plan
 from reverie.usecases.consolidation_commit import DocumentText, MemorySnapshot
 from reverie.usecases.memory_changes import record_of
+from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.nearest_memories import NearestMemories
 from reveried.compute_process import GC_THRESHOLDS
+from support.filled_store import WIDE_WINDOW, commit_plan, fill, mixed_candidates, plan_of_mixed_changes
+from support.stores import SPACE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reverie.usecases.consolidation_commit import MemoryPlan
+
+T = TypeVar("T")
 
 AT = "2026-11-21T09:30:00.000Z"
 MEMORIES, CANDIDATES = 10_000, 100
+FEW, ROUNDS, SINGLE = 50, 5, 60  # candidates of one consolidation, rounds of a median, changes committed one by one
 
 
 def sentence(chance: random.Random, words: list[str]) -> str:
@@ -28,9 +52,17 @@ def sentence(chance: random.Random, words: list[str]) -> str:
 
 
 def main() -> None:
-    """Print processor times for every capacity tier, and for growing numbers of memories."""
+    """Print every table."""
+    most = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     tiers()
     growth()
+    sizes = [size for size in (1_000, 10_000, 100_000) if size <= most]
+    print(f"{FEW} candidates, ms     near: find   decide    wall    all: read   decide   ratio   first")
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "store", redactor=Redactor()) as store:
+            fill(store, size)
+            candidates_among(store, size)
+            changes_among(store, size)
 
 
 def tiers() -> None:
@@ -84,6 +116,70 @@ def snapshot_of(number: int, window: int) -> tuple[MemorySnapshot, list[Candidat
     stored = DocumentText(text, [memory.id for memory in memories], hashlib.sha256(text.encode()).hexdigest())
     candidates = [Candidate(MemoryType.FACT, words()) for _ in range(20)]
     return MemorySnapshot(1, [record_of(memory) for memory in memories], {path: stored}, window), candidates
+
+
+def candidates_among(store: Store, size: int) -> None:
+    """Print the times of a consolidation of fifty candidates, by the memories near them and by all.
+
+    `first` is that of the first search of a store whose index is up to date: it adds up the sizes of all memories.
+    """
+    candidates = mixed_candidates(store, FEW, seed=size)
+    recall = Recall(store)
+    recall.catch_up(SPACE)
+    near = NearestMemories(recall)
+
+    def find() -> MemorySnapshot | None:
+        return near.snapshot(SPACE, candidates, window=WIDE_WINDOW, at=AT)
+
+    def read() -> MemorySnapshot:
+        with store.reader(SPACE) as reader:
+            return consolidation_commit.snapshot(reader, window=WIDE_WINDOW)
+
+    _, first, _ = timed(find)
+    rows: list[tuple[float, ...]] = []
+    for _ in range(ROUNDS if size < MEMORIES else 3):
+        found, found_ms, found_wall = timed(find)
+        assert found is not None
+        by_near, near_ms, near_wall = timed(lambda: planned(found, candidates))  # noqa: B023 - called at once
+        whole, whole_ms, _ = timed(read)
+        by_all, all_ms, _ = timed(lambda: planned(whole, candidates))  # noqa: B023
+        assert by_near.counts == by_all.counts
+        rows.append((found_ms, near_ms, found_wall + near_wall, whole_ms, all_ms))
+    found_ms, near_ms, wall, whole_ms, all_ms = (statistics.median(column) for column in zip(*rows, strict=True))
+    ratio = (whole_ms + all_ms) / (found_ms + near_ms)
+    print(f"  {size:9,} memories {found_ms:11.1f} {near_ms:8.1f} {wall:7.1f}", end="")
+    print(f" {whole_ms:12.1f} {all_ms:8.1f} {ratio:6.1f}x {first:7.0f}")
+
+
+def planned(snapshot: MemorySnapshot, candidates: list[Candidate]) -> MemoryPlan:
+    return consolidation_plan.decide(snapshot, candidates, redactor=Redactor(), at=AT, random=bytes(16))
+
+
+def changes_among(store: Store, size: int) -> None:
+    """Print the times of commits of changes, all in one operation and one operation each."""
+    for count, projects in ((size // 10, 10), (size // 10, 1)) if size >= MEMORIES else ((size // 10, 10),):
+        one: list[tuple[float, float]] = []
+        single: list[float] = []
+        documents = 0
+        for turn in range(3):
+            plan = plan_of_mixed_changes(store, count, projects=projects, seed=turn)
+            documents = len(plan.documents)
+            _, ms, wall = timed(lambda: commit_plan(store, plan))  # noqa: B023 - called at once
+            one.append((ms, wall))
+            for number in range(SINGLE // 10):
+                alone = plan_of_mixed_changes(store, 3, projects=projects, seed=1_000 * turn + number)
+                single.append(timed(lambda: commit_plan(store, alone))[1] / 3)  # noqa: B023
+        ms, wall = (statistics.median(column) for column in zip(*one, strict=True))
+        each = statistics.median(single)
+        print(f"  {size:9,} memories: {count:,} changes in {documents} documents, one commit: {ms:.0f} ms,", end=" ")
+        print(f"wall {wall:.0f} ms, {1000 * ms / count:.0f} µs each; three in a commit: {1000 * each:.0f} µs each")
+
+
+def timed(work: Callable[[], T]) -> tuple[T, float, float]:
+    """Return what `work` returns, its milliseconds of processor time, and those of the clock."""
+    began, wall = time.process_time(), time.perf_counter()
+    value = work()
+    return value, 1000 * (time.process_time() - began), 1000 * (time.perf_counter() - wall)
 
 
 if __name__ == "__main__":

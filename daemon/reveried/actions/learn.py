@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import ValidationError
+from reverie.usecases import consolidation_commit
 from reverie.usecases import learn as learn_case
 from reverie.usecases.consolidation_commit import changes_answer
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.model_transports.ask_model import answered, one_at_a_time, reflection_bounds
 from reveried.model_transports.spool_transport import LEARNT_FROM, learn_from_answers
-from reveried.snapshot_decide_and_commit import execute
+from reveried.snapshot_decide_and_commit import decide, execute, read
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
@@ -43,6 +46,17 @@ async def learn(
         NotFound: no such thread.
     """
     answers: dict[str, Outcome] = {} if outcomes is None else outcomes
+    attempts = itertools.count()
+
+    def snapshot(reader: Reader) -> learn_case.LearnJob:
+        return learn_snapshot(
+            services, reader, thread, reflect=reflect, through=through, memories=services.models is not None
+        )
+
+    async def complete(job: learn_case.LearnJob) -> learn_case.LearnJob:
+        if services.models is not None:
+            return await answered(services, "learn-requests", job, answers, bulk=True)
+        return await _with_memories(services, space, job, nearest=next(attempts) == 0)
 
     def commit(plan: learn_case.LearnPlan) -> Write[wire.MemoryChanges] | wire.MemoryChanges:
         if plan.last_seq == plan.since:
@@ -55,9 +69,9 @@ async def learn(
         answer = await execute(
             services,
             space,
-            snapshot=lambda reader: learn_snapshot(services, reader, thread, reflect=reflect, through=through),
+            snapshot=snapshot,
             skip=lambda job: None if job.entries else NOTHING_LEARNT,
-            complete=lambda job: answered(services, "learn-requests", job, answers, bulk=True),
+            complete=complete,
             job="learn",
             plan=learn_case.LearnPlan,
             commit=commit,
@@ -68,6 +82,26 @@ async def learn(
     if answer.operation is not None:
         await services.sync_service.write_all(space)
     return answer
+
+
+async def _with_memories(
+    services: Services, space: str, job: learn_case.LearnJob, *, nearest: bool
+) -> learn_case.LearnJob:
+    """Return the job with its candidates instead of the entries, and with the memories that they may change.
+
+    All memories are read where they are many for the window, or without `nearest`: so does each attempt after the
+    first, whose plan was stale, perhaps because of a document that was not read.
+    """
+    job.extracted = found = await decide(services, "learn-candidates", job, learn_case.Extracted, bulk=True)
+    job.entries = []
+    window = services.config.consolidation.window
+    memories = None
+    if nearest:
+        memories = await asyncio.to_thread(services.nearest.snapshot, space, found.candidates, window=window, at=job.at)
+    if memories is None:
+        memories = await read(services, space, lambda reader: consolidation_commit.snapshot(reader, window=window))
+    job.memories = memories
+    return job
 
 
 def require_tools(services: Services) -> None:
@@ -81,9 +115,15 @@ def require_tools(services: Services) -> None:
 
 
 def learn_snapshot(
-    services: Services, reader: Reader, thread: str, *, reflect: bool = False, through: int | None = None
+    services: Services,
+    reader: Reader,
+    thread: str,
+    *,
+    reflect: bool = False,
+    through: int | None = None,
+    memories: bool = True,
 ) -> learn_case.LearnJob:
-    """Return what learning is decided from. Raises NotFound."""
+    """Return what learning is decided from, without `memories` all but these. Raises NotFound."""
     job = learn_case.snapshot(
         reader,
         thread,
@@ -92,6 +132,7 @@ def learn_snapshot(
         at=services.clock(),
         random=services.random(RANDOM_BYTES),
         through=through,
+        memories=memories,
     )
     job.reflection = reflection_bounds(services) if reflect else reflection_setting(services)
     return job

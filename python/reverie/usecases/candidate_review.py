@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from reverie.consolidate.decide import Proposal
     from reverie.models import Memory
     from reverie.store import Reader, Writer
-    from reverie.usecases.candidate_word_origins import Origins
+    from reverie.usecases.candidate_word_origins import FoundOrigins, Origins
 
 __all__ = [
     "Screened",
@@ -73,7 +73,11 @@ class Screened(NamedTuple):
 
 
 def screen(
-    candidates: Sequence[Candidate], forgotten: Iterable[tuple[str, str, str]], origins: Origins | None, *, at: str
+    candidates: Sequence[Candidate],
+    forgotten: Iterable[tuple[str, str, str]],
+    origins: Origins | FoundOrigins | None,
+    *,
+    at: str,
 ) -> Screened:
     """Compare candidates with forgotten statements and their origins; return usable and waiting ones.
 
@@ -113,11 +117,14 @@ def proposal(proposed: Proposal, existing: Mapping[str, Memory], *, at: str) -> 
 
 
 def change_set(
-    changes: Sequence[UpdateMemory | DeleteMemory], existing: Mapping[str, Memory], *, at: str
+    changes: Sequence[UpdateMemory | DeleteMemory], existing: Mapping[str, Memory], *, at: str, others: int = 0
 ) -> CandidateRecord:
-    """Return the record of a consolidation's updates and deletions that wait together, since they delete too much."""
+    """Return the record of a consolidation's updates and deletions that wait together, since they delete too much.
+
+    `others` is how many memories there are beside `existing`.
+    """
     deletions = sum(isinstance(change, DeleteMemory) for change in changes)
-    why = f"a consolidation would have deleted {deletions} of {len(existing)} memories"
+    why = f"a consolidation would have deleted {deletions} of {len(existing) + others} memories"
     return _record("large_deletion", why, [_pending(change, existing) for change in changes], at=at)
 
 

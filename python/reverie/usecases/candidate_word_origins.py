@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate, Message
 
-__all__ = ["Origins", "harm_of_file", "typed_and_pasted", "without_recalled"]
+__all__ = ["FoundOrigins", "Origins", "harm_of_file", "typed_and_pasted", "without_recalled"]
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
@@ -111,6 +111,17 @@ class _Line(NamedTuple):
     origin: Origin
     first_seq: int
     last_seq: int
+
+
+class FoundOrigins:
+    """The origins of candidates that were found before, beside the messages: for each why it is from outside."""
+
+    def __init__(self, candidates: Sequence[Candidate], outside: Sequence[str | None]) -> None:
+        self._outside = {id(candidate): why for candidate, why in zip(candidates, outside, strict=True)}
+
+    def outside(self, candidate: Candidate) -> str | None:
+        """Return why the words of one of the candidates come from outside; else None."""
+        return self._outside[id(candidate)]
 
 
 class Origins:

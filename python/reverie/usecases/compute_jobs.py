@@ -51,6 +51,7 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "distill": _job(DistillJob, distill_plan.decide),
     "distill-requests": _job(DistillJob, distill_plan.requests),
     "learn": _job(learn.LearnJob, learn.decide),
+    "learn-candidates": _job(learn.LearnJob, learn.extract),
     "learn-requests": _job(learn.LearnJob, learn.requests),
     "run": _job(runs.RunJob, decide_run_completion.decide),
     "run-requests": _job(runs.RunJob, decide_run_completion.requests),

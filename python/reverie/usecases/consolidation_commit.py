@@ -12,7 +12,9 @@ import msgspec
 
 from reverie import wire
 from reverie.compression_and_text_deltas import pack, unpack
+from reverie.consolidate.apply_changes_to_memories import document_of
 from reverie.decode_json_and_msgpack import from_msgpack
+from reverie.documents.numbered_parts_of_long_documents import is_full, open_part
 from reverie.errors import Conflict, Damaged
 from reverie.store import (
     AccessRecord,
@@ -33,8 +35,9 @@ from reverie.usecases import candidate_review, project_identity
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from reverie.models import Candidate
     from reverie.store import Key, Reader, Writer
 
 __all__ = [
@@ -49,6 +52,7 @@ __all__ = [
     "replace_archive",
     "save_archive",
     "snapshot",
+    "snapshot_of",
 ]
 
 _NEVER = AccessRecord()
@@ -73,6 +77,7 @@ class MemorySnapshot(msgspec.Struct):
 
     `window` is `consolidation.window` in tokens, by which the capacity tier is chosen. `forgotten` is not learnt again
     (`forgotten_statements`): compressed, since there may be thousands, of which a consolidation needs few or none.
+    `others` counts the memories that are not in it, since no candidate is about them; else it has all.
     """
 
     operation: int
@@ -80,6 +85,7 @@ class MemorySnapshot(msgspec.Struct):
     documents: dict[str, DocumentText]
     window: int
     forgotten: list[bytes] = []
+    others: int = 0
 
 
 class MemoryPlan(msgspec.Struct):
@@ -124,6 +130,48 @@ def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
     )
 
 
+def snapshot_of(
+    reader: Reader, memory_ids: Iterable[str], candidates: Sequence[Candidate], *, window: int, at: str
+) -> MemorySnapshot:
+    """Read these memories and the documents that a consolidation of them with `candidates`, at `at`, may change.
+
+    It is right only where all memories together leave `window` as good as empty: then no other may change.
+    """
+    records = [record for name in memory_ids if (record := reader.load(MemoryRecord, (name,))) is not None]
+    paths = {record.document for record in records}
+    for candidate in candidates:
+        paths |= _parts_looked_at(reader, document_of(candidate, at=at))
+    stored = (reader.load(DocumentRecord, (path,)) for path in sorted(paths))
+    return MemorySnapshot(
+        operation=_last_change(reader),
+        memories=[_with_access(record, reader.load(AccessRecord, (record.id,)) or _NEVER) for record in records],
+        documents={
+            record.path: DocumentText(record.content, record.ids, record.sha256)
+            for record in stored
+            if record is not None
+        },
+        window=window,
+        forgotten=_forgotten(reader),
+        others=reader.count(Kind.MEMORY) - len(records),
+    )
+
+
+def _parts_looked_at(reader: Reader, path: str) -> set[str]:
+    """Return the parts of a document, those that exist or not, that decide which one takes a new memory."""
+    looked_at = {path}
+
+    def exists(part: str) -> bool:
+        looked_at.add(part)
+        return reader.exists(Kind.DOCUMENT, (part,))
+
+    def full(part: str) -> bool:
+        record = reader.load(DocumentRecord, (part,))
+        return record is not None and is_full(record.size, len(record.ids))
+
+    looked_at.add(open_part(path, exists, full))
+    return looked_at
+
+
 def _memories(reader: Reader) -> Iterator[MemoryRecord]:
     """Yield every memory with its access count; counts of deleted memories, which stay for an undo, are skipped."""
     accesses = reader.records(AccessRecord)
@@ -131,11 +179,14 @@ def _memories(reader: Reader) -> Iterator[MemoryRecord]:
     for _, record in reader.records(MemoryRecord):  # both come in the order of the memories' ids
         while key is not None and str(key[0]) < record.id:
             key, access = next(accesses, _NO_ACCESS)
-        now = access if key is not None and key[0] == record.id else _NEVER
-        if (record.access_count, record.last_accessed_at) == (now.count, now.at):
-            yield record
-        else:
-            yield msgspec.structs.replace(record, access_count=now.count, last_accessed_at=now.at)
+        yield _with_access(record, access if key is not None and key[0] == record.id else _NEVER)
+
+
+def _with_access(record: MemoryRecord, now: AccessRecord) -> MemoryRecord:
+    """Return a memory with this access count."""
+    if (record.access_count, record.last_accessed_at) == (now.count, now.at):
+        return record
+    return msgspec.structs.replace(record, access_count=now.count, last_accessed_at=now.at)
 
 
 def _forgotten(reader: Reader) -> list[bytes]:

@@ -26,7 +26,7 @@ from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Ski
 from reverie.sentence_word_analysis import normalize
 from reverie.store.encode_and_seal_records import to_ms
 from reverie.usecases import candidate_review
-from reverie.usecases.candidate_word_origins import Origins
+from reverie.usecases.candidate_word_origins import FoundOrigins, Origins
 from reverie.usecases.consolidation_commit import DocumentText, MemoryPlan, MemorySnapshot, forgotten_statements
 from reverie.usecases.memory_changes import memory_of, record_of
 
@@ -38,7 +38,19 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import CandidateRecord
 
-__all__ = ["Origin", "decide", "edited", "held_for_person", "plan_changes", "plan_decision", "screened", "tier_of"]
+__all__ = [
+    "Origin",
+    "decide",
+    "decide_screened",
+    "edited",
+    "held_for_person",
+    "plan_changes",
+    "plan_decision",
+    "readable_of",
+    "screen_readable",
+    "screened",
+    "tier_of",
+]
 
 ID_RANDOM_BYTES = 10
 DATE_CHARS = 10  # of an RFC 3339 time: `2026-11-21`
@@ -71,8 +83,15 @@ def decide(
     `random` seeds the ids of new memories; `thread`, which the candidates were read from, goes into their provenance.
     `messages` are those that they were read from: what rests on words from outside waits for a person.
     """
-    existing = [memory_of(record) for record in snapshot.memories]
     usable = screened(snapshot, candidates, redactor=redactor, at=at, thread=thread, messages=messages)
+    return decide_screened(snapshot, usable, at=at, random=random)
+
+
+def decide_screened(
+    snapshot: MemorySnapshot, usable: candidate_review.Screened, *, at: str, random: bytes
+) -> MemoryPlan:
+    """Return the plan of the changes that screened candidates make to the memories; pure. `random` seeds new ids."""
+    existing = [memory_of(record) for record in snapshot.memories]
     tier = tier_of(existing, snapshot.window)
     decision = consolidate.decide(usable.usable, existing, tier)
     return plan_decision(snapshot, usable, decision, existing=existing, tier=tier, at=at, random=random)
@@ -87,18 +106,31 @@ def screened(
     thread: Origin | None,
     messages: Sequence[Message],
 ) -> candidate_review.Screened:
-    """Redact candidates, add provenance and project, and return the usable and the waiting ones.
+    """Redact candidates, add provenance and project, and return the usable and the waiting ones."""
+    return screen_readable(snapshot, readable_of(candidates, redactor, thread), Origins(messages), at=at)
 
-    Those that have no text then are left out, since nothing of them could be written into a document, and those that
-    say in the same words what was forgotten.
+
+def readable_of(candidates: Iterable[Candidate], redactor: Redactor, thread: Origin | None) -> list[Candidate]:
+    """Return the candidates redacted, with provenance and project.
+
+    Those that have no text then are left out, since nothing of them could be written into a document.
     """
-    redacted = [_redacted(candidate, redactor, thread) for candidate in candidates]
-    readable = [candidate for candidate in redacted if clean(candidate.content)]
+    redacted = (_redacted(candidate, redactor, thread) for candidate in candidates)
+    return [candidate for candidate in redacted if clean(candidate.content)]
+
+
+def screen_readable(
+    snapshot: MemorySnapshot, readable: list[Candidate], origins: Origins | FoundOrigins, *, at: str
+) -> candidate_review.Screened:
+    """Return the usable and the waiting ones of redacted candidates.
+
+    Those that say in the same words what was forgotten are left out.
+    """
     if any(candidate.provenance.get("quoted") for candidate in readable):
         # What was quoted waits for a person, who need not be asked for what is remembered already.
         known = {normalize(record.content) for record in snapshot.memories}
         readable = [one for one in readable if not one.provenance.get("quoted") or normalize(one.content) not in known]
-    return candidate_review.screen(readable, forgotten_statements(snapshot), Origins(messages), at=at)
+    return candidate_review.screen(readable, forgotten_statements(snapshot), origins, at=at)
 
 
 def tier_of(existing: Sequence[Memory], window: int) -> Tier:
@@ -127,7 +159,7 @@ def plan_decision(
     `random` seeds the ids of new memories; `revise` returns a new or changed memory as it is to be stored.
     """
     usable = candidates.usable
-    decision, held = held_for_person(decision, existing, at=at)
+    decision, held = held_for_person(decision, existing, at=at, others=snapshot.others)
     before = {memory.id: memory for memory in existing}
     applied = consolidate.apply(decision.changes, existing, usable, at=at, new_ids=_new_ids(at, random))
     after = [memory if _is_same(before.get(memory.id), memory) else revise(memory) for memory in applied]
@@ -155,17 +187,18 @@ def plan_changes(
 
 
 def held_for_person(
-    decision: Decision, existing: Sequence[Memory], *, at: str
+    decision: Decision, existing: Sequence[Memory], *, at: str, others: int = 0
 ) -> tuple[Decision, list[CandidateRecord]]:
     """Return the part of a decision that needs no person, and the candidates that wait for one.
 
     Every decision about memories passes here, a model's as well. The changes of a person's memories wait, and where
-    more than a fifth of all memories would be deleted, all updates and deletions wait as one candidate.
+    more than a fifth of all memories would be deleted, all updates and deletions wait as one candidate. `others` is how
+    many memories there are beside `existing`.
     """
     by_id = {memory.id: memory for memory in existing}
     waiting = [candidate_review.proposal(item, by_id, at=at) for item in decision.proposals]
-    decision, held = consolidate.hold_large_deletion(decision, len(existing))
-    return decision, [*waiting, candidate_review.change_set(held, by_id, at=at)] if held else waiting
+    decision, held = consolidate.hold_large_deletion(decision, len(existing) + others)
+    return decision, [*waiting, candidate_review.change_set(held, by_id, at=at, others=others)] if held else waiting
 
 
 def _plan(
@@ -184,6 +217,9 @@ def _plan(
     deleted = [before[name] for name in sorted(set(before) - {memory.id for memory in after})]
     documents, placed = edited(snapshot.documents, put, deleted, day=day)
     added = iter([memory.id for memory in after if memory.id not in before])
+    counts: Counter[str] = Counter(change.action for change in decision.changes)
+    if snapshot.others:
+        counts["KEEP"] += snapshot.others  # nothing that was said is about them
     return MemoryPlan(
         operation=snapshot.operation,
         candidates=candidates,
@@ -193,7 +229,7 @@ def _plan(
         documents=documents,
         changes=[_change_answer(change, added) for change in decision.changes],
         proposals=[_proposal_answer(item.change, item.why) for item in decision.proposals],
-        counts=dict(Counter(change.action for change in decision.changes)),
+        counts=dict(counts),
         archived=[{"type": memory.type.value, "content": memory.content, "tags": list(memory.tags)} for memory in put],
     )
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from reverie.errors import Conflict
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
+from reverie.models import Candidate
 from reverie.redact import Redactor
 from reverie.store import Write
 from reverie.usecases import consolidation_commit, passed_command_counts, project_identity, threads
@@ -23,15 +24,24 @@ if TYPE_CHECKING:
     from reverie.store import Reader, Writer
     from reverie.usecases.learning_by_model import Worked
 
-__all__ = ["LearnJob", "LearnPlan", "commit", "decide", "requests", "snapshot"]
+__all__ = ["Extracted", "LearnJob", "LearnPlan", "commit", "decide", "extract", "requests", "snapshot"]
+
+
+class Extracted(msgspec.Struct):
+    """The candidates of a thread's entries up to `last_seq`, redacted, with why each is from outside, else None."""
+
+    last_seq: int
+    candidates: list[Candidate]
+    outside: list[str | None]
+    counts: CommandCounts
 
 
 class LearnJob(msgspec.Struct):
     """A snapshot: the thread's entries after `learnt_through`, the last entry learnt from, and the memories.
 
     `random` seeds the ids of new memories; `literals` are the configured strings to redact. `outcomes` are the answers
-    of a model by the ids of their requests; None decides without one. With `reflection` the model changes the files of
-    memories by calls of tools, within these bounds.
+    of a model by the ids of their requests; None decides without one, from `extracted` where that is there. With
+    `reflection` the model changes the files of memories by calls of tools, within these bounds.
     """
 
     thread: str
@@ -45,6 +55,7 @@ class LearnJob(msgspec.Struct):
     literals: list[str] = []
     outcomes: dict[str, Outcome] | None = None
     reflection: ReflectionBounds | None = None
+    extracted: Extracted | None = None
 
 
 class LearnPlan(msgspec.Struct):
@@ -70,10 +81,12 @@ def snapshot(
     at: str,
     random: bytes,
     through: int | None = None,
+    memories: bool = True,
 ) -> LearnJob:
     """Read what learning needs; `window` is `consolidation.window` in tokens.
 
-    Entries behind `through` are left for the next run. Raises NotFound for an unknown thread.
+    Entries behind `through` are left for the next run. Without `memories` they are to be added once the candidates are
+    known. Raises NotFound for an unknown thread.
     """
     thread = threads.get(reader, thread_id)
     entries = sealed_after(reader, thread_id, thread.extracted_seq)
@@ -82,7 +95,9 @@ def snapshot(
         project=project_identity.of_thread(thread),
         learnt_through=thread.extracted_seq,
         entries=[entry for entry in entries if through is None or entry[0] <= through],
-        memories=consolidation_commit.snapshot(reader, window=window),
+        memories=consolidation_commit.snapshot(reader, window=window)
+        if memories
+        else MemorySnapshot(0, [], {}, window),
         counts=passed_command_counts.snapshot(reader, thread),
         at=at,
         random=random,
@@ -101,13 +116,12 @@ def requests(job: LearnJob) -> list[ModelRequest]:
 def decide(job: LearnJob) -> LearnPlan:
     """Return the candidates of the job's messages, consolidated with the existing memories; pure."""
     from reverie.distill.extractive import Extractive
-    from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
     from reverie.usecases import consolidation_plan
-    from reverie.usecases.candidate_word_origins import without_recalled
+    from reverie.usecases.candidate_word_origins import FoundOrigins, without_recalled
 
-    messages = without_recalled(active_messages(job.thread, job.entries))
-    redactor = Redactor(job.literals)
     if job.outcomes is not None:
+        messages = without_recalled(active_messages(job.thread, job.entries))
+        redactor = Redactor(job.literals)
         worked = _worked(job, job.outcomes)
         assert worked.plan is not None
         # Without a page behind it, everything was read, also what no page shows, such as the client's own lines.
@@ -121,23 +135,42 @@ def decide(job: LearnJob) -> LearnPlan:
             memories=worked.plan,
             counts=passed_command_counts.counted(job.counts, Extractive().facts(read), redactor),
         )
-    facts = Extractive().facts(messages)
-    counts = passed_command_counts.counted(job.counts, facts, redactor)
+    found = job.extracted or extract(job)
+    usable = consolidation_plan.screen_readable(
+        job.memories, found.candidates, FoundOrigins(found.candidates, found.outside), at=job.at
+    )
     return LearnPlan(
         thread=job.thread,
         at=job.at,
         since=job.learnt_through,
+        last_seq=found.last_seq,
+        counts=found.counts,
+        memories=consolidation_plan.decide_screened(job.memories, usable, at=job.at, random=job.random),
+    )
+
+
+def extract(job: LearnJob) -> Extracted:
+    """Return the candidates of the job's messages, found without a model; pure. The memories are not looked at.
+
+    Raises Damaged where an entry's bytes fail their checksum.
+    """
+    from reverie.distill.extractive import Extractive
+    from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
+    from reverie.usecases.candidate_word_origins import Origins, without_recalled
+    from reverie.usecases.consolidation_plan import Origin, readable_of
+
+    messages = without_recalled(active_messages(job.thread, job.entries))
+    redactor = Redactor(job.literals)
+    facts = Extractive().facts(messages)
+    counts = passed_command_counts.counted(job.counts, facts, redactor)
+    said = [*candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]), *quoted_wishes(facts, job.at)]
+    readable = readable_of(said, redactor, Origin(job.thread, job.project))
+    origins = Origins(messages)
+    return Extracted(
         last_seq=job.entries[-1][0],
+        candidates=readable,
+        outside=[origins.outside(candidate) for candidate in readable],
         counts=counts,
-        memories=consolidation_plan.decide(
-            job.memories,
-            [*candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]), *quoted_wishes(facts, job.at)],
-            redactor=redactor,
-            at=job.at,
-            random=job.random,
-            thread=consolidation_plan.Origin(job.thread, job.project),
-            messages=messages,
-        ),
     )
 
 

@@ -115,6 +115,10 @@ class MemoryIndex:
         """
         return self._index.recall(query, lambda memory_id: self._found.load(reader, (memory_id,)), **options)
 
+    def nearest(self, query: str, limit: int, **options: Any) -> list[str]:
+        """Return ids of the best memories for `query`; options of `SearchIndex.nearest`. Raises OSError."""
+        return self._index.nearest(query, limit, **options)
+
     def forget_found(self) -> None:
         """Drop this process's copies of memories that were found by a search."""
         self._found.clear()
@@ -246,6 +250,11 @@ class Recall:
             return None  # a damaged file: `recall` builds the index again
         finally:
             self._lock.release()
+
+    def ask(self, space: str, question: Callable[[MemoryIndex, Reader], T]) -> T:
+        """Return what `question` returns for the index of a space and the reader whose snapshot it has."""
+        with self._lock:
+            return self._answer(space, question)
 
     def listed(
         self,

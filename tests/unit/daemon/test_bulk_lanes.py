@@ -15,6 +15,8 @@ from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.access_counts import AccessCounts
 from reverie.usecases.generated_files import ProjectListings
+from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.nearest_memories import NearestMemories
 from reveried import config
 from reveried.actions import distill, imports, learn, undo_rollback_and_retention
 from reveried.commit_worker import Worker
@@ -64,6 +66,7 @@ async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]
         config=config.load(layout, {}, home=home),
         redactor=Redactor(),
         accesses=AccessCounts("test"),
+        nearest=NearestMemories(Recall(store)),
         clock=lambda: AT,
         random=lambda size: next(NUMBERS).to_bytes(size, "big"),
         sync_service=SimpleNamespace(
@@ -104,7 +107,8 @@ def test_imports_learning_and_retention_wait_behind_agents(tmp_path: Path) -> No
             assert all(bulk for _, bulk in lanes)
             lanes.clear()
             await learn.learn(services, SPACE, thread, who="test")
-            assert lanes == [("decide learn", True), ("commit thread.learn", False)]
+            decided = [("decide learn-candidates", True), ("decide learn", True)]
+            assert lanes == [*decided, ("commit thread.learn", False)]
             lanes.clear()
             await distill.distill(services, SPACE, thread, who="test")
             assert lanes == [("decide distill", False), ("commit thread.distill", False)]

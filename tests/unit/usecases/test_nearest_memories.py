@@ -1,0 +1,169 @@
+"""Tests of consolidations that read only the memories near the candidates: they decide as with all memories."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+
+from reverie.errors import Conflict
+from reverie.models import Add, Candidate, Delete, MemoryType
+from reverie.redact import Redactor
+from reverie.store import Kind, MemoryRecord
+from reverie.usecases import consolidation_commit, consolidation_plan
+from reverie.usecases.memory_indexes_and_recall import Recall
+from reverie.usecases.nearest_memories import NearestMemories
+from support.filled_store import WIDE_WINDOW, candidate, commit_plan, fill, mixed_candidates, plan_of_changes
+from support.stores import AT, SPACE, after, opened
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from reverie.store import Store
+    from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
+
+SMALL_WINDOW = 60_000  # tokens, of which the memories of `few` are less than 30 %
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Yield an empty store."""
+    with opened(tmp_path / "store") as opened_store:
+        yield opened_store
+
+
+def whole(store: Store) -> MemorySnapshot:
+    """Return the snapshot of all memories."""
+    with store.reader(SPACE) as reader:
+        return consolidation_commit.snapshot(reader, window=WIDE_WINDOW)
+
+
+def nearest(store: Store, candidates: Sequence[Candidate], window: int = WIDE_WINDOW) -> MemorySnapshot | None:
+    """Return the snapshot of the memories near the candidates, by indexes that are new."""
+    return NearestMemories(Recall(store)).snapshot(SPACE, candidates, window=window, at=after(1))
+
+
+def planned(snapshot: MemorySnapshot | None, candidates: Sequence[Candidate]) -> MemoryPlan:
+    """Return the plan that the candidates lead to."""
+    assert snapshot is not None
+    return consolidation_plan.decide(snapshot, candidates, redactor=Redactor([]), at=after(1), random=b"r")
+
+
+def add(store: Store, candidates: Sequence[Candidate]) -> None:
+    """Add candidates as memories, whatever is there."""
+    commit_plan(store, plan_of_changes(store, [Add(index, one) for index, one in enumerate(candidates)], candidates))
+
+
+def says(kind: MemoryType, content: str, project: str = "harbour", **more: object) -> Candidate:
+    """Return a candidate that was said on the day of the store's writes."""
+    return Candidate(kind, content, project=project, at=more.pop("at", AT), **more)  # type: ignore[arg-type]  # fields
+
+
+def test_plans_are_those_of_the_whole_store(store: Store) -> None:
+    """Of a thousand memories those near the candidates lead to the same plan, document for document."""
+    fill(store, 1_200)
+    candidates = mixed_candidates(store, 12, seed=3)
+
+    near = nearest(store, candidates)
+    assert near is not None
+    assert 0 < len(near.memories) < 700
+    assert near.others == len(whole(store).memories) - len(near.memories)
+    by_all, by_near = planned(whole(store), candidates), planned(near, candidates)
+
+    assert by_near.counts == by_all.counts
+    assert set(by_all.counts) >= {"ADD", "SKIP", "UPDATE", "KEEP"}
+    assert by_near.documents == by_all.documents
+    assert {one.id: one.content for one in by_near.put} == {one.id: one.content for one in by_all.put}
+    assert commit_plan(store, by_near).counts == by_all.counts
+
+
+def test_every_rule_finds_its_memory(store: Store) -> None:
+    """A repeated wish, its opposite, another value, a mistake that is over, a known episode: all are found."""
+    fields = (("Date", "2026-11-20"), ("Summary", "Moved the harbour cranes to the new scheduler"))
+    add(
+        store,
+        [
+            says(MemoryType.PREFERENCE, "Wants agents to always use tabs", project=""),
+            says(MemoryType.FACT, "Port: 8080"),
+            says(MemoryType.MISTAKE, "The login test is flaky on slow machines"),
+            says(MemoryType.EPISODE, "", title="Cranes moved", fields=fields),
+            says(MemoryType.PROCEDURE, "To run the tests of the project harbour: `make test`"),
+        ],
+    )
+    fill(store, 600)
+    later = after(1)
+    candidates = [
+        says(MemoryType.PREFERENCE, "Wants agents to always use tabs.", project="", at=later),
+        says(MemoryType.PREFERENCE, "Wants agents to never use tabs", project="", at=later),
+        says(MemoryType.FACT, "Port: 9090", at=later),
+        says(MemoryType.FACT, "The login test is no longer flaky on slow machines", at=later),
+        says(MemoryType.EPISODE, "", title="Cranes moved", fields=fields, at=later),
+        says(MemoryType.PROCEDURE, "To run the tests of the project harbour: `make check`", at=later),
+    ]
+
+    by_all, by_near = planned(whole(store), candidates), planned(nearest(store, candidates), candidates)
+
+    assert by_near.counts == by_all.counts
+    assert by_near.documents == by_all.documents
+    assert by_near.deleted == by_all.deleted
+    assert by_near.counts["SKIP"] >= 1
+    assert by_near.counts["UPDATE"] + by_near.counts.get("DELETE", 0) >= 3
+
+
+def test_full_documents_get_parts(store: Store) -> None:
+    """A new memory goes into the same part of a long document as with all documents read."""
+    chance = random.Random(1)
+    add(store, [says(MemoryType.FACT, candidate(chance, 0).content) for _ in range(700)])
+    new = [says(MemoryType.FACT, candidate(chance, 0).content) for _ in range(150)]
+
+    by_all, by_near = planned(whole(store), new), planned(nearest(store, new), new)
+
+    assert "facts/harbour/project-7.md" in by_all.documents
+    assert by_near.documents == by_all.documents
+    commit_plan(store, by_near)
+
+
+def test_a_full_window_needs_all_memories(store: Store) -> None:
+    """Where memories are many for the window none are chosen; after enough of them are deleted they are again."""
+    chance = random.Random(2)
+    few = [candidate(chance, 1) for _ in range(60)]
+    add(store, few)
+    near = NearestMemories(Recall(store))
+
+    def chosen() -> MemorySnapshot | None:
+        return near.snapshot(SPACE, few[:2], window=SMALL_WINDOW, at=after(1))
+
+    assert chosen() is not None
+    add(store, [candidate(chance, 2) for _ in range(200)])
+    assert chosen() is None
+    assert nearest(store, few[:2], SMALL_WINDOW) is None
+    with store.reader(SPACE) as reader:
+        gone = [record.id for _, record in reader.records(MemoryRecord) if record.project == "project2"]
+    for part in (gone[:50], gone[50:80], gone[80:110], gone[110:130], gone[130:150], gone[150:170], gone[170:]):
+        commit_plan(store, plan_of_changes(store, [Delete(name) for name in part]))
+    assert chosen() is not None
+
+
+def test_no_candidates_read_no_memory(store: Store) -> None:
+    """Without candidates every memory is kept unseen, and counted."""
+    fill(store, 50)
+
+    plan = planned(nearest(store, []), [])
+
+    assert plan.counts == {"KEEP": 50}
+    assert not plan.documents
+
+
+def test_what_was_written_meanwhile_makes_it_stale(store: Store) -> None:
+    """A plan of the near memories is refused after another memory was written, as one of all memories is."""
+    fill(store, 50)
+    new = [candidate(random.Random(9), 1)]
+    plan = planned(nearest(store, new), new)
+    add(store, [candidate(random.Random(10), 2)])
+
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        commit_plan(store, plan)
+    with store.reader(SPACE) as reader:
+        assert reader.count(Kind.MEMORY) == 51
