@@ -307,6 +307,13 @@ def test_equal_statements_give_one_memory() -> None:
         ("the old commands were removed on purpose", True),
         ("no, we don't use mocks in the store tests.", True),
         ("We no longer support Python 3.10", True),
+        ("you're in a vm so you have no access to docker", True),
+        ("You can only reach the database on port 5433", True),
+        ("We are in Project: Juniper", True),
+        ("you are in a hurry, i see", False),
+        ("you can use the other one on the left", False),
+        ("we are in project planning", False),
+        ("you're in the container right now", False),
         ("that was removed on purpose", False),
         ("did you do that on purpose?", False),
         ("we don't use it", False),
@@ -322,6 +329,32 @@ def test_what_the_person_says_of_the_project_for_good(message: str, *, kept: boo
     said = message.removeprefix("no, ").rstrip(".")
     assert [fact.content.split(" (")[0] for fact in facts] == ([f"The user said: “{said}”"] if kept else [])
     assert of_type(Thread().user(message).agent("I see."), MemoryType.FACT) == []
+
+
+@pytest.mark.parametrize(
+    ("message", "kept"),
+    [("my github user is ada-l", True), ("My Linear handle is @ada", True), ("my github user is", False)],
+)
+def test_names_of_the_person_elsewhere(message: str, *, kept: bool) -> None:
+    """The person's name at a service they work with is a fact about them."""
+    facts = of_type(Thread().bash("ls", "a").user(message).bash("ls", "b"), MemoryType.FACT)
+    assert [fact.content for fact in facts] == ([f"The user said: “{message}” (2026-03-05)."] if kept else [])
+
+
+def test_an_answer_in_own_words_is_what_the_person_says() -> None:
+    """An answer to a question that is none of its options is read as the person's words; an option's text is not."""
+    options = [{"label": "Start Docker", "description": "we don't use podman in this project"}, {"label": "Skip"}]
+    asked = {"questions": [{"question": "Docker is not running. Shall I start it?", "options": options}]}
+
+    def facts(answer: str) -> list[str]:
+        result = f'User has answered your questions: "Docker is not running. Shall I start it?"="{answer}".'
+        thread = Thread().user("Run the slow tests of the api").call("AskUserQuestion", asked, result).bash("ls", "a")
+        return [one.content for one in of_type(thread, MemoryType.FACT)]
+
+    said = "you're in a vm so you have no access to docker"
+    assert facts(said) == [f"The user said: “{said}” (2026-03-05)."]
+    assert facts("we don't use podman in this project") == []
+    assert facts("Start Docker") == []
 
 
 @pytest.mark.parametrize("path", ["README", "docs/notes", "a.mdx", "a.org"])

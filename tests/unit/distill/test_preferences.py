@@ -200,6 +200,8 @@ def test_a_value_alone_is_a_wish_in_a_lasting_frame_or_beside_another(sentence: 
         ("use British spelling please", "Wants agents to always use British spelling"),
         ("No emojis please", "Wants agents never to use emojis"),
         ("please reply in German", "Wants agents to always reply in German"),
+        ("Given the privacy focus, it's better not to store any names in cookies", "The user wants: “{}”"),
+        ("Given the deadline, it's better to skip it", ""),
         ("From now on, every commit message must name its ticket", "The user wants: “{}”"),
         ("From now on: no more console.log in the services", "The user wants: “{}”"),
         ("As a rule, we squash before a merge", "The user wants: “{}”"),

@@ -26,6 +26,7 @@ from reverie.distill.extractive.sentences_and_specific_names import (
     one_line,
     specific_names,
 )
+from reverie.distill.extractive.trace import Utterance
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ __all__ = ["candidates", "quoted_wishes"]
 # The person about themselves in English: "I'm a backend engineer", "call me Sam".
 _ABOUT_ME = re.compile(
     r"^(?:(?i:hi|hello|hey)[,!\s]+)?(?:I'?m [A-Z][\w-]+|I am [A-Z][\w-]+|(?i:my name is \w+|call me \w+|i live in\b"
+    r"|my (?:github|gitlab|bitbucket|codeberg|slack|linear|jira|npm|pypi|docker hub) (?:user(?: ?name)?|handle|login"
+    r"|account|id) is \S+"
     r"|i work (?:on|at|as|for|with)\b|my (?:role|job|team|time ?zone|native language) is\b"
     r"|i(?:'?m| am) an? [\w -]*(?:developer|engineer|designer|manager|scientist|student|writer|teacher|analyst)\b))"
 )
@@ -50,7 +53,13 @@ _OF_PROJECT = re.compile(
     r"|they|is|are|was|did|if|when|looks?|seems?|maybe|perhaps)\b)"
     r"(?:\S.{8,160}\b(?:on purpose|deliberately|intentionally|by design)\b.{0,60}"
     r"|we (?:currently )?(?:do not|don't|no longer|never) (?:use|support|allow|ship) (?!it\b|this\b|that\b|them\b"
-    r"|these\b|those\b|any\w*$)\S.{3,120}))$",
+    r"|these\b|those\b|any\w*$)\S.{3,120})"
+    # Where the agent works: "you're in a VM so you have no access to docker"
+    r"|you(?:'re| are) (?:running |working )?(?:in|on|inside) (?:a|an|my|the) (?:\w+ ){0,2}(?:vm|virtual machine"
+    r"|container|dev ?container|sandbox|remote (?:machine|host|server)|raspberry pi|wsl|codespace)\b.*"
+    r"|you (?:can only|can|can't|cannot) (?:access|reach|connect to) (?!it\b|this\b|that\b|them\b|these\b|those\b)"
+    r"\S.{5,120} (?:on|at|through|via|under) (?:the )?(?:(?:port|host)\b|\S*[\d/`]).*"
+    r"|we(?:'re| are) in (?-i:[Pp]roject:? [A-Z]\w*(?: [A-Z]\w*)*))(?: \([^()]*\))?$",
     re.IGNORECASE,
 )
 # "Just so you know, the staging database is wiped every night": only with a word of what holds for good.
@@ -171,7 +180,7 @@ def _preferences(facts: ThreadFacts, at: str | None, mistakes: Iterable[Candidat
     machine has no network."
     """
     corrected = [mistake.content.split(":", 1)[0].lower() for mistake in mistakes]
-    for wish in preferences.standing_preferences(facts.requests, chat=not facts.trace.calls):
+    for wish in preferences.standing_preferences(_said_by_user(facts), chat=not facts.trace.calls):
         if not any(order in wish.said.lower() for order in corrected):
             text = wish.text if wish.text.endswith("”") else f"{wish.text}."
             yield build_candidate(MemoryType.PREFERENCE, text, wish.at or at, [wish.seq], about_user=True)
@@ -211,8 +220,14 @@ def _was_only_planned(seq: int, facts: ThreadFacts) -> bool:
     return is_planned and not any(commit.seq > seq for commit in facts.commits)
 
 
+def _said_by_user(facts: ThreadFacts) -> list[Utterance]:
+    """Return the person's messages, and the answers in their own words to questions that the agent asked by a tool."""
+    answers = [Utterance("user", one.answer, one.seq, one.at) for one in facts.answers if one.own_words]
+    return sorted([*facts.requests, *answers], key=lambda said: said.seq)
+
+
 def _about_user(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
-    for said in facts.requests:
+    for said in _said_by_user(facts):
         for sentence in own_sentences(said.text)[:3]:
             language = language_of(sentence)
             pattern = _ABOUT_ME if language is None or language.name == "en" else language.about_me
@@ -223,7 +238,7 @@ def _about_user(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
 
 def _of_project(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     """Yield what the person says of the project for good, newest first; nothing in a chat."""
-    for said in reversed(facts.requests) if facts.trace.calls else ():
+    for said in reversed(_said_by_user(facts)) if facts.trace.calls else ():
         for sentence in own_sentences(said.text):
             line = one_line(sentence).replace("\u2019", "'")
             language = language_of(line)
@@ -252,7 +267,7 @@ def _names_two(line: str) -> re.Match[str] | None:
 
 def _to_remember(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     """Yield what the person asked to remember, in their words; an order ("remember to ...") is a preference instead."""
-    for said in reversed(facts.requests):
+    for said in reversed(_said_by_user(facts)):
         for sentence in own_sentences(said.text):
             language = language_of(sentence)
             match = language.remember.search(one_line(sentence)) if language is not None else None

@@ -139,6 +139,9 @@ _RULE = re.compile(
     r"|policy) (?:here )?is (?:to|that|never"
     r"|always)\b|as a (?:general )?rule[,:]? (?:we|you|agents|don'?t|do not|never|always)\b"
     rf"|(?:please )+{_VERB}\b.+\bany\b.+\byou (?:notice|find|see|come across)\b)"
+    # "Given the privacy focus, it's better not to store any personal data in the browser"
+    r"|^(?:given|because of|due to) [^,:]{5,80}, (?:i think )?(?:it'?s|it is|it would be) better (?:not )?to "
+    rf"{_VERB} .*\bany \w"
     # "Whenever you change the schema, regenerate the client", "before every commit, run the linter"
     r"|^(?:whenever you|every time you|(?:before|after|for) (?:each|every|any)) [^,:]{3,80}, (?:please |always )*"
     rf"{_VERB} ",

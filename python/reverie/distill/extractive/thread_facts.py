@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reverie.distill.extractive import blocker_phrases, commands, cue_phrases, state_cues, todo_list
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import match_failures
@@ -88,12 +88,16 @@ class KeySentence:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
-    """A question that the agent asked through a tool, and the person's choice."""
+    """A question that the agent asked through a tool, and the person's choice or answer.
+
+    `own_words` is True where options were offered and the answer is none of them.
+    """
 
     question: str
     answer: str
     seq: int
     at: str | None
+    own_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,18 +349,27 @@ def _answers(calls: Sequence[ToolCall]) -> Iterator[AnsweredQuestion]:
     for call in calls:
         if call.tool != "AskUserQuestion" or not call.answered or call.failed:
             continue
-        for question in _questions(call):
+        for question, options in _questions(call):
             marker = f'"{question}"="'
             start = call.result.find(marker)
             if start >= 0:
                 rest = call.result[start + len(marker) :]
-                yield AnsweredQuestion(one_line(question), clip(rest.split('"', 1)[0], 200), call.result_seq, call.at)
+                answer = rest.split('"', 1)[0]
+                is_own = bool(options) and not any(option in answer or answer in option for option in options)
+                yield AnsweredQuestion(one_line(question), clip(answer, 200), call.result_seq, call.at, is_own)
 
 
-def _questions(call: ToolCall) -> list[str]:
+def _questions(call: ToolCall) -> list[tuple[str, list[str]]]:
+    """Return each question of a call with all words of its options."""
     asked = call.input.get("questions")
     return [
-        one["question"]
+        (one["question"], [*_option_texts(one.get("options"))])
         for one in (asked if isinstance(asked, list) else [])
         if isinstance(one, dict) and isinstance(one.get("question"), str)
     ]
+
+
+def _option_texts(options: Any) -> Iterator[str]:
+    for option in options if isinstance(options, list) else []:
+        texts = [option] if isinstance(option, str) else option.values() if isinstance(option, dict) else []
+        yield from (text for text in texts if isinstance(text, str) and text)
