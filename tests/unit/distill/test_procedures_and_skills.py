@@ -90,8 +90,8 @@ def test_a_failed_command_counts_for_nothing() -> None:
 def test_the_command_of_most_threads_is_the_projects() -> None:
     """A project's command is the one that passed in most threads, and is learnt only from a thread that ran it."""
     others = tuple(CommandUse("tests", "make test") for _ in range(3))
-    thread = runs("go test ./...", times=5)
-    assert learnt(thread) == ["To run the tests of this project: `go test ./...`."]
+    thread = runs("go test -race ./...", times=5)
+    assert learnt(thread) == ["To run the tests of this project: `go test -race ./...`."]
     assert learnt(thread, others) == []
     assert learnt(thread.bash("make test", "ok"), others) == ["To run the tests of this project: `make test`."]
 

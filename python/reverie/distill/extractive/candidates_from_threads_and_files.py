@@ -26,6 +26,7 @@ from reverie.distill.extractive.sentences_and_specific_names import (
     one_line,
     specific_names,
 )
+from reverie.distill.extractive.talk_without_rules import OF_FEELINGS, is_joke, is_reported, sincere_messages
 from reverie.distill.extractive.trace import Utterance
 from reverie.models import Candidate, MemoryType
 
@@ -221,9 +222,10 @@ def _was_only_planned(seq: int, facts: ThreadFacts) -> bool:
 
 
 def _said_by_user(facts: ThreadFacts) -> list[Utterance]:
-    """Return the person's messages, and the answers in their own words to questions that the agent asked by a tool."""
+    """Return what the person says in earnest: messages, and answers in their own words to questions asked by a tool."""
     answers = [Utterance("user", one.answer, one.seq, one.at) for one in facts.answers if one.own_words]
-    return sorted([*facts.requests, *answers], key=lambda said: said.seq)
+    said = sorted([*facts.requests, *answers], key=lambda one: one.seq)
+    return sincere_messages(said, chat=not facts.trace.calls)
 
 
 def _about_user(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
@@ -271,12 +273,12 @@ def _to_remember(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
         for sentence in own_sentences(said.text):
             language = language_of(sentence)
             match = language.remember.search(one_line(sentence)) if language is not None else None
-            if match is None or cue_phrases.is_question(sentence) or preferences.is_reported(sentence):
+            if match is None or cue_phrases.is_question(sentence) or is_reported(sentence) or is_joke(sentence):
                 continue
             what = (match.groupdict().get("later") or match["what"]).strip(" .!。！")
             if words_of(what) < _REMEMBER_WORDS_MIN or _NO_KNOWLEDGE.match(what):
                 continue
-            if not facts.trace.calls and preferences.OF_FEELINGS.search(what):
+            if not facts.trace.calls and OF_FEELINGS.search(what):
                 continue
             if preferences.preference_sentence(what) or len(what) > preferences.LONGEST:
                 continue

@@ -161,6 +161,9 @@ class Message(NamedTuple):
     explains: bool
 
 
+_POINTS = re.compile(r"\w+ (?:it|them|this|these|those)\b", re.IGNORECASE)
+
+
 def commit_title(subject: str) -> str:
     """Return a title made of a commit's subject, or "" for housekeeping and subjects that say too little."""
     prefix = _PREFIX.match(subject)
@@ -168,8 +171,9 @@ def commit_title(subject: str) -> str:
         return ""
     title = _PREFIX.sub("", one_line(subject)).rstrip(".")
     words = [word for word in title.split() if word.lower() not in FILLER]
-    if prefix is not None and prefix["scope"] and len(words) <= TITLE_WORDS_MIN:
-        title = f"{prefix['scope']}: {title}"  # "extract to dedicated package" does not say what
+    is_open = len(words) <= TITLE_WORDS_MIN or _POINTS.match(title) is not None
+    if prefix is not None and prefix["scope"] and is_open:
+        title = f"{prefix['scope']}: {title}"  # "extract to dedicated package" does not say what, nor "move it away"
     telling = words_of(" ".join(words)) >= TITLE_WORDS_MIN
     if not telling or _HOUSEKEEPING.search(title):
         return ""

@@ -13,7 +13,6 @@ from reverie.distill.extractive.commands import Purpose, is_wrapper_line
 from reverie.distill.extractive.detect_undone_or_failed_work import is_removed
 from reverie.distill.extractive.language_cues import language_of
 from reverie.distill.extractive.own_words import own_sentences
-from reverie.distill.extractive.preferences import ABOUT_WORK
 from reverie.distill.extractive.sentences_and_specific_names import (
     clip,
     one_line,
@@ -21,6 +20,7 @@ from reverie.distill.extractive.sentences_and_specific_names import (
     specific_names,
     word_count,
 )
+from reverie.distill.extractive.talk_without_rules import ABOUT_WORK, sincere_messages
 from reverie.distill.extractive.trace import Interrupted, ToolCall, Utterance
 from reverie.models import MemoryType
 
@@ -135,7 +135,10 @@ def corrections(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     A correction begins with a no ("no, use pnpm"), or is an order given right after the person stopped the agent. In a
     thread without tool calls, a chat, it must be about work: commits, tests, files.
     """
+    in_earnest = {said.seq for said in sincere_messages(facts.requests, chat=not facts.trace.calls)}
     for said, before in reversed([*_after_agent(facts)]):
+        if said.seq not in in_earnest:
+            continue
         stopped = isinstance(before, Interrupted) or (
             isinstance(before, ToolCall) and before.failed and _REFUSED.search(before.result) is not None
         )

@@ -51,7 +51,8 @@ _SIDE_BY_SIDE: Final = (
 _PLAIN: Final = frozenset({"tabs", "spaces"})  # no names: written small
 _NAME = r"`?[A-Za-z][\w.+#-]*`?"
 _LATIN: Final = re.compile(
-    rf"^(?:(?:no|nope|nein|non|please|bitte|por favor)[,.]? )?(?:only )?(?P<what>{_NAME}),? (?:and |und |y |et )?"
+    rf"^(?:(?:no|nope|nein|non|please|bitte|por favor)[,.]? )?(?:(?:we "
+    rf"|you should )?use )?(?:only )?(?P<what>{_NAME}),? (?:and |und |y |et )?"
     rf"(?P<no>not|never|nicht|no|pas) (?P<other>{_NAME})"
     r"(?P<scope>,? (?:for|in|with|on|für|bei|para|en|pour|dans) (?!now\b|this\b|that\b|these\b|it\b)[\w`/.-]+"
     r"(?: [\w`/.-]+){0,3})?(?:,? please)?[.!]*$",

@@ -29,6 +29,13 @@ _FOREIGN_LINE = re.compile(
     r"|\[[^\]]*\d[^\]]*\]|#+ |at \w+[.(]|File \")",
     re.IGNORECASE,
 )
+# A line of a program's output; those below it are output as well, up to a blank line.
+_OUTPUT_LINE = re.compile(
+    r"^\s*(?:(?i:(?:npm|pnpm|yarn|pip|cargo|bun) (?:warn(?:ing)?|err!|error|notice|info)\b"
+    r"|(?:error|warning|warn|info|hint|fatal|debug|notice|panic|remote|usage|exception|caused by)\b(?:\[[^\]]*\]"
+    r"|\([^)]*\))?: )|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]?[:\s]|[$%] \w|Traceback \(|(?:FAIL|PASS)\b"
+    r"|\[?\d{4}-\d\d-\d\d[T ]\d|\[\d\d:\d\d)"
+)
 # "Here is what the reviewer wrote:" and a reviewer's "Low severity" open what others said, up to the message's end.
 _SEVERITY = re.compile(r"^\W*(?:High|Medium|Low|Critical|Minor|Major) (?:severity|priority)\b", re.IGNORECASE)
 _OPENS_FOREIGN = re.compile(
@@ -84,7 +91,11 @@ def own_sentences(text: str) -> list[str]:
         return []
     plain = _cut(_FENCE.sub("\n", text), _tagged, "\n")
     kept: list[str] = []
+    is_output = False
     for line in plain.split("\n"):
+        is_output = bool(line.strip()) and (is_output or _OUTPUT_LINE.match(line) is not None)
+        if is_output:
+            continue
         if _opens_foreign(line):
             kept += [_cut(sentence, _quotes, "“…”") for sentence in sentences(line)[:-1]]
             break

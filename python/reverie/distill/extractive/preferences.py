@@ -14,7 +14,16 @@ from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
 from reverie.distill.extractive.named_alternatives import named_choice
 from reverie.distill.extractive.own_words import own_sentences
-from reverie.distill.extractive.sentences_and_specific_names import clip, one_line
+from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, one_line
+from reverie.distill.extractive.talk_without_rules import (
+    ABOUT_WORK,
+    OF_FEELINGS,
+    TO_AGENT,
+    is_joke,
+    is_reported,
+    names_given_up,
+    takes_back,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,11 +31,8 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.trace import Utterance
 
 __all__ = [
-    "ABOUT_WORK",
     "LONGEST",
-    "OF_FEELINGS",
     "StandingPreference",
-    "is_reported",
     "preference_sentence",
     "standing_preferences",
 ]
@@ -44,14 +50,15 @@ _OPENING = re.compile(
     r"[\s,.:;!\u2013\u2014-]*)+",
     re.IGNORECASE,
 )
+_FROM_NOW = r"(?:from now on|from here on|going forward|in future (?:sessions|threads|work)|in (?:the )?future)"
 # Where a wish begins inside a sentence: "Looks good, but never push to main" is split before "never".
 _CLAUSE = re.compile(
     r"(?:[,;:\u2013\u2014(]|\s-|\b(?:and|but|so)\b)\s+(?:and |but |so |also |please )*"
-    r"(?=(?:from now on|going forward|(?:please )?(?:always|never|do not ever|don'?t ever)\s"
+    rf"(?=(?:(?:let'?s|then) [^,;]+ {_FROM_NOW}$|from now on|going forward|(?:please )?(?:always|never|do not ever"
+    rf"|don'?t ever)\s"
     r"|(?:i|we) (?:always|never|usually|prefer|generally prefer|(?:really )?(?:hate|dislike|don'?t like))\s))",
     re.IGNORECASE,
 )
-_FROM_NOW = r"(?:from now on|from here on|going forward|in future (?:sessions|threads|work)|in (?:the )?future)"
 # Verbs of orders to an agent. Before anything else "always" and "never" are talk: "never too late".
 _VERB = (
     r"(?:add|answer|ask|assume|avoid|be (?:brief|careful|concise|explicit|honest|polite|strict)|build|bump|call"
@@ -64,7 +71,8 @@ _VERB = (
     r"|merge"
     r"|migrate|mix|mock|modify|move|name|omit|open|override|overwrite|pass|pin|place|prefer|prefix|print|propose"
     r"|publish"
-    r"|pull|push|put|quote|raise|read|rebase|refactor|refer|reformat|regenerate|release|remove|rename|replace|reply|report|respond"
+    r"|pull|push|put|quote|raise|read|rebase|refactor|refer|reformat|regenerate|release|remove|rename|replace|reply"
+    r"|report|respond"
     r"|restart|return|reuse|revert|review|rewrite|run|save|search|send|set|shed|show|sign|skip|sort|speak|split|squash"
     r"|stage|start|stick|store|suggest|summari[sz]e|swallow|tag|talk|tell|test|touch|translate|trust|type|update"
     r"|upgrade|use"
@@ -79,6 +87,7 @@ _WITHIN = "|".join(
         r"you (?:should|must) (?=always|never)",
         r"(?:please )?(?:make sure|be sure)(?: that you| you| to)? (?=always|never)",
         r"please (?:just )?",
+        rf"(?:let'?s|then) (?=.*\b{_FROM_NOW}$)",
     )
 )
 # Frames around a wish: "from now on please use tabs" gives "use tabs", and says that it is lasting.
@@ -122,7 +131,8 @@ _ENDING = re.compile(rf",?\s+(?:{_FROM_NOW}|every time|each time|at all times|al
 # "Run the linter before every commit", and "before every commit, run the linter", which is told in the same words.
 _OCCASION = r"(?:before|after) (?:each|every|any) (?:commit|push|merge|release|deploy(?:ment)?|pull request|pr)"
 _AT_OCCASION = re.compile(
-    rf"^(?:please |always )*(?:(?P<first>{_OCCASION})s?, (?:please |always )*(?P<do>{_VERB} [^,;:]+)"
+    rf"^(?:please |always )*(?:(?P<first>{_OCCASION})s?,? (?:please |always )*"
+    rf"(?P<do>(?!\w+ (?:fails?|failed|hangs?|breaks?|takes?|is|was|are)\b){_VERB} [^,;:]+)"
     rf"|(?P<what>{_VERB} [^,;:]+) (?P<last>{_OCCASION})s?)(?: please)?$",
     re.IGNORECASE,
 )
@@ -143,7 +153,10 @@ _RULE = re.compile(
     r"|^(?:given|because of|due to) [^,:]{5,80}, (?:i think )?(?:it'?s|it is|it would be) better (?:not )?to "
     rf"{_VERB} .*\bany \w"
     # "Whenever you change the schema, regenerate the client", "before every commit, run the linter"
-    r"|^(?:whenever you|every time you|(?:before|after|for) (?:each|every|any)) [^,:]{3,80}, (?:please |always )*"
+    r"|^(?:(?:whenever you|every time you) [^,:]{3,80}|(?:before|after|for) (?:each|every|any) (?:new )?(?:commit|push"
+    r"|merge|release|deploy\w*|pull request|pr|change|edit|session|task|feature|fix|bug ?fix|refactor\w*|migration"
+    r"|endpoint|route|component|module|dependency|test|file|function|class|package)s?(?: [^,:]{3,40})?)"
+    r", (?:please |always )*"
     rf"{_VERB} ",
     re.IGNORECASE,
 )
@@ -181,45 +194,6 @@ _STYLE = re.compile(
 _NOT_OTHER = re.compile(
     r"^(?:(?:we|you should) )?use (?P<what>[^\s,;]+(?: [^\s,;]+){0,3}),? (?:and )?(?:not"
     r"|never) (?P<other>[^\s,;]+(?: [^\s,;]+){0,3}?)(?P<scope>,? (?:for|in|with) [^,;]{3,40})?$",
-    re.IGNORECASE,
-)
-# Of an order that concerns what an agent says in a chat; there "never give up" and "always be yourself" are talk.
-_TO_AGENT = re.compile(
-    r"^(?:please )?(?:(?:always|never|don'?t|do not|stop) )*(?:ever )?(?:(?:answer|reply|respond|call me|address me"
-    r"|format|translate|explain|speak|summari[sz]e|cite|keep (?:your|the|answers?|replies)|ask me|quote|remind me)\b"
-    r"|(?:use|write|give me|show|include|avoid)\b(?=.*\b(?:answers?|repl(?:y|ies)|responses?|messages?|texts?"
-    r"|sentences?|paragraphs?|words?|summar\w+|explanations?|examples?|sources?|links?|citations?|quot\w+|references?"
-    r"|code|snippets?|tables?|lists?|bullets?|headings?|markdown|emojis?|formats?|units?|metric|celsius|fahrenheit"
-    r"|kilomet\w+|dates?|numbers?|decimals?|currency|euros?|dollars?|steps?|english|german|french|spanish|italian"
-    r"|portuguese|dutch|chinese|japanese|british|american|spelling|tone|jargon|style|language|formal\w*|informal"
-    r"|short|brief|concise|detail\w*|emails?|letters?|names?|pronouns?|titles?|latex|json|tabs?|spaces|indent\w*"
-    r"|quotes|semicolons?|imports?|types?|functions?|variables?|comments?|librar(?:y|ies)|python|rust|typescript)\b))"
-    r"|^(?:i|we)(?:'d| would)?(?: (?:really|generally|usually|always|strongly|much))? prefer .*\b(?:answers?|replies"
-    r"|reply|responses?"
-    r"|explanations?|summar\w+|format|units?|bullet|language|english|tone|detail\w*|sentences?|code|examples?)\b",
-    re.IGNORECASE,
-)
-OF_FEELINGS = re.compile(
-    r"\b(?:hearts?|souls?|love|dreams?|smil\w+|herz\w*|seele|liebe|lieb hab\w*|corazón|alma|amor|te quiero|te amo|cœur"
-    r"|coeur|âme|amour|t'aime)\b|[爱愛夢梦]|用心|支持你|朋友|笑顔|友達|好き",
-    re.IGNORECASE,
-)
-"""What people speak of with each other: "answer with your heart" is no order to an agent."""
-# Somebody else's words: "never talk with your mouth full, Grandma always said", "remember one thing, he told me: ...".
-_TOLD = r"told me|sagte|meinte|schrieb|gesagt|geschrieben|m'a (?:dit|écrit)|dijo|decía|escribió"
-_REPORTED = re.compile(
-    rf",\s*(?:(?!I\b)[\w'-]+ ){{0,4}}(?:said|says|sagt|dit|disait|dice|dicho|{_TOLD})\b[^,:]{{0,20}}$"
-    r"|^(?!I )(?:[\w'.-]+ ){1,5}(?:says?|said|writes?|wrote|reads?|states?|recommends?|sagt|schreibt|dice|dit)"
-    r"(?: that)?:"
-    rf"|,\s*(?:[\w'-]+ ){{0,4}}(?:{_TOLD})\b[^,:]{{0,20}}[,:]|m'a-t-(?:il|elle) (?:dit|écrit)"
-    r"|(?<!我)[说説][。！]?$|と(?:言|い)っ",
-    re.IGNORECASE,
-)
-# What nobody orders a friend to do: of commits, tests, branches and files.
-ABOUT_WORK = re.compile(
-    r"`|\b(?:commit\w*|push|pull requests?|prs?|branch(?:es)?|main|code|codebase|repo\w*|lint\w*|deploy\w*|changelog"
-    r"|semicolons?|mocks?"
-    r"|functions?|unit tests?|type hints?|docstrings?)\b|\w/\w|\w_\w|(?<!\S)--\w",
     re.IGNORECASE,
 )
 # Broken off, or markup: "always → exit with", "never use {name}".
@@ -267,27 +241,43 @@ class StandingPreference:
 def standing_preferences(requests: Iterable[Utterance], *, chat: bool = False) -> Iterator[StandingPreference]:
     """Yield the standing preferences in the person's own words, newest first, without repetitions.
 
-    `chat`: the messages are of a thread without tool calls.
+    Those that a later message takes back are left out. `chat`: the messages are of a thread without tool calls.
     """
     kept: list[tuple[set[str], bool]] = []
+    given_up: set[str] = set()
+    is_taken_back = False
     for said in reversed(list(requests)):
+        if is_taken_back:
+            is_taken_back = False
+            continue
         for sentence in own_sentences(said.text):
             text = preference_sentence(sentence, chat=chat)
             words = _core(text)
             denies = text.startswith(("Wants agents never", "Dislikes"))
-            if text and not any(denies is other and _same(words, before) for before, other in kept):
+            is_over = not text or _is_of_task(text, sentence, said.text) or any(_wants(text, name) for name in given_up)
+            if not is_over and not any(denies is other and _same(words, before) for before, other in kept):
                 kept.append((words, denies))
                 yield StandingPreference(text, said.seq, said.at, one_line(sentence))
+        is_taken_back = takes_back(said.text)
+        given_up |= names_given_up(said.text)
 
 
-def is_reported(sentence: str) -> bool:
-    """Return True for a sentence whose words are another person's by its own account: "..., he said"."""
-    return _REPORTED.search(sentence.rstrip(" .!").replace("\u2019", "'")) is not None
+def _is_of_task(text: str, sentence: str, message: str) -> bool:
+    """Return True for "use X, not Y" behind the order of a task, which it may be about alone."""
+    if not text.startswith("Wants agents to use ") or named_choice(sentence) is not None:
+        return False
+    return cue_phrases.opens_task(first_sentence(message)) and first_sentence(message) != sentence
+
+
+def _wants(text: str, name: str) -> bool:
+    """Return True if a preference is for a thing of this name."""
+    wanted = re.search(rf"\b(?:use|prefers|stick to|with) (?:the )?`?{re.escape(name)}\b", text, re.IGNORECASE)
+    return wanted is not None and not text.startswith("Wants agents never")
 
 
 def preference_sentence(sentence: str, *, chat: bool = False) -> str:
     """Rephrase `sentence` as a standing preference in the third person, or return the empty string."""
-    if len(sentence) > LONGEST or cue_phrases.is_question(sentence) or is_reported(sentence):
+    if len(sentence) > LONGEST or cue_phrases.is_question(sentence) or is_reported(sentence) or is_joke(sentence):
         return ""
     if chat and OF_FEELINGS.search(sentence):
         return ""
@@ -325,7 +315,7 @@ def _first_part(text: str) -> str:
     return text.split(". ", 1)[0] if len(text) > _SHOWN else text
 
 
-_IN_CHAT = (_TO_AGENT, _PREFER, _BARE, _STYLE)
+_IN_CHAT = (TO_AGENT, _PREFER, _BARE, _STYLE)
 
 
 def _told(clause: str, *, chat: bool) -> str:

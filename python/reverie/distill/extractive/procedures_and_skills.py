@@ -116,7 +116,9 @@ _RUNNER = re.compile(
     r"|node )?(?:\./)?(?:[\w.-]+/)*[\w.-]+\.(?:sh|py|mjs|js))\b"
 )
 # What any agent runs by itself in a project of the language: knowing it helps nobody.
-_OBVIOUS = re.compile(r"(?:go (?:build|vet) \./\.\.\.|cargo (?:build|check)(?: --(?:all|workspace|release))*|make)")
+_OBVIOUS = re.compile(
+    r"(?:go (?:build|vet|test) \./\.\.\.|cargo (?:build|check|test)(?: --(?:all|workspace|release))*|make)"
+)
 # A number in a description makes it one occasion: "Show issue 12".
 _ONE_CASE = re.compile(r"\d")
 # Characters; a longer command is a script.
