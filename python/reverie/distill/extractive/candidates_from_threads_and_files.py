@@ -65,8 +65,11 @@ _OF_PROJECT = re.compile(
 )
 # "Just so you know, the staging database is wiped every night": only with a word of what holds for good.
 _FOR_INFORMATION = re.compile(
-    r"^(?:just so you know|fyi|for your information|heads[- ]up)\b[,:]? *(?:that )?(?P<what>(?=[\w`])(?!(?:i|you|it"
+    r"^(?:just so you know|fyi|for your information|heads[- ]up|btw|by the way"
+    r"|note)\b[,:]? *(?:that )?(?P<what>(?=[\w`])(?!(?:i|you|it"
     r"|this|that|these|those|they|he|she|there|we(?!(?: never| always)\b))\b)"
+    r"(?!.*\bneeds? (?:an? |some |more )?(?:restart|review|fix\w*|look|change|update|rebase|bump|clean\w*|work|tests?"
+    r"|to be)\b)"
     r"(?=.*\b(?:always|never|(?:every|each) (?:night|day|week|hour|morning|commit|release|push)|nightly|weekly|daily"
     r"|only|must|needs?|requires?|lives? in|comes? from|runs? on|belongs? to|is called|(?:is|are) (?:read-only|wiped"
     r"|reset|generated|mirrored|deprecated|shared|managed|owned|pinned|vendored|frozen|reserved))\b)\S.{8,200})$",

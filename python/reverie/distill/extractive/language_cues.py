@@ -82,7 +82,7 @@ _LANGUAGES: Final = {
         r"|the record(?!,? i\b))[,:]? (?:that )?|note for (?:later|next time): )"
         r"(?P<what>.+)$",
         correction=r"^(?:no|nope|stop|wrong)\b[,.!:\s–—-]+(?:(?:please|we|you should|instead)[,\s]+)*"
-        r"(?P<what>(?:don'?t|do not|never|always|avoid|only|use|keep|leave|put|run|call|name|write|make sure|revert"
+        r"(?P<what>(?:don'?t|do not|never|always|avoid|only|use|keep|leave|put|run|call|name|write|make sure"
         r"|we use)\b.+)$",
         about_me=r"(?!)",
         not_held=r"^(?!.*\b(?:one (?:more )?thing|another|also|unrelated|separate\w*)\b).*(?:"
@@ -138,7 +138,9 @@ _LANGUAGES: Final = {
         wishes=rf"^(?:y |ah,? )?(?:por favor,? )?(?:(?:a partir de ahora|de ahora en adelante|en (?:el )?futuro"
         rf"|en adelante),? "
         rf"(?:por favor,? )?(?:siempre |nunca )?(?:{_ES_VERBS}\b|no\b)"
-        rf"|(?:siempre|nunca|jamás) (?:{_ES_VERBS}\b|\w+(?:es|as)\b|(?:usamos|utilizamos|escribimos|hacemos)\b"
+        rf"|(?:nunca|jamás) (?!(?:olvidas|pruebas|usas|ejecutas|escuchas|haces|pones|dices|lees|compruebas|miras)\b)"
+        r"\w+(?:es|as)\b"
+        rf"|(?:siempre|nunca|jamás) (?:{_ES_VERBS}\b|(?:usamos|utilizamos|escribimos|hacemos)\b"
         r"|(?:debemos|debes|hay que|se debe)\b)|(?:usa|usamos|utiliza|utilizamos) [^\s,]+(?: aquí)?,? (?:y )?no \S+$"
         rf"|{_ES_VERBS}\b[^.]*\b(?:siempre|nunca|jamás|cada vez|de ahora en adelante|a partir de ahora)\b"
         rf"|(?:usamos|utilizamos|escribimos|hacemos) (?:siempre|nunca)\b)",
@@ -185,8 +187,10 @@ _LANGUAGES: Final = {
     ),
     "zh": _language(
         "zh",
-        wishes=r"^(?!我(?:总是|每次|从来|一直|以后))[^?？]*(?:(?:以后|今后|从现在开始|从今以后|每次|始终|一律|总是|务必)"
-        r".*(?:要|请|用|不|别|先|写|跑|运行|执行|回答|提交|保持|使用)|(?:永远|绝对|千万|一定)(?:不要|别|不能|要)|(?:不要|别)再"
+        wishes=r"^(?!我(?:总是|每次|从来|一直|以后)|(?:我们的|所有)?(?:用户|客户|顾客|系统|程序|页面|接口|服务|老板|经理|同事)|[他她它]"
+        r"|你(?:总是|每次|老是))[^?？]*(?:(?:以后|今后|从现在开始|从今以后|每次|始终|一律|总是|务必)"
+        r".*(?:要|请|用|不|别|先|写|跑|运行|执行|回答|提交|保持|使用)|(?:永远|绝对|千万|一定)(?:不要|别|不能|要)"
+        r"|(?:不要|别)再"
         r"|^(?:请|我们)?(?:都)?用 ?[\w.-]+ ?[，,] ?(?:不是|而不是|不要用|不用|别用) ?[\w.-]+[。！!]?$)",
         not_wishes=r"今天|这次|现在先|暂时|刚才|失败|报错|出错|为什么|吗|以后再说",
         remember=r"^(?:请|你)?(?:记住|记一下|别忘了|不要忘记)[，,：:]?(?P<what>.{4,})$"
@@ -201,7 +205,7 @@ _LANGUAGES: Final = {
     ),
     "ja": _language(
         "ja",
-        wishes=r"^(?!(?:私|僕|俺)は)[^?？]*(?:今後|これから|次回から|毎回|必ず|常に|いつも|絶対に|決して|二度と).*"
+        wishes=r"^(?!(?:私|僕|俺|彼|彼女|ユーザー|お客様|顧客|システム|画面|ページ|ボタン|サーバー|アプリ|上司)(?:たち)?[はがに])[^?？]*(?:今後|これから|次回から|毎回|必ず|常に|いつも|絶対に|決して|二度と).*"
         r"(?:ください|下さい|こと|しないで|してほしい|お願いします|ように|使って|しないように)[。！!]?$"
         r"|^[\w.-]+ ?(?:ではなく|じゃなく)て?、? ?[\w.-]+ ?を使(?:って(?:ください|下さい|ね)?|うこと)[。！!]?$",
         not_wishes=r"今日|今回|とりあえず|失敗|なぜ|どうして|ですか|ますか",

@@ -49,7 +49,7 @@ _ADVICE_WORDS_MIN: Final = 3
 _POINTING = re.compile(
     r"\b(?:this(?! (?:repo|repository|project|codebase|team|package)\b)|that|these|those|it|them|here"
     r"|the (?:other|first|second|last|latter|former|same|above|old|new) (?:one"
-    r"|way|version)?)\b",
+    r"|way|version)?)\b|^(?:use|keep|call|run|put|leave) (?:the|your|my) \w+[.!]?$",
     re.IGNORECASE,
 )
 # The client's text where the person stopped or refused a tool call.

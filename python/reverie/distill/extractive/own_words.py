@@ -47,6 +47,65 @@ _OPENS_FOREIGN = re.compile(
     re.IGNORECASE,
 )
 _OPENS_FOREIGN_CJK = re.compile(r"(?:说|写道|如下|内容|以下)[：:]$|(?:次の|以下の).*[：:。]$")
+# A letter, to its end: "Dear Mr Smith, please always lock the gate."
+_LETTER = re.compile(
+    r"^\s*(?:Dear|Sehr geehrte[rs]?|Liebe[rs]?|Estimad[oa]s?|Querid[oa]s?|Chère?|Hi all|Hello (?:all"
+    r"|team))\b[^.!?]{0,40}[,:]"
+)
+# Several people who speak in turn, each behind their name; a label of the person's own is no name.
+_SPEAKER = re.compile(r"^\s*(?P<who>[A-Z][\w.-]{1,20}): +\S", re.MULTILINE)
+_LABELS: Final = frozenset(
+    [
+        "Task",
+        "Goal",
+        "Rule",
+        "Rules",
+        "Note",
+        "Notes",
+        "Context",
+        "Step",
+        "Steps",
+        "Todo",
+        "TODO",
+        "Input",
+        "Output",
+        "Expected",
+        "Actual",
+        "Constraints",
+        "Style",
+        "Problem",
+        "Fix",
+        "Solution",
+        "Important",
+        "Also",
+        "Question",
+        "Answer",
+        "Bug",
+        "Issue",
+        "Example",
+        "Reminder",
+        "Wichtig",
+        "Aufgabe",
+        "Regel",
+        "FYI",
+        "PS",
+        "Update",
+        "Format",
+        "Tests",
+        "Test",
+        "Docs",
+        "Code",
+        "Project",
+        "Q",
+        "A",
+        "Title",
+        "Summary",
+        "Description",
+        "Background",
+        "Requirements",
+    ]
+)
+_SPEAKERS_MIN: Final = 2
 _HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)
 _BULLET = re.compile(r"^[^\S\n]*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
 # What the engine itself writes: recalled text that comes back in a message is not said again.
@@ -92,7 +151,12 @@ def own_sentences(text: str) -> list[str]:
     plain = _cut(_FENCE.sub("\n", text), _tagged, "\n")
     kept: list[str] = []
     is_output = False
+    speakers = {found["who"] for found in _SPEAKER.finditer(plain)} - _LABELS
     for line in plain.split("\n"):
+        if _LETTER.match(line):
+            break
+        if len(speakers) >= _SPEAKERS_MIN and _SPEAKER.match(line):
+            continue
         is_output = bool(line.strip()) and (is_output or _OUTPUT_LINE.match(line) is not None)
         if is_output:
             continue

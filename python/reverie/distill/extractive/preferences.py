@@ -19,8 +19,11 @@ from reverie.distill.extractive.talk_without_rules import (
     ABOUT_WORK,
     OF_FEELINGS,
     TO_AGENT,
+    asks_for_text,
+    is_for_a_while,
     is_joke,
     is_reported,
+    is_shown_by_program,
     names_given_up,
     takes_back,
 )
@@ -214,7 +217,8 @@ _PASSING = re.compile(
 # Names nothing by itself: "always do that", "prefer the second option".
 _POINTING = re.compile(
     r"^(?:(?:to )?(?:do|use|keep|have|go with|take|make|see|be|say) )?(?:that|this|it|these|those|them|so|the (?:first"
-    r"|second|third|last|latter|former|other|new|old) (?:one|option|approach|way)?|(?:option|approach) \w+|[a-d\d]\))"
+    r"|second|third|last|latter|former|other|new|old) (?:one|option|approach|way)?"
+    r"|the \w+ (?:one|option|approach|way|version)|(?:option|approach) \w+|[a-d\d]\))"
     r"(?:\W|$)",
     re.IGNORECASE,
 )
@@ -254,7 +258,8 @@ def standing_preferences(requests: Iterable[Utterance], *, chat: bool = False) -
             text = preference_sentence(sentence, chat=chat)
             words = _core(text)
             denies = text.startswith(("Wants agents never", "Dislikes"))
-            is_over = not text or _is_of_task(text, sentence, said.text) or any(_wants(text, name) for name in given_up)
+            is_over = not text or _is_of_task(text, sentence, said.text, chat=chat)
+            is_over = is_over or any(_wants(text, name) for name in given_up)
             if not is_over and not any(denies is other and _same(words, before) for before, other in kept):
                 kept.append((words, denies))
                 yield StandingPreference(text, said.seq, said.at, one_line(sentence))
@@ -262,8 +267,13 @@ def standing_preferences(requests: Iterable[Utterance], *, chat: bool = False) -
         given_up |= names_given_up(said.text)
 
 
-def _is_of_task(text: str, sentence: str, message: str) -> bool:
-    """Return True for "use X, not Y" behind the order of a task, which it may be about alone."""
+def _is_of_task(text: str, sentence: str, message: str, *, chat: bool) -> bool:
+    """Return True for a wish behind the order of a task that it may be about alone.
+
+    So is "use X, not Y", and in a chat each wish beside something to be written, but one "from now on".
+    """
+    if chat and asks_for_text(first_sentence(message)) and not re.search(_FROM_NOW, sentence, re.IGNORECASE):
+        return True
     if not text.startswith("Wants agents to use ") or named_choice(sentence) is not None:
         return False
     return cue_phrases.opens_task(first_sentence(message)) and first_sentence(message) != sentence
@@ -299,6 +309,8 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
     if not chat and _FROM_NOW_ON.match(rule) and not (_PASSING.search(rule) or _BROKEN.search(rule)):
         return f"The user wants: “{rule}”"
     clauses = _CLAUSE.split(line)
+    if len(clauses) > 1 and (is_for_a_while(clauses[0]) or asks_for_text(clauses[0])):
+        return ""
     for clause in (line, *clauses[1:], one_line(sentence)):  # whole for "no emojis"
         text = _told(clause.strip(" .!;,)"), chat=chat)
         if text and text.count("`") % 2 == 0 and text.count("(") == text.count(")"):
@@ -372,7 +384,7 @@ def _ordered(text: str, *, lasting: bool) -> str:
         if match:
             what = _PLEASE.sub("", match["what"])
             what = what[0].lower() + what[1:] if what[1:2].islower() else what
-            pointing = _POINTING.match(what) or _POINTED_AT.match(what)
+            pointing = _POINTING.match(what) or _POINTED_AT.match(what) or is_shown_by_program(what)
             refused = len(what) < _SHORTEST or not (_IS_ORDER.match(what) or pattern is _STOP) or pointing
             return "" if refused else f"Wants agents {words} {what}"
     return ""

@@ -17,9 +17,12 @@ __all__ = [
     "ABOUT_WORK",
     "OF_FEELINGS",
     "TO_AGENT",
+    "asks_for_text",
+    "is_for_a_while",
     "is_ironic",
     "is_joke",
     "is_reported",
+    "is_shown_by_program",
     "names_given_up",
     "sincere_messages",
     "takes_back",
@@ -39,6 +42,8 @@ _REPORTED = re.compile(
     r"|^(?!I )(?:[\w'.-]+ ){1,5}(?:says?|said|writes?|wrote|reads?|states?|recommends?|sagt|schreibt|dice|dit)"
     r"(?: that)?:"
     rf"|,\s*(?:[\w'-]+ ){{0,4}}(?:{_TOLD})\b[^,:]{{0,20}}[,:]|m'a-t-(?:il|elle) (?:dit|écrit)"
+    r"|\bas (?:the saying goes|they say|people say)\b|\bthe (?:old )?saying\b|^rule of thumb\b|\bwie man so sagt\b"
+    r"|\bcomo dice el refrán\b|\bcomme on dit\b|常言道|俗话说"
     r"|(?<!我)[说説][。！]?$|と(?:言|い)っ",
     re.IGNORECASE,
 )
@@ -112,6 +117,41 @@ _GIVES_UP: Final = re.compile(
     r" (?:the )?`?(?P<name>[\w][\w.+-]*\w)",
     re.IGNORECASE,
 )
+
+
+# Over with its time: "until the release is out, never touch main", "for this session, always ask".
+_FOR_A_WHILE: Final = re.compile(
+    r"^(?:until|while|as long as|during|tonight|today|this (?:week|month|sprint)|for (?:this|now|today))\b",
+    re.IGNORECASE,
+)
+# What is to be written says it, not the person: "write the prompt of our bot: it is polite, never mentions prices". A
+# file of instructions for agents is written for them.
+_WRITES: Final = re.compile(
+    r"^(?!.*\b(?:CLAUDE|AGENTS|GEMINI|MEMORY|CONTRIBUTING)\.md\b)(?:please |can you |now )*(?:write|draft|compose"
+    r"|document|describe|create|build|implement|design|generate|translate|rewrite|summari[sz]e|help me write)\b",
+    re.IGNORECASE,
+)
+# Of what a program shows, unless it is the agent that shows it.
+_SHOWS: Final = re.compile(
+    r"^(?:show|display|hide|render)\b(?! (?:me\b|us\b|(?:the |a |your )?(?:diffs?|output|commands?|plan|errors?|logs?"
+    r"|changes|results?|steps?|sources?|work|reasoning|code|answers?)\b))",
+    re.IGNORECASE,
+)
+
+
+def is_for_a_while(clause: str) -> bool:
+    """Return True for a condition that ends: a rule behind it holds until then."""
+    return _FOR_A_WHILE.match(clause) is not None
+
+
+def asks_for_text(clause: str) -> bool:
+    """Return True for a request to write or build something, whose properties may follow; not for a file of rules."""
+    return _WRITES.match(clause) is not None
+
+
+def is_shown_by_program(order: str) -> bool:
+    """Return True for an order to show or hide something that is rather a program's than an agent's."""
+    return _SHOWS.match(order) is not None
 
 
 def is_joke(sentence: str) -> bool:
