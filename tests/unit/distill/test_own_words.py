@@ -100,6 +100,10 @@ def test_the_persons_own_words_beside_a_paste_are_theirs() -> None:
             "The user said: “the staging database is wiped every night” (2026-03-05).",
         ),
         (
+            "btw the api uses port 7000 in dev",
+            "The user said: “the api uses port 7000 in dev” (2026-03-05).",
+        ),
+        (
             "FYI: releases need a signed tag",
             "The user said: “releases need a signed tag” (2026-03-05).",
         ),
@@ -152,6 +156,7 @@ def test_what_a_person_tells_for_later_is_kept(message: str, content: str) -> No
         "use the first one, not the second one",
         "This always fails in the pipeline of the release",
         "FYI the build is red",
+        "btw the api needs a restart",
         "Heads up: I pushed to main",
         "fyi the tests only fail on my machine",
         "Just so you know, the deploy needs an approval today",

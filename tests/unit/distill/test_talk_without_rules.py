@@ -135,6 +135,38 @@ def test_what_a_task_asks_for_is_no_wish(message: str) -> None:
     assert learnt(message) == []
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "looks good, but always show the currency",
+        "write the system prompt for our bot: it should be polite, always answer in French",
+        "while I'm away, always commit every step",
+        "until the release is out, never touch main",
+        "For this session, always ask before editing",
+        "as the saying goes, never change a running system",
+        "Dear Mr Smith, please always keep the gate locked. Never leave it open.",
+        "Anna: always use the staging key\nBen: no, never use staging\nwhich one is it?",
+        "I prefer the blue one",
+        "no, use the helper",
+        "nope, revert everything in api/",
+        "Siempre olvidas los tipos",
+        "客户总是要发票",
+        "我们的用户每次登录都要输入密码",
+        "ユーザーは毎回パスワードを入力するようにしてください",
+    ],
+)
+def test_words_about_others_or_for_a_while_are_no_wish(message: str) -> None:
+    """What a program shows, what a text says, sayings, letters, other speakers, and rules with an end give nothing."""
+    assert learnt(message) == []
+
+
+def test_a_letter_asked_for_in_a_chat_gives_nothing_and_a_file_of_rules_does() -> None:
+    """Properties of a text are no wishes; what is to stand in the agents' own file is one."""
+    letter = "Write an email to my landlord. Never mention the broken window. Always be polite."
+    assert learnt(letter, tools=False) == []
+    assert learnt("Write into CLAUDE.md: always run make lint") == ["Wants agents to always run make lint."]
+
+
 def test_a_choice_without_a_task_is_a_wish() -> None:
     """The same words alone, or about a tool, are a wish."""
     assert learnt("Use bigint ids, not uuid.") == ["Wants agents to use bigint ids, not uuid."]

@@ -71,7 +71,8 @@ _FOR_INFORMATION = re.compile(
     r"(?!.*\bneeds? (?:an? |some |more )?(?:restart|review|fix\w*|look|change|update|rebase|bump|clean\w*|work|tests?"
     r"|to be)\b)"
     r"(?=.*\b(?:always|never|(?:every|each) (?:night|day|week|hour|morning|commit|release|push)|nightly|weekly|daily"
-    r"|only|must|needs?|requires?|lives? in|comes? from|runs? on|belongs? to|is called|(?:is|are) (?:read-only|wiped"
+    r"|only|must|needs?|requires?|lives? in|comes? from|runs? on|uses? port|listens? on|belongs? to|is called|(?:is"
+    r"|are) (?:read-only|wiped"
     r"|reset|generated|mirrored|deprecated|shared|managed|owned|pinned|vendored|frozen|reserved))\b)\S.{8,200})$",
     re.IGNORECASE,
 )
