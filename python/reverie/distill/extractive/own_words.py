@@ -54,57 +54,13 @@ _LETTER = re.compile(
 )
 # Several people who speak in turn, each behind their name; a label of the person's own is no name.
 _SPEAKER = re.compile(r"^\s*(?P<who>[A-Z][\w.-]{1,20}): +\S", re.MULTILINE)
-_LABELS: Final = frozenset(
-    [
-        "Task",
-        "Goal",
-        "Rule",
-        "Rules",
-        "Note",
-        "Notes",
-        "Context",
-        "Step",
-        "Steps",
-        "Todo",
-        "TODO",
-        "Input",
-        "Output",
-        "Expected",
-        "Actual",
-        "Constraints",
-        "Style",
-        "Problem",
-        "Fix",
-        "Solution",
-        "Important",
-        "Also",
-        "Question",
-        "Answer",
-        "Bug",
-        "Issue",
-        "Example",
-        "Reminder",
-        "Wichtig",
-        "Aufgabe",
-        "Regel",
-        "FYI",
-        "PS",
-        "Update",
-        "Format",
-        "Tests",
-        "Test",
-        "Docs",
-        "Code",
-        "Project",
-        "Q",
-        "A",
-        "Title",
-        "Summary",
-        "Description",
-        "Background",
-        "Requirements",
-    ]
+_LABELS_TEXT: Final = (
+    "Task Goal Rule Rules Note Notes Context Step Steps Todo Input Output Expected Actual Constraints "
+    "Style Problem Fix Solution Important Also Question Answer Bug Issue Example Reminder Wichtig Aufgabe "
+    "Regel FYI PS Update Format Tests Test Docs Code Project Q A Title Summary Description Background "
+    "Requirements"
 )
+_LABELS: Final = frozenset(_LABELS_TEXT.split())
 _SPEAKERS_MIN: Final = 2
 _HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)
 _BULLET = re.compile(r"^[^\S\n]*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
