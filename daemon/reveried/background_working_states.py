@@ -124,7 +124,7 @@ class BackgroundState:
             task.add_done_callback(lambda _: self._tasks.pop(key, None))
 
     async def wait_idle(self) -> None:
-        """Wait until no work is left."""
+        """Wait until no working state is being computed."""
         while self._tasks:
             await asyncio.wait(tuple(self._tasks.values()))
 

@@ -83,14 +83,14 @@ class SessionTexts:
         self._timers[key] = loop.call_later(_AFTER_TURN_S, self.make, services, space, thread)
 
     def remove(self, space: str, thread: str) -> None:
-        """Remove the parts of a thread that was deleted; those that are being made will not be kept."""
+        """Remove the parts of a thread that was deleted; those that are being made are dropped."""
         self._ready.pop((space, thread), None)
         self._making.pop((space, thread), None)
         if (timer := self._timers.pop((space, thread), None)) is not None:
             timer.cancel()
 
     def clear(self, space: str) -> None:
-        """Remove the parts of all threads of a space after a purge; those that are being made will not be kept."""
+        """Remove the parts of all threads of a space after a purge; those that are being made are dropped."""
         for parts in (self._ready, self._making):
             for key in [key for key in parts if key[0] == space]:
                 del parts[key]

@@ -254,7 +254,7 @@ class Scheduler:
             self._timer.add_job(self._wake_up, "date", run_date=min(upcoming), id="next", replace_existing=True)
 
     async def _wake_up(self) -> None:
-        """Run what is due, and set the timer again if it has fired."""
+        """Run the due schedules, and set the timer again if it has fired."""
         self.tick()
         if self._timer is not None and self._timer.get_job("next") is None:
             self._set_timer()

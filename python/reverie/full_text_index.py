@@ -1,4 +1,4 @@
-"""Full-text search: BM25 ranking over saved segments and what is in memory, with the score of each query term."""
+"""Full-text search: BM25 ranking over saved segments and unsaved messages, with the score of each query term."""
 
 from __future__ import annotations
 

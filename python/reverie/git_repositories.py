@@ -111,7 +111,7 @@ def main_folder(path: str) -> str | None:
 
 
 def is_shared_folder(path: str) -> bool:
-    """Return True for a home folder and folders above one: what is in it are many projects, and not one.
+    """Return True for a home folder and folders above one: it contains many projects, and is not one.
 
     Example: `/home/ann` may be a repository of dotfiles, and `/home/ann/harbour` is still no part of it.
     """

@@ -283,7 +283,7 @@ async def _stop(hook: _Hook) -> str:
 
 
 async def _pre_compact(hook: _Hook) -> str:
-    """Make the texts for what comes after the compaction; for the summary itself, ask for what must not be lost."""
+    """Precompute the texts for after the compaction; return a request for the content that the summary must keep."""
     hook.shown.compacting = True
     hook.shown.parts.clear()
     await _in_time(hook, _background(hook, _make_now(hook)))
@@ -291,13 +291,13 @@ async def _pre_compact(hook: _Hook) -> str:
 
 
 async def _make_now(hook: _Hook) -> None:
-    """Import what is new in the transcript, and make the thread's texts from it."""
+    """Import the new lines of the transcript, and make the texts of the thread for the next hooks."""
     await hook.services.follower.catch_up(hook.services, hook.key)
     await hook.services.texts.make(hook.services, hook.space, hook.thread)
 
 
 async def _post_compact(hook: _Hook) -> str:
-    """Have the transcript read, so that the client's own summary of the compaction is stored."""
+    """Import the transcript, which stores the client's own summary of the compaction."""
     await _ensure_begun(hook)
     hook.services.follower.look(hook.key)
     return ""

@@ -204,7 +204,7 @@ async def _move(
 
 
 async def _checkout(text: str) -> Checkout | None:
-    """Return what is checked out at an absolute path, or None for a name. Raises ValidationError for a relative one."""
+    """Return the git checkout at an absolute path, or None for a name. Raises ValidationError for a relative one."""
     if text.startswith("/"):
         return await asyncio.to_thread(partial(locate, text))
     if text.startswith((".", "~")) or "/" in text:

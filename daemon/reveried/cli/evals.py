@@ -254,7 +254,7 @@ def _continuity_json(report: "Report") -> dict[str, Any]:
 
 
 def _mean_json(mean: "Mean | None") -> dict[str, float | None] | None:
-    """Return a mean as JSON values, rounded to what is significant."""
+    """Return a mean as JSON values, rounded to its significant digits."""
     if mean is None:
         return None
     return {"percent": round(mean.percent, 2), "error": None if mean.error is None else round(mean.error, 2)}

@@ -31,7 +31,7 @@ Outcome = Literal["added", "known", "kept", "ignored", "failed"]
 
 
 class FileOutcome(msgspec.Struct, rename="camel"):
-    """The outcome of one file, as --json prints it: `known` if the document is equal, `kept` if it has another text."""
+    """JSON of one imported file: `known` if its document had the same text, `kept` if the document has another text."""
 
     file: str
     document: str
@@ -41,7 +41,7 @@ class FileOutcome(msgspec.Struct, rename="camel"):
 
 
 class MemoryReport(msgspec.Struct, rename="camel"):
-    """Results of one import, as --json prints them."""
+    """JSON of one import: the outcome of each file, and the number of documents added."""
 
     files: list[FileOutcome]
     added: int

@@ -38,7 +38,7 @@ PROBLEMS_SHOWN = 20  # unreadable lines that are listed; --json lists all
 
 
 class ImportReport(msgspec.Struct, rename="camel"):
-    """Results of one import run, as --json prints them; `learnt` counts consolidation decisions by action.
+    """JSON of one import run: its files and totals; `learnt` counts consolidation decisions by action.
 
     `forgotten` is the number of files that were left out, as a person deleted the threads of their sessions;
     `unlearnt` is that of the threads from which no memories could be extracted.
@@ -238,7 +238,7 @@ def print_reports(reports: list[FileReport]) -> None:
 
 
 def _print_interrupted(reports: list[FileReport], files: int, *, json: bool) -> None:
-    """Print to standard error what is stored after Ctrl-C, and how to go on."""
+    """Print to standard error how many files and lines are stored after Ctrl-C, and how to continue."""
     added = sum(report.added for report in reports)
     if json:
         print_json(_import_report(reports))

@@ -69,7 +69,7 @@ _NOTHING = "Nothing waits for a decision."
 
 
 def _decide(client: "Client", candidate: wire.Candidate) -> bool:
-    """Ask about one candidate and do what is answered; return False to end."""
+    """Ask the person about one candidate and apply the answer; return False to end the review."""
     while True:
         answer = str(typer.prompt(_ASK, default="s", show_default=False)).strip().casefold()[:1]
         if answer not in {"a", "r", "s", "q"}:

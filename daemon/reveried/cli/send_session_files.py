@@ -31,7 +31,7 @@ _PIECE_BYTES = find_and_read_transcript_files.CHUNK_BYTES
 
 
 class FileReport(msgspec.Struct, rename="camel"):
-    """Result of importing one file. `error` says why it stopped early, if it did; what was added before stays.
+    """Result of importing one file. `error` says why it stopped early, if it did; lines added before that stay.
 
     `forgotten`: a person deleted the thread of this session, so the file was left out.
     """

@@ -46,7 +46,7 @@ def show(
 
 
 def _kind(what: str) -> Callable[["Client", str, str | None, bool], None]:
-    """Return the function that shows what has this id, chosen by the id's prefix or form."""
+    """Return the function that prints the object with this id, chosen by the id's prefix or form."""
     by_prefix = {"thr": _thread, "mem": _memory, "dream": _dream, "cnf": _conflict}
     if "." in what or "/" in what:
         return _document

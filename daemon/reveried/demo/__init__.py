@@ -1,4 +1,4 @@
-"""The demo: imports one session into a temporary daemon, distills it, and prints what is left and what was learnt."""
+"""The demo: imports one session into a temporary daemon, distills it, and prints its context and memories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps of the demo: select a session, start a temporary daemon, import, distill, and ask for what is left."""
+"""Steps of the demo: select a session, start a temporary daemon, import, distill, and read its context."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TemporaryDaemon:
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """Answers of the daemon that the demo shows: the thread before, its context after, and what was learnt.
+    """Answers of the daemon that the demo shows: the thread before, its context after, and the learnt memories.
 
     `measured` is the share of the needed names that contexts of that size have, at the session's compactions or at its
     middle; None for a session that is too short to be measured.
@@ -159,7 +159,7 @@ def import_sessions(client: Client, files: list[Path], *, quiet: bool = False) -
 
 
 def distill_threads(client: Client, reports: list[FileReport], thread: wire.Thread, selection: Selection) -> DemoResult:
-    """Distill each imported thread, `thread` last; return what is left of it and what was learnt from all."""
+    """Distill each imported thread, `thread` last; return its context and the memories learnt from all."""
     others = {report.thread for report in reports if report.thread is not None} - {thread.id}
     for other in sorted(others):
         if client.thread(other).message_count:

@@ -132,7 +132,7 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def close(self) -> None:
-        """Close the connection after what is buffered has been sent, within the write deadline."""
+        """Close the connection after its buffered bytes have been sent, within the write deadline."""
         self._transport.close()
         self._limit_close()
 
@@ -326,7 +326,7 @@ class Connection(asyncio.Protocol):
         self.close()
 
     def _limit_close(self) -> None:
-        """Abort the connection if the peer does not read what is buffered within `write_s`."""
+        """Abort the connection if the peer does not read the buffered bytes within `write_s`."""
         self._cancel_write_timer()
         self._write_timer = self._loop.call_later(self._limits.write_s, self._abort)
 

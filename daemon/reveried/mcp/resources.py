@@ -195,7 +195,7 @@ class Watch:
         self._stamps: dict[str, Any] = {}  # what a resource of the thread was then
 
     def begin(self, reader: Reader, thread: str) -> None:
-        """Note what is there now, so that only later changes are notified."""
+        """Store the present versions of the resources, so that only later changes are notified."""
         self._after = reader.last_seq(Kind.EVENT)
         if self.lists:
             self._paths = {document.path for _, document in reader.records(DocumentRecord)}

@@ -47,7 +47,7 @@ class ModelTransport(Protocol):
 
 
 def request_tokens(request: ModelRequest) -> int:
-    """Return the tokens of a request's texts, in o200k_base; what a provider adds around them is left out."""
+    """Return the tokens of a request's texts, in o200k_base; tokens that a provider adds do not count."""
     tools = token_counter.count(msgspec.json.encode(request.tools).decode()) if request.tools else 0
     return (
         token_counter.count(request.system)

@@ -79,6 +79,6 @@ async def settlements() -> AsyncIterator[Settlements]:
 
 
 def write_settlements(writer: Writer, settled: Sequence[tuple[Any, Any]]) -> None:
-    """Write the use of ended requests into the ledger; what is settled already is left as it is."""
+    """Write the token use of ended requests into the ledger; settled requests are not changed."""
     for call, used in settled:
         settle(writer, call, used)

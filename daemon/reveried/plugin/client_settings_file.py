@@ -86,7 +86,7 @@ def diff(path: Path | None, before: str | None, after: str | None) -> str:
 
 
 def noted(notes: Path, name: str, text: str) -> dict[str, str | None] | None:
-    """Return what was noted under a name at the installation, None where the settings were changed since."""
+    """Return the noted settings from before an installation, None if `text` is not what it wrote."""
     found = _notes(notes).get(name)
     return found if found is not None and found["after"] == _sha256(text) else None
 
@@ -106,7 +106,7 @@ def note(notes: Path, name: str, before: str | None, after: str, *, first: str |
 
 
 def forget(notes: Path, name: str) -> None:
-    """Remove what was noted under a name."""
+    """Remove the note of an installation."""
     found = _notes(notes)
     if found.pop(name, None) is not None:
         files.write_atomic(notes, json.dumps(found, indent=2).encode(), mode=0o600)

@@ -31,7 +31,7 @@ WARN_S: Final = 10.0  # between two lines of the log about too many connections
 
 
 class Handler(Protocol):
-    """Decides about requests: which are refused, which are read whole, and what is answered or passed on for those."""
+    """Policy of a proxy: the requests to refuse, those to read whole, and their responses or changed bodies."""
 
     upstream: Upstream
 
@@ -156,7 +156,7 @@ class ClientConnection(asyncio.Protocol):
             self._head.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        """Decide from the head alone what becomes of the request."""
+        """Refuse the request, read its whole body, or stream it to the provider; decided from its head alone."""
         self._cancel_deadline()
         if self._parser.should_upgrade() or self._transport.is_closing():
             return

@@ -206,7 +206,7 @@ def _event(message: Any) -> bytes:
 
 
 def _listen(call: Call, client: Client, request: Request) -> Stream:
-    """Return the event stream of a subscription: an acknowledgement, then each change of what was subscribed to."""
+    """Return the event stream of a subscription: an acknowledgement, then each change of the subscribed resources."""
     asked = request.params.get("notifications", {})
     if not isinstance(asked, dict):
         raise RpcError(protocol.INVALID_PARAMS, "`notifications` says what is wanted")

@@ -147,7 +147,7 @@ async def entries(call: Call) -> Reply:
 
 
 async def rewind(call: Call) -> Reply:
-    """Take the thread back to an earlier entry; what came later leaves the main line, and undo brings it back."""
+    """Rewind the thread to an earlier entry; later entries leave the main line, and undo brings them back."""
     return Reply(
         await actions.rewind(
             call.services,

@@ -80,7 +80,7 @@ class Baselines:
         return list(self._unsaved.values()), set(self._removed)
 
     def mark_saved(self, baselines: Iterable[Baseline], removed: Iterable[str]) -> None:
-        """Note that the store has these; what has changed since the call of `unsaved` stays unsaved."""
+        """Mark these baselines as saved; those that changed after the call of `unsaved` stay unsaved."""
         for baseline in baselines:
             if self._unsaved.get(baseline.path) is baseline:
                 del self._unsaved[baseline.path]
@@ -131,7 +131,7 @@ class DirtySet:
         self._lock = threading.Lock()
 
     def catch_up(self, reader: Reader) -> int:
-        """Add what was committed since the last call; return the operation that `reader` sees."""
+        """Add the documents committed since the last call; return the last operation of the snapshot of `reader`."""
         with self._lock:
             for path in self._listing.catch_up(reader):
                 if is_reserved(PurePosixPath(path)):

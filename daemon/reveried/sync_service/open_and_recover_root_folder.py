@@ -79,7 +79,7 @@ class RootBinding:
                 orphan.discard()
 
     def trouble(self) -> ReverieError | None:
-        """Return what is wrong with the open root, as far as its path and its space file show; None if nothing is.
+        """Return the error of the open root, as far as its path and its space file show; None if there is none.
 
         From any thread.
         """

@@ -280,7 +280,7 @@ class SyncService:
         return committed
 
     async def _commit_part(self, space: str, part: Plan, *, bulk: bool) -> dict[str, int]:
-        """Commit a part of a plan, and what has to be stored before it; return the operation of each put."""
+        """Commit a part of a plan, after the puts that its merges are based on; return the operation of each put."""
         first = syncing.first_puts(part)
         if first is not None:
             part = syncing.with_bases(part, await self._commit_part(space, first, bulk=bulk))

@@ -66,7 +66,7 @@ def _covering(working: WorkingSet, candidate: Candidate, statement: Statement) -
 
 
 def _says(said: Statement, statement: Statement) -> bool:
-    """Return True if `said` says everything that `statement` says."""
+    """Return True if the statement `said` is equal to `statement` or has all of its content."""
     return relate(statement, said, keyed=False) in _SAID
 
 

@@ -42,7 +42,7 @@ _FRAME: Final = re.compile(
     r"^wants agents(?: never(?= to))?(?: to)?|: the user had to correct this|^the user said:|^asked “|the user chose “",
     re.IGNORECASE,
 )
-"""Words that the extractive distiller puts around what was said; two statements are not near because of these."""
+"""Words that the extractive distiller puts around a statement; they do not count for how near two statements are."""
 
 _CODE: Final = re.compile(r"`([^`]+)`")
 _ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # "asking" and "asked" are "ask"

@@ -141,7 +141,7 @@ class Cap:
         return Capped(_messages(read, made))
 
     def _read(self, messages: msgspec.Raw) -> Read:
-        """Return the messages of a request with what is known of each."""
+        """Return the messages of a request with cached facts about each, and its hash chained to the one before."""
         raw = from_json(messages, list[msgspec.Raw])
         facts = [self._facts_of(bytes(message)) for message in raw]
         hashes, before = [], b""

@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 __all__ = ["FittedConversation", "fit_conversation", "floor_cost"]
 
 _LEAST: Final = 30
-"""Tokens of a tool result that is trimmed as far as it goes: its first and last line, and what is gone."""
+"""Tokens of a tool result that is trimmed to the least: its first and last line, and a notice of the gap."""
 
 _NEWEST: Final = (4, 2)
 """How many times the room of an older call's results the newest and the second newest call's may take."""
 
 _GAP: Final = 20 + MESSAGE + BLOCK
-"""Room for the line that stands for a gap."""
+"""Tokens of the notice in place of left-out messages."""
 
 _NAMED_GAP: Final = 96
-"""Room for the line that names one call left out whole."""
+"""Tokens of the notice in place of one whole tool call."""
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ __all__ = ["Distiller"]
 
 @runtime_checkable
 class Distiller(Protocol):
-    """A stateless reader of messages (oldest first) that returns what has to survive a distillation."""
+    """A stateless function of messages (oldest first): the working state, summary and candidates of a distillation."""
 
     def working_state(self, messages: Sequence[Message], previous: WorkingState | None = None) -> WorkingState:
         """Return the working state (tier 1 of seed 001) at the end of `messages`, at most 500 tokens when rendered.

@@ -36,7 +36,7 @@ LISTS = ("task_chain", "completed_steps", "next_steps", "open_files", "recent_de
 """The fields that are lists."""
 
 GIVES_WAY = ("completed_steps", "open_files", "recent_decisions", "next_steps", "blockers")
-"""What gives way first when a state is too long: what is done before what is left to do."""
+"""The order in which the lists of a too long state are shortened: done work before open work."""
 
 
 def render(state: WorkingState) -> str:

@@ -53,13 +53,13 @@ SAID: Final = "The agent last said: "
 LAST: Final = "Last "
 EDITED: Final = "Edited last: "
 OF_NOW: Final = (DOING, FAILING, SAID, LAST, EDITED)
-"""How lines of the current state begin that the next summary has anew; the others are what was found out."""
+"""Prefixes of lines about the current state, which each summary replaces; all other lines are findings."""
 
 OF_END: Final = (*OF_NOW, NOW, TO_DO, NEXT, UNANSWERED)
-"""How lines begin that say where things stand at the end; of two summaries of the same messages one has them."""
+"""Prefixes of lines about the end of the messages; of two summaries of the same messages only one has them."""
 
 FIRM: Final = (BEGAN, USER, TO_DO, DOING, FAILING, UNANSWERED, NEXT)
-"""How lines begin that stay before all others: what the person decided and corrected, and what is left to do."""
+"""Prefixes of lines that are dropped last: decisions and corrections of the person, and open work."""
 
 _HEADING = re.compile(r"^# Conversation Summary \(Distillation #(\d+)\)\s*$", re.MULTILINE)
 _SECTION = re.compile(r"^## (.+?)\s*$")

@@ -146,7 +146,7 @@ def _has_words(item: Item, words: Wording) -> bool:
 
 
 def _has_only_frame(path: str, source: ParsedSource) -> bool:
-    """Return True if a document has nothing but what is written around items: title, summary and Updated line."""
+    """Return True if a document has no items or text of its own: only a title, a summary and an Updated line."""
     return all(
         block.kind is BlockKind.SUMMARY
         or (block.kind is BlockKind.TITLE and block.text == heading_of(path))

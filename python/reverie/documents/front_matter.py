@@ -40,7 +40,7 @@ class FrontMatter:
 
 
 def front_matter_of(text: str) -> FrontMatter | None:
-    """Return the front matter of a text, or None if it has none; what is not understood in it is left out."""
+    """Return the front matter of a text, or None if it has none; unknown fields are left out."""
     if not text.removeprefix(_BOM).startswith("---"):
         return None
     for block in parse(text.encode("utf-8", "replace"))[:2]:

@@ -1,4 +1,4 @@
-"""Revert one change of a document so that what came after it stays: the document's part of undo."""
+"""Revert one change of a document and keep the later changes: the document's part of undo."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a model's folder, read with bounds: what is damaged or foreign is refused before anything uses it."""
+"""Read the files of a model's folder within size limits; damaged and unknown files are refused before use."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ __all__ = [
 
 Purpose: TypeAlias = Literal["extract", "consolidate", "state", "summary", "reflect", "check"]
 Role: TypeAlias = Literal["cheap", "strong"]
-"""Which of the two configured models is asked: `cheap` for what is wanted often and soon, `strong` for what is kept."""
+"""One of the two configured models: `cheap` for frequent and urgent requests, `strong` for lasting results."""
 
 StopReason: TypeAlias = Literal["end", "max_tokens", "refusal", "tool_use", "unknown"]
 """Why a model ended its answer, in words that every provider's can be translated to; `end` is an ordinary end."""

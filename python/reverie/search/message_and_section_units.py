@@ -42,7 +42,7 @@ _HEADING = re.compile(r"#{1,6}\s")
 
 
 def message_unit(thread: str, agent: str | None, entry: Entry, at_ms: int | None) -> IndexEntry | None:
-    """Return what is indexed of an entry of a thread; None where it says nothing."""
+    """Return the index entry of a thread's entry; None for one without text."""
     if entry.kind is not EntryKind.SPEECH:
         return None
     said = _said(entry.content)
@@ -71,7 +71,7 @@ def content_text(content: Json) -> str:
 
 
 def _text(content: Json, said: str) -> str:
-    """Return what the content of a message says, whose words without tool calls and results are `said`."""
+    """Return the searchable text of message content; `said` is its text without tool calls and results."""
     if not content:
         return ""
     if isinstance(content, str):
@@ -111,7 +111,7 @@ def _strings(value: Json) -> Iterator[str]:
 
 
 def document_units(path: str, text: str, at_ms: int | None) -> list[IndexEntry]:
-    """Return what is indexed of a document: its sections, numbered from 1.
+    """Return the index entries of a document: its sections, numbered from 1.
 
     Their ids begin with a slash, which no id of a thread has: message 1 of a thread `notes.md` is `notes.md/1`,
     and section 1 of the document `notes.md` is `/notes.md/1`.

@@ -123,7 +123,7 @@ def check(path: Path, *, offline: bool, pages_only: bool = False) -> CheckReport
 
 
 def _pages(path: Path) -> list[Problem]:
-    """Return what is wrong with the file's pages, read without LMDB; only valid while no process writes to it."""
+    """Return the damage of the file's pages, read without LMDB; only valid while no process writes to it."""
     data = path if path.is_file() else path / "data.mdb"
     try:
         found = [*_structure(path), *wrong_flags(data)]

@@ -51,7 +51,7 @@ PROBLEMS_MAX = 10_000  # problems reported; with more, the store is to be restor
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: the kind and key of the record or collection, and what is wrong with it."""
+    """One inconsistency: the kind and key of the record or collection, and a sentence about it."""
 
     kind: str
     space: str
@@ -363,7 +363,7 @@ def _same_record(raw: bytes, edit: tuple[bytes, bytes, RawRecord]) -> bool:
 
 
 def _mismatch(logged: int | None, found: int | None) -> str:
-    """Return the text of a problem: what the operations say about a record, and what is there."""
+    """Return the text of a problem: the expected state of a record by its operations, and the stored one."""
     expected = "an operation deleted it" if logged is None else f"operation {logged} wrote it last"
     return f"{expected}, found is {'nothing' if found is None else f'what operation {found} wrote'}"
 

@@ -192,7 +192,7 @@ def truncated_at(data: Path) -> tuple[int, int] | None:
 
 
 def wrong_flags(data: Path) -> list[str]:
-    """Return what is wrong with the flags of the two databases that the meta pages of an LMDB file describe.
+    """Return the error in the flags of the two databases that the meta pages of an LMDB file describe.
 
     With another flag LMDB takes its list of free pages for something else, and the process ends at the next write.
     """

@@ -1,4 +1,4 @@
-"""Removal: what is older than the retention rules, in small steps; and a whole thread, with every version of it."""
+"""Removal of records older than the retention rules, in small steps, and of a whole thread with every version of it."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ def shorten_versions(transaction: WriteTransaction, after: str = "") -> str | No
 
 
 def successor(transaction: WriteTransaction, version_raw: bytes) -> tuple[bytes, RawRecord] | None:
-    """Return what came after a version with its key: the next version, else the current record, else None."""
+    """Return the successor of a version with its key: the next version, else the current record, else None."""
     operation = decode_key(version_raw[len(transaction.space) + 2 :])[-1]
     prefix = version_raw[: len(version_raw) - len(encode_number(operation))]
     following = next(forward(transaction.txn, prefix, version_raw), None)

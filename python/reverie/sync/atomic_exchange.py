@@ -67,7 +67,7 @@ __all__ = [
 
 _CREATE_FLAGS: Final = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _EXCHANGES_MAX: Final = 1000
-"""Exchanges after which a file that somebody saves again and again is left as it is, with the last save displaced."""
+"""Exchanges after which a file that is saved again each time is not written; its last save stays in the swap folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ def remove_file(root: Root, path: str, *, expected: str) -> Removed | Mismatch:
 
 
 def _replace(slot: FileSlot, data: bytes, old: int | None, expected: str | None, mode: int) -> Written | Mismatch:
-    """Exchange the checked file with one that has `data`, then check again what came out."""
+    """Exchange the checked file with one that has `data`, then check the displaced file again."""
     handle, name = _prepared_file(slot, data, old, expected, mode)
     try:
         if expected is None:

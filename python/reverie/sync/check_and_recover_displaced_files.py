@@ -38,7 +38,7 @@ _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY
 _CHUNK_BYTES: Final = 1 << 20
 _NO_FILE: Final = "0" * 64
 _UNWRITABLE: Final = frozenset({errno.EROFS, errno.EPERM, errno.EACCES, errno.ENOSPC, errno.EDQUOT})
-"""Errors of a folder that nothing can be changed in, for now: reading goes on, and what is left there is harmless."""
+"""Errors of a folder that is read-only or full for now: it is still read, and files left behind in it do no harm."""
 _PATH_DIGITS: Final = 32
 
 

@@ -1,4 +1,4 @@
-"""The decision table of sync: what is done about one path.
+"""The decision table of sync: from the state of one path to its plan.
 
 Three states are compared: the baseline (the last agreed state), the file, and the stored document. "Ours" is a file
 whose bytes sync handled or wrote itself, so that no person has changed it since the baseline.

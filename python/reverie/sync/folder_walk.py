@@ -109,7 +109,7 @@ class Walk:
                 self.refused[prefix + loser] = refusal(prefix + loser, "collision", documents[fold_name(loser)])
 
     def _check_other(self, path: str, entry: os.DirEntry[str]) -> None:
-        """Refuse what is no document where documents were, or may be, below its name; anything else is ignored."""
+        """Refuse a link, or a file in the place of a folder of documents; ignore any other entry."""
         if entry.is_symlink():
             if path in self._known_folders or "." not in entry.name:
                 self.refused[path] = refusal(path, "symlink")

@@ -188,7 +188,7 @@ def _merged_saves(baseline: Baseline) -> list[Version]:
 
 
 def _candidate(state: PathState, baseline: Baseline, version: Version, saved_at: int, rules: Rules) -> Candidate:
-    """Return what is known about a text as an ancestor of a save made at `saved_at` (ms)."""
+    """Return a text as a merge-base candidate of a save made at `saved_at` (ms); a recently replaced one is likely."""
     operation = version.operation
     is_merged = Save(operation, version.text) in (baseline.saved, *baseline.earlier)
     # The first text that came to disk after this one replaced it. The merge result of a save has the operation of the

@@ -48,7 +48,7 @@ class MemoryToolError(Exception):
 
 
 class View(Struct, tag_field="command", tag="view"):
-    """Show a file, or lines of it, or what is in a folder."""
+    """Show a file, some lines of it, or the listing of a folder."""
 
     path: str
     view_range: Annotated[list[int], Meta(max_length=2)] | None = None

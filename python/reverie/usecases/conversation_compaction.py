@@ -106,7 +106,7 @@ def _distilled(entries: Sequence[Entry], messages: tuple[Message, ...], earlier:
 
 
 def _entries(client: str, messages: Iterable[Json]) -> list[Entry]:
-    """Return the entries of a conversation; what is no message is left out, and so are the client's own reminders."""
+    """Return the entries of a conversation without lines that are no message and without the client's own reminders."""
     entries: list[Entry] = []
     for message in messages:
         if not isinstance(message, dict):

@@ -53,7 +53,7 @@ class _KnownDocuments:
         self._lock = threading.Lock()
 
     def get(self, space: str, path: str, checksum: str) -> _Known | None:
-        """Return what was read of a document whose record has this checksum, or None."""
+        """Return the cached lines of a document whose record has this checksum, or None."""
         known = self._documents.get((space, path))
         return known if known is not None and known.checksum == checksum else None
 

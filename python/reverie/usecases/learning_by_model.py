@@ -158,7 +158,7 @@ class _Extraction(NamedTuple):
     def of(
         cls, work: MemoryWork, pages: Sequence[Page], known: Sequence[Sequence[Memory]], asked: Sequence[ModelRequest]
     ) -> _Extraction:
-        """Return the candidates of all pages before the first that failed; what is behind it is read again later."""
+        """Return the candidates of all pages before the first failed one; the pages from there are read again later."""
         read: list[Page] = []
         candidates: list[Candidate] = []
         wrong: list[WrongMemory] = []
@@ -217,7 +217,7 @@ class _Consolidation:
         return any(self._work.outcomes[request.id].later for request in self._asked)
 
     def decide(self) -> tuple[Decision, list[str]]:
-        """Return the decision, and what was not decided by the model."""
+        """Return the decision, and notes about the parts that rules decided in place of the model."""
         notes: list[str] = []
         answers: list[PageChanges] = []
         undecided = list(self._alone)

@@ -152,7 +152,7 @@ class MemoryIndex:
         return self._index.ids(types, tags, projects, after=after, limit=limit)
 
     def flush(self) -> tuple[list[Segment], int]:
-        """Write what is only in memory to a segment; return all segments and the last operation. Raises OSError."""
+        """Write the unsaved entries to a segment; return all segments and the last operation. Raises OSError."""
         assert self.saved is not None
         assert self._operation is not None
         index = self._index.index
@@ -352,7 +352,7 @@ class Recall:
                 merged = segments_to_merge(segments)
 
     def _write(self, space: str, index: MemoryIndex, saved: SavedIndex) -> list[Segment]:
-        """Write what is in memory to a segment, then the manifest; delete other files. Return the segments."""
+        """Write the unsaved entries to a segment, then the manifest; delete other files. Return the segments."""
         with self._lock:
             unsaved = index.unsaved
             segments, operation = index.flush()

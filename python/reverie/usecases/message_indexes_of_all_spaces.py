@@ -214,7 +214,7 @@ class MessageSearch:
             index.index.replace(segments, path)
 
     def _write(self, space: str, index: MessageIndex) -> list[Segment] | None:
-        """Write what is in memory to a segment, then the manifest; delete other files. Return the segments."""
+        """Write the unsaved entries to a segment, then the manifest; delete other files. Return the segments."""
         if index.saved is None:
             return None
         with self._lock:

@@ -277,7 +277,7 @@ def _archive_without(archive: ArchiveRecord, matcher: Matcher) -> ArchiveRecord:
 
 
 def erase(space: str, who: str, found: Sources) -> Iterator[Write[int]]:
-    """Yield the writes that remove what is purged and its versions; each is repeated until it returns 0."""
+    """Yield the writes that remove purged records with their versions; each is repeated until it returns 0."""
 
     def write(body: Any) -> Write[int]:
         return Write(space=space, who=who, why=WHY, body=body)

@@ -72,7 +72,7 @@ class Sources:
 
 
 class Matcher:
-    """Finds the words, or a whole text, of what is purged in other texts."""
+    """Finds words and whole texts of purged records in other texts."""
 
     def __init__(self, words: Iterable[str] = (), texts: Iterable[str] = ()) -> None:
         self.words = frozenset(words)
@@ -135,7 +135,7 @@ def strings(value: Json) -> Iterator[str]:
 
 
 def lines_without(text: str, matcher: Matcher) -> str:
-    """Return a text without the lines that have words of what is purged."""
+    """Return a text without the lines that have purged words."""
     return "".join(line for line in text.splitlines(keepends=True) if not matcher.holds(line))
 
 
@@ -155,7 +155,7 @@ def document_of(reader: Reader, memory_id: str) -> str:
 
 
 def sources(reader: Reader, purge: PendingPurge) -> Sources:
-    """Return what a purge removes with everything it has. Raises NotFound where nothing of it is left."""
+    """Return the records that a purge removes. Raises NotFound where nothing of it is left."""
     if purge.kind == "memory":
         found = _memory_sources(reader, purge.key)
     elif purge.kind == "document":

@@ -1,4 +1,4 @@
-"""A thread goes back to an earlier entry: what came later leaves the main line, and nothing is deleted.
+"""Rewind a thread to an earlier entry: later entries leave the main line, and none is deleted.
 
 The later entries become a branch, as in a transcript whose client went back. What says so is an entry of its own, a
 mark, so that every reader of the thread sees the same; undo appends a mark that takes the first one back.

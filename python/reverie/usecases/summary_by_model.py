@@ -1,4 +1,4 @@
-"""The summary of a thread by a model, completed with lines by rules: what is asked, and what an answer gives."""
+"""The summary of a thread by a model, completed with lines by rules: the request, and the reading of its answer."""
 
 from __future__ import annotations
 

@@ -255,7 +255,7 @@ def _memories_at(
 
 
 def _reset_to_last_distillation(writer: Writer, thread_id: str) -> None:
-    """Set the counters of a thread, one of whose distillations was removed, to the newest that is left."""
+    """Set the counters of a thread to its newest remaining distillation after one was removed."""
     thread = writer.load(ThreadRecord, (thread_id,))
     if thread is None:
         return
@@ -375,7 +375,7 @@ def _roll_back_memory(writer: Writer, memory_id: str, operation: int, *, author:
 
 
 def _roll_back_records(writer: Writer, seq: int) -> int:
-    """Restore notes, working states, digests, candidates and what was forgotten; return how many changed since.
+    """Restore notes, working states, digests, candidates and forgotten statements; return how many had changed.
 
     Those of deleted threads stay deleted: their threads are not restored, so a note would belong to nothing.
     """

@@ -1,4 +1,4 @@
-"""Runs: one piece of work of an agent, the files that it wrote, its working memory, and what was learnt from them."""
+"""Runs: one piece of work of an agent, its files, its working memory, and the memories learnt from them."""
 
 from typing import Annotated, Literal, TypeAlias
 

@@ -71,7 +71,7 @@ class _Complaint(NamedTuple):
 
 
 class EndState:
-    """The end state of a thread: what was taken back, removed, complained about, or left failing."""
+    """The end state of a thread: reverted and removed edits, complaints, and checks that still fail."""
 
     def __init__(self, facts: ThreadFacts, is_side: Callable[[str], bool]) -> None:
         """Collect a thread's edits and checks; `is_side` returns True for files that are no code, as documents."""
@@ -104,7 +104,7 @@ class EndState:
         self._complaints = list(_complaints(facts))
 
     def holds(self, work: Finished) -> bool:
-        """Return False for work that did not hold, or whose episode would mostly name what is gone."""
+        """Return False for work that was undone, replaced or failed, or whose episode mostly names removed code."""
         return not (
             self._is_undone(work)
             or self._is_replaced(work)

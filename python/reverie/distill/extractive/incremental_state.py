@@ -1,4 +1,4 @@
-"""Incremental accumulator of a thread's working state: each turn costs only what is new."""
+"""Incremental accumulator of a thread's working state: each turn costs only its new messages."""
 
 from __future__ import annotations
 

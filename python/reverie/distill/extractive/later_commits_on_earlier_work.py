@@ -95,9 +95,9 @@ class LaterCommits:
         return f"Later: {'; '.join(found[-_TOLD_MAX:])}" if found else ""
 
     def restated_names(self, at: int, without: Collection[str]) -> frozenset[str]:
-        """Return the names, in small letters, that a commit after entry `at` puts right in what was said.
+        """Return the names, in lower case, in the subjects of commits after entry `at` that clarify or reword.
 
-        Its subject says so ("Clarify ..."). Those `without` were taken back.
+        The subject begins with a verb such as "Clarify". Commits in `without` were taken back and do not count.
         """
         later = (change.commit for change in self._changes if change.commit.seq > at)
         subjects = (one.subject for one in later if one.sha not in without and _RESTATES.match(one.subject))

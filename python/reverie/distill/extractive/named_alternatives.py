@@ -70,7 +70,7 @@ _JAPANESE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class NamedChoice:
-    """A choice: what is wanted, what is rejected, and what for, with its preposition; empty where it is general."""
+    """A choice: the wanted and the rejected alternative, and the purpose with its preposition, or an empty text."""
 
     what: str
     other: str

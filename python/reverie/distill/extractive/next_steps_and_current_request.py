@@ -182,7 +182,7 @@ def _planned(facts: ThreadFacts) -> list[StateItem]:
 
 
 def _unfinished(facts: ThreadFacts) -> list[StateItem]:
-    """Return what is being worked on in the middle of a turn: a failing check, else the person's request."""
+    """Return the task in the middle of a turn: to mend a failing check, else the person's request."""
     asked = substantial_requests(facts.requests)
     since = facts.requests[-1].seq if facts.requests else 0
     failing = [run for run in facts.failing if run.purpose.value in CHECKS and run.seq > since]

@@ -96,7 +96,7 @@ def _completed_work(facts: ThreadFacts) -> list[str]:
 
 
 def _decisions(facts: ThreadFacts) -> list[str]:
-    """Return what was decided, newest first: by the person, and by the agent with the sentences beside it."""
+    """Return the decisions, newest first: the person's, and the agent's with the sentences around them."""
     lines = [(mark.seq, f"{USER}{clip(mark.text, _LINE)}") for mark in facts.decisions if mark.by_user]
     lines += [
         (answer.seq, f"Asked “{clip(answer.question, 160)}”, the user chose: {answer.answer}")

@@ -42,7 +42,7 @@ _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)  # what somebody else wrote
 _AWAITS = re.compile(r"\blet me know\b", re.IGNORECASE)  # "ok" to it reports, and accepts nothing
 _HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)  # more than one make a document too
 _OF_CLIENT = ("<", "Operation stopped by hook:")
-"""How texts begin that stand in the person's place and are the client's."""
+"""Prefixes of messages that the client wrote in the role of the user."""
 
 _AS_IT_IS: Mapping[str, str] = MappingProxyType({})
 
