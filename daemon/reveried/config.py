@@ -164,7 +164,7 @@ def _resolved(values: dict[str, Any], set_by: dict[str, str], layout: Layout, ho
         raise _refused(
             "distiller.command",
             "it is empty, and distiller.kind is command",
-            'Write distiller.command = ["claude", "-p"], or a program of your own.',
+            'name the program first: reverie config set distiller.command \'["claude", "-p"]\'',
         )
     if values["distiller.learning"] == "reflection" and values["distiller.kind"] == "extractive":
         raise ValidationError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import os
 import sys
@@ -17,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code: 0 done, 1 failed, 2 usage, 3 no daemon, 4 conflict, 5 refused."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+        if isinstance(stream, io.TextIOWrapper) and _raises_on_letters(stream):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 shows `?` where a traceback would be
     match words:
         case ["eval", "context" | "knowledge", *rest] if not any(
@@ -46,6 +47,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from reveried.cli.command_tree import run  # noqa: PLC0415 - only now is the command tree needed
 
     return run(words)
+
+
+def _raises_on_letters(stream: io.TextIOWrapper) -> bool:
+    """Return True if a stream raises an error for a letter that its encoding lacks.
+
+    In the C locale without UTF-8 mode the encoding is ASCII with `surrogateescape`, which raises one for every letter.
+    """
+    is_utf8 = codecs.lookup(stream.encoding).name == "utf-8"
+    return stream.errors == "strict" or (stream.errors == "surrogateescape" and not is_utf8)
 
 
 def _refused_platform(words: Sequence[str]) -> int:

@@ -252,7 +252,7 @@ def _print_interrupted(reports: list[FileReport], files: int, *, json: bool) -> 
 def _print_decisions(decisions: Counter[str], fallbacks: "Sequence[str]") -> None:
     """Print how many memories the import added and changed, and in how many threads the model could not be used."""
     if fallbacks:
-        say(f"Without the model, in {counted(len(fallbacks), 'thread')}: {fallbacks[0]}.")
+        say(f"Without the model, in {counted(len(fallbacks), 'thread')}: {fallbacks[0].rstrip('.')}.")
     added, changed = decisions["ADD"], decisions["UPDATE"] + decisions["DELETE"]
     if added or changed:
         say(f"Memories: {added:,} new, {changed:,} changed. Next: reverie memories")

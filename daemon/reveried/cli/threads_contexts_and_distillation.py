@@ -252,7 +252,7 @@ def _print_requests(thread: str, *, json: bool, reflect: bool = False) -> None:
 def print_fallback(fallback: str | None) -> None:
     """Print why rules decided what a model was asked for; nothing if there was no fallback."""
     if fallback:
-        say(f"Without the model: {fallback}.")
+        say(f"Without the model: {fallback.rstrip('.')}.")
 
 
 def _print_notes(thread: str, *, json: bool) -> None:

@@ -170,7 +170,7 @@ class _Extraction(NamedTuple):
                 result = extraction.extracted(work.outcomes[request.id], page, near, at=work.at, redactor=work.redactor)
             except ModelFailed as error:
                 failure = (
-                    f"extraction failed ({error.reason}): {error.message} Nothing was added from entry "
+                    f"extraction failed ({error.reason}): {error.message.rstrip('.')}. Nothing was added from entry "
                     f"{page.entries[0].seq} on; the next run reads it again"
                 )
                 break

@@ -89,7 +89,8 @@ def reserve(writer: Writer, call: ReservedCall, ceilings: Ceilings) -> None:
     used = sum(map(_tokens, (record for _, record in today)))
     if used + call.tokens > ceilings.tokens:
         raise ModelFailed(
-            f"A request of up to {call.tokens} tokens does not fit: {used} of today's {ceilings.tokens} are used.",
+            f"A request of up to {call.tokens:,} tokens does not fit: "
+            f"{used:,} of today's {ceilings.tokens:,} are used.",
             hint=TOKENS_HINT,
             reason="over_ceiling",
         )

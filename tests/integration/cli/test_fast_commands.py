@@ -62,6 +62,7 @@ def daemon() -> Iterator[Daemon]:
         with Client(started.socket) as client:
             client.remember(wire.CreateMemory(content="we deploy on Thursdays", type="fact"))
             client.remember(wire.CreateMemory(content="we test on Fridays", type="fact", project=str(Path.cwd())))
+            client.remember(wire.CreateMemory(content="grussformel: “Schöne Grüße”", type="skill"))
             client.create_thread(id="thr-1")
         yield started
 
@@ -146,3 +147,16 @@ def test_a_daemon_that_does_not_answer(
             assert code == 1
             assert "the daemon did not answer within 0.05 s" in error
             assert f"run `reverie status`{', ' if hint else ''}{hint}\n" in error
+
+
+@pytest.mark.parametrize("words", ["recall grussformel", "memories"])
+def test_a_letter_that_the_terminal_lacks_is_a_question_mark(words: str, daemon: Daemon) -> None:
+    """In the C locale without UTF-8 mode the output is ASCII."""
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; from reveried.cli import main; sys.exit(main())", *words.split(" ")],
+        env=daemon.env | {"PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "LC_ALL": "C", "PYTHONIOENCODING": ""},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"grussformel: ?Sch?ne Gr??e?" in done.stdout

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,8 +15,6 @@ from reveried.cli import daemon_client_and_paths
 from reveried.cli.config import with_value
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from support.cli import Cli
 
 COMMENTED = """\
@@ -184,3 +184,21 @@ def test_a_wrong_combination(cli: Cli, home: Path) -> None:
     (home / "config.toml").unlink()
     (home / "config.toml").mkdir()
     assert cli("config", "get", "log.level").out == "info\n"
+
+
+def test_the_recipe_for_a_program_works_line_by_line(cli: Cli) -> None:
+    """Each `config set` of docs/models.md for a program of one's own is accepted in the order of the page."""
+    page = Path("docs/models.md").read_text(encoding="utf-8")
+    section = page.partition("\n## Programs")[2].partition("\n## ")[0]
+    lines = [shlex.split(line)[2:] for line in section.splitlines() if line.startswith("$ reverie config set ")]
+    assert ["config", "set", "distiller.kind", "command"] in lines
+    assert [cli(*words).code for words in lines] == [0] * len(lines)
+
+
+def test_a_program_that_is_not_named_yet(cli: Cli) -> None:
+    """The hint of the refusal is a command that can be typed as it is, and then the refused one works."""
+    refused = cli("config", "set", "distiller.kind", "command")
+    assert refused.code == 2
+    hint = refused.err.partition("reverie config set distiller.command ")[2].splitlines()[0]
+    assert cli("config", "set", "distiller.command", *shlex.split(hint)).code == 0
+    assert cli("config", "set", "distiller.kind", "command").code == 0

@@ -132,7 +132,7 @@ def test_an_answer_of_a_model_that_is_missing(cli: Cli, importer: FakeImporter, 
     """An import prints that a model has not answered, why, and for how many threads."""
     path = session(tmp_path, b'{"a":1}\n')
     assert "Without the model" not in cli("import", "claude-code", str(path)).out
-    importer.fallback = "extraction failed (timeout): The answer is not there yet"
+    importer.fallback = "extraction failed (timeout): The answer is not there yet."
     said = cli("import", "claude-code", str(path)).out
     assert "Without the model, in 1 thread: extraction failed (timeout): The answer is not there yet.\n" in said
 
