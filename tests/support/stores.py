@@ -61,14 +61,20 @@ def after(days: float) -> str:
 
 
 def write(
-    store: Store, body: Callable[..., Any], *given: Any, space: str = SPACE, at: str = AT, **more: Any
+    store: Store,
+    body: Callable[..., Any],
+    *given: Any,
+    space: str = SPACE,
+    at: str = AT,
+    who: str = "agent",
+    **more: Any,
 ) -> Done[Any]:
     """Commit one write whose body gets the Writer and `given`; return it done, or raise what it failed with."""
 
     def run(writer: Writer) -> Any:
         return body(writer, *given)
 
-    (outcome,) = store.commit([Write(space, "agent", "test", run, **more)], at=at)
+    (outcome,) = store.commit([Write(space, who, "test", run, **more)], at=at)
     if isinstance(outcome, Failed):
         raise outcome.error
     return outcome

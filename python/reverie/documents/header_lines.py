@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reverie.documents.parser import ParsedSource
     from reverie.markdown_blocks import Block
 
-__all__ = ["copy_header", "refresh_header", "update_header"]
+__all__ = ["copy_header", "refresh_header", "update_header", "written_summary"]
 
 _SUMMARY: Final = re.compile(r"(?P<head>[^:]*Summary:)(?P<space>[ \t]*)(?P<value>.*?)(?P<tail>[ \t]*[\r\n]*)\Z")
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -71,6 +71,12 @@ def copy_header(path: str, text: str, like: str) -> str:
     if updated is not None:
         edits += _day_edit(source.blocks, source.data, updated[-len("2026-11-21") :])
     return _with_edits(source.data, edits)
+
+
+def written_summary(path: str, text: str) -> str | None:
+    """Return the value of a document's `> Summary:` line as it is written; None without one."""
+    blocks = parse_source(path, text).blocks
+    return next((block.text for block in blocks if block.kind is BlockKind.SUMMARY), None)
 
 
 def _wanted_summary(source: ParsedSource, summary: str | None) -> str | None:

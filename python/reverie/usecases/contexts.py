@@ -35,6 +35,7 @@ from reverie.store import (
 )
 from reverie.usecases import threads
 from reverie.usecases.distill import distillation_of
+from reverie.usecases.index_of_older_thread import current_index
 from reverie.usecases.sized_context import DistillationCache, sized_context
 from reverie.usecases.stored_entries import OpenedEntries, SealedEntry, sealed_after
 
@@ -80,10 +81,10 @@ class Room(msgspec.Struct):
 class ContextJob(msgspec.Struct):
     """A snapshot of every tier of a thread.
 
-    `index` is the memory index as it was when the thread was created. `distillation` is the newest one, still sealed:
-    the compute process opens each only once. Lines of the digest and of the stored summary that say what is `forgotten`
-    are left out; it has only the statements that such a line says. `recall` are memories as (text, memory id, document
-    path), best first.
+    `index` is the memory index as it was when the thread was created, without what is gone. `distillation` is the
+    newest one, still sealed: the compute process opens each only once. Lines of the digest and of the stored summary
+    that say what is `forgotten` are left out; it has only the statements that such a line says. `recall` are memories
+    as (text, memory id, document path), best first.
 
     A context for a given size (`max_tokens`) distills for that size: `distillation` is then the one before the newest
     that was made here, which is built upon, and `entries` are those after it. `distillations` counts the stored ones,
@@ -153,7 +154,7 @@ def snapshot(
     return ContextJob(
         thread=thread_id,
         model=thread.model,
-        index=thread.index,
+        index=current_index(reader, thread),
         entries=sealed_after(reader, thread_id, _extent(base).through_seq if base else 0),
         distillation=base,
         distillations=thread.distillations,

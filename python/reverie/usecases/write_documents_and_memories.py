@@ -28,6 +28,7 @@ from reverie.store import (
 )
 from reverie.store.encode_and_seal_records import to_ms
 from reverie.usecases.index_of_long_document_parts import part_index
+from reverie.usecases.summary_in_index import index_summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -84,6 +85,7 @@ def put_texts(
     memories = _MemoryWriter(writer, author, at, records or {}, provenance=provenance or {}, project=project)
     memories.forgotten_by = forgotten_by
     index = part_index(writer)
+    removed = [record for path in changed if path not in pages and (record := before[path]) is not None]
     for path, record in before.items():
         if path in changed and record is not None and not kept.issuperset(record.ids):
             for name, text in blocks_of(record):
@@ -102,13 +104,14 @@ def put_texts(
             if name in (records or {}) or not _same_block(unchanged.get(name), item):
                 memories.put(name, item, path, order)
                 edited.append(item)
+        served = None if author == "engine" else index_summary(writer, path, new.text, old, removed)
         record = DocumentRecord(
             path=path,
             content=new.text,
             sha256=sha256(new.text),
             size=len(new.text.encode()),
             version=1 if old is None else old.version + 1,
-            summary=pages[path].summary,
+            summary=pages[path].summary if served is None else served,
             ids=ids[path],
             updated_at=at,
         )
