@@ -129,7 +129,7 @@ class BackgroundState:
             await asyncio.wait(tuple(self._tasks.values()))
 
     async def close(self) -> None:
-        """Cancel the work that is left: the states not made yet are computed when they are requested."""
+        """Cancel all pending updates of working states; a missing state is computed when it is requested."""
         for task in self._tasks.values():
             task.cancel()
         await self.wait_idle()

@@ -178,7 +178,7 @@ class Follower:
                 continue
 
     async def _read(self, services: Services, space: str, followed: _Followed) -> bool:
-        """Import what is new in the session's files; return True if any lines were added. Errors are tried again."""
+        """Import the new lines of the session's files; return True if there were any. Errors are logged and retried."""
         added = 0
         for other in (*followed.earlier.values(), followed):
             async with other.lock:

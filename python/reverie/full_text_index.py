@@ -61,7 +61,7 @@ class Boost(NamedTuple):
 
 
 class Surroundings(NamedTuple):
-    """How `search_around` ranks: the best `candidates` and their neighbours, with `weight` for what is around each."""
+    """Parameters of `search_around`: how many best hits are ranked with their neighbours, and the `weight` of those."""
 
     candidates: int
     weight: float

@@ -109,7 +109,7 @@ async def known_project(services: Services, space: str, text: str) -> str | None
 
 
 class Asked(Protocol):
-    """The fields of a request by which it says whose memories it is about."""
+    """The fields of a request that select whose memories it reads: a project's, a folder's, or all."""
 
     @property
     def project(self) -> str | None: ...

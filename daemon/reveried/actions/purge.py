@@ -182,7 +182,7 @@ async def _repeat(services: Services, write: Write[int]) -> None:
 
 
 def _backups(services: Services, since: str) -> list[wire.BackupFile]:
-    """Return the backups made after `since`, oldest first: they still have what was written before them.
+    """Return the backups made after `since`, oldest first: they still have the purged data.
 
     Those below the backup folder, those that are known to be elsewhere, and the stores that `reverie restore` put
     aside. A backup is not opened: a damaged one could end the process.

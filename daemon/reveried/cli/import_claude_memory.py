@@ -31,7 +31,7 @@ Outcome = Literal["added", "known", "kept", "ignored", "failed"]
 
 
 class FileOutcome(msgspec.Struct, rename="camel"):
-    """JSON of one imported file: `known` if its document had the same text, `kept` if the document has another text."""
+    """Outcome of one file, as JSON: `known` if its document had the same text, `kept` if another, left unchanged."""
 
     file: str
     document: str

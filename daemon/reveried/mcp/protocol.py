@@ -125,7 +125,7 @@ def is_stateless(request: Request) -> bool:
 
 
 def check_meta(request: Request) -> None:
-    """Raise RpcError unless a request without a session says what it must: its revision, and what the client can."""
+    """Raise RpcError unless a request without a session has the protocol version and the client's capabilities."""
     if not isinstance(request.meta.get(META + "protocolVersion"), str):
         raise RpcError(INVALID_PARAMS, f"`_meta` has the revision as `{META}protocolVersion`")
     if not isinstance(request.meta.get(META + "clientCapabilities"), dict):
@@ -147,7 +147,7 @@ def client_name(request: Request) -> str | None:
 
 
 def success(request: Request, result: dict[str, Any], server: dict[str, str], *, stateless: bool) -> dict[str, Any]:
-    """Return the answer with a result; without a session the result also says that it is complete, and which server."""
+    """Return the JSON-RPC response with a result; without a session it gets `resultType` and the server's name too."""
     if stateless:
         meta = {**result.get("_meta", {}), META + "serverInfo": server}
         result = {"resultType": "complete", **result, "_meta": meta}

@@ -279,7 +279,7 @@ def _unparseable(why: str) -> ModelFailed:
 
 
 def _claimed(usage: Mapping[str, Any], kind: Literal["input", "output"], most: int) -> int:
-    """Return the tokens that a program says it has used, at most `most`; 0 where it gives no number."""
+    """Return the token count that a program reports, at most `most`; 0 without one."""
     found = (usage.get(name) for name in (f"{kind}Tokens", f"{kind}_tokens"))
     claimed = next((n for n in found if isinstance(n, int) and not isinstance(n, bool) and n >= 0), 0)
     if claimed > most:

@@ -195,7 +195,7 @@ class Batches:
         return ""
 
     async def _looked_into(self, batch: str, entry: BatchEntry) -> list[_Result] | None:
-        """Return the results of a batch that may not be ours: an empty list if it is gone, None if it has not ended.
+        """Return the results of a batch that may not be ours: empty if the provider has none, None if it has not ended.
 
         Raises:
             ModelFailed: the provider refuses to answer.

@@ -55,7 +55,7 @@ class Settlements:
         return replace(write, in_system=in_system), settled
 
     async def write_rest(self) -> None:
-        """Settle what no commit has taken along, in a commit of its own."""
+        """Settle the remaining requests in a separate commit."""
         if self.waiting and self._alone is not None:
             settled = list(self.waiting)
             self.written(settled)

@@ -274,7 +274,7 @@ class ClientConnection(asyncio.Protocol):
         self._transport.write(data)
 
     def response_ended(self, *, keep: bool) -> None:
-        """Wait for the client's next request, or close the client's connection if it cannot be kept."""
+        """Mark the client's connection idle after a response; close it unless both sides keep it alive."""
         self._busy = self._passing = False
         if not keep or not self._body_ended or not self._parser.should_keep_alive():
             self._transport.close()

@@ -63,7 +63,7 @@ class ProxyServer:
         await self._requests.close()
 
     def refusal(self, head: RequestHead) -> bytes | None:
-        """Return the response to a request that may not come in; else take the secret out of its target."""
+        """Return the error response to a forbidden request; else None, with the secret removed from its target."""
         if any(head.get(name) is not None for name in _OF_BROWSERS) or head.get(b"host") not in self._hosts:
             return error_response(403, "permission_error", "This proxy is for the client that it was started for.")
         given = head.target[: len(self._prefix)]

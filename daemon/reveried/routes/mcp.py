@@ -171,7 +171,7 @@ def _is_stateless(call: Call, known: Client | None, request: Request) -> bool:
 
 
 def _check_headers(call: Call, request: Request) -> None:
-    """Raise RpcError where a header says something else than the body, which a proxy may have gone by."""
+    """Raise RpcError where a header differs from the body: a proxy may have routed or authorised by the header."""
     expected = {VERSION: request.meta[protocol.META + "protocolVersion"], METHOD: request.method}
     if request.method in _NAMED_BY:
         expected[NAME] = request.params.get(_NAMED_BY[request.method])

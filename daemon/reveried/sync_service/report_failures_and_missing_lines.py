@@ -109,7 +109,7 @@ def left_out_lines(reader: Reader, baselines: Iterable[Baseline], *, now_ms: int
 
 
 def _are_back(reader: Reader, path: str, left_out: LeftOut) -> bool:
-    """Return True if the document has the lines again, or if it or the save's version of it is gone."""
+    """Return True if the document has the removed lines again, or it or the version of that save no longer exists."""
     record = reader.load(DocumentRecord, (path,))
     if record is None:
         return True
@@ -129,7 +129,7 @@ def _texts(reader: Reader, path: str) -> Iterator[tuple[int, str]]:
 
 
 def log_notices(space: str, part: Plan, operations: Mapping[str, int]) -> None:
-    """Log the newer lines that saves of this part of a plan lack: the kept ones, and the lost ones with the undo."""
+    """Log each save that lacks lines newer than its editor's copy: how many were kept or removed, and the undo."""
     log = logger("reveried.sync_service")
     for notice in part.notices:
         if notice.kept:

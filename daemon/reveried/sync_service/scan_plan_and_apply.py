@@ -331,7 +331,7 @@ class SpaceFolder:
             return generated_files.document_of(reader, path, self.listing)
 
     def refusal(self, path: str) -> Refusal | None:
-        """Return why no file can be at a path, as of its last scan; `growing` and `too_many` are no such reasons."""
+        """Return why no file can be at a path, as of the last scan; None for the reasons `growing` and `too_many`."""
         refusal = self._index.covering(path)
         return None if refusal is None or refusal.reason in {"growing", "too_many"} else refusal
 

@@ -57,7 +57,7 @@ class Toolbox:
                 self._runnable[name] = runnable
 
     def with_own(self, own: Iterable[dict[str, Any]]) -> tuple[list[dict[str, Any]], frozenset[str]]:
-        """Return own and given definitions, and the names of the own; a given tool replaces an own of the same name."""
+        """Return `own` and the given definitions, and the names used of `own`; a given tool replaces its namesake."""
         given = {definition.get("name") for definition in self.definitions}
         kept = [definition for definition in own if definition["name"] not in given]
         return [*kept, *self.definitions], frozenset(str(definition["name"]) for definition in kept)

@@ -1,4 +1,4 @@
-"""The decision that touches no memory: candidates are added, or skipped where a memory says the same (seed 003).
+"""Consolidation that changes no memory: candidates are added, or skipped where a memory says the same (seed 003).
 
 It takes the place of a model's consolidation that failed or cannot be used: nothing is updated or deleted on a guess.
 """
@@ -21,7 +21,7 @@ _SAID = frozenset({Relation.SAME, Relation.COVERED})
 
 
 def add_or_skip(candidates: Sequence[Candidate], existing: Sequence[Memory]) -> Decision:
-    """Return the changes that keep every memory, and add each candidate that nothing says yet."""
+    """Return changes that keep every memory, and add each candidate whose content no memory has."""
     changes = candidates_to_add(range(len(candidates)), candidates, existing)
     return Decision((*(Keep(memory.id) for memory in existing), *changes))
 
@@ -29,7 +29,7 @@ def add_or_skip(candidates: Sequence[Candidate], existing: Sequence[Memory]) -> 
 def candidates_to_add(
     indexes: Iterable[int], candidates: Sequence[Candidate], existing: Sequence[Memory]
 ) -> list[Change]:
-    """Return an ADD or SKIP for each of the candidates at `indexes`: SKIP what a memory or an earlier one says."""
+    """Return ADD or SKIP for each candidate at `indexes`: SKIP if a memory or an earlier candidate covers it."""
     working = WorkingSet.of_memories(existing)
     episodes = {_episode_key(memory.title, memory.content) for memory in existing if memory.type is MemoryType.EPISODE}
     added: list[tuple[Candidate, Statement]] = []
@@ -55,7 +55,7 @@ def candidates_to_add(
 
 
 def _covering(working: WorkingSet, candidate: Candidate, statement: Statement) -> str | None:
-    """Return the id of a memory that says everything that a candidate says, or None."""
+    """Return the id of a memory that covers a candidate's whole content, or None."""
     position = working.identical(statement, candidate.project)
     if position is None:
         scope = scope_of(candidate.type, user=candidate.subject == "user", project=candidate.project)
@@ -65,9 +65,9 @@ def _covering(working: WorkingSet, candidate: Candidate, statement: Statement) -
     return None if memory is None else memory.id
 
 
-def _says(said: Statement, statement: Statement) -> bool:
-    """Return True if the statement `said` is equal to `statement` or has all of its content."""
-    return relate(statement, said, keyed=False) in _SAID
+def _says(existing: Statement, statement: Statement) -> bool:
+    """Return True if `existing` equals `statement` or has all of its content."""
+    return relate(statement, existing, keyed=False) in _SAID
 
 
 def _episode_key(title: str | None, content: str) -> tuple[str, str]:

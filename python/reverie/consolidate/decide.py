@@ -55,7 +55,7 @@ _MERGE_OVERLAP = {Tier.GENEROUS: 2.0, Tier.SELECTIVE: 0.6, Tier.HEAVY_CUT: 0.25}
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """A change of a memory that is left to a person; `why` is shown to them.
+    """A change of a memory that is reported to a person and not made; `why` is shown to them.
 
     `reason`: `person` where a person wrote the memory last, `contradiction` where what was said since may exclude it.
     """
@@ -212,7 +212,7 @@ class _Consolidation:
     def _place_on_related(
         self, index: int, candidate: Candidate, statement: Statement, position: int, relation: Relation
     ) -> None:
-        """Place a candidate that is related to an item: the item says it already, or takes the candidate's content.
+        """Skip a candidate that an item covers, or replace or extend the item by the candidate's content.
 
         What replaces an item must be newer than it; what extends it only adds, so its time does not matter.
         """
@@ -260,7 +260,7 @@ class _Consolidation:
             self.proposals.setdefault(item.memory.id, proposal)
 
     def _is_stated_later(self, index: int, item: Item) -> bool:
-        """Return True if a later candidate has this item's content, and would only undo what is written to it now."""
+        """Return True if a later candidate repeats this item's content, and so would revert a change of it."""
         later = self.last_with.get(item.content, -1)
         return later > index and not _older(self.candidates[later].at, self.candidates[index].at)
 
@@ -304,7 +304,7 @@ class _Consolidation:
         return candidate.type is MemoryType.MISTAKE and self._is_over(index, candidate, statement)
 
     def _is_said(self, statement: Statement, scope: str, *, apart_from: Collection[int] = ()) -> bool:
-        """Return True if an item, other than those at `apart_from`, has everything that a statement says."""
+        """Return True if an item, other than those at `apart_from`, has all of a statement's content."""
         return self.working.identical(statement, scope.partition("@")[2]) is not None or any(
             relate(statement, self.working.items[position].statement, keyed=False) in {Relation.SAME, Relation.COVERED}
             for position in self.working.similar(statement, scope)
@@ -333,7 +333,7 @@ class _Consolidation:
         )
 
     def _cover(self, index: int, position: int) -> None:
-        """Note that the item at `position` says what the candidate says, so that the candidate is skipped."""
+        """Record that the item at `position` covers the candidate, which is then skipped."""
         self.covered[index] = position
         self.working.items[position].written_now = True
 

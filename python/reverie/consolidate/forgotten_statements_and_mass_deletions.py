@@ -125,7 +125,7 @@ def lines_without(text: str, statements: Iterable[str]) -> str:
 
 
 def statements_in(texts: Iterable[str], statements: Iterable[str]) -> list[str]:
-    """Return the forgotten statements that a line of a text says: those for which `lines_without` leaves one out."""
+    """Return the forgotten statements that a line of a text repeats: those for which `lines_without` removes a line."""
     lines = [stems for text in texts for line in text.splitlines() if len(stems := _stems(line)) >= _SAID_STEMS_MIN]
     if not lines:
         return []
@@ -157,7 +157,7 @@ def statement_key(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return a statement without frame and day; "Wants agents never to push" is "never push", as it was said."""
+    """Return a statement without its frame and date: "Wants agents never to push" becomes "never push"."""
     framed = _FRAME.sub(lambda frame: "never" if "never" in frame[0] else " ", text)
     return (_DAY.sub("", framed) if "-" in framed else framed).strip()
 

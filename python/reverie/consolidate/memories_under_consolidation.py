@@ -214,7 +214,7 @@ class WorkingSet:
         return matches[:_SIMILAR_MAX]
 
     def has_resolving(self, scope: str) -> bool:
-        """Return True if an item of a scope, alive or not, says of something that it is over."""
+        """Return True if an item of a scope, removed or not, says that a problem is resolved."""
         return bool(self._resolving.get(scope))
 
     def opposed(self, wish: Wish, scopes: Collection[str]) -> list[int]:

@@ -128,12 +128,12 @@ def overlap(one: Statement, other: Statement) -> float:
 
 
 def says_resolved(reading: Statement) -> bool:
-    """Return True if a statement says of something that it is over."""
+    """Return True if a statement says that a problem is resolved, as in "X is no longer slow"."""
     return reading.resolves
 
 
 def resolves(new: Statement, old: Statement) -> bool:
-    """Return True if `new` says that what `old` warns of is over.
+    """Return True if `new` says that the problem which `old` warns of is resolved.
 
     Example: "The login timeout test is no longer flaky on CI" resolves "The login timeout test is flaky on CI". A
     mistake of fewer than three words is resolved by nothing: too many sentences contain two words.
@@ -233,7 +233,7 @@ def is_generic(reading: Statement, kind: MemoryType, scope: str) -> bool:
 
 
 def merge_statements(old: Statement, new: Statement) -> Statement | None:
-    """Return one statement that says both, `old` itself where it does so already; None where it would be too long."""
+    """Return one statement with the content of both, `old` itself if it has it; None if that would be too long."""
     if relate(new, old, keyed=False) in {Relation.SAME, Relation.COVERED}:
         return old
     # `relate` never calls one word covered: of "run" and "run the tests" it cannot know that they are about the same.

@@ -32,7 +32,7 @@ _NAMED_GAP: Final = 96
 
 @dataclass(slots=True)
 class FittedConversation:
-    """The units that are kept, notices for the gaps between them, and a report of what was dropped."""
+    """A conversation within its budget: its units with notices for the gaps, and a report of the dropped ones."""
 
     units: list[Unit]
     dropped: list[dict[str, Any]] = field(default_factory=list)

@@ -131,7 +131,7 @@ def _section_body(text: str) -> str:
 
 
 def _own_fields(words: Wording) -> list[tuple[str, str]]:
-    """Return the fields of an episode, given as such or as lines of its content; empty ones are left out."""
+    """Return the non-empty fields of an episode, from its `fields` or from `Name: value` lines of its content."""
     fields = words.fields or parse(f"## Told\n{clean(words.content)}\n".encode(), sections=True)[0].fields
     return [(key, value) for key, value in fields if value.strip()]
 

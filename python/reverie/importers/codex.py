@@ -113,7 +113,7 @@ def _message(value: dict[str, Any], payload: dict[str, Any], number: int) -> tup
 
 
 def _block_of(item: Block) -> Block:
-    """Return the content block of an item: text, an image, or the name of what is neither."""
+    """Return the content block of an item: its text or image, else its type's name in brackets."""
     if item.get("type") in _TEXT and isinstance(item.get("text"), str):
         return {"type": "text", "text": item["text"]}
     if image := _image(item):

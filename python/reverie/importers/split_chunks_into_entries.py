@@ -1,4 +1,4 @@
-"""Splitting of a transcript chunk into entries: whole lines only, the rest is carried to the next chunk."""
+"""Split a transcript chunk into entries: whole lines only; an incomplete last line is completed by the next chunk."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Answer(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Extracted(NamedTuple):
-    """Candidates and wrong memories of the answer about one page; `refused` lists what was refused and why.
+    """Candidates and wrong memories of the answer about one page; `refused` has a line for each refused item.
 
     `waiting` are candidates that only a person may accept, each with the reason.
     """
@@ -164,7 +164,7 @@ def extracted(outcome: Outcome, page: Page, known: Sequence[Memory], *, at: str,
 
 
 class _Reader:
-    """Converter of one answer's items into candidates, which notes what is refused and why."""
+    """Converts one answer's items into candidates, and lists the refused items with reasons."""
 
     def __init__(self, page: Page, at: str, redactor: Redactor, model: str) -> None:
         self.candidates: list[Candidate] = []

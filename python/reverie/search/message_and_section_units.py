@@ -61,12 +61,12 @@ def message_unit(thread: str, agent: str | None, entry: Entry, at_ms: int | None
 
 
 def message_text(entry: Entry) -> str:
-    """Return what an entry says: its words, then its tool calls and their results, cut; empty for other entries."""
+    """Return the searchable text of an entry: words, then tool calls and shortened results; empty for others."""
     return content_text(entry.content) if entry.kind is EntryKind.SPEECH else ""
 
 
 def content_text(content: Json) -> str:
-    """Return what the content of a message says, as `message_text`; empty where there is none."""
+    """Return the searchable text of message content, as `message_text`; empty where there is none."""
     return _text(content, _said(content))
 
 

@@ -150,7 +150,7 @@ def have_common_lines(one: str, other: str) -> bool:
 
 
 def without_unsure_lines(text: str, unsure: str, save: str) -> str:
-    """Return a text without its lines that came since the text `unsure` and that a save lacks."""
+    """Return `text` without the lines that neither the older text `unsure` nor `save` has."""
     left = _with_words(_Lines(text).counts, _Lines(unsure).counts, _Lines(save).counts)
     kept = []
     for line in text.split("\n"):

@@ -66,7 +66,7 @@ def has_baseline_file(state: PathState) -> bool:
 
 
 def is_missing(state: PathState) -> bool:
-    """Return True if a document's file was there and is gone."""
+    """Return True if a document's file is in the baseline and is missing now."""
     return state.data is None and state.document is not None and has_baseline_file(state)
 
 

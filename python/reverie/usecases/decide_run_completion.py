@@ -69,7 +69,7 @@ def requests(job: RunJob) -> list[ModelRequest]:
 
 
 def _worked(job: RunJob, outcomes: dict[str, Outcome]) -> Worked:
-    """Return what extraction and consolidation give with the model's answers so far; files come after the messages."""
+    """Return extraction and consolidation as far as the model's answers allow; files come after the messages."""
     messages = _messages(job)
     redact = Redactor(job.literals).text
     last_seq = job.entries[-1][0] if job.entries else 0

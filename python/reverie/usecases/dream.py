@@ -204,7 +204,7 @@ def _changed(reader: Reader, last: DreamRecord | None) -> list[Position]:
 
 
 def _is_behind(place: Position, last: DreamRecord) -> bool:
-    """Return True if a memory, given by operation and id, was written after all that the last dream has read."""
+    """Return True if the last dream has not read a memory, given by operation and id, because it was written later."""
     if last.through_memory is None:
         return place[0] > last.through
     return place > (last.through, last.through_memory)

@@ -56,7 +56,7 @@ class ContextQuery(Request):
 
     @property
     def tier_names(self) -> list[str] | None:
-        """The names in `tiers`, None where it is left out."""
+        """The names in `tiers` as a list, or None if the query has no `tiers`."""
         return None if self.tiers is None else [name.strip() for name in self.tiers.split(",")]
 
 

@@ -72,7 +72,7 @@ class Rollback(Request):
 
 
 class RollbackAnswer(Reply):
-    """Result of a rollback to `to`: the new operation, or None if nothing differed; and what was restored."""
+    """Result of a rollback to `to`: the restored documents, and the new operation, None if nothing differed."""
 
     operation: str | None
     to: str

@@ -173,7 +173,7 @@ class Rewound(Reply):
 
 
 class StoredEntry(Reply):
-    """One stored line: `value` is its JSON as it was imported, secrets redacted; `raw` the text of what was no JSON.
+    """One stored line: `value` is the imported JSON with secrets redacted, `raw` the text of a line that is not JSON.
 
     An appended message has no line of a file: `value` is then the message. `problem` says why a line was not read.
     """

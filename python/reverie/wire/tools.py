@@ -46,7 +46,7 @@ class ToolMemory(Reply):
 
 
 class ToolRecall(Reply):
-    """Result of the tool `recall`. `about` tells the model that the memories are data, `weaker` what is not shown."""
+    """Result of the tool `recall`. `about` says that memories are data, `weaker` how many less relevant ones exist."""
 
     about: str
     memories: list[ToolMemory]

@@ -1,4 +1,4 @@
-"""Candidate memories by rule, from three sources: what a thread says, its working memory, files that an agent wrote."""
+"""Candidate memories by rule, from three sources: a thread's messages, its working memory, files by an agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The files of a commit, by git's report, by what was staged for it, and by the edits before it.
+"""Find the files of a commit: by git's report, by the `git add` calls for it, and by the edits before it.
 
 An agent edits more files than it commits, and commits files that a shell command wrote. So an edited file counts where
 its staging covers it, and a list that is longer than the commit is no list: none is better than a wrong one.
@@ -215,6 +215,6 @@ def _without_parents(path: str) -> str:
 
 
 def _distinct(paths: Iterable[str]) -> tuple[str, ...]:
-    """Return paths once each; a path that ends another one, as the same file below a folder, is left out."""
+    """Return distinct paths, without one that is the end of another: `a.py` beside `src/a.py` is the same file."""
     once = tuple(dict.fromkeys(map(_without_parents, paths)))
     return tuple(path for path in once if not any(other.endswith(f"/{path}") for other in once))

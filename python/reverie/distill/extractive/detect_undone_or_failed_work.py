@@ -144,7 +144,7 @@ class EndState:
         return any(call.seq > seq and self._facts.trace.relative(call.path) == path for call in self._edits)
 
     def _is_replaced(self, work: Finished) -> bool:
-        """Return True where a name in the title, half of all names, or most of the code that was put in is gone."""
+        """Return True if a name in the title, half of all names, or most of the inserted code was removed later."""
         gone, put = self._gone(work)
         if gone and (2 * len(gone) >= put or any(_names(name, work.title) for name in gone)):
             return True
@@ -162,7 +162,7 @@ class EndState:
         return 2 * lost > put_lines
 
     def _gone(self, work: Finished) -> tuple[list[str], int]:
-        """Return the names in a work's text that are gone, and how many of its names the work put into files."""
+        """Return the names in a work's text that were removed later, and how many names it had written to files."""
         names = [name for name in specific_names(work.text) if "/" not in name and len(name) >= _LETTERS]
         paths = self.paths(work)
         if not any(call.seq > work.at and call.path in paths for call in reversed(self._edits)):
@@ -181,7 +181,7 @@ class EndState:
         return gone, put
 
     def _is_complained_about(self, work: Finished) -> bool:
-        """Return True where the person said of the work that it fails, or wanted it undone.
+        """Return True if the person reported that the work fails, or wanted it undone.
 
         A complaint that points back, such as "it still fails", is about the work that was finished last, with no edit
         and no new task in between. Any other must be about the same thing by its words, and be followed by edits of

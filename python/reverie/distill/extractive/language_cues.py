@@ -23,12 +23,12 @@ _COUNTED = 2_000  # characters of a text whose words are counted; what is asked 
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The cues of one language; a pattern that captures has what was said in the group `what`, or `later`.
+    """The cues of one language; a pattern with a group captures the person's words as `what` or `later`.
 
     `wishes` match a sentence that is an instruction for good, `not_wishes` a part that makes it none: only for now, a
     report ("the test always fails"), a question. `remember` and `correction` begin a sentence; `about_me` is the
-    person about themselves. `to_agent` is of how one answers: what an assistant is told in a chat. `not_held` says of
-    what was done that it does not hold, or is to be undone ("it still fails", "revert that"); `fails` only says that
+    person about themselves. `to_agent` is an instruction about how an assistant answers in a chat. `not_held` says that
+    work which was done does not work, or is to be undone ("it still fails", "revert that"); `fails` only says that
     something does not work.
     """
 

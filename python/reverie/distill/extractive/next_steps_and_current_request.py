@@ -66,7 +66,7 @@ def current_request(facts: ThreadFacts) -> str:
 
 
 def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
-    """Return what comes next, nearest first; empty if the agent reported that it has finished.
+    """Return the next steps, nearest first; empty if the agent reported that it has finished.
 
     In this order: what the person asked last and nobody answered, the announced step, the plan, the agent's own
     question. In the middle of a turn without any of these, the request is still being worked on.

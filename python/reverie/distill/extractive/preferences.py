@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 LONGEST = 240
-"""Characters of a sentence; nobody states a rule in more."""
+"""Most characters of a sentence that is read as a rule; longer ones are descriptions."""
 # Characters of the stored sentence.
 _SHOWN = 180
 _SAME = 0.6  # share of the words from which two wishes are one

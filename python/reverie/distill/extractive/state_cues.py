@@ -184,12 +184,12 @@ def is_choice_of_person(sentence: str) -> bool:
 
 
 def is_agreement(text: str) -> bool:
-    """True if a person takes up what was proposed and says more than a yes, as in "let's try this, with a flag"."""
+    """True if a person agrees to a proposal in more than one word, as in "let's try this, with a flag"."""
     return _AGREES.match(text) is not None
 
 
 def is_choice_of_agent(sentence: str) -> bool:
-    """True if an agent says what was decided or what it chose, rather than which ways there are."""
+    """True if an agent reports a decision, as in "I went with X", and does not only list alternatives."""
     if not _MAY_CHOOSE(sentence) or _AGENT_CHOOSES.search(sentence) is None:
         return False
     return not (cue_phrases.is_question(sentence) or _NO_CHOICE.search(sentence))

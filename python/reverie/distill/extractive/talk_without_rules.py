@@ -71,7 +71,7 @@ ABOUT_WORK = re.compile(
     r"|functions?|unit tests?|type hints?|docstrings?)\b|\w/\w|\w_\w|(?<!\S)--\w",
     re.IGNORECASE,
 )
-"""What nobody orders a friend to do: of commits, tests, branches and files."""
+"""Words of software work (commits, tests, branches, files): a sentence with one is no talk between friends."""
 
 # Said for fun: "remember that I owe you a beer lol".
 _JOKE: Final = re.compile(
@@ -160,7 +160,7 @@ def is_joke(sentence: str) -> bool:
 
 
 def is_ironic(message: str) -> bool:
-    """Return True for a message with a turn of irony; what it orders is meant the other way round."""
+    """Return True for an ironic message: its orders mean the opposite."""
     return _IRONY.search(message.replace("\u2019", "'")) is not None
 
 

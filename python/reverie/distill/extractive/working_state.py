@@ -207,7 +207,7 @@ def _blockers(facts: ThreadFacts) -> list[StateItem]:
 
 
 def _is_ended(block: KeySentence, facts: ThreadFacts) -> bool:
-    """Return True if the person answered what the agent waited for, or said later that their own obstacle is gone."""
+    """Return True if the person answered what the agent waited for, or later reported their own obstacle as removed."""
     later = [said.text for said in facts.requests if said.seq > block.seq]
     if not block.by_user:
         return bool(later)
