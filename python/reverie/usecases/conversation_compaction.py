@@ -17,7 +17,6 @@ from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts
 from reverie.context.context_as_one_text import text_of_tokens
 from reverie.context.truncate import shorten
 from reverie.distill import state_rendering as state_text
-from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.trace import read_trace
 from reverie.importers import claude_code, codex
 from reverie.importers.join_entries_into_messages import blocks_of, main_line
@@ -83,6 +82,8 @@ def _answer(text: str, source: Literal["thread", "messages"]) -> wire.Compaction
 
 def _distilled(entries: Sequence[Entry], messages: tuple[Message, ...], earlier: str, size: int) -> str:
     """Return the text of a conversation that is not stored, within about `size` tokens."""
+    from reverie.distill.extractive import Extractive
+
     parts: list[str] = []
     if earlier:
         parts.append(f"{_EARLIER_HEADING}\n{shorten(earlier, size // EARLIER_SHARE)}")

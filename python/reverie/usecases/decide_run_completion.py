@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import token_counter, wire
-from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.trace import ToolCall, read_trace, text_of
 from reverie.errors import ValidationError
 from reverie.language_model.thread_text_in_pages import SourceEntry
@@ -38,6 +37,8 @@ def decide(job: RunJob) -> RunPlan:
     Raises:
         Damaged: naming the entry whose bytes fail their checksum.
     """
+    from reverie.distill.extractive import Extractive
+
     messages = _messages(job)
     written = _written_by_tools(job, messages)
     unlearnt = [message for message in messages if message.last_seq > job.learnt]

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final
 from reverie import token_counter
 from reverie.context import assemble, ceilings, open_turn_start, tail_start
 from reverie.distill import summary
-from reverie.distill.extractive import Extractive
 from reverie.errors import TokenBudgetExceeded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
 
     from reverie.context import Context, Limits, Parts
+    from reverie.distill.extractive import Extractive
     from reverie.models import Distillation, Entry, Message, Passage
 
 __all__ = ["DistillationCache", "open_turn", "sized_context"]
@@ -72,6 +72,8 @@ def sized_context(
     Raises:
         TokenBudgetExceeded: the open turn, the newest note and the current task alone are larger.
     """
+    from reverie.distill.extractive import Extractive
+
     messages = parts.messages
     engine = distiller or Extractive()
     if not parts.digest:

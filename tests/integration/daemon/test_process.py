@@ -15,7 +15,10 @@ from reveried.app import EXIT_CONFIG
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home
 from support.http_checks import times_run
 
-LAZY = ("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "click", "reveried.cli")
+LAZY = (
+    *("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "click", "reveried.cli"),
+    *(f"reverie.distill.extractive.{name}" for name in ("rules_distiller", "cue_phrases", "preferences", "state_cues")),
+)
 
 
 def test_starts_answers_and_stops() -> None:

@@ -57,6 +57,6 @@ def test_messages_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         read.append(found)
         return gather_facts(found)
 
-    monkeypatch.setattr("reverie.distill.extractive.gather_facts", counted)
+    monkeypatch.setattr("reverie.distill.extractive.rules_distiller.gather_facts", counted)
     decide(CompactionJob("claude-code", conversation("abcdefgh    "), TOKENS))
     assert len(read) == 1

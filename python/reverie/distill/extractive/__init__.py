@@ -1,170 +1,23 @@
-"""The built-in distiller: deterministic, no network, no model; it reads the structure that agents leave."""
+"""The built-in distiller: deterministic, no network, no model; it reads the structure that agents leave.
+
+`Extractive` is loaded when it is first asked for. Its rules are a hundred regular expressions that take a sixth of a
+second to compile, and the daemon needs none of them: they run in its compute process.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from reverie import token_counter
-from reverie.distill import summary
-from reverie.distill.extractive import cue_phrases, excerpt_lines, excerpt_ranking, trace
-from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
-from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.procedures_and_skills import command_uses
-from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
-from reverie.distill.extractive.structured_summary_sections import summary_sections, tone_lines
-from reverie.distill.extractive.thread_facts import gather_facts
-from reverie.distill.extractive.working_state import working_state
-from reverie.models import Distillation
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from reverie.distill.extractive.thread_facts import ThreadFacts
-    from reverie.models import Candidate, CommandUse, Message, WorkingState
+    from reverie.distill.extractive.rules_distiller import Extractive
 
 __all__ = ["Extractive"]
 
-_NONE: Mapping[str, str] = MappingProxyType({})
 
-# The limit of the digest in a context (seed 001).
-MAX_TOKENS = 500
-# Tasks named in a digest, newest last.
-_MAX_TOPICS = 12
-# Standing preferences named in a digest, newest last.
-_MAX_WISHES = 6
-_TOPIC = "- Worked on: "
-_WISH = "- Wishes: "
+def __getattr__(name: str) -> object:
+    """Return the class `Extractive`. Raises AttributeError for any other name."""
+    if name != "Extractive":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from reverie.distill.extractive.rules_distiller import Extractive
 
-
-class Extractive:
-    """A `Distiller` without a model: the same messages give the same result in every process.
-
-    It keeps what it read out of the last messages: asked about the same tuple again, it does not read it again.
-    """
-
-    def __init__(self) -> None:
-        self._messages: tuple[Message, ...] | None = None
-        self._facts: ThreadFacts | None = None
-        self._states: dict[WorkingState | None, WorkingState] = {}
-
-    def working_state(self, messages: Sequence[Message], previous: WorkingState | None = None) -> WorkingState:
-        """Return the working state (tier 1), at most 500 tokens when rendered."""
-        facts = self.facts(messages)
-        if facts is not self._facts:
-            return working_state(facts, previous)
-        if previous not in self._states:
-            self._states[previous] = working_state(facts, previous)
-        return self._states[previous]
-
-    def distill(
-        self,
-        messages: Sequence[Message],
-        *,
-        number: int,
-        previous: Distillation | None,
-        tail_from_seq: int,
-        passage_tokens: int = 34_000,
-        summary_tokens: int = 5_000,
-        total_tokens: int | None = None,
-    ) -> Distillation:
-        """Return summary, excerpts, state and digest; messages from `tail_from_seq` on stay in context as they are.
-
-        Excerpts and rendered summary have a ceiling each, in tokens, and `total_tokens` together.
-        """
-        facts = self.facts(messages)
-        found = facts.trace
-        packed = summary.pack(number, summary_sections(facts, previous.summary if previous else None), summary_tokens)
-        kept = [line for section in packed.sections.values() for line in section]
-        if total_tokens is not None:
-            passage_tokens = max(0, min(passage_tokens, total_tokens - token_counter.count(summary.render(packed))))
-        return Distillation(
-            summary=packed,
-            passages=excerpt_ranking.rank_excerpts(
-                list(excerpt_lines.candidate_lines(found)),
-                asked=[said for said in found.said("user") if not said.refusal],
-                stays=kept,
-                tail_from_seq=tail_from_seq,
-                budget=passage_tokens,
-            ),
-            state=self.working_state(messages, previous.state if previous else None),
-            digest=_digest(facts, previous.digest if previous else ""),
-            through_seq=tail_from_seq - 1,
-        )
-
-    def candidates(
-        self,
-        messages: Sequence[Message],
-        files: Mapping[str, str] = _NONE,
-        working_memory: Mapping[str, str] = _NONE,
-        at: str | None = None,
-        uses: Sequence[CommandUse] | None = None,
-        *,
-        quoted: bool = False,
-    ) -> tuple[Candidate, ...]:
-        """Return proposed memories from `messages`, whole `files` and `working_memory`; episodes come last.
-
-        `uses` are the commands that passed in the threads of the project, this one among them; without them, those of
-        `messages`. With `quoted` the wishes in quoted and pasted text follow, which are to wait for the person.
-        """
-        facts = self.facts(messages)
-        found = candidates(facts, files, working_memory, at, command_uses(facts) if uses is None else uses)
-        return (*found, *quoted_wishes(facts, at)) if quoted else found
-
-    def facts(self, messages: Sequence[Message]) -> ThreadFacts:
-        """Return the facts of `messages`, which all else is drawn from."""
-        if self._facts is not None and messages is self._messages:
-            return self._facts
-        facts = gather_facts(trace.read_trace(messages))
-        if isinstance(messages, tuple):  # a list could be another one the next time
-            self._messages, self._facts, self._states = messages, facts, {}
-        return facts
-
-    def digest(self, messages: Sequence[Message], previous: str = "") -> str:
-        """Return the updated thread digest, at most 500 tokens."""
-        return _digest(self.facts(messages), previous)
-
-
-def _digest(facts: ThreadFacts, previous: str = "") -> str:
-    """Return the digest, at most 500 tokens, one fact a line; `previous` lines stay until newer ones replace them."""
-    if not facts.requests:
-        return previous
-    wishes = [f"{_WISH}{clip(mark.text, 160)}" for mark in facts.preferences if cue_phrases.is_lasting(mark.text)]
-    topics = [
-        f"{_TOPIC}{(said.at or '')[:10]} {clip(first_sentence(said.text), 100)}".replace("  ", " ")
-        for said in facts.requests
-        if len(said.text.split()) >= 5 and not cue_phrases.is_question(said.text)
-    ]
-    before = previous.split("\n")
-    wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)
-    topics = _newest([line for line in before if line.startswith(_TOPIC)] + topics, _MAX_TOPICS)
-    lines = [*(f"- {line}" for line in tone_lines(facts)[:2]), *_usual_work(facts), *wishes]
-    while topics and token_counter.count("\n".join([*lines, *topics])) > MAX_TOKENS:
-        topics.pop(0)
-    return token_counter.truncate("\n".join([*lines, *topics]), MAX_TOKENS)
-
-
-def _usual_work(facts: ThreadFacts) -> list[str]:
-    """Return lines for the kinds of files edited and the checks run most often."""
-    lines = []
-    kinds = Counter(path.rsplit(".", 1)[-1] for path in facts.edited if "." in path.rsplit("/", 1)[-1])
-    if kinds:
-        common = sorted(kinds, key=lambda kind: (-kinds[kind], kind))[:3]
-        lines.append(
-            f"- Usual work: edits {', '.join(f'.{kind}' for kind in common)} files"
-            + (f" under {facts.trace.root}" if facts.trace.root else "")
-        )
-    checks = [run.purpose.value for run in facts.runs if run.purpose in {Purpose.TEST, Purpose.LINT, Purpose.BUILD}]
-    habits = [
-        name for name, count in sorted(Counter(checks).items(), key=lambda pair: (-pair[1], pair[0])) if count > 1
-    ]
-    if facts.commits:
-        habits.append("commits")
-    if habits:
-        lines.append(f"- Usual checks: {', '.join(habits)}")
-    return lines
-
-
-def _newest(lines: list[str], limit: int) -> list[str]:
-    return list(dict.fromkeys(reversed(lines)))[:limit][::-1]
+    return Extractive
