@@ -61,6 +61,29 @@ def test_outcome_of_a_command(command: str, result: str, marked: bool, error: st
     assert run.error == (error or "")
 
 
+@pytest.mark.parametrize(
+    ("command", "output", "code", "failed"),
+    [
+        ("ruff check .", "Found 3 errors.", 0, False),
+        ("ruff check .", "Found 3 errors.", 1, True),
+        ("ruff check . | tail -1", "Found 3 errors.", 0, True),
+        ("ruff check --fix . | tail -1", "Found 3 errors (3 fixed, 0 remaining).", 0, False),
+        ("ruff check --fix . | tail -1", "Found 3 errors (2 fixed, 1 remaining).", 0, True),
+        ("pytest -q || true", "E   assert 1 == 2\n1 failed", 0, True),
+        ("pytest -q; echo done", "1 failed\ndone", 0, True),
+        ("cd app && pytest -q 2>&1", "ERROR: this is what the tested program prints", 0, False),
+    ],
+)
+def test_a_check_with_exit_code_0(command: str, output: str, code: int, failed: bool) -> None:  # noqa: FBT001
+    """The reported exit code decides, unless it may be that of another command of the line; then the output does."""
+    result = f"Process exited with code {code}\nOutput:\n{output}"
+    thread = Thread().user("Mend the linter's findings").call("exec_command", {"cmd": command}, result)
+    [run] = commands.command_runs(calls(thread))
+    assert run.failed is failed
+    state = Extractive().working_state(thread.messages)
+    assert bool(state.blockers) is failed
+
+
 def test_an_unanswered_command_is_no_run() -> None:
     """A command without a result at the end of a thread is not counted as run."""
     assert commands.command_runs(calls(Thread().unanswered("Bash", {"command": "ls"}))) == []

@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.candidate_builder import file_tag
+from reverie.distill.extractive.labelled_lines_of_files import is_of_work, labelled_lines, without_tasks
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, word_count
 from reverie.models import Candidate, MemoryType
 
@@ -58,23 +59,34 @@ def is_prose(path: str) -> bool:
 
 
 def _from_prose(path: str, text: str, at: str | None) -> Iterator[Candidate]:
+    """Yield the labelled lines of each section, its steps as a procedure, or its first sentence.
+
+    What is to be done, and what was, is no knowledge.
+    """
     plain = _text_of_page(text) if path.lower().endswith(_PAGES) else text
     for trail, body in _sections(plain, file_tag(path)):
+        name = " — ".join(dict.fromkeys(trail))
+        found = list(labelled_lines(trail, body))
+        for line in found:
+            yield _made(line.type, f"{line.text} (from {path})", path, at)
+        if is_of_work(trail, body):
+            continue
         if _STEPS.search(body):
             steps = [clip(step, 120) for step in re.findall(r"^\s*\d+[.)]\s+(.+)$", body, re.MULTILINE)]
-            yield _made(MemoryType.PROCEDURE, f"{trail}: {' → '.join(steps[:8])} (from {path})", path, at)
+            if not found:
+                yield _made(MemoryType.PROCEDURE, f"{name}: {' → '.join(steps[:8])} (from {path})", path, at)
             continue
-        first = next((sentence for sentence in sentences(body) if word_count(sentence) >= 4), "")
-        if len(first) < 30:
+        first = next((sentence for sentence in sentences(without_tasks(body)) if word_count(sentence) >= 4), "")
+        if len(first) < 30 or any(first in line.text for line in found):
             continue
         kind = MemoryType.MISTAKE if _ADVICE.search(first) else MemoryType.FACT
-        yield _made(kind, f"{trail}: {clip(first, 300)} (from {path})", path, at)
+        yield _made(kind, f"{name}: {clip(first, 300)} (from {path})", path, at)
 
 
-def _sections(text: str, title: str) -> list[tuple[str, str]]:
-    """Yield each heading with its parent headings and the text below it; `title` if there is no heading."""
+def _sections(text: str, title: str) -> list[tuple[list[str], str]]:
+    """Return each heading, behind its parent headings, with the text below it; `title` if there is no heading."""
     trail: list[str] = []
-    found: list[tuple[str, list[str]]] = []
+    found: list[tuple[list[str], list[str]]] = []
     fenced = False
     for line in text.split("\n"):
         fenced ^= _FENCE.match(line) is not None
@@ -85,9 +97,9 @@ def _sections(text: str, title: str) -> list[tuple[str, str]]:
             continue
         level = len(head[1])
         trail = [*trail[: level - 1], head[2]]
-        found.append((" — ".join(dict.fromkeys(trail)), []))
+        found.append((trail, []))
     if not found:
-        return [(title, text)] if text.strip() else []
+        return [([title], text)] if text.strip() else []
     return [(name, "\n".join(body)) for name, body in found]
 
 

@@ -17,6 +17,7 @@ from reverie.distill.extractive.candidate_builder import (
 from reverie.distill.extractive.candidates_from_files import file_candidates, is_prose
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.episodes_of_finished_work import episodes
+from reverie.distill.extractive.labelled_lines_of_files import statement_of
 from reverie.distill.extractive.language_cues import language_of, words_of
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import corrections, mended_failures
 from reverie.distill.extractive.own_words import own_sentences, quoted_sentences
@@ -293,8 +294,9 @@ def _to_remember(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
 def _from_working_memory(working_memory: Mapping[str, str], at: str | None) -> Iterator[Candidate]:
     for key in sorted(working_memory):
         value = one_line(working_memory[key])
-        if len(value.split()) >= 3:  # a flag or a counter is of no use later
-            content = with_absolute_dates(f"{key}: {clip(value, 400)}", at)
+        statement = statement_of(key, clip(value, 400))
+        if statement is not None and len(value.split()) >= 3:  # a flag or a counter is of no use later
+            content = with_absolute_dates(statement, at)
             yield Candidate(
                 MemoryType.FACT, content, tags_of(value, key.lower()), at=at, provenance={"workingMemory": key}
             )

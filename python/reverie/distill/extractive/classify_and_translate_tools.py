@@ -257,32 +257,36 @@ def _replacement(given: Mapping[str, Any]) -> dict[str, str]:
     return _without_empty(old_string=_text(given, *_OLD_TEXT_KEYS), new_string=_text(given, *_NEW_TEXT_KEYS))
 
 
-def canonical_result(name: str, text: str) -> str:
-    """Return a command's output in Claude Code's form: no header, and `Exit code N` first if it failed."""
+def canonical_result(name: str, text: str) -> tuple[str, int | None]:
+    """Return a command's output in Claude Code's form and its exit code; None where the client does not name it.
+
+    The form: no header, and `Exit code N` first if it failed.
+    """
     if _KINDS.get(name.lower()) not in {ToolKind.RUN, ToolKind.PATCH} or name in _CANONICAL:
-        return text
+        return text, None
+    code: int | None
     if text.startswith("{"):
         code, output = _from_json(text)
     else:
         header = _HEADER.match(text)
         status = _STATUS.search(header["head"]) if header else None
         below = _STATUS_BELOW.search(text) if header is None else None
-        code = int(status["code"]) if status else int(below["code"] or below["end"]) if below else 0
+        code = int(status["code"]) if status else int(below["code"] or below["end"]) if below else None
         output = text[header.end() :] if header else text
-    return f"Exit code {code}\n{output}" if code else output
+    return (f"Exit code {code}\n{output}" if code else output), code
 
 
-def _from_json(text: str) -> tuple[int, str]:
-    """Return exit code and output of `{"output": "", "metadata": {"exit_code": 1}}`; else 0 and `text`."""
+def _from_json(text: str) -> tuple[int | None, str]:
+    """Return exit code and output of `{"output": "", "metadata": {"exit_code": 1}}`; else None and `text`."""
     try:
         found = msgspec.json.decode(text)
     except msgspec.DecodeError:
-        return 0, text
+        return None, text
     if not isinstance(found, dict) or not isinstance(found.get("output"), str):
-        return 0, text
+        return None, text
     about = found.get("metadata")
     code = about.get("exit_code") if isinstance(about, dict) else None
-    return (code if isinstance(code, int) else 0), found["output"]
+    return (code if isinstance(code, int) else None), found["output"]
 
 
 def _command(given: Mapping[str, Any]) -> str:

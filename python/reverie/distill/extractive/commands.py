@@ -171,9 +171,12 @@ _EXIT = re.compile(r"^Exit code (\d+)", re.MULTILINE)
 # A line by which test runners, compilers and linters report failure, for output that was piped through `head`.
 _BAD = re.compile(
     r"^(?:--- FAIL|FAIL\b|FAILED\b|ERROR\b|Error:|error(?:\[\w+\])?:|E  |panic:|fatal:|Traceback|\w+Error:)"
-    r"|: (?:undefined|error|cannot|fatal|syntax error)\b|\b[1-9]\d* (?:failed|errors?|issues?:)",
+    r"|: (?:undefined|error|cannot|fatal|syntax error)\b"
+    r"|\b[1-9]\d* (?:failed|errors?+(?! \(\d+ fixed, 0 remaining)|issues?:)",
     re.MULTILINE,
 )
+# What gives a line the exit code of another command than the check: a pipe, `;`, `|| true`, `&`, several lines.
+_MASKED = re.compile(r"\||;|\S\s*\n\s*\S|(?<![>&])&(?![&\d>])")
 # How test runners end without a failure: "1274 pass\n 0 fail", "12 passed in 3 s".
 _ALL_PASSED = re.compile(
     r"\A(?!.*\b[1-9]\d* (?:fail|error)).*(?:\b[1-9]\d* pass(?:ed|ing)?\b|\b0 fail(?:ed|ing|ures?)?\b)",
@@ -288,12 +291,18 @@ def pasted_error(text: str) -> str:
 
 
 def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
-    """True if the client or the exit code reports failure; a piped test or build is judged by its output."""
+    """True if the client or the exit code reports failure.
+
+    A test or build is judged by its output where no success is reported, or the success may be that of another command
+    of the line: `pytest | tail`.
+    """
     if call.failed:
         return "[Request interrupted" not in call.result
     code = _EXIT.search(call.result[:200])
     if code is not None:
         return code.group(1) != "0"
+    if call.succeeded and not _MASKED.search(call.word("command")):
+        return False  # "Found 3 errors (3 fixed, 0 remaining)"
     if purpose is Purpose.TEST and _ALL_PASSED.search(call.result[-_SUMMARY:]):
         return False  # tests of errors print errors
     return purpose in {Purpose.TEST, Purpose.BUILD, Purpose.LINT} and _BAD.search(call.result) is not None

@@ -86,7 +86,10 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One tool call with its result; `answered` is false and `result` empty if the thread ends before it."""
+    """One tool call with its result; `answered` is false and `result` empty if the thread ends before it.
+
+    `succeeded` is true where the client reports success: exit code 0, or a result that is marked as no error.
+    """
 
     tool: str
     input: dict[str, Any]
@@ -94,6 +97,7 @@ class ToolCall:
     at: str | None
     result: str = ""
     failed: bool = False
+    succeeded: bool = False
     answered: bool = False
     result_seq: int = 0
 
@@ -227,10 +231,12 @@ def _answered(call: ToolCall, name: str, result: dict[str, Any], seq: int) -> To
     text = text_of(result.get("content"))
     if "\x1b" in text:
         text = _ANSI.sub("", text)
+    output, code = canonical_result(name, text)
     return replace(
         call,
-        result=canonical_result(name, text),
+        result=output,
         failed=result.get("is_error") is True,
+        succeeded=code == 0 if code is not None else result.get("is_error") is False,
         answered=True,
         result_seq=seq,
     )
