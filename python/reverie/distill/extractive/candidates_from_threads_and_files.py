@@ -27,6 +27,7 @@ from reverie.distill.extractive.sentences_and_specific_names import (
     one_line,
     specific_names,
 )
+from reverie.distill.extractive.stated_conventions import decision_in, stated_fact
 from reverie.distill.extractive.talk_without_rules import OF_FEELINGS, is_joke, is_reported, sincere_messages
 from reverie.distill.extractive.trace import Utterance
 from reverie.models import Candidate, MemoryType
@@ -135,6 +136,7 @@ def candidates(
         *_about_user(facts, at),
         *_to_remember(facts, at),
         *_of_project(facts, at),
+        *_stated(facts, at),
         *_from_working_memory(working_memory, at),
     ]
     corrected = list(corrections(facts, at))
@@ -256,6 +258,23 @@ def _of_project(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             if not preferences.preference_sentence(sentence):
                 fact = with_absolute_dates(f"The user said: “{match['what'].rstrip('.!')}”", said.at or at)
                 yield build_candidate(MemoryType.FACT, fact, said.at or at, [said.seq])
+
+
+def _stated(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
+    """Yield conventions and decisions that the person states, newest first; nothing in a chat."""
+    for said in reversed(_said_by_user(facts)) if facts.trace.calls else ():
+        for sentence in own_sentences(said.text):
+            language = language_of(sentence)
+            if language is None or len(sentence) > preferences.LONGEST or is_reported(sentence) or is_joke(sentence):
+                continue
+            line = one_line(sentence)
+            decided = decision_in(line, language.name)
+            told = decided or stated_fact(line, language.name)
+            if told and not preferences.preference_sentence(sentence):
+                fact = with_absolute_dates(f"The user said: “{told}”", said.at or at)
+                yield build_candidate(
+                    MemoryType.FACT, fact, said.at or at, [said.seq], *(["decision"] if decided else [])
+                )
 
 
 def _for_information(line: str) -> re.Match[str] | None:

@@ -232,7 +232,7 @@ _FUNCTION_WORDS: Final = {
         "de": "der die das und oder ist sind war zu von im in auf es dass mit für nicht wir du ich bitte mein immer nie"
         " niemals nein ein eine einen den dem kein keine ab jetzt nur wenn bei als aus zum zur alle dir auch sich vor",
         "es": "el la los las y o es son de del en que con para no nosotros tú yo por favor mi siempre nunca un una a"
-        " partir ahora usa lo se al como vivo soy me más antes usamos utilizamos",
+        " partir ahora usa lo se al como vivo soy me más antes usamos utilizamos prefiero",
         "fr": "le la les et ou est sont de du des en que qui avec pour ne pas nous tu je s'il te plaît mon"
         " toujours jamais"
         " non un une à ce dans sur au aux désormais suis avant",

@@ -15,6 +15,7 @@ from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
 from reverie.distill.extractive.named_alternatives import named_choice
 from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, one_line
+from reverie.distill.extractive.stated_conventions import stated_wish
 from reverie.distill.extractive.talk_without_rules import (
     ABOUT_WORK,
     OF_FEELINGS,
@@ -65,15 +66,11 @@ _CLAUSE = re.compile(
 # Verbs of orders to an agent. Before anything else "always" and "never" are talk: "never too late".
 _VERB = (
     r"(?:add|answer|ask|assume|avoid|be (?:brief|careful|concise|explicit|honest|polite|strict)|build|bump|call"
-    r"|change|check"
-    r"|cite|clean|close|comment|commit|compile|configure|confirm|copy|create|debug|define|delete|deploy|disable|do"
-    r"|document"
-    r"|edit|embed|enable|ensure|escape|explain|export|feed|fetch|fix|follow|force|format|generate|give|handle"
-    r"|hard-?code"
-    r"|ignore|import|include|indent|inline|install|introduce|invent|keep|leave|limit|link|lint|list|log|make|mention"
-    r"|merge"
-    r"|migrate|mix|mock|modify|move|name|omit|open|override|overwrite|pass|pin|place|prefer|prefix|print|propose"
-    r"|publish"
+    r"|change|check|cite|clean|close|comment|commit|compile|configure|confirm|copy|create|debug|define|delete|deploy"
+    r"|disable|do|document|edit|embed|enable|ensure|escape|explain|export|feed|fetch|fix|follow|force|format|generate"
+    r"|give|handle|hard-?code|ignore|import|include|indent|inline|install|introduce|invent|keep|leave|limit|link|lint"
+    r"|list|log|make|mention|merge"
+    r"|migrate|mix|mock|modify|move|name|omit|open|override|overwrite|pass|pin|place|prefer|prefix|print|propose|publish"
     r"|pull|push|put|quote|raise|read|rebase|refactor|refer|reformat|regenerate|release|remove|rename|replace|reply"
     r"|report|respond"
     r"|restart|return|reuse|revert|review|rewrite|run|save|search|send|set|shed|show|sign|skip|sort|speak|split|squash"
@@ -303,7 +300,9 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
     if language.name != "en":
         wish = one_line(sentence)
         to_agent = not chat or language.to_agent.search(wish) or ABOUT_WORK.search(wish)
-        return f"The user wants: “{wish}”" if to_agent and is_quoted_wish(wish, language) else ""
+        if to_agent and not is_quoted_wish(wish, language):
+            wish = stated_wish(wish, language.name, to_reader=chat)
+        return f"The user wants: “{wish}”" if to_agent and wish else ""
     line = _OPENING.sub("", one_line(sentence)).replace("\u2019", "'")
     rule = _AFTERTHOUGHT.split(line, maxsplit=1)[0].rstrip(" .!,;")
     if not chat and _FROM_NOW_ON.match(rule) and not (_PASSING.search(rule) or _BROKEN.search(rule)):
@@ -316,10 +315,11 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
         if text and text.count("`") % 2 == 0 and text.count("(") == text.count(")"):
             is_limited = clause in clauses[1:2] and _CONDITION.match(clauses[0])
             return f"The user wants: “{rule}”" if is_limited else clip(_first_part(text), _SHOWN)
-    stated = _RULE.match(rule) or _UNWANTED.match(rule)
-    if not chat and stated and not (_PASSING.search(rule) or _BROKEN.search(rule) or _OF_USERS.search(rule)):
+    is_rule = _RULE.match(rule) or _UNWANTED.match(rule)
+    if not chat and is_rule and not (_PASSING.search(rule) or _BROKEN.search(rule) or _OF_USERS.search(rule)):
         return f"The user wants: “{rule}”"
-    return ""
+    stated = "" if chat else stated_wish(rule, "en")
+    return f"The user wants: “{stated}”" if stated else ""
 
 
 def _first_part(text: str) -> str:
