@@ -8,9 +8,11 @@ difference must stay within one point.
 
 from __future__ import annotations
 
-import importlib.util
+import sys
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.context import Limits, render
 from reverie.evals.context_and_knowledge_texts import context_of
@@ -18,8 +20,8 @@ from reverie.evals.continuity import BUDGETS, CLIENT, REVERIE, TAIL, TALK, Repor
 from reverie.evals.distillations_with_context_editing import frequency, one_thread
 from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.importers.join_entries_into_messages import main_line
+from support.shared import SHARED, load_program
 
-SHARED = Path(__file__).resolve().parents[2] / ".." / "shared"
 GOAL_POINTS = 1.0
 FEWER_GOAL = 0.60
 WINDOW = 200_000
@@ -43,7 +45,7 @@ def main() -> None:
 
 def judged(paths: list[Path]) -> None:
     """Return our report and the judge's figures for the same texts."""
-    judge = _judge()
+    judge = load_program(SHARED / "eval" / "continuity_bench.py")
     report = continuity(paths)
     events = [event for path in paths for event in judge.events(str(path))]
     print(f"{len({event['path'] for event in events})} sessions, {len(events)} events (ours: {report.cuts})")
@@ -92,16 +94,6 @@ def _theirs(judge: Any, events: list[Any], texts: list[str]) -> tuple[float, flo
         judge.mean_se([(event["path"], judge.occurs(text, event)) for event, text in pairs])[0],
         judge.mean_se(questions)[0],
     )
-
-
-def _judge() -> Any:
-    """Return the judge as a module."""
-    spec = importlib.util.spec_from_file_location("judge", SHARED / "eval" / "continuity_bench.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ request after that: of the client alone, with the plugin, with `reverie run`, an
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import json
 import os
 import statistics
@@ -30,6 +29,7 @@ from reverie.client import Client
 from reveried.cli.send_session_files import import_file
 from support.daemon import running_daemon
 from support.model_servers import model_server
+from support.shared import load_program
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,7 +46,7 @@ def main() -> None:
     sessions, clients, judge_file = map(Path, sys.argv[1:4])
     number = int(sys.argv[4]) if len(sys.argv) > 4 else NUMBER
     os.environ["AGENT_CLIENTS"] = str(clients)
-    judge = _module(judge_file)
+    judge = load_program(judge_file)
     rows: dict[str, list[tuple[float, ...]]] = {side: [] for side in ("its summary alone", *SIDES)}
     for path in _with_events(sessions, judge, number):
         event = next(judge.events(str(path)))
@@ -156,15 +156,6 @@ def _with_events(folder: Path, judge: ModuleType, number: int) -> Iterator[Path]
         if judge.blocks_text(first["message"]["content"]) == events[0]["summary"]:
             number -= 1
             yield path
-
-
-def _module(path: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("judge", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ column is the growth exponent: the slope of the logarithm of a figure against th
 from __future__ import annotations
 
 import json
-import math
 import random
 import statistics
 import sys
@@ -29,6 +28,7 @@ from reverie.store import Store, Write
 from reverie.usecases import project_identity
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
+from support.figure_table import print_table
 from support.http_checks import cpu_seconds
 from support.made_memories import FREQUENT, memories, queries
 from support.waiting import wait_until
@@ -71,20 +71,7 @@ def main(sizes: tuple[int, ...]) -> None:
     for size in sizes:
         with scratch_home() as home:
             columns.append(measured(home, build(home, size)))
-    print(f"{'memories':44s}" + "".join(f"{size:12,d}" for size in sizes) + "   exponent       goal")
-    for name, (unit, goal) in GOALS.items():
-        values = [column[name] for column in columns]
-        shown = "".join(f"{value:12.3f}" for value in values)
-        wanted = "" if goal is None else f"<= {goal:g} {unit}"
-        print(f"{name:44s}{shown} {exponent(sizes, values):10.2f}   {wanted:>10s}")
-
-
-def exponent(sizes: tuple[int, ...], values: list[float]) -> float:
-    """Return the slope of log(value) against log(size): 0 is constant, 1 linear."""
-    if len(sizes) < 2:
-        return math.nan
-    pairs = [(math.log(size), math.log(max(value, 1e-6))) for size, value in zip(sizes, values, strict=True)]
-    return statistics.linear_regression([x for x, _ in pairs], [y for _, y in pairs]).slope
+    print_table("memories", sizes, columns, GOALS)
 
 
 def build(home: Path, size: int) -> list[str]:

@@ -13,7 +13,6 @@ figure against that of the number of messages.
 from __future__ import annotations
 
 import json
-import math
 import random
 import sqlite3
 import statistics
@@ -31,6 +30,7 @@ from reverie.usecases import threads
 from reverie.usecases.message_indexes_of_all_spaces import MessageSearch, within
 from reverie.usecases.stored_entries import entry_record
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
+from support.figure_table import print_table
 from support.http_checks import cpu_seconds
 from support.made_memories import FREQUENT, memories, queries
 from support.waiting import wait_until
@@ -74,20 +74,7 @@ def main(sizes: tuple[int, ...]) -> None:
         with scratch_home() as home:
             texts, asked = build(home, size)
             columns.append(served(home, asked) | beside(home, texts, asked))
-    print(f"{'messages':40s}" + "".join(f"{size:12,d}" for size in sizes) + "   exponent       goal")
-    for name, (unit, goal) in GOALS.items():
-        values = [column.get(name, math.nan) for column in columns]
-        shown = "".join(f"{value:12.3f}" for value in values)
-        wanted = "" if goal is None else f"<= {goal:g} {unit}"
-        print(f"{name:40s}{shown} {exponent(sizes, values):10.2f}   {wanted:>10s}")
-
-
-def exponent(sizes: tuple[int, ...], values: list[float]) -> float:
-    """Return the slope of log(value) against log(size): 0 is constant, 1 linear."""
-    if len(sizes) < 2 or any(map(math.isnan, values)):
-        return math.nan
-    pairs = [(math.log(size), math.log(max(value, 1e-6))) for size, value in zip(sizes, values, strict=True)]
-    return statistics.linear_regression([x for x, _ in pairs], [y for _, y in pairs]).slope
+    print_table("messages", sizes, columns, GOALS)
 
 
 def build(home: Path, size: int) -> tuple[list[str], list[str]]:

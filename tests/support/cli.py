@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from reveried.cli import main
 from support.fake_daemon import HEALTH, Answer, Request, envelope
 
-__all__ = ["DISTILLED", "Cli", "Outcome", "Routes", "check"]
+if TYPE_CHECKING:
+    import pytest
+
+    from support.daemon import Daemon
+
+__all__ = ["DISTILLED", "Cli", "Outcome", "Routes", "check", "run_in_process", "use_daemon"]
 
 DISTILLED = {
     "archive": "cd" * 32,
@@ -39,6 +45,26 @@ class Outcome:
 
 
 Cli = Callable[..., Outcome]
+
+
+def run_in_process(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """Return a function that runs `reverie` with its arguments in this process."""
+
+    def run(*words: str) -> Outcome:
+        capsys.readouterr()
+        code = main(words)
+        output = capsys.readouterr()
+        return Outcome(code, output.out, output.err)
+
+    return run
+
+
+def use_daemon(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set the environment of this process so that its commands reach a daemon."""
+    for name in ("REVERIE_HOME", "REVERIE_SOCKET"):
+        monkeypatch.delenv(name, raising=False)
+        if name in daemon.env:
+            monkeypatch.setenv(name, daemon.env[name])
 
 
 def check(cli: Cli, words: str, *parts: str) -> None:

@@ -8,11 +8,12 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
+
+from support.quiet_handler import QuietHandler
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,17 +99,11 @@ def fake_daemon(path: Path, respond: Respond) -> Iterator[FakeDaemon]:
         server.server_close()
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(QuietHandler):
     """Records each request and sends the answer of the test."""
 
     protocol_version = "HTTP/1.1"
     server: FakeDaemon
-
-    def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class names it so
-        """Log nothing, so that a test's output is its own."""
-
-    def address_string(self) -> str:
-        return "socket"
 
     def _serve(self) -> None:
         """Read one request, record it and send the answer of the test."""

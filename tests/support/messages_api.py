@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import socketserver
 import threading
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import token_counter
 from support.api_rules import HEADER, TOP, violations
+from support.quiet_handler import QuietHandler
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -192,24 +192,13 @@ class _Server(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
 
 
-def _handler(api: MessagesApi) -> type[http.server.BaseHTTPRequestHandler]:
-    class Messages(http.server.BaseHTTPRequestHandler):
+def _handler(api: MessagesApi) -> type[QuietHandler]:
+    class Messages(QuietHandler):
         """The HTTP handler of `POST /v1/messages`."""
 
-        def do_POST(self) -> None:
+        def do_POST(self) -> None:  # noqa: N802 - the base class looks it up by this name
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             status, answer = api.answer(body, self.headers.get("anthropic-beta", "").split(","))
-            data = json.dumps(answer).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def address_string(self) -> str:
-            return "local"
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the name of the base class
-            """Log nothing."""
+            self.send_body(json.dumps(answer).encode(), status=status)
 
     return Messages

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from support.quiet_handler import QuietHandler
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -90,18 +92,18 @@ def _responses(state: ModelServer) -> list[dict[str, Any]]:
     ]
 
 
-def _handler(state: ModelServer) -> type[http.server.BaseHTTPRequestHandler]:
-    class Models(http.server.BaseHTTPRequestHandler):
+def _handler(state: ModelServer) -> type[QuietHandler]:
+    class Models(QuietHandler):
         """`POST /v1/messages`, `/v1/messages/count_tokens` and `/v1/responses`; any other path is empty JSON."""
 
-        def do_POST(self) -> None:
+        def do_POST(self) -> None:  # noqa: N802 - the base class looks it up by this name
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"{}")
             path = self.path.partition("?")[0]
             if path.endswith("/count_tokens"):
-                self._send(json.dumps({"input_tokens": state.usage}).encode())
+                self.send_body(json.dumps({"input_tokens": state.usage}).encode())
                 return
             if not path.endswith(("/messages", "/responses")):
-                self._send(b"{}")
+                self.send_body(b"{}")
                 return
             state.requests.append(body)
             if state.summary_s and SUMMARY_ASKED in json.dumps(body["messages"][-3:]):
@@ -109,25 +111,12 @@ def _handler(state: ModelServer) -> type[http.server.BaseHTTPRequestHandler]:
             events = _messages(state, body) if path.endswith("/messages") else _responses(state)
             if path.endswith("/messages") and not body.get("stream"):
                 message = events[0]["message"] | {"content": [{"type": "text", "text": state.reply}]}
-                self._send(json.dumps(message | {"stop_reason": "end_turn"}).encode())
+                self.send_body(json.dumps(message | {"stop_reason": "end_turn"}).encode())
                 return
             data = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
-            self._send(data.encode(), "text/event-stream")
+            self.send_body(data.encode(), "text/event-stream")
 
-        def do_GET(self) -> None:
-            self._send(b'{"data": [], "models": []}')
-
-        def _send(self, data: bytes, media: str = "application/json") -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", media)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def address_string(self) -> str:
-            return "local"
-
-        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  # the name of the base class
-            """Log nothing."""
+        def do_GET(self) -> None:  # noqa: N802 - the base class looks it up by this name
+            self.send_body(b'{"data": [], "models": []}')
 
     return Models

@@ -91,17 +91,25 @@ class Folk:
             self.ledger.take(path, self.disk(path))
             self.tree.path(path).unlink(missing_ok=True)
 
-    def moves(self) -> None:
-        """Rename a document to another name, replacing a file that has it."""
+    def _chosen_pair(self) -> tuple[str, str, str] | None:
+        """Return a document, another name and the document's text, recorded as written there; None if there is none."""
         paths = self.documents()
         if not paths:
-            return
+            return None
         old, new = self.pick.choice(paths), self.pick.choice(NAMES + ELSEWHERE)
         text = self.disk(old)
         if old == new or text is None or text in self.ledger.texts[new]:
-            return
+            return None
         self.ledger.put(new, text, self.disk(new))
         self.ledger.inherit(new, text, self.disk(new))
+        return old, new, text
+
+    def moves(self) -> None:
+        """Rename a document to another name, replacing a file that has it."""
+        chosen = self._chosen_pair()
+        if chosen is None:
+            return
+        old, new, text = chosen
         self.ledger.take(old, text, keep=words(text))
         self.tree.path(new).parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -112,15 +120,10 @@ class Folk:
 
     def copies(self) -> None:
         """Copy a file to another name."""
-        paths = self.documents()
-        if not paths:
+        chosen = self._chosen_pair()
+        if chosen is None:
             return
-        old, new = self.pick.choice(paths), self.pick.choice(NAMES + ELSEWHERE)
-        text = self.disk(old)
-        if old == new or text is None or text in self.ledger.texts[new]:
-            return
-        self.ledger.put(new, text, self.disk(new))
-        self.ledger.inherit(new, text, self.disk(new))
+        _, new, text = chosen
         self.tree.save(new, text)
 
     def moves_folder(self) -> None:

@@ -24,6 +24,18 @@ def fewer(old: str, new: str) -> set[str]:
     return words(old) & set(gone)
 
 
+def as_saved(text: str, pick: random.Random) -> str:
+    """Return a text, three times in ten with CRLF, a byte order mark or without a final newline."""
+    match pick.randrange(10):
+        case 0:
+            return text.replace("\n", "\r\n")
+        case 1:
+            return "\ufeff" + text
+        case 2:
+            return text.rstrip("\n")
+    return text
+
+
 def is_secret(word: str) -> bool:
     return word.startswith(SECRET_START)
 
@@ -79,11 +91,4 @@ class Texts:
         """Return a new document."""
         lines = [self.line() for _ in range(self.pick.randint(0, 5))]
         text = "".join(f"{line}\n" for line in ("# T", "", *lines))
-        match self.pick.randrange(10):
-            case 0:
-                return text.replace("\n", "\r\n")
-            case 1:
-                return "\ufeff" + text
-            case 2:
-                return text.rstrip("\n")
-        return text
+        return as_saved(text, self.pick)

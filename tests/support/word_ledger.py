@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
+from support.sync_texts import as_saved
+
 if TYPE_CHECKING:
     import random
 
@@ -73,14 +75,7 @@ class WordLedger:
     def fresh(self) -> str:
         """Return a new document, sometimes with CRLF, a byte order mark or without a final newline."""
         text = "".join(f"{line}\n" for line in ("# T", "", *(self.line() for _ in range(self.pick.randint(1, 5)))))
-        match self.pick.randrange(10):
-            case 0:
-                return text.replace("\n", "\r\n")
-            case 1:
-                return "\ufeff" + text
-            case 2:
-                return text.rstrip("\n")
-        return text
+        return as_saved(text, self.pick)
 
     def edited(self, text: str) -> str:
         """Return a text after one random change of a line or word; generated lines stay."""

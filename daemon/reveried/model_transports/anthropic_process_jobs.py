@@ -17,12 +17,11 @@ import anthropic
 import msgspec
 
 from reverie.decode_json_and_msgpack import from_msgpack
-from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 from reveried.model_transports.anthropic_answers import connection_failure, read_message, status_failure, unusable
 from reveried.model_transports.anthropic_batch_process_jobs import BATCH_JOBS
 from reveried.model_transports.anthropic_client import client_of, message_params
-from reveried.model_transports.transport import request_tokens
+from reveried.model_transports.transport import request_tokens, timed_out
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,11 +68,7 @@ async def _answer(job: SendJob) -> ModelAnswer:
         async with asyncio.timeout(job.timeout_s):
             data = await _sent(job)
     except TimeoutError as error:
-        raise ModelFailed(
-            "The model did not answer in time.",
-            hint="Try again, or raise distiller.deadlineSeconds.",
-            reason="timeout",
-        ) from error
+        raise timed_out() from error
     except anthropic.APIStatusError as error:
         raise status_failure(error.status_code, error.response.headers, error.body) from None
     except anthropic.APIConnectionError as error:

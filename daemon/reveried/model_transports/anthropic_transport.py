@@ -21,7 +21,7 @@ from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.errors import Busy, ModelFailed, ReverieError
 from reverie.language_model.requests_and_answers import ModelAnswer
 from reveried.compute_process import Compute
-from reveried.model_transports.transport import NOT_SENT
+from reveried.model_transports.transport import NOT_SENT, timed_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,12 +95,7 @@ class Anthropic:
                 sending = True
                 return await self._processes.run(job, body, bulk=role == "strong", timeout_s=max(left, 0.0) + GRACE_S)
         except TimeoutError as error:
-            raise ModelFailed(
-                "The model did not answer in time.",
-                hint="Try again, or raise distiller.deadlineSeconds.",
-                reason="timeout",
-                **_sent_or_not(sending),
-            ) from error
+            raise timed_out(**_sent_or_not(sending)) from error
         except ModelFailed:
             raise
         except ReverieError as error:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Final, Protocol
 import msgspec
 
 from reverie import token_counter
+from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import message_text
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 
-__all__ = ["COMES_LATER", "NOT_SENT", "ModelTransport", "request_tokens"]
+__all__ = ["COMES_LATER", "NOT_SENT", "ModelTransport", "request_tokens", "timed_out"]
 
 COMES_LATER: Final = "comesLater"
 """A detail of ModelFailed that is true where the answer is still to come: whoever can, waits instead of deciding."""
@@ -54,3 +55,9 @@ def request_tokens(request: ModelRequest) -> int:
         + tools
         + sum(token_counter.count(message_text(message)) for message in request.messages)
     )
+
+
+def timed_out(**details: bool) -> ModelFailed:
+    """Return the error of a request without an answer before its deadline."""
+    hint = "Try again, or raise distiller.deadlineSeconds."
+    return ModelFailed("The model did not answer in time.", hint=hint, reason="timeout", **details)

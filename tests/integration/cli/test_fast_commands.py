@@ -14,6 +14,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reveried.cli import fast_commands, main
+from support.cli import use_daemon
 from support.daemon import running_daemon
 
 if TYPE_CHECKING:
@@ -69,10 +70,7 @@ def daemon() -> Iterator[Daemon]:
 
 @pytest.fixture(autouse=True)
 def _environment(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("REVERIE_HOME", "REVERIE_SOCKET"):
-        monkeypatch.delenv(name, raising=False)
-        if name in daemon.env:
-            monkeypatch.setenv(name, daemon.env[name])
+    use_daemon(daemon, monkeypatch)
     monkeypatch.setenv("NO_COLOR", "1")
 
 

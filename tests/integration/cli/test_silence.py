@@ -11,6 +11,7 @@ import pytest
 
 from reverie.client import Client
 from reveried.cli import main, unresponsive_daemon_notice
+from support.cli import use_daemon
 from support.daemon import running_daemon
 from support.waiting import wait_until
 
@@ -31,10 +32,7 @@ def daemon() -> Iterator[Daemon]:
 
 @pytest.fixture(autouse=True)
 def _environment(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("REVERIE_HOME", "REVERIE_SOCKET"):
-        monkeypatch.delenv(name, raising=False)
-        if name in daemon.env:
-            monkeypatch.setenv(name, daemon.env[name])
+    use_daemon(daemon, monkeypatch)
     monkeypatch.setattr(unresponsive_daemon_notice, "AFTER_S", 0.1)
     monkeypatch.setattr(unresponsive_daemon_notice, "CHECK_S", 0.1)
 

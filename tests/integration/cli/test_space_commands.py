@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reveried.cli import main
-from support.cli import Outcome
+from support.cli import run_in_process
 from support.daemon import running_daemon
 
 if TYPE_CHECKING:
@@ -33,14 +32,7 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def cli(home: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
     """Return a function that runs `reverie` in this process."""
     assert home.exists()
-
-    def run(*words: str) -> Outcome:
-        capsys.readouterr()
-        code = main(words)
-        output = capsys.readouterr()
-        return Outcome(code, output.out, output.err)
-
-    return run
+    return run_in_process(capsys)
 
 
 def test_spaces_and_tokens_are_made_listed_and_revoked(cli: Cli, home: Path) -> None:

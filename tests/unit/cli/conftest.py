@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reveried.cli import main
-from support.cli import Cli, Outcome, Routes
+from support.cli import Cli, Routes, run_in_process
 from support.fake_daemon import FakeDaemon, fake_daemon
 
 if TYPE_CHECKING:
@@ -39,14 +38,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def cli(home: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
     """Return a function that runs `reverie` with its arguments in this process."""
     assert home.name == "r"
-
-    def run(*words: str) -> Outcome:
-        capsys.readouterr()
-        code = main(words)
-        output = capsys.readouterr()
-        return Outcome(code, output.out, output.err)
-
-    return run
+    return run_in_process(capsys)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -17,7 +16,7 @@ from reverie.evals.continuity_picture import svg
 from reverie.evals.transcript_cuts import find_cuts
 from reverie.importers.find_and_read_transcript_files import read_entries
 from support.compacted import compacted_session
-from support.shared import SHARED, real_sessions
+from support.shared import SHARED, load_program, real_sessions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -114,7 +113,7 @@ def test_picture_without_compactions(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", JUDGED)
 def test_figures_agree_with_the_judge(name: str) -> None:
     """On a recorded session our continuity figures are within one point of an independent program's."""
-    judge = _judge(SHARED / "eval/continuity_bench.py")
+    judge = load_program(SHARED / "eval/continuity_bench.py")
     path = next(path for path in real_sessions() if path.name.startswith(name))
     report = continuity([path], budgets=BUDGETS)
     (event,) = judge.events(str(path))
@@ -133,7 +132,7 @@ def test_figures_agree_with_the_judge(name: str) -> None:
 @pytest.mark.measures("eval/continuity_bench.py", "data/transcripts/claude-code")
 def test_cuts_agree_with_the_judge() -> None:
     """On recorded sessions an independent program finds the same cuts, with the same needed names."""
-    judge = _judge(SHARED / "eval/continuity_bench.py")
+    judge = load_program(SHARED / "eval/continuity_bench.py")
     for path in real_sessions():
         ours = [(list(e.needed), e.near, e.asked) for e in find_cuts(str(path), list(read_entries(path, tokens=False)))]
         assert ours == [(e["needed"], e["around"], e["asked"]) for e in judge.events(str(path))], path.name
@@ -145,13 +144,3 @@ def _agrees(judge: Any, event: Any, text: str, ours: Any) -> None:
     assert ours.needed.percent == pytest.approx(100 * judge.occurs(text, event), abs=1)
     asked = 100 * len(event["asked"] & judge.grams(text)) / len(event["asked"])
     assert ours.asked.percent == pytest.approx(asked, abs=1)
-
-
-def _judge(path: Path) -> Any:
-    """Load the independent program as a module."""
-    spec = importlib.util.spec_from_file_location("judge", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

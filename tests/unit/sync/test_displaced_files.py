@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +14,7 @@ from reverie.sync import check_and_recover_displaced_files as displacing
 from reverie.sync.atomic_exchange import Mismatch, Written, recover, remove_file, write_file
 from reverie.sync.file_and_swap_folder_handles import copy_metadata
 from reverie.sync.root_folder import Root
+from support.spaces import digest, swap_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,14 +29,6 @@ def root(tmp_path: Path) -> Iterator[Root]:
     with Root.open(tmp_path / "space", space="default", store_id="store", fresh=True) as opened:
         (opened.real / NOTE).write_bytes(OLD)
         yield opened
-
-
-def digest(data: bytes) -> str:
-    return sha256(data).hexdigest()
-
-
-def swapped(root: Root) -> list[str]:
-    return sorted(path.name for path in (root.real / ".reverie/swap").iterdir())
 
 
 def test_unrecoverable_files_in_the_swap_folder_stay(root: Root) -> None:
@@ -91,7 +83,7 @@ def test_settle_without_lease_information(root: Root, monkeypatch: pytest.Monkey
     assert done.displaced
     assert [done.displaced.settle(), done.displaced.settled] == [None, False]
     assert done.displaced.settle() is None
-    assert swapped(root) == []
+    assert swap_files(root) == []
     done.displaced.discard()
     assert done.displaced.settle() is None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 from contextlib import ExitStack, contextmanager
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +15,7 @@ from reverie.sync import check_and_recover_displaced_files as displacing
 from reverie.sync.atomic_exchange import Mismatch, Written, remove_file, write_file
 from reverie.sync.file_and_swap_folder_handles import FileSlot
 from reverie.sync.root_folder import Root
+from support.spaces import digest, swap_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,14 +30,6 @@ def root(tmp_path: Path) -> Iterator[Root]:
     with Root.open(tmp_path / "space", space="default", store_id="store", fresh=True) as opened:
         (opened.real / NOTE).write_bytes(OLD)
         yield opened
-
-
-def digest(data: bytes) -> str:
-    return sha256(data).hexdigest()
-
-
-def swapped(root: Root) -> list[str]:
-    return sorted(path.name for path in (root.real / ".reverie/swap").iterdir())
 
 
 def save(root: Root, data: bytes) -> Callable[[], None]:
@@ -82,7 +74,7 @@ def test_a_save_before_the_exchange_goes_back(root: Root, monkeypatch: pytest.Mo
     assert done.displaced
     assert done.displaced.expected == digest(OURS)
     assert done.displaced.settle() is None
-    assert swapped(root) == []
+    assert swap_files(root) == []
 
 
 def test_two_saves_round_the_exchange(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,7 +87,7 @@ def test_two_saves_round_the_exchange(root: Root, monkeypatch: pytest.MonkeyPatc
     assert done.displaced.expected is None
     assert done.displaced.settle() == THEIRS
     done.displaced.discard()
-    assert swapped(root) == []
+    assert swap_files(root) == []
 
 
 def test_a_save_and_then_a_removal(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +96,7 @@ def test_a_save_and_then_a_removal(root: Root, monkeypatch: pytest.MonkeyPatch) 
         done = overtaken(root)
     assert (done.actual, done.saves, done.displaced) == (digest(THEIRS), (THEIRS,), None)
     assert (root.real / NOTE).read_bytes() == THEIRS
-    assert swapped(root) == []
+    assert swap_files(root) == []
 
 
 def test_a_save_a_removal_and_another_save(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,7 +117,7 @@ def test_a_removal_before_the_exchange(root: Root, monkeypatch: pytest.MonkeyPat
     with before(monkeypatch, "exchange", (root.real / NOTE).unlink):
         assert overtaken(root) == Mismatch(None)
     assert not (root.real / NOTE).exists()
-    assert swapped(root) == []
+    assert swap_files(root) == []
 
 
 def test_a_file_created_before_ours_stays(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +126,7 @@ def test_a_file_created_before_ours_stays(root: Root, monkeypatch: pytest.Monkey
     with before(monkeypatch, "rename_new", save(root, THEIRS)):
         assert write_file(root, NOTE, OURS, expected=None) == Mismatch(digest(THEIRS))
     assert (root.real / NOTE).read_bytes() == THEIRS
-    assert swapped(root) == []
+    assert swap_files(root) == []
 
 
 @pytest.mark.parametrize("kind", ["folder", "link"])
@@ -213,7 +205,7 @@ def test_a_save_during_a_removal(root: Root, monkeypatch: pytest.MonkeyPatch) ->
     with before(monkeypatch, "rename_new", save(root, THEIRS)):
         assert remove_file(root, NOTE, expected=digest(OLD)) == Mismatch(digest(THEIRS))
     assert (root.real / NOTE).read_bytes() == THEIRS
-    assert swapped(root) == []
+    assert swap_files(root) == []
 
 
 def test_two_saves_during_a_removal(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,7 +240,7 @@ def test_races_without_an_exchange_are_noticed(root: Root, monkeypatch: pytest.M
     monkeypatch.setattr(linux_syscalls, "exchange", _unsupported)
     monkeypatch.setattr(os, "link", raced)
     assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
-    assert swapped(root) == []
+    assert swap_files(root) == []
 
 
 @pytest.mark.parametrize("act", ["save", "remove"])
@@ -264,7 +256,7 @@ def test_the_last_check_before_a_rename(root: Root, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(linux_syscalls, "exchange", _unsupported)
     monkeypatch.setattr("reverie.sync.atomic_exchange.digest_at", raced)
     assert overtaken(root) == Mismatch(digest(THEIRS) if act == "save" else None)
-    assert swapped(root) == []
+    assert swap_files(root) == []
 
 
 def test_a_file_system_without_links_either(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -279,4 +271,4 @@ def test_a_file_system_without_links_either(root: Root, monkeypatch: pytest.Monk
         write_file(root, NOTE, OURS, expected=digest(OLD))
     assert "ext4" in str(failed.value.hint)
     assert (root.real / NOTE).read_bytes() == OLD
-    assert swapped(root) == []
+    assert swap_files(root) == []

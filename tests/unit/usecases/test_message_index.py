@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.full_text_index import Filter
-from reverie.models import Entry, EntryKind
-from reverie.store import DocumentRecord, Kind, ThreadRecord, seal
-from reverie.usecases import message_index_of_one_space, threads
+from reverie.store import DocumentRecord, Kind
+from reverie.usecases import message_index_of_one_space
 from reverie.usecases.message_indexes_of_all_spaces import MessageSearch, within
-from reverie.usecases.stored_entries import entry_record
-from support.stores import AT, MASKING, SPACE, opened, write
+from support.stored_messages import append, delete
+from support.stores import AT, SPACE, opened, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,26 +22,6 @@ if TYPE_CHECKING:
 WORDS = ("parser", "lexer", "retry", "oslo", "ferry", "config", "deploy")
 QUERIES = ("where is the parser?", "oslo ferry", "deploy the config", "retry")
 FOREVER = float("inf")
-
-
-def append(store: Store, thread: str, *texts: str, agent: str | None = None) -> None:
-    """Append messages to a thread, which is created if it is not there."""
-
-    def body(writer: Writer) -> None:
-        record = writer.load(ThreadRecord, (thread,)) or ThreadRecord(
-            id=thread, agent=agent, created_at=AT, updated_at=AT
-        )
-        entries = [Entry(EntryKind.SPEECH, role="user", content=text, at=AT) for text in texts]
-        _, last = writer.append_many(Kind.ENTRY, (thread,), [seal(entry_record(each), MASKING) for each in entries])
-        writer.save(threads.after_append(record, entries, last, AT), (thread,))
-
-    write(store, body)
-
-
-def delete(store: Store, thread: str) -> None:
-    """Delete a thread with its messages."""
-    while not store.commit([threads.delete_step(SPACE, "agent", thread)], at=AT)[0].value.done:  # type: ignore[union-attr]
-        pass
 
 
 def put_document(store: Store, path: str, text: str | None) -> None:

@@ -8,20 +8,17 @@ import pytest
 
 from reverie.embedding import open_embedder
 from reverie.errors import EmbedderFailed
-from reverie.models import Entry, EntryKind
-from reverie.store import Kind, ThreadRecord, seal
-from reverie.usecases import message_vectors, threads
+from reverie.usecases import message_vectors
 from reverie.usecases.message_indexes_of_all_spaces import MessageSearch, within
-from reverie.usecases.stored_entries import entry_record
 from support.small_models import static_folder
-from support.stores import AT, MASKING, SECRET, SPACE, opened, write
+from support.stored_messages import append, delete
+from support.stores import SECRET, SPACE, opened
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from reverie.embedding import Embedder
-    from reverie.store import Store, Writer
 
 pytest.importorskip("numpy", reason="pip install 'reverie[embed]'")
 
@@ -44,26 +41,6 @@ class Counting:
 @pytest.fixture
 def embedder(tmp_path: Path) -> Counting:
     return Counting(open_embedder(static_folder(tmp_path / "model")))
-
-
-def append(store: Store, thread: str, *texts: str, agent: str | None = None) -> None:
-    """Append messages to a thread, which is created if it is not there."""
-
-    def body(writer: Writer) -> None:
-        record = writer.load(ThreadRecord, (thread,)) or ThreadRecord(
-            id=thread, agent=agent, created_at=AT, updated_at=AT
-        )
-        entries = [Entry(EntryKind.SPEECH, role="user", content=text, at=AT) for text in texts]
-        _, last = writer.append_many(Kind.ENTRY, (thread,), [seal(entry_record(each), MASKING) for each in entries])
-        writer.save(threads.after_append(record, entries, last, AT), (thread,))
-
-    write(store, body)
-
-
-def delete(store: Store, thread: str) -> None:
-    """Delete a thread with its messages."""
-    while not store.commit([threads.delete_step(SPACE, "agent", thread)], at=AT)[0].value.done:  # type: ignore[union-attr]
-        pass
 
 
 def found(search: MessageSearch, query: str, **which: Any) -> list[str]:
