@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from reveried.clock import Clock
     from reveried.model_transports.ask_model import Models
 
-__all__ = ["EXIT_CONFIG", "EXIT_FAILED", "run", "serve"]
+__all__ = ["EXIT_CONFIG", "EXIT_FAILED", "run", "run_in_foreground", "serve"]
 
 EXIT_FAILED = 1
 EXIT_CONFIG = 78  # EX_CONFIG, a damaged store or invalid settings: RestartPreventExitStatus of the unit names it
@@ -96,6 +96,12 @@ _LOOPS: Final[Mapping[str, Callable[[Services], Coroutine[Any, Any, None]]]] = {
     "message vectors": keep_vectors,
     "spool": learn_from_spool,
 }
+
+
+def run_in_foreground() -> int:
+    """Run the daemon with this process's environment until it is stopped; return the exit status of the process."""
+    os.chdir("/")  # every path is absolute by now; a file system cannot be unmounted while a process has its cwd there
+    return run(os.environ)
 
 
 def run(env: Mapping[str, str]) -> int:

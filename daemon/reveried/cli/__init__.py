@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import codecs
 import io
-import os
 import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["main", "run_daemon"]
+__all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     match words:
         case ["serve"]:
             # A client may be waiting for the daemon's first answer: load nothing that the daemon does not need.
-            return run_daemon()
+            from reveried.app import run_in_foreground  # noqa: PLC0415 - the reason is above
+
+            return run_in_foreground()
         case ["mcp"]:
             # A client may be waiting with its first prompt: the bridge loads the standard library alone.
             from reveried.mcp.bridge import run as run_bridge  # noqa: PLC0415 - the reason is above
@@ -70,11 +71,3 @@ def _refused_platform(words: Sequence[str]) -> int:
         print_error("reverie", error, json="--json" in words)
         return error.exit_status
     raise AssertionError("this platform is supported")
-
-
-def run_daemon() -> int:
-    """Run the daemon in the foreground until it is stopped; return its exit code."""
-    from reveried.app import run  # noqa: PLC0415 - only this command loads the daemon itself
-
-    os.chdir("/")  # every path is absolute by now; a file system cannot be unmounted while a process has its cwd there
-    return run(os.environ)

@@ -23,6 +23,7 @@ _HELP_CHARS = 60  # of a description beside a word
 
 
 def completion(
+    context: typer.Context,
     shell: Annotated[str, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")],
     json: Json = False,
 ) -> None:
@@ -31,11 +32,12 @@ def completion(
     Example: reverie completion bash > ~/.local/share/bash-completion/completions/reverie
     """
     del json  # a script has one form
-    typer.echo(completion_script(shell), nl=False)
+    root = cast("TyperGroup", context.find_root().command)
+    typer.echo(completion_script(shell, root), nl=False)
 
 
-def completion_script(shell: str) -> str:
-    """Return the script for `bash`, `zsh` or `fish`.
+def completion_script(shell: str, root: "TyperGroup") -> str:
+    """Return the script of the commands below `root` for `bash`, `zsh` or `fish`.
 
     Raises:
         ValidationError: it is another shell.
@@ -43,17 +45,14 @@ def completion_script(shell: str) -> str:
     scripts = {"bash": _bash, "zsh": _zsh, "fish": _fish}
     if shell not in scripts:
         raise ValidationError(f"there is no completion for {clip(shell, 40)}", hint=f"give {', '.join(_SHELLS)}")
-    return scripts[shell](list(_words()))
+    return scripts[shell](list(_words(root)))
 
 
 Words = tuple[tuple[str, ...], list[tuple[str, str]]]  # the commands typed so far, and what can follow, each with help
 
 
-def _words() -> "Iterator[Words]":
+def _words(root: "TyperGroup") -> "Iterator[Words]":
     """Yield the words that complete `reverie`, each command, and each command of a group."""
-    from reveried.cli.command_tree import tree  # noqa: PLC0415 - the tree has this command in it
-
-    root = tree()
     yield (), [*_commands(root), *_options(root)]
     for name, command in root.commands.items():
         below = getattr(command, "commands", {})

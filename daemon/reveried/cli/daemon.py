@@ -45,9 +45,9 @@ def serve() -> None:
 
     Example: reverie serve
     """
-    from reveried.cli import run_daemon  # noqa: PLC0415 - the package imports this module's tree on demand
+    from reveried.app import run_in_foreground  # noqa: PLC0415 - only this command loads the daemon itself
 
-    raise typer.Exit(run_daemon())
+    raise typer.Exit(run_in_foreground())
 
 
 def up(json: Json = False) -> None:

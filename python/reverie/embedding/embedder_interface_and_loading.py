@@ -13,6 +13,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from reverie.embedding.quantized_vector_search import numpy
 from reverie.embedding.read_and_check_model_files import WEIGHTS_BYTES_MAX, json_object, read_file, tensors_of
 from reverie.embedding.wordpiece_tokenizer import WordPiece
 from reverie.errors import EmbedderFailed
@@ -21,9 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from importlib.machinery import ModuleSpec
 
-__all__ = ["INSTALL", "Embedder", "configured", "folder_of", "numpy", "open_embedder"]
+__all__ = ["Embedder", "configured", "folder_of", "open_embedder"]
 
-INSTALL: Final = "pip install 'reverie[embed]'"
 WEIGHTS: Final = "model.safetensors"
 HASHED_BYTES: Final = 1_000_000  # of the weights, from both ends: they tell two models apart
 _TABLE_NAMES: Final = ("embeddings", "embedding.weight")
@@ -46,15 +46,6 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Any:
         """Return a float32 array with a row of length 1 for each text; zeros for a text without any known token."""
         ...
-
-
-def numpy() -> Any:
-    """Return the module numpy. Raises EmbedderFailed, with the command that installs it, where it is not there."""
-    try:
-        import numpy as np  # noqa: PLC0415 - an optional dependency
-    except ImportError as error:
-        raise EmbedderFailed("embeddings need numpy, which is not installed", hint=INSTALL) from error
-    return np
 
 
 def configured(model: str, *, home: Path) -> Embedder:

@@ -6,16 +6,28 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any, Final
 
+from reverie.errors import EmbedderFailed
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-__all__ = ["Vectors", "unit_rows"]
+__all__ = ["INSTALL", "Vectors", "numpy", "unit_rows"]
 
+INSTALL: Final = "pip install 'reverie[embed]'"
 MAGIC: Final = b"RVVECTR1"
 DIGEST_BYTES: Final = 32
 NO_TIME: Final = -(2**63)
 BLOCK: Final = 8192  # rows compared at once: what they take as float32 fits a cache
 ROOM: Final = 1024  # rows that an empty table has room for
+
+
+def numpy() -> Any:
+    """Return the module numpy. Raises EmbedderFailed, with the command that installs it, where it is not there."""
+    try:
+        import numpy as np  # noqa: PLC0415 - an optional dependency
+    except ImportError as error:
+        raise EmbedderFailed("embeddings need numpy, which is not installed", hint=INSTALL) from error
+    return np
 
 
 def unit_rows(np: Any, rows: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import search
 from reverie.embedding import Vectors
-from reverie.embedding.embedder_interface_and_loading import numpy
+from reverie.embedding.quantized_vector_search import numpy
 from reverie.errors import EmbedderFailed, ReverieError
 from reverie.files import write_atomic
 from reverie.store import Kind, OperationRecord, ThreadRecord

@@ -51,7 +51,7 @@ def test_an_unknown_shell_is_refused(cli: Cli) -> None:
 def test_bash_completes(tmp_path: Path, line: str, expected: set[str]) -> None:
     """The script, sourced by bash, offers what can follow the words before the cursor."""
     script = tmp_path / "reverie.bash"
-    script.write_text(completion_script("bash"), encoding="utf-8")
+    script.write_text(completion_script("bash", tree()), encoding="utf-8")
     commands = (
         f'. {script}; COMP_WORDS=({line}); COMP_CWORD=$((${{#COMP_WORDS[@]}}-1)); _reverie; echo "${{COMPREPLY[@]}}"'
     )
