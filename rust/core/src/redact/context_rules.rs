@@ -119,13 +119,7 @@ impl Findings<'_> {
 
     /// Whether the word before a value, on its line, says that it is an identifier.
     pub(crate) fn is_named_identifier(&self, start: usize) -> bool {
-        let mut words = WordsBefore {
-            findings: self,
-            at: start,
-            limit: start.saturating_sub(LOOKBACK_BYTES),
-            after_operator: false,
-            lines: 0,
-        };
+        let mut words = WordsBefore::new(self, start);
         words.next().is_some_and(|word| meaning(word) == Meaning::Identifier) && words.lines == 0
     }
 
@@ -154,13 +148,7 @@ impl Findings<'_> {
 
     /// Whether the words before the value on its line say that it is a digest or a revision.
     pub(crate) fn is_digest(&self, start: usize) -> bool {
-        let mut words = WordsBefore {
-            findings: self,
-            at: start,
-            limit: start.saturating_sub(LOOKBACK_BYTES),
-            after_operator: false,
-            lines: 0,
-        };
+        let mut words = WordsBefore::new(self, start);
         std::iter::from_fn(|| words.next().filter(|_| words.lines == 0)).take(2 * LOOKBACK_WORDS).any(|word| {
             let lower = word.to_ascii_lowercase();
             !is_machine_word(word)
@@ -170,13 +158,7 @@ impl Findings<'_> {
 
     /// Whether the words before a value announce a secret.
     fn is_announced(&self, start: usize, class: MachineClass, value: &[u8]) -> bool {
-        let mut words = WordsBefore {
-            findings: self,
-            at: start,
-            limit: start.saturating_sub(LOOKBACK_BYTES),
-            after_operator: false,
-            lines: 0,
-        };
+        let mut words = WordsBefore::new(self, start);
         let first = self.bytes[..start].last().copied().unwrap_or(b' ');
         let may_be_identifier = class != MachineClass::Other;
         if may_be_identifier && b"@#/.".contains(&first) {
@@ -261,7 +243,12 @@ struct WordsBefore<'f, 't> {
     lines: usize,
 }
 
-impl<'t> WordsBefore<'_, 't> {
+impl<'f, 't> WordsBefore<'f, 't> {
+    /// Begin at `start`, and look back over `LOOKBACK_BYTES` at most.
+    fn new(findings: &'f Findings<'t>, start: usize) -> Self {
+        Self { findings, at: start, limit: start.saturating_sub(LOOKBACK_BYTES), after_operator: false, lines: 0 }
+    }
+
     /// Return the next word backwards; None at the limit, at a marker, or more than two line breaks back.
     fn next(&mut self) -> Option<&'t [u8]> {
         let bytes = self.findings.bytes;
