@@ -203,7 +203,7 @@ def _repository_above(path: str) -> tuple[str, str] | None:
 
 
 def _common_folder(folder: Path) -> Path | None:
-    """Return the git folder that all worktrees share, if `folder` is one of them or a bare repository."""
+    """Return the git folder, shared by all worktrees, of the checkout or bare repository `folder`, or None."""
     entry = folder / ".git"
     if _is_git_folder(entry):
         return _followed(entry)

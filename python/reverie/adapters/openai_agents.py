@@ -1,7 +1,7 @@
 """A `Session` of the OpenAI Agents SDK: its items are the messages of a thread.
 
     from reverie.adapters.openai_agents import Session
-    from reverie.adapters.thread_values import StoredValue
+    from reverie.adapters.json_values_in_threads import StoredValue
     from reverie.client import AsyncClient
 
     async with AsyncClient() as client:
@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from reverie.adapters.thread_values import ThreadValues, thread_id, value_message
+from reverie.adapters.json_values_in_threads import ThreadValues, thread_id, value_message
 from reverie.errors import Conflict
 
 if TYPE_CHECKING:
     from agents import SessionSettings, TResponseInputItem
 
-    from reverie.adapters.thread_values import StoredValue
+    from reverie.adapters.json_values_in_threads import StoredValue
     from reverie.client import AsyncClient
 
 __all__ = ["Session"]

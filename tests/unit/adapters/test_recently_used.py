@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.adapters.thread_values import RecentlyUsed
+from reverie.adapters.json_values_in_threads import RecentlyUsed
 
 
 class Value:

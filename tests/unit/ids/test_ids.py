@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.adapters.thread_values import thread_id
+from reverie.adapters.json_values_in_threads import thread_id
 from reverie.errors import ValidationError
 from reverie.ids import content_id, new_id, of_session
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
+from reverie.distill.extractive.choices_of_form_x_not_y import named_choice
 from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
-from reverie.distill.extractive.named_alternatives import named_choice
 from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, one_line
 from reverie.distill.extractive.stated_conventions import stated_wish

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reverie.adapters.thread_values import value_message
+from reverie.adapters.json_values_in_threads import value_message
 from reverie.errors import ValidationError
 
 
