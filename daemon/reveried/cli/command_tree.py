@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, cast
 
@@ -39,12 +39,11 @@ from reveried.cli import (
     threads_contexts_and_distillation,
     undo_and_rollback,
 )
+from reveried.cli.nearest_name import nearest
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error, say
 from reveried.cli.shared_options import Json
 
-__all__ = ["Suggesting", "call_with_exit_code", "edit_distance", "nearest", "run", "tree"]
-
-_CHARS_PER_ERROR = 3  # a suggestion may have one typing error for every three characters: `statsu` (6) may have two
+__all__ = ["Suggesting", "call_with_exit_code", "run", "tree"]
 
 _OVERVIEW = """\
 Reverie gives AI agents a memory that survives. It continues long threads when an agent's context
@@ -270,9 +269,27 @@ def _command_name(arguments: Sequence[str]) -> str:
 
 
 _PASSING_ON = (proxy_and_run.run,)  # commands whose words behind the first one are another program's
+
+
+def _alone(action: Callable[..., None]) -> Callable[..., None]:
+    """Return the callback of a group that shows a list or a state where no command is given."""
+
+    def call(context: typer.Context, json: Json = False) -> None:
+        if context.invoked_subcommand is None:
+            action(json=json)
+
+    return call
+
+
 _CALLED_ALONE: Commands = {
     "review": review.review,
     "runs": list_and_show_runs.runs,
+    "archives": _alone(functools.partial(dreams_schedules_and_archives.archives_list, limit=50)),
+    "config": _alone(functools.partial(config.config_get, name=None)),
+    "schedule": _alone(dreams_schedules_and_archives.schedule_list),
+    "space": _alone(spaces_tokens_and_privacy.space_list),
+    "sync": _alone(sync.status),
+    "token": _alone(spaces_tokens_and_privacy.token_list),
 }  # groups that do something without a command
 
 
@@ -371,29 +388,9 @@ class Suggesting(TyperGroup):
         try:
             return super().resolve_command(ctx, args)
         except TyperException as error:
+            longer = [name for name in self.commands if name.startswith(f"{args[0]}-")]
             suggestion = nearest(args[0], self.commands)
-            if suggestion is not None:
-                error.message = f"{error.message.rstrip('.')}. Did you mean {suggestion!r}?"
+            near = longer or ([] if suggestion is None else [suggestion])
+            if near:
+                error.message = f"{error.message.rstrip('.')}. Did you mean {' or '.join(map(repr, near))}?"
             raise
-
-
-def nearest(word: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate with the smallest edit distance, if that is at most one error per three typed characters."""
-    best = min(candidates, key=lambda name: edit_distance(word, name), default=None)
-    if best is None or edit_distance(word, best) > max(1, len(word) // _CHARS_PER_ERROR):
-        return None
-    return best
-
-
-def edit_distance(typed: str, meant: str) -> int:
-    """Return the optimal string alignment distance: characters missing, added, wrong, or swapped with the next."""
-    before: list[int] = []
-    row = list(range(len(meant) + 1))
-    for i, left in enumerate(typed, 1):
-        older, before, row = before, row, [i]
-        for j, right in enumerate(meant, 1):
-            cost = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (left != right))
-            if i > 1 and j > 1 and (left, typed[i - 2]) == (meant[j - 2], right):
-                cost = min(cost, older[j - 2] + 1)
-            row.append(cost)
-    return row[-1]

@@ -4,6 +4,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from reverie.client import Client
     from reverie.wire import ImportClient
+
+_READ_AGAIN = "the next run reads it again"  # of an answer without extracted memories, as the daemon says it
 
 __all__ = [
     "import_chatgpt",
@@ -227,7 +230,7 @@ def print_reports(reports: list[FileReport]) -> None:
     added, redacted = sum(report.added for report in reports), sum(report.redacted for report in reports)
     say(f"{counted(added, 'new line')} from {counted(len(reports), 'file')}.")
     if kinds:
-        say("New: " + ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common()) + ".")
+        say("New: " + ", ".join(_counted_kind(kind, number) for kind, number in kinds.most_common()) + ".")
     if redacted:
         say(f"{counted(redacted, 'secret')} replaced by [REDACTED:...] before anything was written.")
     _print_problems(reports)
@@ -235,6 +238,17 @@ def print_reports(reports: list[FileReport]) -> None:
         was = "was" if forgotten == 1 else "were"
         them = "it" if forgotten == 1 else "them"
         say(f"{counted(forgotten, 'session')} that you forgot {was} left out; --again brings {them} back.")
+
+
+def _counted_kind(kind: str, number: int) -> str:
+    """Return how many lines of a kind are new in words: `51 messages`, `2 other lines`."""
+    match kind:
+        case "speech":
+            return counted(number, "message")
+        case "other":
+            return counted(number, "other line")
+        case _:
+            return f"{number:,} {kind}"
 
 
 def _print_interrupted(reports: list[FileReport], files: int, *, json: bool) -> None:
@@ -253,6 +267,8 @@ def _print_decisions(decisions: Counter[str], fallbacks: "Sequence[str]") -> Non
     """Print how many memories the import added and changed, and in how many threads the model could not be used."""
     if fallbacks:
         say(f"Without the model, in {counted(len(fallbacks), 'thread')}: {fallbacks[0].rstrip('.')}.")
+        if any(_READ_AGAIN in fallback for fallback in fallbacks):
+            say("To read it again: the same import again, or reverie distill THREAD.")
     added, changed = decisions["ADD"], decisions["UPDATE"] + decisions["DELETE"]
     if added or changed:
         say(f"Memories: {added:,} new, {changed:,} changed. Next: reverie memories")
@@ -285,11 +301,18 @@ def _print_problems(reports: list[FileReport]) -> None:
         say(f"  {path}:{problem.line}: {problem.why}" if problem.line else f"  {path}: {problem.why}")
     if len(problems) > PROBLEMS_SHOWN:
         say(f"  and {counted(len(problems) - PROBLEMS_SHOWN, 'more line')}; --json lists all of them.")
-    failed = [(report.path, report.error) for report in reports if report.error is not None]
-    for path, error in failed[:PROBLEMS_SHOWN]:
-        sys.stderr.write(f"{error}\n" if error.startswith(path) else f"{path}: {error}\n")
-    if len(failed) > PROBLEMS_SHOWN:
-        sys.stderr.write(f"and {counted(len(failed) - PROBLEMS_SHOWN, 'more file')}; --json lists all of them.\n")
+    failed: dict[str, list[str]] = {}  # the files that failed for each reason, which a full disk is for all of them
+    for report in reports:
+        if report.error is not None:
+            begins = report.error.startswith(report.path)
+            why = report.error.removeprefix(report.path) if begins else f": {report.error}"
+            failed.setdefault(why, []).append(report.path)
+    for why, paths in islice(failed.items(), PROBLEMS_SHOWN):
+        alike = f" and {counted(len(paths) - 1, 'more file')}" if paths[1:] else ""
+        sys.stderr.write(f"{paths[0]}{alike}{why}\n")
+    left = sum(map(len, list(failed.values())[PROBLEMS_SHOWN:]))
+    if left:
+        sys.stderr.write(f"and {counted(left, 'more file')}; --json lists all of them.\n")
 
 
 def _import_report(reports: list[FileReport]) -> ImportReport:

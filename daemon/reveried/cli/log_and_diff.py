@@ -243,8 +243,10 @@ def _action(change: wire.OperationChange) -> str:
 
 
 def diff(
-    start: Annotated[str, typer.Argument(metavar="A", help="An operation's id; changes after it are shown.")],
-    end: Annotated[str | None, typer.Argument(metavar="[B]", help="The last operation; default: the newest.")] = None,
+    start: Annotated[str, typer.Argument(metavar="OPERATION", help="An operation's id; changes after it are shown.")],
+    end: Annotated[
+        str | None, typer.Argument(metavar="[UNTIL]", help="The last operation; default: the newest.")
+    ] = None,
     path: Annotated[str | None, typer.Option("--path", metavar="PATH", help="Only this document.")] = None,
     json: Json = False,
 ) -> None:

@@ -51,7 +51,7 @@ def print_status(health: wire.Health, status: wire.Status) -> None:
             or "nothing yet",
         ),
         ("Engine", _engine(status.model)),
-        ("Tokens used", f"{tokens.total:,} so far, {tokens.today:,} today"),
+        ("Distilled", f"{tokens.total:,} tokens in distillations and dreams so far, {tokens.today:,} today"),
     ]
     if tokens.models or tokens.daily_calls is not None:
         pairs.append(("Model today", _model_use(tokens)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
@@ -25,7 +26,7 @@ from reveried.cli.print_answers import (
 from reveried.cli.shared_options import Json, Limit, joined_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from reverie.client import Client
     from reverie.wire import SearchHit
@@ -70,8 +71,9 @@ def search(
         "before": before,
         "limit": limit,
     }
-    body = wire.parse(wire.SearchRequest, {name: value for name, value in given.items() if value is not None})
-    with daemon_client_and_paths.client() as client:
+    with _named_as_options():
+        body = wire.parse(wire.SearchRequest, {name: value for name, value in given.items() if value is not None})
+    with daemon_client_and_paths.client() as client, _named_as_options():
         answer = client.search(
             body.query,
             where=body.where,
@@ -93,16 +95,34 @@ def search(
         say("The index is still being built, so that there may be more: search again in a minute.")
 
 
+@contextmanager
+def _named_as_options() -> Iterator[None]:
+    """Raise errors about a field of a search request as errors about the option of that name."""
+    try:
+        yield
+    except ValidationError as error:
+        field = str(error.details.get("field") or "")
+        if field not in {"in", "since", "before", "agent", "thread", "project"}:
+            raise
+        what = error.message.removeprefix(f"`{field}`").removeprefix(field)
+        raise ValidationError(f"--{field}{what}", hint=error.hint, field=field) from error
+
+
 def _print_hit(hit: SearchHit) -> None:
     """Print where a hit is, its passage, and what was said before and after it."""
     say(_heading(hit))
     number = hit.message.seq if hit.message is not None else 0
     for beside in (each for each in hit.neighbours if each.seq < number):
-        say(f"{_INDENT}{beside.role}: {clip(beside.text, _NEIGHBOUR_CHARS)}")
+        say(f"{_INDENT}{_speaker(beside)}: {clip(beside.text, _NEIGHBOUR_CHARS)}")
     for line in textwrap.wrap(" ".join(hit.passage.split()), _WIDTH - len(_INDENT) - 2, break_on_hyphens=False):
         say(f"{_INDENT}> {line}")
     for beside in (each for each in hit.neighbours if each.seq > number):
-        say(f"{_INDENT}{beside.role}: {clip(beside.text, _NEIGHBOUR_CHARS)}")
+        say(f"{_INDENT}{_speaker(beside)}: {clip(beside.text, _NEIGHBOUR_CHARS)}")
+
+
+def _speaker(message: wire.SearchedMessage | wire.Neighbour) -> str:
+    """Return who a message is headed with: its role, or `tool` for the result of one."""
+    return "tool" if message.tool_result else message.role
 
 
 def _heading(hit: SearchHit) -> str:
@@ -110,7 +130,7 @@ def _heading(hit: SearchHit) -> str:
     if hit.thread is not None and hit.message is not None:
         name = clip(hit.thread.title, _TITLE_CHARS) if hit.thread.title else ""
         place = f"{hit.thread.id} --around {hit.message.seq}"  # as `reverie thread` takes it
-        return clip(" · ".join(part for part in (place, hit.message.role, when(hit.at), name) if part), _WIDTH)
+        return clip(" · ".join(part for part in (place, _speaker(hit.message), when(hit.at), name) if part), _WIDTH)
     part = f" · {hit.heading}" if hit.heading else ""
     return clip(f"{hit.document}{part} · {hit.kind} · {when(hit.at)}", _WIDTH)
 

@@ -116,7 +116,9 @@ def hit_of_entry(
         why=why,
         at=entry.get("at"),
         thread=wire.SearchThread(id=thread.id, title=thread.title, project=of_thread(thread)),
-        message=wire.SearchedMessage(seq=seq, role=entry["role"], id=entry.get("id")),
+        message=wire.SearchedMessage(
+            seq=seq, role=entry["role"], id=entry.get("id"), tool_result=_is_tool_result(entry)
+        ),
         agent=thread.agent,
         neighbours=[found for found in (before, after) if found is not None],
     )
@@ -183,11 +185,12 @@ def _neighbour(entries: Entries, thread_id: str, places: range) -> wire.Neighbou
     """Return the first of some entries of a thread that has text, shortened, as a hit's neighbour; None if none."""
     for seq in places:
         entry = entries.get(thread_id, seq)
-        role = None if entry is None else entry.get("role")
-        text = _text(entry) if entry is not None and role is not None else ""
-        if text and role is not None:
+        if entry is None or entry.get("role") is None:
+            continue
+        role, text = entry["role"], _text(entry)
+        if text:
             shown = search.clipped(" ".join(text[:NEIGHBOUR_READ].split()), NEIGHBOUR_CHARS)
-            return wire.Neighbour(seq=seq, role=role, text=shown)
+            return wire.Neighbour(seq=seq, role=role, text=shown, tool_result=_is_tool_result(entry))
     return None
 
 
@@ -256,6 +259,11 @@ def _day_at(reader: Reader, thread: ThreadRecord, seq: int) -> str:
         if entry is not None and entry.get("at"):
             return str(entry["at"])[:10]
     return thread.updated_at[:10]
+
+
+def _is_tool_result(entry: Mapping[str, Any]) -> bool:
+    """Return True for a message of the role user that has results of tools and no text."""
+    return entry.get("role") == "user" and not _is_typed(entry.get("content"))
 
 
 def _is_typed(content: object) -> bool:

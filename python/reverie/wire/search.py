@@ -53,19 +53,24 @@ class SearchThread(Reply):
 
 
 class SearchedMessage(Reply):
-    """A found message: the number of its entry in the thread, its id in the transcript it came from, and its role."""
+    """A found message: the number of its entry in the thread, its id in the transcript it came from, and its role.
+
+    Results of tools are messages of the role user; `tool_result` is true for one that has nothing else.
+    """
 
     seq: int
     role: Literal["user", "assistant"]
     id: str | None = None
+    tool_result: bool = False
 
 
 class Neighbour(Reply):
-    """The message right before or after a found one, cut."""
+    """The message right before or after a found one, cut; `tool_result` as in `SearchedMessage`."""
 
     seq: int
     role: Literal["user", "assistant"]
     text: str
+    tool_result: bool = False
 
 
 class SearchHit(Reply):

@@ -152,7 +152,7 @@ PRINTED = {
         "process 7",
         "2 threads, 1,200 memories",
         "extractive (built in",
-        "1,000 so far",
+        "1,000 tokens in distillations and dreams so far",
         "0 3 * * *",
         "1 conflict",
         "stopped: 40 files are gone at once; reverie sync status",

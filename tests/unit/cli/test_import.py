@@ -132,9 +132,9 @@ def test_an_answer_of_a_model_that_is_missing(cli: Cli, importer: FakeImporter, 
     """An import prints that a model has not answered, why, and for how many threads."""
     path = session(tmp_path, b'{"a":1}\n')
     assert "Without the model" not in cli("import", "claude-code", str(path)).out
-    importer.fallback = "extraction failed (timeout): The answer is not there yet."
+    importer.fallback = "extraction failed (timeout): not there yet; the next run reads it again."
     said = cli("import", "claude-code", str(path)).out
-    assert "Without the model, in 1 thread: extraction failed (timeout): The answer is not there yet.\n" in said
+    assert f"Without the model, in 1 thread: {importer.fallback}\nTo read it again: the same import again, or" in said
 
 
 @pytest.mark.usefixtures("daemon")
@@ -263,7 +263,7 @@ def test_the_report(cli: Cli, importer: FakeImporter, tmp_path: Path) -> None:
     for part in (
         "a.jsonl",
         "33 new lines from 2 files.",
-        "New: 33 speech.",
+        "New: 33 messages.",
         "1 secret replaced",
         "a.jsonl:3: not JSON",
         "and 10 more lines",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.fake_daemon import envelope
+
 if TYPE_CHECKING:
     from support.cli import Cli, Routes
 
@@ -48,6 +50,27 @@ def test_hits_fit_the_terminal(cli: Cli, routes: Routes) -> None:
     assert lines[2].startswith("    > In Oslo")
     assert "    user: Did it rain?" in lines
     assert "a.md · Emu · document · 2023-07-02 10:01" in lines
+
+
+@pytest.mark.usefixtures("daemon")
+def test_the_result_of_a_tool_is_headed_so(cli: Cli, routes: Routes) -> None:
+    """A found result of a tool, and one beside a hit, has `tool` where a person's message has `user`."""
+    found = {**HIT, "message": {"seq": 2, "role": "user", "id": None, "toolResult": True}}
+    found["neighbours"] = [{"seq": 3, "role": "user", "text": "It rained.", "toolResult": True}]
+    routes["POST /v1/search"] = {"hits": [found], "complete": True}
+    lines = cli("search", "Oslo").out.splitlines()
+    assert "--around 2 · tool · 2023-07-02 10:01" in lines[0]
+    assert lines[-1] == "    tool: It rained."
+
+
+@pytest.mark.usefixtures("daemon")
+def test_an_error_names_the_option(cli: Cli, routes: Routes) -> None:
+    """What the daemon says of a field of the request is said of the option."""
+    routes["POST /v1/search"] = envelope(
+        "validation_error", "since is not a time", status=400, hint="write it as 2026-11-21", field="since"
+    )
+    done = cli("search", "Oslo", "--since", "tomorrow")
+    assert (done.code, done.err) == (2, "reverie search: --since is not a time\nnext: write it as 2026-11-21\n")
 
 
 @pytest.mark.usefixtures("daemon")

@@ -13,8 +13,9 @@ import pytest
 
 from reverie.errors import Conflict, Forbidden, ReverieError, ValidationError
 from reveried.cli import command_tree, daemon_client_and_paths, main
-from reveried.cli.command_tree import edit_distance, nearest, tree
+from reveried.cli.command_tree import tree
 from reveried.cli.generate_docs_pages import commands_page
+from reveried.cli.nearest_name import edit_distance, nearest
 from support.fake_daemon import envelope
 
 if TYPE_CHECKING:
@@ -36,11 +37,30 @@ def test_the_documented_commands_are_there() -> None:
 
 
 def test_a_group_without_a_command_lists_its_commands(cli: Cli) -> None:
-    """`reverie sync` prints what can follow, each with its first line of help."""
-    done = cli("sync")
+    """`reverie service` prints what can follow, each with its first line of help."""
+    done = cli("service")
     assert done.code == 0
-    for name in ("status", "now", "conflicts", "resolve"):
-        assert re.search(rf"^  reverie sync {name} +[A-Z]", done.out, re.MULTILINE), done.out
+    for name in ("install", "uninstall", "status"):
+        assert re.search(rf"^  reverie service {name} +[A-Z]", done.out, re.MULTILINE), done.out
+
+
+@pytest.mark.parametrize(
+    ("group", "command"),
+    [
+        ("schedule", "list"),
+        ("space", "list"),
+        ("token", "list"),
+        ("archives", "list"),
+        ("sync", "status"),
+        ("config", "get"),
+    ],
+)
+def test_a_group_that_lists(cli: Cli, group: str, command: str) -> None:
+    """Without a command the group does what its first command does, also with --json, and without a daemon."""
+    for words in ((group,), (group, "--json")):
+        alone, spelled = cli(*words), cli(group, command, *words[1:])
+        assert (alone.code, alone.out) == (spelled.code, spelled.out)
+        assert alone.err.partition(": ")[2] == spelled.err.partition(": ")[2]
 
 
 def test_docs_page_is_generated() -> None:
@@ -131,6 +151,9 @@ def test_overview_with_a_daemon(cli: Cli) -> None:
         (("memorys",), "Did you mean 'memories'?", "reverie --help"),
         (("bogus",), "No such command 'bogus'\n", "reverie --help"),
         (("config", "gte"), "Did you mean 'get'?", "reverie config --help"),
+        (("import", "claude"), "Did you mean 'claude-code' or 'claude-memory'?", "reverie import --help"),
+        (("diff",), "OPERATION", "reverie diff --help"),
+        (("search", "x", "--in", "nothing"), "--in cannot be 'nothing'", "messages"),
         (("threads", "--colour"), "No such option", "reverie threads --help"),
         (("threads", "--limit", "many"), "valid integer", "reverie threads --help"),
         (("show",), "ID|PATH", "reverie show --help"),
