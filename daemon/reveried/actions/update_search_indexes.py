@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from reverie.errors import EmbedderFailed, ReverieError
 from reveried.log import logger
@@ -32,17 +32,32 @@ async def keep_index(
     save_after_s: float = SAVE_AFTER_S,
 ) -> None:
     """Open the memory index of every space, apply new commits to it and save it from time to time, until cancelled."""
+
+    async def update(spaces: Sequence[str], *, is_due: bool) -> None:
+        await asyncio.to_thread(_save_memories, services, spaces, 0 if is_due else CHANGES_MAX)
+
+    await _after_commits(services, update, first_after_s, every_s, save_after_s)
+
+
+class _Update(Protocol):
+    """The work of one turn on the indexes of some spaces; with `is_due` small changes are saved too."""
+
+    async def __call__(self, spaces: Sequence[str], *, is_due: bool) -> None: ...
+
+
+async def _after_commits(
+    services: Services, update: _Update, first_after_s: float, every_s: float, save_after_s: float
+) -> None:
+    """Call `update` with all spaces after commits, and every `save_after_s` seconds without any, until cancelled."""
     loop = asyncio.get_running_loop()
     commits, saved_at = -1, loop.time()
     await asyncio.sleep(first_after_s)
     while True:
-        if commits != services.store.commits or loop.time() >= saved_at + save_after_s:
+        is_due = loop.time() >= saved_at + save_after_s
+        if is_due or commits != services.store.commits:
             commits = services.store.commits
-            is_due = loop.time() >= saved_at + save_after_s
-            spaces = await asyncio.to_thread(spaces_of, services.store)
-            await asyncio.to_thread(_save_memories, services, spaces, 0 if is_due else CHANGES_MAX)
-            if is_due:
-                saved_at = loop.time()
+            await update(await asyncio.to_thread(spaces_of, services.store), is_due=is_due)
+            saved_at = loop.time() if is_due else saved_at
         await asyncio.sleep(every_s)
 
 
@@ -69,20 +84,14 @@ async def keep_messages(
     save_after_s: float = SAVE_AFTER_S,
 ) -> None:
     """Open the message index of every space, apply new commits to it and save it from time to time, until cancelled."""
-    loop = asyncio.get_running_loop()
-    commits, saved_at = -1, loop.time()
-    await asyncio.sleep(first_after_s)
-    while True:
-        is_due = loop.time() >= saved_at + save_after_s
-        if commits != services.store.commits or is_due:
-            commits = services.store.commits
-            for space in await asyncio.to_thread(spaces_of, services.store):
-                is_current = False
-                while not is_current:
-                    is_current = await asyncio.to_thread(services.messages.catch_up, space, SLICE_S)
-                await asyncio.to_thread(_save_messages, services, space, 1 if is_due else MESSAGES_MAX)
-            saved_at = loop.time() if is_due else saved_at
-        await asyncio.sleep(every_s)
+
+    async def update(spaces: Sequence[str], *, is_due: bool) -> None:
+        for space in spaces:
+            while not await asyncio.to_thread(services.messages.catch_up, space, SLICE_S):
+                pass
+            await asyncio.to_thread(_save_messages, services, space, 1 if is_due else MESSAGES_MAX)
+
+    await _after_commits(services, update, first_after_s, every_s, save_after_s)
 
 
 async def keep_vectors(services: Services, *, first_after_s: float = FIRST_AFTER_S, every_s: float = EVERY_S) -> None:

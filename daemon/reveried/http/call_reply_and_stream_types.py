@@ -11,7 +11,7 @@ import orjson
 
 from reverie import wire
 from reverie.canonical_json import check_json
-from reverie.errors import ValidationError
+from reverie.errors import Forbidden, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -86,6 +86,16 @@ class Call:
     def who(self) -> str:
         """Return the author to record in operations: the agent, or `owner`."""
         return self.agent if self.agent is not None else "owner"
+
+    def agent_of(self, named: str | None) -> str | None:
+        """Return the agent that new records belong to: the token's, else the one that the request names.
+
+        Raises:
+            Forbidden: the request names another agent than the token's.
+        """
+        if self.agent is not None and named not in (None, self.agent):
+            raise Forbidden("the token belongs to another agent", hint="leave `agent` out: the token names the agent")
+        return self.agent or named
 
     def json(self) -> Json:
         """Decode the body as JSON. No body is `{}`; an empty body with a Content-Type is refused.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from reverie import wire
-from reverie.errors import Forbidden, ValidationError
+from reverie.errors import ValidationError
 from reverie.store import RunRecord
 from reverie.usecases import runs as usecase
 from reveried.actions import begin_and_complete_runs
@@ -26,13 +26,11 @@ __all__ = ["ROUTES"]
 async def begin(call: Call) -> Reply:
     """Begin a run of an agent."""
     request = call.into(wire.CreateRun)
-    if call.agent is not None and request.agent not in (None, call.agent):
-        raise Forbidden("the token belongs to another agent", hint="leave `agent` out: the token names the agent")
     record = await begin_and_complete_runs.begin(
         call.services,
         call.space,
         request,
-        agent=call.agent or request.agent,
+        agent=call.agent_of(request.agent),
         who=call.who,
         idempotency=call.idempotency,
     )

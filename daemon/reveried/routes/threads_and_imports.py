@@ -25,13 +25,11 @@ __all__ = ["IMPORT_ROUTES", "ROUTES"]
 async def create(call: Call) -> Reply:
     """Create a thread; its contexts begin with the memory index of now, its agent's last notes and digest."""
     request = call.into(wire.CreateThread)
-    if call.agent is not None and request.agent not in (None, call.agent):
-        raise Forbidden("the token belongs to another agent", hint="leave `agent` out: the token names the agent")
     thread = await actions.create(
         call.services,
         call.space,
         request,
-        agent=call.agent or request.agent,
+        agent=call.agent_of(request.agent),
         who=call.who,
         idempotency=call.idempotency,
     )
