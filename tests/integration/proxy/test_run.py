@@ -1,4 +1,4 @@
-"""`reverie run` and `reverie proxy`: environment, words, exit code and signals of a client; a program stands for it."""
+"""`reverie run` and `reverie proxy`: environment, arguments, exit code and signals; a small program is the client."""
 
 from __future__ import annotations
 

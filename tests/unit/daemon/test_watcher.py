@@ -163,7 +163,7 @@ def inotify_failure(number: int) -> Callable[..., int]:
 
 
 def test_of_the_swap_folder_moves_alone_are_watched(tmp_path: Path) -> None:
-    """Drafts of our own writes wake nobody."""
+    """The kernel reports only moves in the swap folder, not the writes of scratch files there."""
     (tmp_path / ".reverie").mkdir()
     watched = Watcher(tmp_path, lambda *_: None)
     assert watched.start()

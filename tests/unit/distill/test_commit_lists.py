@@ -25,7 +25,7 @@ def test_items_that_go_on_with_a_line_are_joined_to_it() -> None:
 
 
 def test_a_list_of_faults_keeps_the_line_that_says_so() -> None:
-    """A list of earlier faults is joined to the line that calls them wrong, else it would read as what is so now."""
+    """A list of earlier faults is joined to the line that calls them wrong; alone they would read as present faults."""
     found = message("These were wrong before:\n- the bell rang at every wave\n- the bell rang on Sundays\n")
     assert found.problem == "These were wrong before: the bell rang at every wave; the bell rang on Sundays."
 

@@ -101,7 +101,7 @@ def test_lines_without_names_fill_what_is_left() -> None:
 
 
 def test_names_whose_lines_find_no_room_are_listed() -> None:
-    """A share of the budget lists names of lines that are left out; packed, each of them is told once."""
+    """A share of the budget lists the names in left-out lines; the packed text has each name once."""
     few = ranked_excerpts(long_thread(), 600)
     lists = [passage for passage in few if passage.origin == excerpt_name_weights.ORIGIN]
     listed = [name for passage in lists for name in passage.text.split(", ")]

@@ -8,7 +8,7 @@ ENGINE = Extractive()
 
 
 def test_each_labelled_line_of_a_file() -> None:
-    """Each labelled line is one memory with one label; what is to be done, or was, is none."""
+    """Each labelled line is one memory with one label; tasks, open or done, are no memories."""
     files = {
         "report.md": (
             "# Report\n\nMistake: the cache was keyed by name alone.\n- **Lesson:** always set the timeout to 20 s.\n\n"
@@ -41,7 +41,7 @@ def test_each_labelled_line_of_a_file() -> None:
 
 
 def test_labels_of_working_memory() -> None:
-    """A label that the key or the value has is said once, and what is to be done is no fact."""
+    """A label in the key or the value appears once in the memory, and a task is no fact."""
     given = {
         "decision": "Decision: use one pool for each host",
         "pool": "Decision: shrink it every night",

@@ -14,7 +14,7 @@ ENGINE = Extractive()
 
 
 def learnt(message: str) -> list[Candidate]:
-    """Return the candidates extracted from a user message that stands between two tool calls."""
+    """Return the candidates extracted from a user message between two tool calls."""
     thread = Thread().bash("npm install left-pad", "ok").user(message).bash("ls", "a")
     return list(ENGINE.candidates(thread.messages))
 

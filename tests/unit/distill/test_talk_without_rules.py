@@ -161,7 +161,7 @@ def test_words_about_others_or_for_a_while_are_no_wish(message: str) -> None:
 
 
 def test_a_letter_asked_for_in_a_chat_gives_nothing_and_a_file_of_rules_does() -> None:
-    """Properties of a text are no wishes; what is to stand in the agents' own file is one."""
+    """Rules for a text that is to be written are no wishes; a rule for the agents' own file is one."""
     letter = "Write an email to my landlord. Never mention the broken window. Always be polite."
     assert learnt(letter, tools=False) == []
     assert learnt("Write into CLAUDE.md: always run make lint") == ["Wants agents to always run make lint."]

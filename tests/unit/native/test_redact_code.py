@@ -1,4 +1,4 @@
-"""Tests of redaction in code and in the output of tests: what is written like a password there and is none."""
+"""Redaction in code and in the output of tests: values that only look like passwords stay."""
 
 from __future__ import annotations
 
