@@ -150,8 +150,8 @@ class _Consolidation:
     def _place_all(self) -> None:
         """Place every candidate until a pass changes nothing.
 
-        Where passes go round in a circle, such as two sentences that extend each other, it ends at the least of its
-        states: the next consolidation starts there, goes round, and ends there too.
+        Where passes repeat a cycle of states, such as two sentences that extend each other, the result is the smallest
+        of these: the next consolidation starts there, runs the same cycle, and ends there too.
         """
         self.working.as_stored(self.candidates)
         states = [self.working.fingerprint()]
@@ -164,7 +164,7 @@ class _Consolidation:
             states.append(state)
 
     def _end_in_circle(self, length: int) -> None:
-        """Where `length` states repeat in a circle, run passes up to the least of them; with one state do nothing."""
+        """Run passes until the smallest of the last `length` states, which repeat in a cycle; do nothing for a single one."""
         if length == 1:
             return
         circle = []

@@ -308,7 +308,7 @@ class ProjectListings:
 
 
 def holds_only(reader: Reader, paths: Iterable[str], project: str) -> set[str]:
-    """Return those of the documents that are in no other project's folder and have no memory of another project."""
+    """Return the paths among `paths` of documents that belong to `project` or to none: by folder and by memories."""
     names = {stored.name for stored in project_identity.known(reader)}
     return {path for path in set(paths) if _holds_only(reader, path, project, names)}
 
