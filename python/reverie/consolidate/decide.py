@@ -164,7 +164,7 @@ class _Consolidation:
             states.append(state)
 
     def _end_in_circle(self, length: int) -> None:
-        """Run passes until the smallest of the last `length` states, which repeat in a cycle; do nothing for a single one."""
+        """Run passes up to the smallest of `length` states that repeat in a cycle; do nothing for a single state."""
         if length == 1:
             return
         circle = []
