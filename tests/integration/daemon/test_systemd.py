@@ -86,6 +86,18 @@ def test_every_hardening_line_and_the_exit_status() -> None:
         assert line in socket_unit
 
 
+def connected(path: Path) -> Wire:
+    """Return a connection to a socket that another process creates; between its bind and listen it refuses."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return Wire(path, timeout=60)
+        except (FileNotFoundError, ConnectionRefusedError):
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
 def test_socket_activation() -> None:
     """A listening socket is inherited: the first client starts the daemon and is answered; the socket stays."""
     program = tool("systemd-socket-activate")
@@ -100,10 +112,7 @@ def test_socket_activation() -> None:
             stderr=subprocess.PIPE,
         ) as process:
             try:
-                deadline = time.monotonic() + 20
-                while not path.exists() and time.monotonic() < deadline:
-                    time.sleep(0.01)
-                with Wire(path, timeout=60) as wire:
+                with connected(path) as wire:
                     wire.send(HEALTH)
                     answer = wire.answer()
                 assert answer is not None
