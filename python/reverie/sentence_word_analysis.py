@@ -140,8 +140,9 @@ def opening_phrase(text: str, words_max: int) -> tuple[str, ...]:
     words: list[str] = []
     folded: list[str] = []
     end = 0
+    plain = text.isascii() and "'" not in text
     for match in _WRITTEN.finditer(text):
-        word = _compatible(match[0]).translate(_APOSTROPHES).casefold()
+        word = match[0].lower() if plain else _compatible(match[0]).translate(_APOSTROPHES).casefold()
         between, end = text[end : match.start()], match.end()
         if not word.strip("_-") or (not words and word in _LEADING):
             continue

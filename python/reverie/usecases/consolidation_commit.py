@@ -77,7 +77,8 @@ class MemorySnapshot(msgspec.Struct):
 
     `window` is `consolidation.window` in tokens, by which the capacity tier is chosen. `forgotten` is not learnt again
     (`forgotten_statements`): compressed, since there may be thousands, of which a consolidation needs few or none.
-    `others` counts the memories that are not in it, since no candidate is about them; else it has all.
+    `others` counts the memories that are not in it, since no candidate is about them; else it has all. `parts` are
+    full parts of long documents that are not in `documents`: a new memory goes into a part behind them.
     """
 
     operation: int
@@ -86,6 +87,7 @@ class MemorySnapshot(msgspec.Struct):
     window: int
     forgotten: list[bytes] = []
     others: int = 0
+    parts: list[str] = []
 
 
 class MemoryPlan(msgspec.Struct):
@@ -131,44 +133,52 @@ def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
 
 
 def snapshot_of(
-    reader: Reader, memory_ids: Iterable[str], candidates: Sequence[Candidate], *, window: int, at: str
+    reader: Reader, records: Sequence[MemoryRecord], candidates: Iterable[Candidate], *, window: int, at: str
 ) -> MemorySnapshot:
-    """Read these memories and the documents that a consolidation of them with `candidates`, at `at`, may change.
+    """Return the snapshot of these memories, with the documents that their consolidation with `candidates` may change.
 
     It is right only where all memories together leave `window` as good as empty: then no other may change.
     """
-    records = [record for name in memory_ids if (record := reader.load(MemoryRecord, (name,))) is not None]
-    paths = {record.document for record in records}
-    for candidate in candidates:
-        paths |= _parts_looked_at(reader, document_of(candidate, at=at))
-    stored = (reader.load(DocumentRecord, (path,)) for path in sorted(paths))
+    parts: dict[str, DocumentRecord | None] = {}
+    for path in dict.fromkeys(document_of(candidate, at=at) for candidate in candidates):
+        parts |= _parts_looked_at(reader, path)
+    for path in sorted({record.document for record in records}):
+        parts[path] = parts.get(path) or reader.load(DocumentRecord, (path,))
+    accesses = reader.load_many(AccessRecord, [(record.id,) for record in records])
     return MemorySnapshot(
         operation=_last_change(reader),
-        memories=[_with_access(record, reader.load(AccessRecord, (record.id,)) or _NEVER) for record in records],
+        memories=[_with_access(record, access or _NEVER) for record, access in zip(records, accesses, strict=True)],
         documents={
-            record.path: DocumentText(record.content, record.ids, record.sha256)
-            for record in stored
+            path: DocumentText(record.content, record.ids, record.sha256)
+            for path, record in sorted(parts.items())
             if record is not None
         },
         window=window,
         forgotten=_forgotten(reader),
         others=reader.count(Kind.MEMORY) - len(records),
+        parts=sorted(
+            path for path, record in parts.items() if record is None and reader.exists(Kind.DOCUMENT, (path,))
+        ),
     )
 
 
-def _parts_looked_at(reader: Reader, path: str) -> set[str]:
-    """Return the parts of a document, those that exist or not, that decide which one takes a new memory."""
-    looked_at = {path}
+def _parts_looked_at(reader: Reader, path: str) -> dict[str, DocumentRecord | None]:
+    """Return the parts of a document that decide which one takes a new memory, those that exist or not.
+
+    The first and the last are read; of those between them it counts that they exist.
+    """
+    looked_at: dict[str, DocumentRecord | None] = {path: None}
 
     def exists(part: str) -> bool:
-        looked_at.add(part)
+        looked_at.setdefault(part, None)
         return reader.exists(Kind.DOCUMENT, (part,))
 
     def full(part: str) -> bool:
-        record = reader.load(DocumentRecord, (part,))
+        record = looked_at[part] = looked_at.get(part) or reader.load(DocumentRecord, (part,))
         return record is not None and is_full(record.size, len(record.ids))
 
-    looked_at.add(open_part(path, exists, full))
+    taking = open_part(path, exists, full)
+    looked_at[taking] = looked_at.get(taking) or reader.load(DocumentRecord, (taking,))
     return looked_at
 
 

@@ -215,7 +215,7 @@ def _plan(
     before = {memory.id: memory for memory in existing}
     put = [memory for memory in after if not _is_same(before.get(memory.id), memory)]
     deleted = [before[name] for name in sorted(set(before) - {memory.id for memory in after})]
-    documents, placed = edited(snapshot.documents, put, deleted, day=day)
+    documents, placed = edited(snapshot.documents, put, deleted, snapshot.parts, day=day)
     added = iter([memory.id for memory in after if memory.id not in before])
     counts: Counter[str] = Counter(change.action for change in decision.changes)
     if snapshot.others:
@@ -319,13 +319,18 @@ def _proposal_answer(change: Update | Delete, why: str) -> wire.Proposal:
 
 
 def edited(
-    documents: Mapping[str, DocumentText], put: Iterable[Memory], deleted: Iterable[Memory], *, day: str
+    documents: Mapping[str, DocumentText],
+    put: Iterable[Memory],
+    deleted: Iterable[Memory],
+    full_parts: Sequence[str] = (),
+    *,
+    day: str,
 ) -> tuple[dict[str, DocumentText], list[Memory]]:
     """Return the documents after `put` (new and changed memories) and `deleted`, and `put` with the document of each.
 
     Documents are edited in place, so that all other text in them stays. A new memory whose document has no room for it
     (it is full, or something in it is left open to its end, such as a code fence) goes into one of `<name>-2.md`,
-    `<name>-3.md`, … that has. A changed memory that its document does not contain is added to it.
+    `<name>-3.md`, … that has; `full_parts` have none. A changed memory that its document does not contain is added.
     """
     changes: dict[str, list[ItemChange]] = defaultdict(list)
     memories = {memory.id: memory for memory in put}
@@ -338,31 +343,32 @@ def edited(
             changes[memory.document].append(DeleteItem(memory.id))
     texts: dict[str, DocumentText] = {}
     for path, item_changes in sorted(changes.items()):
-        texts |= _with_overflow({**documents, **texts}, path, item_changes, day)
+        texts |= _with_overflow({**documents, **texts}, path, item_changes, day, full_parts)
     path_of = {name: path for path, text in texts.items() for name in text.ids}
     return texts, [replace(memory, document=path_of[memory.id]) for memory in memories.values()]
 
 
 def _with_overflow(
-    documents: Mapping[str, DocumentText], path: str, changes: Sequence[ItemChange], day: str
+    documents: Mapping[str, DocumentText], path: str, changes: Sequence[ItemChange], day: str, full: Sequence[str]
 ) -> dict[str, DocumentText]:
     """Return the documents after changes of the one at `path`; new items without room go into numbered parts.
 
-    It has no room if it is full, or if it refuses them: something is left open in it.
+    It has no room if it is full, as those of `full` are, or if it refuses them: something is left open in it.
     """
     added = [change for change in changes if isinstance(change, AddItem)]
     others = [change for change in changes if not isinstance(change, AddItem)]
     texts = {**documents, **({path: _text(documents, path, others, day)} if others else {})}
 
     def exists(target: str) -> bool:
-        return target in texts and texts[target].text is not None
+        return target in full if target not in texts else texts[target].text is not None
 
-    def full(target: str) -> bool:
-        return is_full(len((texts[target].text or "").encode()), len(texts[target].ids))
+    def has_no_room(target: str) -> bool:
+        found = texts.get(target)
+        return found is None or is_full(len((found.text or "").encode()), len(found.ids))
 
     target = path
     while added:
-        target = open_part(target, exists, full)
+        target = open_part(target, exists, has_no_room)
         before = texts.get(target) or DocumentText(None, [], "")
         sizes = [len(change.words.content.encode()) for change in added]
         count = room(len((before.text or "").encode()), len(before.ids), sizes)

@@ -6,13 +6,17 @@ since fuller tiers shrink memories that no candidate is about. `TokenBound` says
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie import consolidate, index_and_memory_files
+from reverie.consolidate.memories_under_consolidation import WISHES
+from reverie.consolidate.opposite_wishes import parse_wish
 from reverie.consolidate.statement_comparison import parse_statement
 from reverie.documents.project_document_paths import PERSON
 from reverie.models import MemoryType, Tier
+from reverie.sentence_word_analysis import subject_of
 from reverie.store import Kind, MemoryRecord, OperationRecord
 from reverie.usecases import consolidation_commit
 
@@ -28,6 +32,11 @@ __all__ = ["NearestMemories", "TokenBound"]
 
 _NEAREST: Final = 16  # memories of one search: what a candidate covers, extends or replaces shares most of its words
 _SAME: Final = 8  # of the search for the same words in another type
+# Share of the words of the shorter one that a candidate has in common with a memory that it can say something about:
+# all of them where one covers the other, but for inflections and words without meaning; of unrelated ones a fifth.
+_SHARED_MIN: Final = 0.4
+_WORD: Final = re.compile(r"[a-z0-9_]+|[^\W\x00-\x7f]")  # of scripts without spaces each letter is one
+_STEM_CHARS: Final = 4  # by which words are compared, so that "test" and "tests" are the same
 _BEHIND_MAX: Final = 2_000  # operations that are followed; behind more, all memories are counted again
 _TOKEN_BYTES_MIN: Final = 2  # of JSON; prose has four for each token, Chinese three
 _DRIFT: Final = 0.05  # share by which a bound may have grown, or the memories have become fewer, until it is made again
@@ -108,10 +117,76 @@ class NearestMemories:
         def found(index: MemoryIndex, reader: Reader) -> MemorySnapshot | None:
             if not self._bounds.setdefault(space, TokenBound()).is_generous(reader, window):
                 return None
-            names = dict.fromkeys(name for candidate in candidates for name in _nearest(index, candidate))
-            return consolidation_commit.snapshot_of(reader, sorted(names), candidates, window=window, at=at)
+            near: dict[str, list[_Reading]] = {}
+            for candidate in candidates:
+                reading = _Reading.of(candidate)
+                for name in dict.fromkeys(_nearest(index, candidate)):
+                    near.setdefault(name, []).append(reading)
+            records = reader.load_many(MemoryRecord, [(name,) for name in sorted(near)])
+            concerned = [
+                record
+                for record in records
+                if record is not None and any(reading.may_concern(record) for reading in near[record.id])
+            ]
+            return consolidation_commit.snapshot_of(reader, concerned, candidates, window=window, at=at)
 
         return self._recall.ask(space, found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """The words, subject and wish of a candidate, by which it is compared with the memories that a search found."""
+
+    kind: MemoryType
+    words: frozenset[str]
+    subject: str | None
+    resolves: bool  # says of something that it is over
+    wishes: frozenset[tuple[str, ...]]  # the keys of the wish that it is
+
+    @classmethod
+    def of(cls, candidate: Candidate) -> _Reading:
+        """Return the reading of a candidate."""
+        return cls(
+            kind=candidate.type,
+            words=_words(candidate.content),
+            subject=_subject(candidate.content),
+            resolves=parse_statement(candidate.content).resolves,
+            wishes=_wishes(candidate.type, candidate.content),
+        )
+
+    def may_concern(self, memory: MemoryRecord) -> bool:
+        """Return False for a memory whose words are too different for the candidate to change it or to repeat it.
+
+        A search finds as many as it may, mostly unrelated ones: they need not be read by the rules, nor their
+        documents. Wishes exclude each other by few words, and episodes have rules of their own.
+        """
+        if self.kind is MemoryType.EPISODE or memory.type is MemoryType.EPISODE:
+            return True
+        if self.resolves and memory.type is MemoryType.MISTAKE:
+            return True
+        words = _words(memory.content)
+        if len(words & self.words) >= _SHARED_MIN * min(len(words), len(self.words)):
+            return True
+        if self.subject is not None and self.subject == _subject(memory.content):
+            return True
+        return bool(self.wishes) and not self.wishes.isdisjoint(_wishes(memory.type, memory.content))
+
+
+def _words(text: str) -> frozenset[str]:
+    """Return the beginnings of the words of a text."""
+    return frozenset(word[:_STEM_CHARS] for word in _WORD.findall(text.casefold()))
+
+
+def _wishes(kind: MemoryType, text: str) -> frozenset[tuple[str, ...]]:
+    """Return the keys of the wish that a text is; none for a type that holds no wishes."""
+    wish = parse_wish(text) if kind in WISHES else None
+    return frozenset() if wish is None else frozenset(wish.index_keys())
+
+
+def _subject(text: str) -> str | None:
+    """Return the subject of a `Subject: value` line."""
+    found = subject_of(text)
+    return None if found is None else found[0]
 
 
 def _nearest(index: MemoryIndex, candidate: Candidate) -> Iterable[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from reverie.usecases import consolidation_commit, consolidation_plan
 from reverie.usecases.memory_indexes_and_recall import Recall
 from reverie.usecases.nearest_memories import NearestMemories
 from support.filled_store import WIDE_WINDOW, candidate, commit_plan, fill, mixed_candidates, plan_of_changes
+from support.soak import count
 from support.stores import AT, SPACE, after, opened
 
 if TYPE_CHECKING:
@@ -68,7 +70,8 @@ def test_plans_are_those_of_the_whole_store(store: Store) -> None:
 
     near = nearest(store, candidates)
     assert near is not None
-    assert 0 < len(near.memories) < 700
+    assert 0 < len(near.memories) < 200
+    assert len(near.documents) < len(whole(store).documents) or not near.parts
     assert near.others == len(whole(store).memories) - len(near.memories)
     by_all, by_near = planned(whole(store), candidates), planned(near, candidates)
 
@@ -110,6 +113,67 @@ def test_every_rule_finds_its_memory(store: Store) -> None:
     assert by_near.deleted == by_all.deleted
     assert by_near.counts["SKIP"] >= 1
     assert by_near.counts["UPDATE"] + by_near.counts.get("DELETE", 0) >= 3
+
+
+def test_what_a_few_words_decide_is_found(store: Store) -> None:
+    """Values, wishes and inflections that share few words with a candidate lead to the plan of all memories."""
+    said = [
+        says(MemoryType.PREFERENCE, "Wants agents to indent with tabs", project=""),
+        says(MemoryType.PREFERENCE, "Wants agents to squash commits", project=""),
+        says(MemoryType.PREFERENCE, "Wants agents to answer in German", project=""),
+        says(MemoryType.FACT, "Language: German, in every text that a customer of the harbour office can read"),
+        says(MemoryType.FACT, "The builds take 4 minutes"),
+        says(MemoryType.FACT, "Deploys need tags"),
+        says(MemoryType.FACT, "港口的端口是8080"),
+        says(MemoryType.MISTAKE, "Importing tariffs fails when cranes are idle"),
+    ]
+    add(store, said)
+    fill(store, 600)
+    later = after(1)
+    candidates = [
+        says(MemoryType.PREFERENCE, "Wants agents to use spaces for indentation", project="", at=later),
+        says(MemoryType.PREFERENCE, "Wants agents to never squash", project="", at=later),
+        says(MemoryType.PREFERENCE, "Wants agents to answer in English", project="", at=later),
+        says(MemoryType.FACT, "Language: English", at=later),
+        says(MemoryType.FACT, "The builds take 9 minutes", at=later),
+        says(MemoryType.FACT, "Deploys of the api need signed tags from the release manager before noon", at=later),
+        says(MemoryType.FACT, "港口的端口是8080。", at=later),
+        says(MemoryType.FACT, "Importing the tariffs when cranes are idle was fixed in 2.1", at=later),
+    ]
+
+    by_all, by_near = planned(whole(store), candidates), planned(nearest(store, candidates), candidates)
+
+    assert by_near.counts == by_all.counts
+    assert by_near.documents == by_all.documents
+    assert by_near.deleted == by_all.deleted
+    assert by_near.counts["UPDATE"] >= 4
+
+
+@pytest.mark.parametrize("seed", range(count(2, 40)))
+def test_plans_of_random_stores_are_equal(store: Store, seed: int) -> None:
+    """Memories and candidates of few words, which repeat, extend and deny each other, are decided as with all read."""
+    chance = random.Random(seed)
+    verbs, things = (
+        ("use", "run", "avoid", "check", "never use"),
+        ("tabs", "spaces", "npm", "yarn", "make test", "ruff"),
+    )
+    kinds = (MemoryType.FACT, MemoryType.PREFERENCE, MemoryType.MISTAKE, MemoryType.PROCEDURE)
+
+    def sentence() -> Candidate:
+        words = f"{chance.choice(verbs)} {chance.choice(things)} for {candidate(chance, 0).content.split()[0]}"
+        text = chance.choice(
+            (f"Wants agents to {words}", f"{words.title()}: {chance.randrange(9)}", f"{words} no longer")
+        )
+        return says(chance.choice(kinds), text, project=chance.choice(("harbour", "crane", "")))
+
+    add(store, [sentence() for _ in range(120)])
+    said = [replace(sentence(), at=after(1)) for _ in range(12)]
+
+    by_all, by_near = planned(whole(store), said), planned(nearest(store, said), said)
+
+    assert by_near.counts == by_all.counts
+    assert by_near.documents == by_all.documents
+    assert by_near.deleted == by_all.deleted
 
 
 def test_full_documents_get_parts(store: Store) -> None:
