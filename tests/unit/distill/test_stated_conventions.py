@@ -15,6 +15,24 @@ ask before you update snapshots
 Ask before adding any dependencies
 a branch for each ticket, squash on merge
 one commit for each change
+Tests must always be run via `make check`
+All tests run with `make check`, never with pytest directly
+ask me before you add a dependency
+don't update snapshots without asking
+One branch per ticket
+Keine Emojis in Commit-Nachrichten
+Abhängigkeiten nie mit pip installieren
+Beträge immer in Cent speichern
+Tests bitte immer mit `make pruefen` starten
+Pro Ticket ein Branch, beim Mergen squashen
+antworte auf Deutsch
+Responde en español
+Pas d'emojis dans les messages de commit
+Réponds en français
+请用中文回答
+不要在提交信息里用表情
+日本語で答えてください
+コミットメッセージに絵文字を使わないでください
 Die Tests laufen immer mit `make pruefen`, niemals direkt mit pytest
 Ich bevorzuge Antworten auf Deutsch
 keine neuen Abhängigkeiten mit pip installieren, immer in pyproject.toml eintragen
@@ -42,6 +60,12 @@ FACTS = """
 we store all timestamps in UTC
 amounts are always in cents as integers, never floats
 dates are always stored as ISO 8601
+All timestamps are stored in UTC
+prices are in cents, not euros
+Alle Zeiten werden in UTC gespeichert
+Alle Zeiten in UTC speichern
+Todas las fechas se guardan en UTC
+Toutes les dates sont stockées en UTC
 Wir speichern alle Zeiten in UTC
 Beträge sind immer in Cent als Ganzzahlen, niemals als Kommazahlen
 Guardamos todas las fechas en UTC
@@ -55,6 +79,8 @@ Les montants sont toujours en centimes, jamais en euros
 DECISIONS = """
 I decided that we use Postgres 16 for the ledger because the JSON functions are better
 We've decided to drop Python 3.10
+We chose Postgres 16 over MySQL because of JSONB
+We're going with Postgres 16 because of JSONB
 Wir haben beschlossen, dass wir Postgres 16 nehmen
 Ich habe mich für Postgres 16 entschieden, weil die JSON-Funktionen besser sind
 Hemos decidido usar Postgres 16 porque las funciones JSON son mejores
@@ -64,6 +90,55 @@ Postgres 16 を使うことにしました
 """
 NOTHING = """
 Do the tests always run with `make check`?
+must the tests be run via `make check`?
+the tests had to be run via `make check`
+the tests should be run with more memory
+all tests run with `make check`, it never took so long
+don't update this snapshot without asking
+you did not update snapshots without asking
+don't leave without asking
+did anyone update snapshots without asking?
+are all timestamps stored in UTC?
+all timestamps were stored in UTC
+all timestamps are stored in the wrong column
+all values are strings, not numbers?
+the amounts were in cents, not euros
+prices are in the red, not green
+the log is in German, why not English
+we chose the second option over the first
+we chose a loop over recursion because it is simpler
+we're going with the second option because it is simpler
+we're going with Postgres?
+Werden alle Zeiten in UTC gespeichert?
+Alle Zeiten wurden in UTC gespeichert
+Alle Zeiten in UTC heute noch speichern
+Alle Tests in Rust neu schreiben
+Beträge waren immer in Cent
+Sollen wir Beträge immer in Cent speichern?
+Tests immer mit Fehlern enden
+Die Tests immer nur mit Glück bestehen
+Warum Abhängigkeiten nie mit pip installieren
+Er meinte, Abhängigkeiten nie mit pip installieren
+Keine Emojis gefunden
+Sind keine Emojis in Commit-Nachrichten?
+Pro Ticket ein Branch war zu viel
+Antwortet er auf Deutsch?
+er antwortete auf Deutsch
+antworte auf die Mail
+Todas las fechas se guardaban en UTC
+¿Todas las fechas se guardan en UTC?
+¿Responde en español?
+Responde en el hilo
+Pas d'emojis ici
+Il n'y a pas d'emojis dans les messages
+Toutes les dates étaient stockées en UTC
+Il répond en français
+为什么不要在提交信息里用表情
+他用中文回答
+能用中文回答吗
+日本語で答えましたか
+彼は日本語で答えてくれました
+絵文字を使わないでくださいと言われました
 The tests always run with errors
 The tests always run into a timeout with pytest
 The tests always ran with `make check`

@@ -228,14 +228,14 @@ _FUNCTION_WORDS: Final = {
     for language, words in {
         "en": "the a an and or is are was to of in on it that this with for not be we you i do don't please my"
         " your always"
-        " never use from now no have all when if by at as",
+        " never use from now no have all when if by at as you before one per",
         "de": "der die das und oder ist sind war zu von im in auf es dass mit für nicht wir du ich bitte mein immer nie"
         " niemals nein ein eine einen den dem kein keine ab jetzt nur wenn bei als aus zum zur alle dir auch sich vor",
         "es": "el la los las y o es son de del en que con para no nosotros tú yo por favor mi siempre nunca un una a"
         " partir ahora usa lo se al como vivo soy me más antes usamos utilizamos prefiero",
         "fr": "le la les et ou est sont de du des en que qui avec pour ne pas nous tu je s'il te plaît mon"
         " toujours jamais"
-        " non un une à ce dans sur au aux désormais suis avant",
+        " non un une à ce dans sur au aux désormais suis avant réponds",
         "pt": "o os as e ou é são do da dos das em que com para não nós você eu por favor meu sempre nunca um uma ao"
         " use usar antes isso na no",
         "it": "il lo gli e o è sono di del della in che con per non noi tu io favore mio sempre mai un una al dei usa"
