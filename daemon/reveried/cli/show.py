@@ -113,7 +113,7 @@ def _thread(client: "Client", what: str, _at: str | None, json: bool) -> None:
             ("Agent", thread.agent),
             ("Model", thread.model),
             ("Messages", f"{thread.message_count:,} ({thread.tokens:,} tokens)"),
-            ("In context", f"{used.tokens:,} of {used.window:,} tokens ({used.fraction:.0%})"),
+            ("Last request", f"{used.tokens:,} of {used.window:,} tokens ({used.fraction:.0%})"),
             ("Distilled", counted(thread.distillations, "time") if thread.distillations else "never"),
             ("Created", when(thread.created_at)),
             ("Last", when(thread.updated_at)),

@@ -39,7 +39,7 @@ def threads(limit: Limit = 20, project: ProjectOption = None, json: Json = False
 
     Example: reverie threads --project .
 
-    "In context" is what the thread's next request takes, in tokens and as a share of the model's window.
+    "Last request" is what the messages take of the model's window, in tokens as its provider counted them last.
     """
     with daemon_client_and_paths.client() as client:
         page = client.threads(limit=limit, order="newest", project=given_project(project))
@@ -77,7 +77,7 @@ def _print_in_lines(items: Sequence[wire.Thread], width: int) -> None:
 def _print_as_table(items: Sequence[wire.Thread]) -> None:
     """Print a row for each thread."""
     print_table(
-        ["Thread", "Project", "Title", "Messages", "Tokens", "Summaries", "In context", "Last"],
+        ["Thread", "Project", "Title", "Messages", "Tokens", "Summaries", "Last request", "Last"],
         [
             (
                 thread.id,
@@ -152,15 +152,18 @@ def distill(
         print_json(answer)
         return
     tail = answer.tail
+    sizes = f"{answer.tokens_before:,} of messages before, {answer.tokens_after:,} of the whole context after"
     print_fields(
         [
             ("Distillation", f"number {answer.number} of {thread}"),
-            ("Tokens", f"{answer.tokens_before:,} before, {answer.tokens_after:,} after"),
+            ("Tokens", sizes),
             ("Tail", f"the last {counted(tail.messages, 'message')}, unchanged ({tail.tokens:,} tokens)"),
             ("Memories", change_counts(answer.memories) + kinds),
             ("Archive", answer.archive),
         ]
     )
+    if answer.tokens_after > answer.tokens_before:
+        say("The context is longer than the messages were: beside a short thread its memories and state count most.")
     print_fallback(answer.fallback)
     if answer.memories is not None:
         print_fallback(answer.memories.fallback)

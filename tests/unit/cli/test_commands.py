@@ -169,7 +169,7 @@ PRINTED = {
     ),
     "distill thr_1 --budget 9": (
         "number 2 of thr_1",
-        "9,000 before, 900 after",
+        "9,000 of messages before, 900 of the whole context after",
         "10 messages, unchanged (400 tokens)",
         "2 new, 1 known already",
         "cdcd",

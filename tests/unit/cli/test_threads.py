@@ -67,6 +67,9 @@ def test_distill_output(cli: Cli, routes: Routes) -> None:
     routes["GET /v1/operations/7"] = operation | {"changes": changes}
     routes["GET /v1/memories"] = page()
     assert "2 new\n" in cli("distill", "thr_1").out
+    assert "longer than the messages" not in short
+    routes["POST /v1/threads/thr_1/distill"] = DISTILLED | {"tokensBefore": 400}
+    assert "The context is longer than the messages were" in cli("distill", "thr_1").out
 
 
 @pytest.mark.usefixtures("daemon")
