@@ -19,13 +19,13 @@ T = TypeVar("T")
 class PatientClient(Client):
     """A client of the daemon; it prints one warning to standard error if no answer comes, and still waits."""
 
-    _is_told = False
+    _is_warned = False
 
     def send(self, call: Call[T]) -> T:
         """Send a prepared call and return its answer; warn once on standard error if the answer takes long."""
-        if self._is_told:
+        if self._is_warned:
             return super().send(call)
-        timer = threading.Timer(unresponsive_daemon_notice.AFTER_S, self._tell)
+        timer = threading.Timer(unresponsive_daemon_notice.AFTER_S, self._warn)
         timer.daemon = True
         timer.start()
         try:
@@ -33,6 +33,6 @@ class PatientClient(Client):
         finally:
             timer.cancel()
 
-    def _tell(self) -> None:
-        self._is_told = True
-        unresponsive_daemon_notice.tell_if_silent(str(self.socket_path))
+    def _warn(self) -> None:
+        self._is_warned = True
+        unresponsive_daemon_notice.warn_if_silent(str(self.socket_path))

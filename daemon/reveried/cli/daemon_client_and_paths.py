@@ -94,7 +94,7 @@ def client(*, start_patience_s: float = 0.0, with_token: bool = True, timeout_s:
     from reveried.cli.client_with_waiting_notice import PatientClient  # noqa: PLC0415 - as above
 
     token = access_token() if with_token else None
-    kind = PatientClient if timeout_s > HEALTH_S else Client  # the others are told by `hanging`
+    kind = PatientClient if timeout_s > HEALTH_S else Client  # for the others `hanging` says it
     return kind(socket_path(), token=token, start_patience_s=start_patience_s, timeout_s=timeout_s)
 
 

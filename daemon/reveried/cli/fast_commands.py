@@ -20,7 +20,7 @@ from reverie.installation_paths import Layout
 from reveried import PROTOCOL
 from reveried.cli import print_answers
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error
-from reveried.cli.unresponsive_daemon_notice import wait_or_tell
+from reveried.cli.unresponsive_daemon_notice import wait_or_warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -247,7 +247,7 @@ def _ask(
             sent = True
             peer.sendall(_request(method, target, body))
             if timeout_s is None:
-                wait_or_tell(peer)
+                wait_or_warn(peer)
             head, _, answer = _read_all(peer).partition(b"\r\n\r\n")
     except TimeoutError as error:
         if timeout_s is not None:

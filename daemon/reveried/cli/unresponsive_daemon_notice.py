@@ -10,7 +10,7 @@ import sys
 from reverie.errors import ReverieError
 from reverie.installation_paths import Layout
 
-__all__ = ["AFTER_S", "process_id", "tell_if_silent", "wait_or_tell", "wake_hint"]
+__all__ = ["AFTER_S", "process_id", "wait_or_warn", "wake_hint", "warn_if_silent"]
 
 AFTER_S = 2.0  # of a command's wait, before the daemon is asked whether it is well
 CHECK_S = 1.0  # it tells its health between any two steps of other work, in milliseconds
@@ -18,13 +18,13 @@ CHECK_S = 1.0  # it tells its health between any two steps of other work, in mil
 _HEALTH = b"GET /v1/health HTTP/1.1\r\nHost: reverie\r\nConnection: close\r\n\r\n"
 
 
-def wait_or_tell(peer: socket.socket) -> None:
+def wait_or_warn(peer: socket.socket) -> None:
     """Wait for the first byte of an answer; after AFTER_S say so on standard error if the daemon hangs."""
     if not _is_readable(peer, AFTER_S):
-        tell_if_silent(peer.getpeername())
+        warn_if_silent(peer.getpeername())
 
 
-def tell_if_silent(socket_path: str) -> None:
+def warn_if_silent(socket_path: str) -> None:
     """Write to standard error that the daemon does not answer, and how to wake it, unless a health request succeeds."""
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:

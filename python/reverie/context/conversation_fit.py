@@ -113,14 +113,14 @@ def _gap_notices(
         gone = sum(piece.cost for piece in pieces)
         named = len(gap) == 1 and gap[0] in oversized
         why = "oversized" if named else "older than what fits"
-        told = {"tier": "tail", "seq": pieces[-1].seq, "what": "messages", "count": len(gap), "tokens": gone}
-        dropped.append({**told, "why": why})
+        seq = pieces[-1].seq
+        dropped.append({"tier": "tail", "seq": seq, "what": "messages", "count": len(gap), "tokens": gone, "why": why})
         text = (
             _describe_unit(pieces[0], gone)
             if named
             else f"{len(gap)} parts of the conversation left out, {gone} tokens"
         )
-        lines[gap[-1]] = make_unit("user", (), (notice_block(text),), pieces[-1].seq)
+        lines[gap[-1]] = make_unit("user", (), (notice_block(text),), seq)
     return lines
 
 

@@ -148,13 +148,13 @@ def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens:
     rules have. What says most that is new comes first.
     """
     own = pack(summary.number, summary.sections, max_tokens)
-    told = [line for found in own.sections.values() for line in found]
-    given = [each for each in lines if each[1] not in told]
+    shown = [line for found in own.sections.values() for line in found]
+    given = [each for each in lines if each[1] not in shown]
     texts = [line for _, line in given]
     costs = token_counter.count_many([f"- {line}\n" for line in texts])
     room = max_tokens - token_counter.count(render(own))
     taken: set[int] = set()
-    for position in order_by_novelty(texts, told):
+    for position in order_by_novelty(texts, shown):
         if costs[position] + 1 <= room:
             taken.add(position)
             room -= costs[position] + 1
@@ -189,13 +189,13 @@ def line_weight(words: int) -> float:
     return next((share for fewer, share in _FULLNESS if words < fewer), _FULL)
 
 
-def order_by_novelty(lines: Sequence[str], told: Sequence[str] = ()) -> Iterator[int]:
+def order_by_novelty(lines: Sequence[str], shown: Sequence[str] = ()) -> Iterator[int]:
     """Yield the positions of `lines`, the line with most new words per token first; ties keep their order.
 
-    The words of the lines `told` are not new. Greedy and lazy: the worth of a line only shrinks, so it is weighed again
-    when it comes up. Of lines with the same words, all of which become worth less at once, only the first is weighed.
+    The words of the lines `shown` are not new. Greedy and lazy: the worth of a line only shrinks, so it is weighed
+    again when it comes up. Of lines with the same words, which all become worth less at once, the first is weighed.
     """
-    said = Counter(word for line in told for word in content_words(line))
+    said = Counter(word for line in shown for word in content_words(line))
     costs = token_counter.count_many([f"- {line}\n" for line in lines])
     alike: dict[tuple[str, ...], list[int]] = {}
     for position, line in enumerate(lines):

@@ -284,8 +284,8 @@ def read_identity(path: Path) -> Identity:
     stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
     agent = stem.removeprefix("agent-") if stem.startswith("agent-") else None
     named = _UUID.search(stem) if agent is None else None
-    told = _SESSION.search(head)
-    session = named.group() if named else told.group(1).decode("utf-8", "replace") if told else stem
+    in_head = _SESSION.search(head)
+    session = named.group() if named else in_head.group(1).decode("utf-8", "replace") if in_head else stem
     program = program_of(head.splitlines())
     return Identity(session, agent, len(prefix), hashlib.sha256(prefix).hexdigest(), program)
 

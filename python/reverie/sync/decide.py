@@ -218,7 +218,7 @@ def _merged(state: PathState, view: RedactionView, document: StoredDocument, con
 def _notice(path: str, base: MergeBase, document: str, save: str, merged: str) -> tuple[SaveNotice | None, str | None]:
     """Return a notice if lines that a save lacks are kept or left out, and the text to undo a leaving out.
 
-    That text has the lines that are left out because it cannot be told that the writer had seen them.
+    That text has the lines that are left out because it is unknown whether the writer had seen them.
     """
     kept = 0
     if base.last is not None and base.version is not None and base.version != base.last:

@@ -24,8 +24,8 @@ __all__ = ["MergeBase", "is_earlier_version", "is_unrecorded_write", "merge_base
 class MergeBase:
     """The text that a save was made from, None for no common ancestor; and the text that the disk showed last.
 
-    `unsure` is an older text that the save may go on from as well: it cannot be told. Lines of `version` that came
-    since, and that the save lacks, are left out then, and people are told so.
+    `unsure` is an older text that the save may go on from as well: it is unknown. Lines of `version` that came
+    since, and that the save lacks, are left out then, and a notice names them.
     """
 
     version: Version | None

@@ -14,7 +14,7 @@ to the writer:
 | yes                    | any               | any                                | the newer text            |
 | no                     | yes               | any                                | the older text            |
 | no                     | no                | yes                                | the older text            |
-| no                     | no                | no                                 | cannot be told: the newer |
+| no                     | no                | no                                 | unknown: the newer        |
 
 What a person's own save replaced is no sign: its author may take the change back (undo in an editor is such a save).
 """
@@ -65,7 +65,7 @@ class Candidate:
 class Found:
     """Index of the text that a save was made from, and of the oldest text that it may also have been made from.
 
-    The two differ if it cannot be told which of them the writer has seen.
+    The two differ if it is unknown which of them the writer has seen.
     """
 
     base: int
@@ -101,7 +101,7 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
     deleted lines from since is such a one too, but it is no sign by itself: whoever has seen the deletion may write the
     line again. Of several that were replaced within two seconds it is the one of which the save lacks least, then the
     oldest: an editor that has not seen the last change may not have seen those before it. One of which it lacks more
-    than of the text found so far is none of them, since its lines would be deleted; then it cannot be told. Example:
+    than of the text found so far is none of them, since its lines would be deleted; then it is unknown. Example:
     an editor saves its old buffer again and again with one more line in it, while agents' lines come and go around it;
     that buffer explains every line of the save.
     """

@@ -121,7 +121,7 @@ class Move:
 class SaveNotice:
     """The numbers of lines that a save lacks although its writer may not have seen them, announced with its put.
 
-    `kept`: the save shows that its writer had not seen them. `left_out`: it cannot be told.
+    `kept`: the save shows that its writer had not seen them. `left_out`: this is unknown.
     """
 
     path: str

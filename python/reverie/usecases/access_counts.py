@@ -3,7 +3,7 @@
 A recall must not wait for a durable commit, so it only counts here. The daemon writes the batches every few seconds and
 when it stops; a process that is killed loses the counts since then, and nothing else.
 
-A reader adds what is not written yet to what the store has. Which batches are written is told by a cursor that each
+A reader adds what is not written yet to what the store has. Which batches are written follows from a cursor that each
 batch updates in its own transaction: so a snapshot has both or neither, and no access is counted twice or left out.
 """
 

@@ -7,7 +7,7 @@ together, is decided like every other change of memories and written in one oper
 | what happened | what follows |
 |---|---|
 | a turn failed, was refused, cut off or unreadable; a bound was reached | nothing of the page, and of those behind it |
-| a call that cannot be done | it changed nothing, and the model is told why |
+| a call that cannot be done | it changed nothing, and the result says why |
 | a memory was updated and then deleted | as if a turn had failed |
 | a change without quotes, or from a tool's output, or of a person's words | it waits for a person |
 | more than 20 % of all memories deleted | updates and deletions wait for a person |

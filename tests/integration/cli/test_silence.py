@@ -70,6 +70,6 @@ def test_a_daemon_that_does_not_answer_is_named(
 
 def test_a_busy_daemon_is_not_named(daemon: Daemon, capsys: pytest.CaptureFixture[str]) -> None:
     """No notice is printed for a daemon that answers, or for a socket that does not exist."""
-    unresponsive_daemon_notice.tell_if_silent(str(daemon.socket))
-    unresponsive_daemon_notice.tell_if_silent("/nonexistent/reverie.sock")
+    unresponsive_daemon_notice.warn_if_silent(str(daemon.socket))
+    unresponsive_daemon_notice.warn_if_silent("/nonexistent/reverie.sock")
     assert capsys.readouterr().err == ""

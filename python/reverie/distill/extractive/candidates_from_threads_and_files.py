@@ -269,9 +269,9 @@ def _stated(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
                 continue
             line = one_line(sentence)
             decided = decision_in(line, language.name)
-            told = decided or stated_fact(line, language.name)
-            if told and not preferences.preference_sentence(sentence):
-                fact = with_absolute_dates(f"The user said: “{told}”", said.at or at)
+            statement = decided or stated_fact(line, language.name)
+            if statement and not preferences.preference_sentence(sentence):
+                fact = with_absolute_dates(f"The user said: “{statement}”", said.at or at)
                 yield build_candidate(
                     MemoryType.FACT, fact, said.at or at, [said.seq], *(["decision"] if decided else [])
                 )

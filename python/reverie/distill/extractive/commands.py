@@ -220,7 +220,7 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
                 command=command,
                 purpose=purpose,
                 failed=failed,
-                error=_telling_line(call.result) if failed else "",
+                error=_error_line(call.result) if failed else "",
                 seq=call.result_seq,
                 at=call.at,
                 description=call.word("description"),
@@ -287,7 +287,7 @@ def changes_something(command: str) -> bool:
 
 def pasted_error(text: str) -> str:
     """Return the most telling line of a failing check's output that a person pasted, or the empty string."""
-    return _telling_line(text) if _BAD.search(text) else ""
+    return _error_line(text) if _BAD.search(text) else ""
 
 
 def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
@@ -308,7 +308,7 @@ def _has_failed(call: ToolCall, purpose: Purpose) -> bool:
     return purpose in {Purpose.TEST, Purpose.BUILD, Purpose.LINT} and _BAD.search(call.result) is not None
 
 
-def _telling_line(result: str) -> str:
+def _error_line(result: str) -> str:
     """Return the first line of an output that names an error, else its first line."""
     every = [line.strip() for line in result.split("\n") if line.strip() and not line.startswith("Exit code")]
     lines = [line for line in every if not is_wrapper_line(line)] or every

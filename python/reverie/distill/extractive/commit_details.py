@@ -199,16 +199,16 @@ def without_type(subject: str) -> str:
 def read_message(commit: Commit) -> Message:
     """Return problem, lesson and other sentences of a commit's message, without those about tests or only for now."""
     body = _body(commit)
-    told = without_left_out(body, lambda sentence: _TEMPORARY.search(sentence) or _OF_TESTS.search(sentence))
-    problem = _problem(told, commit.body)
-    reasons = [one for one in told if one not in problem and _REASON.search(one) and not says_change(one)]
+    stated = without_left_out(body, lambda sentence: _TEMPORARY.search(sentence) or _OF_TESTS.search(sentence))
+    problem = _problem(stated, commit.body)
+    reasons = [one for one in stated if one not in problem and _REASON.search(one) and not says_change(one)]
     lesson = reasons[-1] if reasons else ""
     return Message(
         problem=" ".join(map(_sentence, problem)),
         lesson=lesson,
-        rest=tuple(_sentence(sentence) for sentence in told if sentence not in problem and sentence != lesson),
+        rest=tuple(_sentence(sentence) for sentence in stated if sentence not in problem and sentence != lesson),
         text=" ".join(body),
-        explains=sum(map(len, told)) >= _SUBSTANCE,
+        explains=sum(map(len, stated)) >= _SUBSTANCE,
     )
 
 
@@ -217,11 +217,11 @@ def says_change(sentence: str) -> bool:
     return _CHANGES.match(_OF_FILE.sub("", sentence)) is not None
 
 
-def without_left_out(told: Iterable[str], is_left_out: Callable[[str], object]) -> list[str]:
+def without_left_out(stated: Iterable[str], is_left_out: Callable[[str], object]) -> list[str]:
     """Return sentences without those for which `is_left_out` is true, and "This also ..." sentences after those."""
     kept = []
     missing = False
-    for sentence in told:
+    for sentence in stated:
         missing = bool(is_left_out(sentence)) or (missing and _POINTS_BACK.match(sentence) is not None)
         if not missing:
             kept.append(sentence)
@@ -241,20 +241,20 @@ def same_line(line: str, subject: str) -> bool:
     return one_line(line).rstrip(".") in one_line(subject) or one_line(subject).rstrip(".") in one_line(line)
 
 
-def _problem(told: Sequence[str], message: str) -> list[str]:
+def _problem(stated: Sequence[str], message: str) -> list[str]:
     """Return the sentences at the beginning of a message that say what was wrong; no items of a list.
 
     Two at most, and up to the last of them that names a fault: "The handler set the flag early. So the overlay was
     never removed."
     """
     found: list[str] = []
-    for sentence in told[:_PROBLEM_SENTENCES]:
+    for sentence in stated[:_PROBLEM_SENTENCES]:
         if _is_item(sentence, message) or says_change(sentence):
             break
         found.append(sentence)
     while found and not _PROBLEM.search(found[-1]):
         found.pop()
-    for sentence in told[len(found) :] if found else ():
+    for sentence in stated[len(found) :] if found else ():
         if not _WENT_ON.match(sentence) or _is_item(sentence, message):
             break
         found.append(sentence)

@@ -114,7 +114,7 @@ class _Work:
     problem: str = ""
     task: str = ""
     is_problem: bool = False  # `task` tells what was wrong before
-    told: Sequence[str] = ()  # the sentences of the solution, of which the first names the commit
+    solution: Sequence[str] = ()  # the sentences of the solution, of which the first names the commit
     lesson: str = ""
     edited: Sequence[str] = ()
     files: Sequence[str] = ()  # of its commit, or of `edited`, those that are there at the end, by their names there
@@ -156,15 +156,15 @@ def _holding(found: Sequence[_Work], facts: ThreadFacts, ids: Mapping[str, str])
     later = LaterCommits(facts, ids)
     outdated = OutdatedSentences(facts, end_state, later)
     for work in found:
-        text = "\n".join([work.title, work.problem, *work.told, work.lesson])
+        text = "\n".join([work.title, work.problem, *work.solution, work.lesson])
         finished = Finished(work.title, text, work.after, work.until, work.edited, work.sha)
         if end_state.holds(finished):
-            out = outdated.among([*work.told[1:], work.lesson], finished)
-            work.told = [*work.told[:1], *without_left_out(work.told[1:], out.__contains__)]
+            out = outdated.among([*work.solution[1:], work.lesson], finished)
+            work.solution = [*work.solution[:1], *without_left_out(work.solution[1:], out.__contains__)]
             work.lesson = "" if work.lesson in out else work.lesson
             work.files = later.paths(work.files if work.sha else work.edited, work.until)
-            work.later = later.told(work.title, text, work.edited, work.until, end_state.taken_back)
-            if work.sha == "" or len(work.told) > 1 or work.problem or work.task or work.lesson:
+            work.later = later.corrections(work.title, text, work.edited, work.until, end_state.taken_back)
+            if work.sha == "" or len(work.solution) > 1 or work.problem or work.task or work.lesson:
                 yield work
 
 
@@ -191,8 +191,8 @@ def _episode(work: _Work, at: str | None) -> Candidate:
     shown = work.files[:_FILES_SHOWN]
     beyond = len(work.files) - len(shown) + work.unnamed
     files = f"Files: {', '.join(shown)}{f' and {beyond} more' if beyond else ''}" if shown else ""
-    told = _whole_sentences(work.told, 2 * _LONG).rstrip(".")
-    solution = ". ".join(part for part in (told, work.later, files) if part)
+    stated = _whole_sentences(work.solution, 2 * _LONG).rstrip(".")
+    solution = ". ".join(part for part in (stated, work.later, files) if part)
     fields = [
         ("Summary", short_summary(work.title)),
         ("Date", (when or "")[:10]),
@@ -234,7 +234,7 @@ def _of_commit(commit: Commit, lasting: str, before: int, plans: Sequence[_Plan]
     )
     message = read_message(commit)
     work.problem, work.lesson = message.problem, message.lesson
-    work.told = (f"{with_id(commit.subject, lasting)}.", *message.rest)
+    work.solution = (f"{with_id(commit.subject, lasting)}.", *message.rest)
     text = f"{title} {message.text}"
     plan = next((plan for plan in reversed(plans) if _carries_out(commit, plan)), None)
     if plan is not None and _related(f"{plan.title} {plan.goal}", text):
@@ -262,10 +262,10 @@ def _add_mended_failure(work: _Work, after: int, before: int, facts: ThreadFacts
                 return
 
 
-def _whole_sentences(told: Sequence[str], length: int) -> str:
+def _whole_sentences(parts: Sequence[str], length: int) -> str:
     """Return the first sentences that fit into `length`, in one text; the first is cut if it alone is too long."""
     kept = ""
-    for sentence in told:
+    for sentence in parts:
         if kept and len(kept) + len(sentence) >= length:
             break
         kept = f"{kept} {sentence}".strip()
@@ -370,5 +370,5 @@ def _of_plan(plan: _Plan, facts: ThreadFacts) -> _Work | None:
         edited=paths,
         seqs=[plan.seq, checks[-1].seq],
     )
-    work.told = ("Carried out as planned; checks passed",)  # shell commands may have changed more than these files
+    work.solution = ("Carried out as planned; checks passed",)  # shell commands may have changed more than these files
     return work

@@ -247,11 +247,11 @@ class _Picker:
         return (gain + self._mentions(self._entitled[origin])) / (candidate.cost + _HEADING * self._heading[origin])
 
     def _gain(self, candidate: _Candidate) -> float:
-        told = self._mentions(candidate.mentioned)
+        names = self._mentions(candidate.mentioned)
         for name in candidate.explained:
-            told += (1 - _MENTION) * self._worth[name] * _EXPLAIN_AGAIN ** self._seen.explained.get(name, 0)
-        said = sum(_WORD_AGAIN ** self._seen.words.get(word, 0) for word in candidate.words)
-        return candidate.by_name * told + candidate.by_word * said
+            names += (1 - _MENTION) * self._worth[name] * _EXPLAIN_AGAIN ** self._seen.explained.get(name, 0)
+        words = sum(_WORD_AGAIN ** self._seen.words.get(word, 0) for word in candidate.words)
+        return candidate.by_name * names + candidate.by_word * words
 
     def _mentions(self, found: Sequence[str]) -> float:
         mentioned = self._seen.mentioned

@@ -136,22 +136,22 @@ class ThreadFold:
     def follow(self, messages: Sequence[Message]) -> ThreadFold:
         """Add the messages that follow those added so far; returns self."""
         found = trace.read_trace(messages)
-        told = gather_facts(found, self.pending)
+        facts = gather_facts(found, self.pending)
         self._update_speech(found)
-        self._update_failing(told)
-        self.requests = _requests([*self.requests, *map(_shortened, told.requests)])
+        self._update_failing(facts)
+        self.requests = _requests([*self.requests, *map(_shortened, facts.requests)])
         self.plan.follow(found.calls)
         self.files.follow(found.calls)
         self.commits = commands.commits(found.calls, self.commits)[-_FEW:]
-        for address, seq in told.pulls:
+        for address, seq in facts.pulls:
             self.pulls.setdefault(address, seq)
-        self.decisions = _decisions([*self.decisions, *told.decisions])
-        self.outcomes = [*self.outcomes, *told.outcomes][-_FEW:]
-        self.nexts = [*self.nexts, *told.nexts][-_FEW:]
-        self.blocks = [*self.blocks, *told.blocks][-_FEW:]
-        self.steps = list(told.steps) or self.steps
-        self.pending = told.pending
-        self.answers = [*self.answers, *told.answers][-_FEW:]
+        self.decisions = _decisions([*self.decisions, *facts.decisions])
+        self.outcomes = [*self.outcomes, *facts.outcomes][-_FEW:]
+        self.nexts = [*self.nexts, *facts.nexts][-_FEW:]
+        self.blocks = [*self.blocks, *facts.blocks][-_FEW:]
+        self.steps = list(facts.steps) or self.steps
+        self.pending = facts.pending
+        self.answers = [*self.answers, *facts.answers][-_FEW:]
         return self
 
     def state(self, previous: WorkingState | None = None) -> WorkingState:
@@ -167,16 +167,16 @@ class ThreadFold:
         self.ends_in_words = bool(spoken) and spoken[-1] is found.steps[-1]
         self.words = spoken[-1] if spoken else self.words
 
-    def _update_failing(self, told: ThreadFacts) -> None:
+    def _update_failing(self, facts: ThreadFacts) -> None:
         """Update failing checks: a failure stays until a run of the same purpose passes."""
-        passed = {run.purpose for run in told.runs if not run.failed}
+        passed = {run.purpose for run in facts.runs if not run.failed}
         open_runs = {run.purpose: run for run in self.failing if run.purpose not in passed}
-        for run in told.failing:
+        for run in facts.failing:
             if run.purpose is not Purpose.OTHER:
                 open_runs.pop(run.purpose, None)
                 open_runs[run.purpose] = _bare(run)
         self.failing = list(open_runs.values())
-        self.runs |= {run.purpose.value: _bare(run) for run in told.runs}
+        self.runs |= {run.purpose.value: _bare(run) for run in facts.runs}
 
     def _as_facts(self) -> ThreadFacts:
         """Return the accumulated facts in the form that `working_state` reads from a whole thread."""

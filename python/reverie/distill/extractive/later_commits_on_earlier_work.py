@@ -28,7 +28,7 @@ _CALLED = re.compile(r"\b[\w.]{4,}(?=\(\))|\b[A-Za-z]\w+\.[A-Z]\w+\b")
 _NUMBER = re.compile(r"[A-Z]{2,6}-\d+|[0-9a-f]{7,40}")
 # The subject of a commit that puts right what was said, not what was done.
 _RESTATES = re.compile(r"^(?:\w+(?:\([^)]*\))?!?:\s*)?clarif\w+", re.IGNORECASE)
-_TOLD_MAX: Final = 2
+_SHOWN_MAX: Final = 2
 _SUBJECT_MAX: Final = 110  # characters
 
 
@@ -73,7 +73,7 @@ class LaterCommits:
         """Return the paths `edited` until entry `at` as they are called at the end, without deleted ones."""
         return tuple(dict.fromkeys(path for one in edited if (path := self._at_end(one, at))))
 
-    def told(self, title: str, text: str, edited: Sequence[str], at: int, without: Collection[str]) -> str:
+    def corrections(self, title: str, text: str, edited: Sequence[str], at: int, without: Collection[str]) -> str:
         """Return the commits after entry `at` that correct what `text` is about, or moved its files, in one sentence.
 
         The last two at most, by subject and id; those `without` were taken back. One with the same `title` is the
@@ -92,7 +92,7 @@ class LaterCommits:
             for commit in later
             if commit.seq > at and commit.sha not in without and commit_title(commit.subject) != title
         ]
-        return f"Later: {'; '.join(found[-_TOLD_MAX:])}" if found else ""
+        return f"Later: {'; '.join(found[-_SHOWN_MAX:])}" if found else ""
 
     def restated_names(self, at: int, without: Collection[str]) -> frozenset[str]:
         """Return the names, in lower case, in the subjects of commits after entry `at` that clarify or reword.

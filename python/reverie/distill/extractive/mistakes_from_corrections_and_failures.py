@@ -205,8 +205,8 @@ def mended_failures(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             continue
         if fix.failed.purpose in BROKEN and where and cause and not is_wrapper_line(error) and not _VAGUE.search(error):
             when = fix.passed.at or at
-            told = _SPACE_BEFORE.sub("", " ".join(_PLACE.sub("", error).split())) or error
-            advice = f"If {BROKEN[fix.failed.purpose]} with “{clip(told, 140)}”, look at {where}: {clip(cause, 240)}"
+            shown = _SPACE_BEFORE.sub("", " ".join(_PLACE.sub("", error).split())) or error
+            advice = f"If {BROKEN[fix.failed.purpose]} with “{clip(shown, 140)}”, look at {where}: {clip(cause, 240)}"
             seqs = [fix.failed.seq, seq, fix.passed.seq]
             yield build_candidate(
                 MemoryType.MISTAKE, with_absolute_dates(advice, when), when, seqs, fix.failed.purpose.value

@@ -87,8 +87,8 @@ def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
     if ahead:
         return ahead
     if isinstance(last, Utterance):
-        told = [mark for mark in facts.nexts if mark.seq == last.seq]
-        return [(clip(state_cues.without_label(mark.text), ITEM_CHARS), mark.seq) for mark in told[-2:]]
+        last_steps = [mark for mark in facts.nexts if mark.seq == last.seq]
+        return [(clip(state_cues.without_label(mark.text), ITEM_CHARS), mark.seq) for mark in last_steps[-2:]]
     return _unfinished(facts)
 
 

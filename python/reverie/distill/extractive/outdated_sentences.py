@@ -1,7 +1,7 @@
 """Sentences of episodes that may be false at the end of their thread, by the names and words in them.
 
-What a commit's message said may be changed by the next ones, without a word about it. A sentence is left out rather
-than told where later work makes it doubtful.
+What a commit's message said may be changed by the next ones, without a word about it. A sentence is rather left out
+than kept where later work makes it doubtful.
 """
 
 from __future__ import annotations

@@ -92,17 +92,17 @@ _WITHIN = "|".join(
 )
 # Frames around a wish: "from now on please use tabs" gives "use tabs", and says that it is lasting.
 _FRAME = re.compile(rf"^(?:{_WITHIN})", re.IGNORECASE)
-# "I prefer short answers" is told as "Prefers short answers".
+# "I prefer short answers" becomes "Prefers short answers".
 _PREFER = re.compile(
     r"^(?:(?:i|we)(?:'d| would)?(?: (?:really|generally|usually|always|strongly|much))? prefer"
     r"|my preference is(?: for)?|prefer(?=.* (?:over|to|rather than) ))\s+(?P<what>.+)$",
     re.IGNORECASE,
 )
-# "I hate long lines" is told as "Dislikes long lines".
+# "I hate long lines" becomes "Dislikes long lines".
 _DISLIKE = re.compile(
     r"^(?:i|we) (?:really )?(?:hate|dislike|don'?t like|do not like|can'?t stand)\s+(?P<what>.+)$", re.IGNORECASE
 )
-# "We never squash merges" is told as "Wants agents never to squash merges".
+# "We never squash merges" becomes "Wants agents never to squash merges".
 _HABIT = re.compile(rf"^(?:i|we) (?P<how>always|never|usually) (?:want to )?(?P<what>{_VERB}\b.+)$", re.IGNORECASE)
 # "Never force-push"
 _NEVER = re.compile(r"^(?:never(?:,? ever,?)?|(?:don'?t|do not) ever)\s+(?P<what>.+)$", re.IGNORECASE)
@@ -128,7 +128,7 @@ _BARE = re.compile(
 )
 # A lasting frame at the end: "run the tests every time".
 _ENDING = re.compile(rf",?\s+(?:{_FROM_NOW}|every time|each time|at all times|always)$", re.IGNORECASE)
-# "Run the linter before every commit", and "before every commit, run the linter", which is told in the same words.
+# "Run the linter before every commit", and "before every commit, run the linter", which gives the same sentence.
 _OCCASION = r"(?:before|after) (?:each|every|any) (?:commit|push|merge|release|deploy(?:ment)?|pull request|pr)"
 _AT_OCCASION = re.compile(
     rf"^(?:please |always )*(?:(?P<first>{_OCCASION})s?,? (?:please |always )*"
@@ -292,8 +292,8 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
     if choice is not None and not _PASSING.search(choice.scope):
         scope = f"{',' if choice.scope else ''} {choice.scope}".rstrip()
         wish = one_line(sentence).rstrip(" .!。！")
-        told = f"Wants agents to use {choice.what}, not {choice.other}{scope}"
-        return told if choice.english else f"The user wants: “{wish}”"
+        rule = f"Wants agents to use {choice.what}, not {choice.other}{scope}"
+        return rule if choice.english else f"The user wants: “{wish}”"
     language = language_of(sentence)
     if language is None:
         return ""
@@ -311,7 +311,7 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
     if len(clauses) > 1 and (is_for_a_while(clauses[0]) or asks_for_text(clauses[0])):
         return ""
     for clause in (line, *clauses[1:], one_line(sentence)):  # whole for "no emojis"
-        text = _told(clause.strip(" .!;,)"), chat=chat)
+        text = _sentence_of(clause.strip(" .!;,)"), chat=chat)
         if text and text.count("`") % 2 == 0 and text.count("(") == text.count(")"):
             is_limited = clause in clauses[1:2] and _CONDITION.match(clauses[0])
             return f"The user wants: “{rule}”" if is_limited else clip(_first_part(text), _SHOWN)
@@ -330,7 +330,7 @@ def _first_part(text: str) -> str:
 _IN_CHAT = (TO_AGENT, _PREFER, _BARE, _STYLE)
 
 
-def _told(clause: str, *, chat: bool) -> str:
+def _sentence_of(clause: str, *, chat: bool) -> str:
     clause = _OF_PROJECT.sub(r"\g<what>", clause)
     framed = _FRAME.sub("", clause)
     lasting = framed != clause and not clause.lower().startswith(("please", "you"))

@@ -143,8 +143,8 @@ def _findings(facts: ThreadFacts) -> list[str]:
     found = [mark for mark in facts.findings if id(mark) not in reasons]
     remarks = [mark for mark in (*facts.remarks, *facts.pending.weighed) if id(mark) not in reasons]
     strong = {mark.seq for mark in (*made, *facts.findings)}
-    told = _sentence_lines([*found, *(mark for mark in remarks if mark.seq in strong)])
-    return [*told, *_sentence_lines(mark for mark in remarks if mark.seq not in strong)]
+    strong_lines = _sentence_lines([*found, *(mark for mark in remarks if mark.seq in strong)])
+    return [*strong_lines, *_sentence_lines(mark for mark in remarks if mark.seq not in strong)]
 
 
 def _open_threads(facts: ThreadFacts) -> list[str]:
@@ -291,8 +291,8 @@ def _still_open(before: Mapping[Section, Sequence[str]], facts: ThreadFacts) -> 
         answered = line.startswith(UNANSWERED) and facts.requests
         if line.startswith(NEXT) and facts.trace.steps:
             continue
-        told = len(subject.split()) > _FEW and subject.lower() in ended
-        settled = told or any(label.startswith(subject) for label in listed)
+        ended_already = len(subject.split()) > _FEW and subject.lower() in ended
+        settled = ended_already or any(label.startswith(subject) for label in listed)
         if not (answered or settled or any(subject.endswith(mark) for mark in facts.closed)):
             kept.append(line)
     return kept

@@ -224,9 +224,9 @@ def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySen
                 _classify_agent(step, kinds, _LOOKING_ON if has_looked and not has_acted else _AS_IT_IS)
                 said = step.text
             case ToolCall():
-                told = _OF_REPORTS if step.tool in _REPORTS else _AS_IT_IS
+                read_as = _OF_REPORTS if step.tool in _REPORTS else _AS_IT_IS
                 for text in _prose_in_call(step):
-                    _classify_agent(Utterance("assistant", text, step.seq, step.at), kinds, told)
+                    _classify_agent(Utterance("assistant", text, step.seq, step.at), kinds, read_as)
                 if step.tool in EDITS:
                     _settle(kinds, "decisions")
                 looks = step.tool in _LOOKS or (
@@ -307,17 +307,19 @@ def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], propose
             kinds["blocks"].append(mark)
 
 
-def _classify_agent(said: Utterance, kinds: dict[str, list[KeySentence]], told: Mapping[str, str] = _AS_IT_IS) -> None:
+def _classify_agent(
+    said: Utterance, kinds: dict[str, list[KeySentence]], read_as: Mapping[str, str] = _AS_IT_IS
+) -> None:
     """Sort every informative sentence of the agent into decisions, findings, failures, outcomes and next steps."""
     place = 1 + max((found[-1].place for found in kinds.values() if found), default=0)
     for sentence in sentences(said.text):
         place += 1
-        if told is not _OF_REPORTS and blocker_phrases.is_blocker(sentence):
+        if read_as is not _OF_REPORTS and blocker_phrases.is_blocker(sentence):
             kinds["blocks"].append(KeySentence(one_line(sentence), said.seq, said.at, place=place))
         kind = _kind(sentence)
         if kind:
-            is_review = told is _LOOKING_ON and state_cues.is_finished_review(sentence)
-            kinds[kind if is_review else told.get(kind, kind)].append(
+            is_review = read_as is _LOOKING_ON and state_cues.is_finished_review(sentence)
+            kinds[kind if is_review else read_as.get(kind, kind)].append(
                 KeySentence(one_line(sentence), said.seq, said.at, place=place)
             )
 
