@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
 __all__ = [
+    "ORPHAN_RESULT",
     "Add",
     "Candidate",
     "Change",
@@ -38,6 +39,9 @@ __all__ = [
     "Update",
     "WorkingState",
 ]
+
+ORPHAN_RESULT: Final = "[a result whose call is not recorded]"
+"""The line before the words of a tool's result that became text in a user message: nobody said them."""
 
 Json: TypeAlias = Any
 Role: TypeAlias = Literal["user", "assistant"]

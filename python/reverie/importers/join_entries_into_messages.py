@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reverie.importers.detect_rewound_branches import rewound_positions
 from reverie.importers.token_count import compact, message_tokens
-from reverie.models import Entry, EntryKind, Json, Message, Role
+from reverie.models import ORPHAN_RESULT, Entry, EntryKind, Json, Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -295,8 +295,12 @@ def _match_results(message: Message, waiting: list[str]) -> tuple[set[str], Mess
 
 
 def _as_text(content: Json) -> list[dict[str, Any]]:
-    """Return the content of a result that has no call as text blocks of the user."""
-    return blocks_of(content) if isinstance(content, str | list) else []
+    """Return the content of a result that has no call as blocks of the user, each text with a line that says so."""
+    blocks = blocks_of(content) if isinstance(content, str | list) else []
+    return [
+        {**block, "text": f"{ORPHAN_RESULT}\n{block['text']}"} if isinstance(block.get("text"), str) else block
+        for block in blocks
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from reverie.context.tiers import DISTILLED, FRAME
+from reverie.distill.extractive.announced_text import (
+    announced_at,
+    announces_text,
+    asks_about_text_above,
+    is_disguised,
+    is_separator,
+)
 from reverie.distill.extractive.trace import text_of, user_speech
 from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze
@@ -75,16 +82,25 @@ _OWN: Final = re.compile(
     r"|^(?:please )?remember\b",
     re.IGNORECASE,
 )
-_HEADER: Final = re.compile(r"^(?:from|to|subject|date|sent|cc|reply-to):\s+\S|^on .{5,80} wrote:\s*$", re.IGNORECASE)
+_HEADER: Final = re.compile(
+    r"^(?:from|to|subject|date|sent|cc|reply-to|von|an|betreff|datum|gesendet|de|para|asunto|fecha|à|objet|da|oggetto"
+    r"|assunto|от|кому|тема|发件人|收件人|主题|日期|差出人|宛先|件名)\s?[:：]\s*\S|^on .{5,80} wrote:\s*$",
+    re.IGNORECASE,
+)
 _PASTED: Final = re.compile(r"\[Pasted (?:text|content)", re.IGNORECASE)
 _HEADING: Final = re.compile(r"^#{1,4}\s+\S")
 _SPEAKER: Final = re.compile(
     r"^(?:\[[^\]]{3,30}\]\s*)?(?P<who>[A-Z@][\w .@-]{0,30}?)(?:\s*[\[(][^\])]{3,30}[\])])?:\s+\S"
 )
-_QUOTE: Final = re.compile(r"[\"“«„]([^\"“”«»„]{20,})[\"”»“]")
+_QUOTE: Final = re.compile(
+    r"[\"“«„]([^\"“”«»„]{20,})[\"”»“]|\u2018([^\u2018\u2019]{20,})\u2019(?!\w)|(?<!\w)'(\w[^'\n]{20,})'(?!\w)"
+    r"|[「『]([^「」『』]{6,})[」』]"
+)
 _DAY: Final = re.compile(r"\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
 _FRAMED: Final = re.compile(
-    r"^wants agents (?:to always|never to|to)\s|: the user had to correct this$|^the user said:", re.IGNORECASE
+    r"^wants agents (?:to always|never to|to)\s|: the user had to correct this(?:, about .*)?$"
+    r"|^the user (?:said|wants|asked to remember):",
+    re.IGNORECASE | re.DOTALL,
 )
 # Where the person refuses an edit, its result is what they say instead. Only of tools whose results no file, program or
 # page can write: the output of a shell could say the same.
@@ -280,22 +296,28 @@ def typed_and_pasted(text: str) -> tuple[str, str]:
     pasted: list[str] = []
     fenced = rest = False
     tag = ""
+    last = next((number for number in range(len(lines) - 1, -1, -1) if lines[number].strip()), 0)
+    above = last if lines and asks_about_text_above(lines[last]) else 0
     for number, line in enumerate(lines):
         if not fenced and not tag and (found := _TAG_OPENS.match(line)) and f"</{found[1]}>" in text:
             tag = found[1]
         fence = _FENCE.match(line) is not None
         rest = rest or bool(_HEADER.match(line) or _PASTED.search(line)) or (is_document and bool(_HEADING.match(line)))
+        rest = rest or (is_separator(line) and number > 0)
         quoted = line.lstrip().startswith(">") or (is_chat and bool(_SPEAKER.match(line)))
-        if fence or fenced or tag or rest or quoted:
+        begin = announced_at(line)
+        if fence or fenced or tag or rest or quoted or number < above or is_disguised(line):
             pasted.append(line)
         else:
-            typed.append(_QUOTE.sub(lambda found: _aside(found, pasted), line))
+            typed.append(_unquoted(line[:begin] if begin > 0 else line, pasted))
+            pasted += [line[begin:]] if begin > 0 else []
         fenced ^= fence
         if tag and f"</{tag}>" in line:
             tag = ""
         # What follows an announcement on lines of its own is somebody else's.
         may = _MAY_ANNOUNCE.search(line) is not None and _OWN.search(line) is None
         announces = may or _ANNOUNCES.search(line) is not None
+        announces = announces or begin > 0 or announces_text(line)
         rest = rest or (announces and number + 1 < len(lines))
     if len(text) > _LONG_CHARS:
         paragraphs = "\n".join(typed).split("\n\n")
@@ -304,11 +326,17 @@ def typed_and_pasted(text: str) -> tuple[str, str]:
     return "\n".join(typed), "\n".join(pasted)
 
 
+def _unquoted(line: str, pasted: list[str]) -> str:
+    """Return a line without its longer quotations, which are moved to `pasted`."""
+    return _QUOTE.sub(lambda found: _aside(found, pasted), line)
+
+
 def _aside(found: re.Match[str], pasted: list[str]) -> str:
     """Move a longer quotation to `pasted` and return a blank in its place; return a short quotation unchanged."""
-    if len(found[1].split()) < _QUOTE_WORDS:
+    words = next(group for group in found.groups() if group)
+    if len(words.split()) < _QUOTE_WORDS and found[4] is None:
         return found[0]
-    pasted.append(found[1])
+    pasted.append(words)
     return " "
 
 

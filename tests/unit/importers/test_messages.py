@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reverie.importers.join_entries_into_messages import NO_RESULT, PastSummary, main_line, past_summaries
-from reverie.models import Entry, EntryKind, Message
+from reverie.models import ORPHAN_RESULT, Entry, EntryKind, Message
 from support.transcripts import Transcript, call, result, text, thread_entries
 
 
@@ -188,9 +188,9 @@ def test_a_result_without_its_call_becomes_text() -> None:
     talk.user([result("a", [text("second"), picture]), {"type": "tool_result", "tool_use_id": ["odd"]}])
     messages = check(
         talk,
-        ("user", [text("it said this")]),
+        ("user", [text(f"{ORPHAN_RESULT}\nit said this")]),
         ("assistant", [call("a")]),
-        ("user", [result("a", "first"), text("second"), picture]),
+        ("user", [result("a", "first"), text(f"{ORPHAN_RESULT}\nsecond"), picture]),
     )
     assert messages[2].tokens > 1600
     verbatim = main_line(talk.entries(), verbatim=True)
@@ -207,7 +207,7 @@ def test_calls_that_cannot_be_answered_become_text() -> None:
     talk.user([result("a")])
     messages = main_line(talk.entries())
     assert messages[0].content[0]["text"].endswith('{"type":"tool_use","name":"Bash","input":{}}')
-    assert messages[1].content == [text("x")]
+    assert messages[1].content == [text(f"{ORPHAN_RESULT}\nx")]
     assert messages[2].content[0] == call("a")
     assert '"again":1' in messages[2].content[1]["text"]
     assert messages[2].tokens > 0

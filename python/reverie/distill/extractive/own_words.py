@@ -6,6 +6,13 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final
 
+from reverie.distill.extractive.announced_text import (
+    announced_at,
+    announces_text,
+    asks_about_text_above,
+    is_disguised,
+    is_separator,
+)
 from reverie.distill.extractive.sentences_and_specific_names import sentences
 
 if TYPE_CHECKING:
@@ -17,7 +24,19 @@ __all__ = ["own_sentences", "quoted_sentences"]
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~).*?(?:^[^\S\n]*(?:```|~~~)[^\S\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _TAG = re.compile(r"<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>")
 _TAG_END = re.compile(r"</(?P<tag>[a-z][\w-]*)>")
-_QUOTE_ENDS: Final = {"“": "”", "„": "“”", "«": "»", '"': '"'}
+_QUOTE_ENDS: Final = {
+    "“": "”",
+    "„": "“”",
+    "«": "»",
+    '"': '"',
+    "'": "'",
+    "「": "」",
+    "『": "』",
+    "\u2018": "\u2019",
+}
+_QUOTE_MARKS: Final = "".join({*_QUOTE_ENDS, *_QUOTE_ENDS.values()})
+_CJK_QUOTES: Final = "「『"  # around words without spaces
+_CJK_QUOTED_MIN: Final = 6  # characters
 _SPACE = re.compile(r"\s")
 _QUOTED_SPACES_MIN: Final = 2  # a name or a label of one or two words may stay
 # A line that nobody types as an instruction: quotes, terminals, logs, diffs, tables, mail headers, list items of a
@@ -84,12 +103,17 @@ def quoted_sentences(text: str) -> list[str]:
     if _is_document(text):
         return []
     found = [sentence for fence in _PLAIN_FENCE.finditer(text) for sentence in sentences(fence["text"])]
+    lines = _cut(_FENCE.sub("\n", text), _tagged, "\n").split("\n")
+    above = _end_of_text_above(lines)
     pasted = False
-    for line in _cut(_FENCE.sub("\n", text), _tagged, "\n").split("\n"):
-        if pasted or _QUOTE_LINE.match(line):
+    for number, line in enumerate(lines):
+        if pasted or number < above or _QUOTE_LINE.match(line) or is_disguised(line):
             found += sentences(_QUOTE_LINE.sub("", line))
+        elif (begin := announced_at(line)) > 0:
+            found += sentences(line[begin:])
+            pasted = True
         else:
-            found += [line[begin:end].strip('“”„«»"') for begin, end in _quotes(line)]
+            found += [line[begin:end].strip(_QUOTE_MARKS) for begin, end in _quotes(line)]
         pasted = pasted or _opens_foreign(line)
     quoted = [sentence for sentence in found if not _RECALLED.match(sentence)]
     return quoted if len(quoted) <= _SENTENCES_MAX else []
@@ -108,7 +132,8 @@ def own_sentences(text: str) -> list[str]:
     kept: list[str] = []
     is_output = False
     speakers = {found["who"] for found in _SPEAKER.finditer(plain)} - _LABELS
-    for line in plain.split("\n"):
+    lines = plain.split("\n")
+    for line in lines[_end_of_text_above(lines) :]:
         if _LETTER.match(line):
             break
         if len(speakers) >= _SPEAKERS_MIN and _SPEAKER.match(line):
@@ -119,16 +144,24 @@ def own_sentences(text: str) -> list[str]:
         if _opens_foreign(line):
             kept += [_cut(sentence, _quotes, "“…”") for sentence in sentences(line)[:-1]]
             break
-        if not _FOREIGN_LINE.match(line):
+        if announced_at(line) > 0:
+            break
+        if not _FOREIGN_LINE.match(line) and not is_disguised(line):
             kept.append(_cut(line, _quotes, "“…”"))
     own = "\n".join(kept)
     found = [sentence for sentence in sentences(own) if not _RECALLED.match(sentence)]
     return found if len(found) <= _SENTENCES_MAX and len(_BULLET.findall(own)) <= _BULLETS_MAX else []
 
 
+def _end_of_text_above(lines: list[str]) -> int:
+    """Return the number of lines before a last line such as "Can you translate the above?", which asks about them."""
+    last = next((number for number in range(len(lines) - 1, -1, -1) if lines[number].strip()), 0)
+    return last if asks_about_text_above(lines[last]) else 0
+
+
 def _opens_foreign(line: str) -> bool:
     """Return True for a line that announces a quotation: the lines after it are another person's words."""
-    if _SEVERITY.search(line):
+    if _SEVERITY.search(line) or is_separator(line) or announces_text(line):
         return True
     plain = line.rstrip()
     if not plain.endswith((":", "：", "。")):
@@ -147,16 +180,30 @@ def _quotes(line: str) -> list[tuple[int, int]]:
     if not any(mark in line for mark in _QUOTE_ENDS):
         return found
     spaces = [space.start() for space in _SPACE.finditer(line)]
-    ends = {mark: [at for at, char in enumerate(line) if char in of] for mark, of in _QUOTE_ENDS.items()}
+    ends = {
+        mark: [at for at, char in enumerate(line) if char in of] for mark, of in _QUOTE_ENDS.items() if mark in line
+    }
+    for mark in {"'", "\u2018"} & ends.keys():  # else an apostrophe
+        ends[mark] = [
+            at for at in ends[mark] if not line[at + 1 : at + 2].isalnum() and not line[at - 1 : at].isspace()
+        ]
     after = 0
     for begin, mark in enumerate(line):
-        if begin < after or mark not in ends:
+        if begin < after or mark not in ends or (mark == "'" and not _opens_quote(line, begin)):
             continue
         of, number = ends[mark], bisect_right(ends[mark], begin)
-        if number < len(of) and _between(spaces, begin, of[number]) >= _QUOTED_SPACES_MIN:
+        if number < len(of) and (
+            _between(spaces, begin, of[number]) >= _QUOTED_SPACES_MIN
+            or (mark in _CJK_QUOTES and of[number] - begin > _CJK_QUOTED_MIN)
+        ):
             after = of[number] + 1
             found.append((begin, after))
     return found
+
+
+def _opens_quote(line: str, at: int) -> bool:
+    """Return True for an apostrophe that opens a quotation: before a word, and behind none."""
+    return not line[at - 1 : at].isalnum() and line[at + 1 : at + 2].isalnum() if at else line[1:2].isalnum()
 
 
 def _tagged(text: str) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reverie.distill.extractive.classify_and_translate_tools import EDITS, READS, canonical_calls, canonical_result
+from reverie.models import ORPHAN_RESULT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,6 +45,7 @@ _NOT_SPEECH = (
     "Caveat:",
     "Base directory for this skill",
     "This session is being continued from a previous conversation",
+    ORPHAN_RESULT,
 )
 _INTERRUPTED = "[Request interrupted"
 # Tools that ask the person; where they answer otherwise, the client puts its own words there.

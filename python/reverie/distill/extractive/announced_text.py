@@ -1,0 +1,135 @@
+"""Detection of lines that announce, enclose or disguise text from another author.
+
+"Summarise this:", "Voici le mail du fournisseur :", a rule of dashes. In doubt a line announces: what follows
+it waits for the person and is not lost.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+__all__ = ["announced_at", "announces_text", "asks_about_text_above", "is_disguised", "is_separator"]
+
+_CHARS_MAX: Final = 400  # of a line that is searched: an announcement is short
+
+_TEXTS: Final = (
+    r"(?:e-?mails?|messages?|texts?|letters?|reviews?|tickets?|issues?|articles?|pages?|posts?|logs?|outputs?|docs?"
+    r"|documents?|documentation|readme|transcripts?|chat|slack|snippets?|paragraphs?|sentences?|descriptions?|comments?"
+    r"|contents?|rfcs?|specs?|drafts?|wiki|newsletters?|release notes|changelogs?)"
+)
+# Nobody asks to translate or to summarise what they say themselves.
+_OF_TEXT: Final = (
+    r"(?:summari[sz]e|summary of|translate|proof-?read|paraphrase|rephrase|rewrite|reply to|respond to|shorten|explain"
+    r"|what (?:does|do|did)\b.{0,40}\b(?:mean|say|want)|make sense of|fix the (?:grammar|typos|spelling) (?:of|in)"
+    r"|tl;?dr)"
+)
+_TO_READ: Final = (
+    r"(?:review|check|read|see|look (?:at|over|through)|analy[sz]e|consider|comment on|look into|here(?:'s| is| are))"
+)
+# "Rewrite this module: always keep …" is about code, and not about the words behind the colon.
+_CODE: Final = r"(?:modules?|functions?|files?|class(?:es)?|code|parsers?|tests?|components?|scripts?|methods?|queries)"
+_ASKS: Final = re.compile(
+    rf"\b{_OF_TEXT}\b[^.!?]{{0,60}}\b(?:(?:this|these|the following|following|{_TEXTS})\b[^.!?]{{0,40}}|below\W*)"
+    rf"[.!?]?$"
+    rf"|\b{_TO_READ}\b[^.!?]{{0,60}}"
+    rf"\b(?:the following|below|(?:this|these|the following|his|her|their) (?:\w+ )?{_TEXTS})\b"
+    rf"[^.!?]{{0,20}}[.!?]?$|^(?:please |can you |could you )*{_OF_TEXT}\W*$"
+    r"|\b(?:wrote|said|says|answered|replied|sent)(?: (?:this|back|me|us|the following)){0,2}$",
+    re.IGNORECASE,
+)
+# The same at the beginning of a line that goes on with the words: "Translate this into German: …", "from the doc: …".
+_INLINE: Final = re.compile(
+    rf"^(?:please |can you |could you |now |and )*"
+    rf"(?:(?:{_OF_TEXT}|{_TO_READ})\b(?![^:]*\b{_CODE}\b)[^:\uff1a.!?]{{0,60}}"
+    rf"\b(?:this|these|that|the|his|her|their|following|below)\b[^:\uff1a.!?]{{0,40}}"
+    rf"|(?:from|per|according to|(?:the|their|his|her))\b[^:\uff1a.!?]{{0,40}}\b{_TEXTS}(?: \w+){{0,3}}"
+    rf"|{_OF_TEXT})\s*[:\uff1a]\s+(?=\S)",
+    re.IGNORECASE,
+)
+_ABOVE: Final = re.compile(
+    rf"\b(?:{_OF_TEXT}|{_TO_READ})\b.{{0,40}}\babove\b|^(?:please |can you |could you |what about )*{_OF_TEXT}\b"
+    r".{0,20}\b(?:this|that|it)\b(?: (?:for me|in|into|to) ?\w*){0,2}\W*$",
+    re.IGNORECASE,
+)
+_COLON: Final = re.compile(r"[:\uff1a\ufe55\ua789\u2014\u2013\u2192\u2193][^\w]{0,8}$")
+_FOREIGN_WORDS: Final = re.compile(
+    r"\b(?:e-?mails?|mails?|nachricht(?:en)?|brief|texte?s?|dokument\w*|seite|ticket|schreibt|schrieb|geschrieben|sagt"
+    r"|sagte|meinte|folgende\w*|correos?|mensajes?|texto|página|documento|escribi\w+|dice|dijo|siguiente\w*|proveedor"
+    r"|courriels?|courrier|messages?|page|document|écrit|dit|suivant\w*|voici|voilà|messaggio|pagina|scritto|ha detto"
+    r"|seguente|mensagem|escreveu|disse|seguinte|bericht|schreef|volgende|письмо|сообщение|пишет|написал\w*|сказал\w*"
+    r"|następując\w*|napisał\w*|wiadomość)\b",
+    re.IGNORECASE,
+)
+# Here a colon is not needed: "Il a écrit ceci", "mira este correo", "schau dir diese Mail an".
+_POINTS_AT: Final = re.compile(
+    r"\b(?:écrit|dit) (?:ceci|cela)\W*$|\b(?:est[eaos]+|siguiente) (?:correo|mensaje|texto|documento|página)\W*$"
+    r"|\b(?:ce|cet|cette|ces) (?:mail|courriel|message|texte|document|page)\W*$"
+    r"|\b(?:diese[rnms]?|folgende[rnms]?) (?:e-?mail|nachricht|text|dokument|seite|brief)\b.{0,12}$"
+    r"|\b(?:questa|questo|esta?|este) (?:messaggio|testo|mensagem)\W*$",
+    re.IGNORECASE,
+)
+_CJK: Final = re.compile(
+    r"^(?:请|帮我|你)?.{0,8}(?:下面|以下|如下|这是|这封|这篇|这段|これは|次の|以下の|この).{0,20}(?:邮件|文档|内容|文章|日志|消息|评论"
+    r"|工单|说明|文本|信|メール|文書|記事|ログ|コメント|本文|文章|文).{0,12}$"
+)
+_SEPARATOR: Final = re.compile(
+    r"^\s*(?:[-=*_~#+<>]{3,}|\"{3,}|'{3,}|-{3,} ?[A-Z][A-Z ]+ ?-{3,}|={3,} ?\S.{0,40} ?={3,})\s*$"
+)
+_OWN: Final = re.compile(
+    r"\b(?:my|our|meine?|unsere?|mis?|nuestr[ao]s?|mes|nos|notre|mon)\b|我的|我们的|私の"
+    r"|\b(?:i|we) (?:want|need|would|expect|prefer|like|ask|decided|always|never)\b|\brules? (?:for|of|is)\b",
+    re.IGNORECASE,
+)
+# A Latin and a Cyrillic or Greek letter that looks like a Latin one in one word: nobody types that.
+_LOOKALIKES: Final = (
+    r"\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0435\u043e\u0440\u0441\u0443\u0445"
+    r"\u0455\u0456\u0458\u0501\u04bb\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf"
+)
+_MIXED: Final = re.compile(rf"[A-Za-z][{_LOOKALIKES}]|[{_LOOKALIKES}][A-Za-z]")
+_JOINERS: Final = "\u200c\u200d"  # of Persian, Indic scripts and emoji
+
+
+def announces_text(line: str) -> bool:
+    """Return True for a line after which the lines that follow are another's words, in any of ten languages."""
+    plain = _visible(line).strip()
+    if not plain or len(plain) > _CHARS_MAX:
+        return False
+    if _MIXED.search(plain):
+        return True
+    if _OWN.search(plain):
+        return False
+    if _ASKS.search(plain) or _POINTS_AT.search(plain) or _CJK.match(plain):
+        return True
+    return _COLON.search(plain) is not None and (
+        _FOREIGN_WORDS.search(plain) is not None or re.search(rf"\b{_TEXTS}\b", plain, re.IGNORECASE) is not None
+    )
+
+
+def announced_at(line: str) -> int:
+    """Return where the words begin that a line announces and has itself, as "Translate this: …"; -1 without such."""
+    found = _INLINE.match(line[:_CHARS_MAX])
+    return -1 if found is None or _OWN.search(found[0]) else found.end()
+
+
+def asks_about_text_above(line: str) -> bool:
+    """Return True for a request about the lines before it: "Can you translate the above?"."""
+    return len(line) <= _CHARS_MAX and _ABOVE.search(line.strip()) is not None
+
+
+def is_separator(line: str) -> bool:
+    """Return True for a line that parts a pasted text from the person's: dashes, equals signs, three quotes."""
+    return _SEPARATOR.match(line[:_CHARS_MAX]) is not None
+
+
+def is_disguised(line: str) -> bool:
+    """Return True for a line with invisible characters, or with letters of two scripts in one word."""
+    return not line.isascii() and (_visible(line) != line or _MIXED.search(line) is not None)
+
+
+def _visible(text: str) -> str:
+    """Return a text without zero-width, bidirectional and other characters that show nothing."""
+    if text.isascii():
+        return text
+    return "".join(char for char in text if char in _JOINERS or char == "\t" or unicodedata.category(char) != "Cf")
