@@ -19,7 +19,8 @@ def test_each_labelled_line_of_a_file() -> None:
             "Lesson: never share a session between threads.\nLesson: nothing?\n"
             "Decision: use one pool for each host.\n\n"
             "```\nMistake: this is the output of a program.\n```\n\n"
-            "## Lessons learned\n\n- Retries need a deadline of their own.\n- Redirects lose the body.\n\n"
+            "## Lessons learned\n\n- Retries need a deadline of their own.\n- Redirects lose the body.\n"
+            "- No leaks were found.\n\n"
             "## Next steps\n\nThe pool should learn to shrink in quiet hours.\n"
         ),
         "plan.md": "1. Read the old client\n2. Write the new one\n",

@@ -61,6 +61,14 @@ we store all timestamps in UTC
 amounts are always in cents as integers, never floats
 dates are always stored as ISO 8601
 All timestamps are stored in UTC
+We deploy only on Thursdays
+we reset the staging database every Monday at 6:00
+Wir deployen nur donnerstags
+Wir setzen die Testdaten jeden Montag um 6 Uhr zurück
+Desplegamos solo los jueves
+Nous déployons uniquement le jeudi
+我们每周四晚上发布
+毎週木曜日にデプロイします
 prices are in cents, not euros
 Alle Zeiten werden in UTC gespeichert
 Alle Zeiten in UTC speichern
@@ -100,6 +108,23 @@ don't leave without asking
 did anyone update snapshots without asking?
 are all timestamps stored in UTC?
 all timestamps were stored in UTC
+we deploy on Thursday
+do we deploy only on Thursdays?
+we deployed only on Thursdays
+maybe we deploy every Monday
+we deploy today, not only on Thursdays
+Wir deployen am Donnerstag
+Deployen wir nur donnerstags?
+Wir deployten nur donnerstags
+Wir setzen die Testdaten heute zurück
+Desplegamos el jueves
+¿Desplegamos solo los jueves?
+Nous déployons jeudi
+Déployons-nous uniquement le jeudi ?
+我们周四发布
+我们每周四发布吗
+木曜日にデプロイします
+毎週木曜日にデプロイしますか
 all timestamps are stored in the wrong column
 all values are strings, not numbers?
 the amounts were in cents, not euros

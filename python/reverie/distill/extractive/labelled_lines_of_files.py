@@ -52,6 +52,11 @@ _TASK: Final = re.compile(
     r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|>\s+|#{1,6}\s+)*"
     r"(?:[*_]{0,2}(?:TO-?DO|FIX-?ME|WIP|(?i:to[- ]do(?=\s*:)))\b|\[[ xX~-]\]|[✅✔☑☐✓❌]|~~)"
 )
+_NONE: Final = re.compile(
+    r"(?:none|nothing|n/a|nobody|no \w+ (?:was|were|is|are|has been|have been|found|yet|so far)|keine? \w+ gefunden"
+    r"|nichts|ningun[ao] \w+ encontrad[ao]|nada|aucune? \w+ trouvée?|rien)\b|没有|暂无|なし|特になし",
+    re.IGNORECASE,
+)
 _STEP: Final = re.compile(r"^\s*\d+[.)]\s+(?P<text>.+)$", re.MULTILINE)
 _DONE_STEP: Final = re.compile(
     r"\[[ xX~-]\]|^[✅✔☑☐✓❌]|^~~|\b(?:done|finished|complete[d]?|erledigt|fertig|hecho|terminado|fait|terminé)\W*$"
@@ -113,7 +118,9 @@ def is_of_work(trail: list[str], body: str) -> bool:
 
 
 def _says_something(text: str) -> bool:
-    return words_of(text) >= _WORDS_MIN and not text.rstrip("*_ ").endswith(("?", "\uff1f"))
+    """Return True for a statement: no question, no "none were found"."""
+    is_question = text.rstrip("*_ ").endswith(("?", "\uff1f"))
+    return words_of(text) >= _WORDS_MIN and not is_question and not _NONE.match(text)
 
 
 def _labelled(trail: list[str], label: str, text: str, *, is_mistake: bool) -> LabelledLine:

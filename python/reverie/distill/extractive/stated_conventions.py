@@ -43,6 +43,39 @@ _OPENING: Final = re.compile(
     r"|(?:不|不对|对了|另外|请注意|いや|いいえ|ちなみに|あと)[，,、。！!：:]\s*)+",
     re.IGNORECASE,
 )
+# What is done on fixed days: "we deploy only on Thursdays", "wir setzen den Cache jeden Montag um 6 Uhr zurück".
+_EN_DAYS: Final = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_DE_DAYS: Final = r"(?:montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonnabend|sonntag)"
+_ON_DAYS: Final = {
+    "en": (
+        r"we (?:only )?(?:deploy|release|ship|publish|merge|rotate|reset|wipe|back up|tag|upgrade) (?:[\w -]{2,40} )?"
+        rf"(?:(?:only )?on {_EN_DAYS}s|only on (?:an? )?{_EN_DAYS}|(?:every|each) (?:{_EN_DAYS}|night|week|month))"
+        r"(?: (?:morning|evening|night)s?)?(?: at \d[\d:]*(?: ?[ap]m)?)?"
+    ),
+    "de": (
+        r"wir (?:deployen|releasen|veröffentlichen|mergen|setzen|spielen|leeren|löschen|sichern|rotieren|taggen) "
+        rf"(?:[\w -]{{2,40}} )?(?:(?:nur|immer|nie|niemals) )?(?:jeden (?:{_DE_DAYS}|tag|abend|monat)"
+        rf"|jede (?:woche|nacht)|{_DE_DAYS}s)(?: um \d[\d:.]*(?: uhr)?)?(?: (?:zurück|um|ein|aus|auf))?"
+    ),
+    "es": (
+        r"(?:desplegamos|publicamos|lanzamos|reiniciamos|borramos) (?:[\w -]{2,40} )?(?:(?:solo|únicamente|nunca) )?"
+        r"(?:cada|todos los|los) (?:lunes|martes|miércoles|jueves|viernes|sábados?|domingos?)(?: a las \d[\d:]*)?"
+    ),
+    "fr": (
+        r"(?:nous|on) (?:déployons|déploie|publions|publie|livrons|livre) (?:[\w -]{2,40} )?(?:chaque|tous les"
+        r"|(?:seulement|uniquement) le) (?:lundis?|mardis?|mercredis?|jeudis?|vendredis?|samedis?"
+        r"|dimanches?)(?: à \d\w*)?"
+    ),
+    "zh": (
+        r"(?:我们)(?:只在|只能在|固定在|每)(?:周|星期)[一二三四五六日天](?:晚上|早上|上午|下午)?"
+        r"(?:才)?(?:部署|发布|上线|备份|重置)"
+    ),
+    "ja": (
+        r"(?:毎週[月火水木金土日]曜日?に(?:のみ|だけ)?|[月火水木金土日]曜日?に(?:のみ|だけ))"
+        r"(?:デプロイ|リリース|公開|バックアップ)(?:する|します)"
+    ),
+}
+_DAYS: Final = {language: re.compile(rf"^(?:{form})$", re.IGNORECASE) for language, form in _ON_DAYS.items()}
 _SHORTEST: Final = 12  # characters of a rule; half as many of Chinese and Japanese
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
@@ -65,7 +98,9 @@ def stated_fact(sentence: str, language: str) -> str:
     """Return the convention about the project's values that a sentence states, in its words; empty if it has none."""
     forms = FORMS.get(language)
     rule = _plain(sentence)
-    return "" if forms is None or _is_none(rule) or not forms.facts.match(rule) else rule
+    if forms is None or _is_none(rule):
+        return ""
+    return rule if forms.facts.match(rule) or _DAYS[language].match(rule) else ""
 
 
 def decision_in(sentence: str, language: str) -> str:
