@@ -78,7 +78,7 @@ def run(
 
     Example: reverie run --max-tokens 60000 claude
 
-    What stands behind the client's name goes to the client, so options of this command stand before it. The client's
+    Arguments behind the client's name are passed to the client, so options of this command come before it. The client's
     exit code is passed on.
     """
     from reveried.proxy.run_proxy_and_client import no_proxy_for_loopback, run_client  # noqa: PLC0415 - only this command needs it

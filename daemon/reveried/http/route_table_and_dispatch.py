@@ -273,5 +273,5 @@ def _query(raw: bytes) -> dict[str, str]:
         raise ValidationError("The query string cannot be read.", hint="Percent-encode UTF-8.") from error
     query = dict(pairs)
     if len(query) != len(pairs):
-        raise ValidationError("A name stands twice in the query string.", hint="Give each name once.")
+        raise ValidationError("A parameter is in the query string twice.", hint="Give each parameter once.")
     return query

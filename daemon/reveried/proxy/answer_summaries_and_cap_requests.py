@@ -176,7 +176,7 @@ def _summary_asked(body: bytes) -> tuple[_Request, str] | None:
     request = from_json(body, _Request)
     last: dict[str, Any] = {}
     while request.messages:
-        # What hooks add to the request stands behind it, as messages of the system.
+        # What hooks add to the request comes behind it, as messages of the system.
         last = orjson.loads(bytes(request.messages.pop()))
         if last.get("role") != "system":
             break

@@ -181,8 +181,8 @@ def hold_large_deletion(decision: Decision, existing: int) -> tuple[Decision, tu
     deletions = sum(isinstance(change, Delete) for change in decision.changes)
     if deletions <= max(_DELETIONS_ALLOWED, DELETIONS_MAX * existing):
         return decision, ()
-    held = tuple(change for change in decision.changes if isinstance(change, Update | Delete))
-    return replace(decision, changes=tuple(_kept(decision.changes))), held
+    waiting = tuple(change for change in decision.changes if isinstance(change, Update | Delete))
+    return replace(decision, changes=tuple(_kept(decision.changes))), waiting
 
 
 def _kept(changes: Sequence[Change]) -> Iterator[Change]:

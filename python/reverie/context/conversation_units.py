@@ -94,7 +94,7 @@ def split_units(messages: Sequence[Message]) -> tuple[list[Unit], list[dict[str,
     """Split `messages` into units in order; also return content that no valid request can carry.
 
     Messages that were rewound do not count. Neighbours of one role are one message. A tool_use stays only where its
-    tool_result stands in the very next user message; an orphan of either kind leaves a line in its place.
+    tool_result is in the very next user message; an orphan of either kind leaves a line in its place.
     """
     lost: list[dict[str, Any]] = []
     sides = list(_sides(messages, lost))

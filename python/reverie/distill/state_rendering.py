@@ -86,8 +86,8 @@ def with_items(state: WorkingState, **lists: Iterable[StateItem]) -> WorkingStat
 
 def without_oldest_item(state: WorkingState, name: str) -> WorkingState:
     """Return `state` without the oldest item of its list `name`: the last of `next_steps`, else the first."""
-    held = state_items(state, name)
-    return with_items(state, **{name: held[:-1] if name == "next_steps" else held[1:]})
+    items = state_items(state, name)
+    return with_items(state, **{name: items[:-1] if name == "next_steps" else items[1:]})
 
 
 def _listed(texts: tuple[str, ...]) -> str:

@@ -108,7 +108,7 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
     """Select the most informative lines of every section that fit in `max_tokens` when rendered.
 
     The first line of each section and what must not fade (`FIRM`) are taken in rounds, one of each section at a time,
-    so that no section starves another; then, wherever it stands, what says most that is new. Lines stand in the order
+    so that no section starves another; then, wherever it is, what says most that is new. Lines are in the order
     given; the headings always stand, whatever the budget.
     """
     budget = max_tokens - token_counter.count(render(Summary(number=number, sections={})))

@@ -45,10 +45,10 @@ def json_object_of(entry: Entry) -> dict[str, Any]:
     line.update((key, value) for key, value in lifted.items() if value is not None)
     if entry.role is not None:
         message = {"id": entry.reply, "role": entry.role, "content": entry.content, "usage": entry.usage}
-        held = dict(line["message"]) if "message" in line else line
-        held.update((key, value) for key, value in message.items() if value is not None)
-        if held is not line:
-            line["message"] = held
+        merged = dict(line["message"]) if "message" in line else line
+        merged.update((key, value) for key, value in message.items() if value is not None)
+        if merged is not line:
+            line["message"] = merged
     return line
 
 

@@ -42,11 +42,11 @@ def with_asides(messages: Sequence[Message], entries: Iterable[Entry]) -> list[M
 
 def typed_asides(entries: Iterable[Entry]) -> list[Message]:
     """Return each slash command and each text sent while the agent worked as a message, without rewound ones."""
-    held = without_repeats(entries)
-    taken = rewound_positions(held)
+    distinct = without_repeats(entries)
+    taken = rewound_positions(distinct)
     queue: deque[Entry] = deque()
     found: list[Message] = []
-    for place, entry in enumerate(held):
+    for place, entry in enumerate(distinct):
         if place in taken:
             continue
         if is_command(entry):

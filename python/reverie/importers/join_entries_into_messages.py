@@ -323,10 +323,10 @@ def main_line(entries: Iterable[Entry], *, verbatim: bool = False) -> list[Messa
 
     An entry repeated with the same id and the same content counts once. Nothing else is left out.
     """
-    held = without_repeats(entries)
-    taken = rewound_positions(held)
+    distinct = without_repeats(entries)
+    taken = rewound_positions(distinct)
     messages = group_messages(
-        (entry, place in taken) for place, entry in enumerate(held) if entry.kind is EntryKind.SPEECH
+        (entry, place in taken) for place, entry in enumerate(distinct) if entry.kind is EntryKind.SPEECH
     )
     return messages if verbatim else repair_tool_pairs(messages)
 

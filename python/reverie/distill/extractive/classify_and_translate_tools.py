@@ -39,7 +39,7 @@ class ToolKind(Enum):
     EDITOR = "text editor"  # one tool that views, creates and edits, as its input `command` says
 
 
-# Lower case; each client's own names. Where two clients use one name for one purpose it stands once.
+# Lower case; each client's own names. Where two clients use one name for one purpose it is listed once.
 _TABLES: Final[Mapping[str, Mapping[str, ToolKind]]] = {
     "codex": {
         "exec_command": ToolKind.RUN,

@@ -48,7 +48,7 @@ class HereDocument(NamedTuple):
 def here_documents(command: str) -> list[HereDocument]:
     """Return the here-documents of a command in their order, without those that are not closed.
 
-    The name stands at the end of a line. It closes as the first word of a line, whatever follows: in `$(cat <<EOF` the
+    The name is at the end of a line. It closes as the first word of a line, whatever follows: in `$(cat <<EOF` the
     bracket does.
     """
     openings = list(_OPENING.finditer(command))

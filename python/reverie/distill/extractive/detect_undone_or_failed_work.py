@@ -253,7 +253,7 @@ def _complaints(facts: ThreadFacts) -> Iterator[_Complaint]:
             if language is None:
                 continue
             plain = sentence.replace("\u2019", "'")
-            points_back = language.not_held.search(plain) is not None
+            points_back = language.rejection.search(plain) is not None
             if points_back or language.fails.search(plain):
                 names = frozenset(name.lower() for name in specific_names(sentence))
                 yield _Complaint(said.seq, names, frozenset(_words(sentence)), points_back)

@@ -27,8 +27,8 @@ class Language:
 
     `wishes` match a sentence that is an instruction for good, `not_wishes` a part that makes it none: only for now, a
     report ("the test always fails"), a question. `remember` and `correction` begin a sentence; `about_me` is the
-    person about themselves. `to_agent` is an instruction about how an assistant answers in a chat. `not_held` says that
-    work which was done does not work, or is to be undone ("it still fails", "revert that"); `fails` only says that
+    person about themselves. `to_agent` is an instruction about how an assistant answers in a chat. `rejection` says
+    that work which was done does not work, or is to be undone ("it still fails", "revert that"); `fails` only says that
     something does not work.
     """
 
@@ -39,7 +39,7 @@ class Language:
     correction: re.Pattern[str]
     about_me: re.Pattern[str]
     to_agent: re.Pattern[str]
-    not_held: re.Pattern[str]
+    rejection: re.Pattern[str]
     fails: re.Pattern[str]
 
 
@@ -52,10 +52,10 @@ def _language(
     correction: str,
     about_me: str,
     to_agent: str,
-    not_held: str,
+    rejection: str,
     fails: str,
 ) -> Language:
-    patterns = (wishes, not_wishes, remember, correction, about_me, to_agent, not_held, fails)
+    patterns = (wishes, not_wishes, remember, correction, about_me, to_agent, rejection, fails)
     return Language(name, *(re.compile(text, re.IGNORECASE) for text in patterns))
 
 
@@ -85,7 +85,7 @@ _LANGUAGES: Final = {
         r"(?P<what>(?:don'?t|do not|never|always|avoid|only|use|keep|leave|put|run|call|name|write|make sure"
         r"|we use)\b.+)$",
         about_me=r"(?!)",
-        not_held=r"^(?!.*\b(?:one (?:more )?thing|another|also|unrelated|separate\w*)\b).*(?:"
+        rejection=r"^(?!.*\b(?:one (?:more )?thing|another|also|unrelated|separate\w*)\b).*(?:"
         r"\bstill (?:not\b|isn'?t\b|doesn'?t\b|don'?t\b|can'?t\b|won'?t\b|the same (?:error|problem|issue)\b"
         r"|(?:see(?:ing)?|get(?:s|ting)?|ha(?:s|ve|ving)|show(?:s|ing)?|throw(?:s|ing)?) .{0,30}\b(?:errors?|failures?"
         r"|problems?|issues?|warnings?|bugs?)\b|(?:fail|broke|break|crash|hang|leak|flak|wrong|happen|stuck|buggy"
@@ -123,7 +123,7 @@ _LANGUAGES: Final = {
         r"|ich bin (?:\w+ )?(?:\w+(?:entwickler|ingenieur|lehrer|student|ärzt|designer|manager)\w*|vegetarier\w*"
         r"|veganer\w*)"
         r"|meine muttersprache ist)\b",
-        not_held=r"^(?!.*\b(?:außerdem|übrigens|noch etwas|nebenbei)\b).*(?:"
+        rejection=r"^(?!.*\b(?:außerdem|übrigens|noch etwas|nebenbei)\b).*(?:"
         r"\b(?:immer noch|noch immer|nach wie vor|weiterhin) (?:\w+ )?(?:nicht|kein\w*|kaputt|falsch|fehl\w*"
         r"|rot|defekt|ein(?:en)? fehler)\b|\b(?:fehl\w+|crasht|hängt|scheitert|bricht|schlägt) (?:es |das |er |sie )?"
         r"(?:immer noch|noch immer|weiterhin)\b|\b(?:mach|mache|nimm) (?:das|es|die|den|alles|deine)\b.{0,40}"
@@ -153,7 +153,7 @@ _LANGUAGES: Final = {
         r"|soy (?:un |una )?(?:ingenier|desarrollador|programador|profesor|médic|estudiante|diseñador|abogad"
         r"|vegetarian|vegan)\w*"
         r"|mi idioma (?:materno )?es)\b",
-        not_held=r"^(?!.*\b(?:además|otra cosa)\b).*(?:"
+        rejection=r"^(?!.*\b(?:además|otra cosa)\b).*(?:"
         r"\b(?:sigue|siguen|continúa|todavía|aún) (?:sin|no|fallando|roto|rota|mal|igual|dando|con el mismo)\b"
         r"|^(?:(?:no|por favor)[,.]? *)*(?:deshaz|revierte|deshacer|revertir)\b"
         r"|^(?:(?:no|pero)\b[,.]? *)*(?:eso|esto) no (?:funciona|va|sirve|ayuda)\b)",
@@ -177,7 +177,7 @@ _LANGUAGES: Final = {
         r"|chez|comme|pour)"
         r"|je suis (?:un |une )?(?:ingénieur|développeu|professeur|médecin|étudiant|designer|avocat|végétarien"
         r"|végan)\w*)",
-        not_held=r"^(?!.*\b(?:autre chose|par ailleurs)\b).*(?:"
+        rejection=r"^(?!.*\b(?:autre chose|par ailleurs)\b).*(?:"
         r"\btoujours (?:pas|cassée?|en erreur|en échec|faux|la même erreur|le même problème)\b"
         r"|\b(?:marche|fonctionne|passe) toujours pas\b"
         r"|^(?:(?:non|s'il te plaît)[,.]? *)*(?:annule|reviens en arrière)\b"
@@ -197,7 +197,7 @@ _LANGUAGES: Final = {
         r"|^(?:供(?:以后|日后|今后)?参考|备忘)[：:](?P<later>.{4,})$",
         correction=r"^(?:不对|不是|不|错了|不行)[，,。！!：:]\s*(?P<what>(?:请|要|应该|用|改用|不要|别|我们用|保持).+)$",
         about_me=r"^(?:你好[，,！!]?)?(?:我叫|我的名字(?:是|叫)|叫我|我住在|我在.{1,12}工作|我是.{0,8}(?:工程师|开发者|程序员|老师|医生|学生|设计师))",
-        not_held=r"^(?!.*(?:另外|还有一|此外)).*(?:(?:还是|仍然|依然|依旧|仍).{0,8}(?:不行|失败|报错|出错|有问题|不对|不能|不工作|没|错|崩溃|坏)"
+        rejection=r"^(?!.*(?:另外|还有一|此外)).*(?:(?:还是|仍然|依然|依旧|仍).{0,8}(?:不行|失败|报错|出错|有问题|不对|不能|不工作|没|错|崩溃|坏)"
         r"|(?<!不要)(?<!别)(?:撤销|撤回|回滚|还原|回退)(?!功能|按钮|操作的|命令)"
         r"|^(?:不行|不对|但是?)?[，,]?(?:这|那)(?:样|个)?(?:还是)?(?:不行|不起作用|不管用|没用|没有用))",
         fails=r"不起作用|不能用|不管用|没(?:有)?(?:用|效果|修好|解决)|不工作|坏了|崩溃",
@@ -215,7 +215,7 @@ _LANGUAGES: Final = {
         r"(?P<what>.+(?:ください|下さい|使って|しないで|こと|お願いします)[。！!]?)$",
         about_me=r"^(?:こんにちは[、。！!]?)?(?:(?:私|僕)の名前は|(?:私|僕)は.{1,20}(?:エンジニア|開発者|教師|医者|学生|デザイナー)(?:です|だ)"
         r"|(?:私|僕)?は?.{1,12}に住んで(?:います|いる)|.{1,12}で働いて(?:います|いる))",
-        not_held=r"^(?!.*(?:ちなみに|もう一つ|別件)).*(?:(?:まだ|相変わらず|やはり|依然).{0,12}(?:動か|動き|失敗|エラー|直って|壊れ|だめ|ダメ|落ち|出ます|出る)"
+        rejection=r"^(?!.*(?:ちなみに|もう一つ|別件)).*(?:(?:まだ|相変わらず|やはり|依然).{0,12}(?:動か|動き|失敗|エラー|直って|壊れ|だめ|ダメ|落ち|出ます|出る)"
         r"|(?:元に)?戻して(?:ください|下さい|ほしい|$|。)|取り消して|(?:リバート|ロールバック)して"
         r"|^(?:いや|でも)?[、，]?(?:それ|これ)(?:で|は|では)(?:も)?(?:動き|動か|だめ|ダメ|直り|直ら))",
         fails=r"動か(?:ない|なく)|動きません|動作し(?:ない|ません)|直って(?:い)?(?:ない|ません)|壊れて|効かない|効きません",

@@ -92,8 +92,8 @@ def _current_task(facts: ThreadFacts, before: WorkingState) -> tuple[str, int]:
     doing = [item for item in current_plan(facts) if item.status == "in_progress"]
     if not doing:
         return (request, since) if request else (before.current_task, before.sources.current_task)
-    held = request or _task_without_suffixes(before)
-    task = f"{held} (now: {clip(doing[-1].subject, ITEM_CHARS)})" if held else doing[-1].subject
+    request = request or _task_without_suffixes(before)
+    task = f"{request} (now: {clip(doing[-1].subject, ITEM_CHARS)})" if request else doing[-1].subject
     return task, max(since, doing[-1].seq)
 
 
