@@ -178,6 +178,8 @@ tell me before you go
 a branch for each ticket?
 a branch for each ticket would be nice
 there is a branch for each ticket
+Fix the three findings. One commit per finding.
+write the guide. a file for each section.
 one test per function fails
 we store all timestamps in the old table
 we store all timestamps in UTC?

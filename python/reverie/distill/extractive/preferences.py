@@ -15,7 +15,7 @@ from reverie.distill.extractive.choices_of_form_x_not_y import named_choice
 from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
 from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, one_line
-from reverie.distill.extractive.stated_conventions import stated_wish
+from reverie.distill.extractive.stated_conventions import is_per_piece, stated_wish
 from reverie.distill.extractive.talk_without_rules import (
     ABOUT_WORK,
     OF_FEELINGS,
@@ -271,7 +271,7 @@ def _is_of_task(text: str, sentence: str, message: str, *, chat: bool) -> bool:
     """
     if chat and asks_for_text(first_sentence(message)) and not re.search(_FROM_NOW, sentence, re.IGNORECASE):
         return True
-    if not text.startswith("Wants agents to use ") or named_choice(sentence) is not None:
+    if not (text.startswith("Wants agents to use ") or is_per_piece(text)) or named_choice(sentence) is not None:
         return False
     return cue_phrases.opens_task(first_sentence(message)) and first_sentence(message) != sentence
 

@@ -90,8 +90,7 @@ FORMS: Final = {
                 rf"(?: new)? [\w-]+)"
             ),
             (
-                r"(?:an?|one|1) (?:branch|commit|pr|pull request|test file|changelog (?:line|entry)|migration|file"
-                r"|module|class)"
+                r"(?:an?|one|1) (?:branch|commit|pr|pull request|changelog (?:line|entry))"
                 r" (?:for each|for every|per) (?:\w+ ){0,1}\w+(?:, (?:and )?(?:squash|rebase|merge|delete|no|never"
                 r"|always)\b[^,]{3,40})?"
             ),
@@ -161,7 +160,7 @@ FORMS: Final = {
                 r"(?:neue |irgendwelche )?(?-i:[A-ZÄÖÜ])[\w-]+(?: [\w.-]+){0,3} \w+(?:st|t)"
             ),
             (
-                r"(?:ein|eine|einen) (?:Branch|Zweig|Commit|PR|Pull Request|Migration|Datei|Modul|Klasse)"
+                r"(?:ein|eine|einen) (?:Branch|Zweig|Commit|PR|Pull Request)"
                 r" (?:für jede[nrs]?|pro|je) [\w-]+(?:, [^,]{3,40})?"
             ),
         ),
@@ -220,7 +219,7 @@ FORMS: Final = {
                 r"(?: nuev[ao]s?)?"
             ),
             (
-                r"(?:una?) (?:rama|commit|pr|pull request|migración|archivo|módulo|clase) (?:por|para cada) [\w-]+"
+                r"(?:una?) (?:rama|commit|pr|pull request) (?:por|para cada) [\w-]+"
                 r"(?:, [^,]{3,40})?"
             ),
         ),
@@ -267,7 +266,7 @@ FORMS: Final = {
                 r"|un nouveau) )?[\w-]+(?: [\w-]+)?"
             ),
             (
-                r"(?:une?) (?:branche|commit|pr|pull request|migration|fichier|module|classe) (?:par"
+                r"(?:une?) (?:branche|commit|pr|pull request) (?:par"
                 r"|pour chaque) [\w-]+(?:, [^,]{3,40})?"
             ),
         ),

@@ -12,7 +12,7 @@ from typing import Final
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.stated_convention_forms import FORMS
 
-__all__ = ["decision_in", "stated_fact", "stated_wish"]
+__all__ = ["decision_in", "is_per_piece", "stated_fact", "stated_wish"]
 
 # What shows that a sentence is of one occasion, of the past or uncertain.
 _UNSURE: Final = re.compile(
@@ -76,6 +76,9 @@ _ON_DAYS: Final = {
     ),
 }
 _DAYS: Final = {language: re.compile(rf"^(?:{form})$", re.IGNORECASE) for language, form in _ON_DAYS.items()}
+_PER_PIECE: Final = re.compile(
+    r"“(?:(?:an?|one|1|eine?n?|una?|une?|pro|je|für jede[nrs]?) |每个|一个|チケット|機能|課題|イシュー)", re.IGNORECASE
+)
 _SHORTEST: Final = 12  # characters of a rule; half as many of Chinese and Japanese
 _CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
 
@@ -92,6 +95,11 @@ def stated_wish(sentence: str, language: str, *, to_reader: bool = False) -> str
     if forms.to_reader.match(rule) or (not to_reader and forms.wishes.match(rule)):
         return rule
     return ""
+
+
+def is_per_piece(wish: str) -> bool:
+    """Return True for a quoted wish such as "one commit per fix", which behind an order is about that task alone."""
+    return _PER_PIECE.search(wish) is not None
 
 
 def stated_fact(sentence: str, language: str) -> str:
