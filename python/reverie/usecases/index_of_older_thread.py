@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 __all__ = ["current_index"]
 
 _LINE: Final = re.compile(r"- (?P<path>.+?) \((?P<size>[\d.]+(?:B|KB|MB))\)(?:: (?P<summary>.*))?")
+_KNOWN_MAX: Final = 4_096  # answers, of some 300 bytes each
+_known: dict[tuple[str, str, str, str], bool] = {}  # by path, digest and summary of a document, and the summary shown
 _WORD: Final = re.compile(r"\w(?:[\w.@/+-]*\w)?")
 
 
@@ -64,6 +66,15 @@ def _names_what_is_gone(summary: str, record: DocumentRecord) -> bool:
     """Return True if a summary has a word that neither the document nor its summary of today has."""
     if summary == flat(record.summary):
         return False
+    key = (record.path, record.sha256, record.summary, summary)
+    if key not in _known:
+        if len(_known) >= _KNOWN_MAX:
+            _known.clear()
+        _known[key] = _has_other_words(summary, record)
+    return _known.get(key, True)
+
+
+def _has_other_words(summary: str, record: DocumentRecord) -> bool:
     today = f"{text_without_summary(record.path, record.content)}\n{record.summary}".casefold()
     words = {word.casefold() for word in _WORD.findall(summary)}
     return any(

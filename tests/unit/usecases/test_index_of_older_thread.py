@@ -10,6 +10,7 @@ from reverie.documents import DocumentEntry
 from reverie.store import DocumentRecord, ThreadRecord
 from reverie.usecases.generated_files import index_text
 from reverie.usecases.index_of_older_thread import current_index
+from reverie.usecases.write_documents_and_memories import sha256
 from support.stores import AT, SPACE, opened, write
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def put(store: Store, documents: Mapping[str, tuple[str, str] | None]) -> None:
                 continue
             summary, text = given
             record = DocumentRecord(
-                path=path, content=text, sha256="", size=len(text), version=1, summary=summary, updated_at=AT
+                path=path, content=text, sha256=sha256(text), size=len(text), version=1, summary=summary, updated_at=AT
             )
             writer.save(record, (path,))
 
