@@ -13,7 +13,7 @@ import orjson
 from reverie.documents.memory_md import flat, ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from reverie.documents import DocumentEntry
     from reverie.models import MemoryType
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ArchiveEntry",
     "index_text",
+    "long_term_entry",
     "long_term_memory",
     "long_term_memory_bytes_max",
+    "long_term_memory_of",
     "memory_index",
     "size_text",
 ]
@@ -108,20 +110,27 @@ def long_term_memory(memories: Sequence[ListedMemory]) -> bytes:
 
     Access counts are left out: reading must not change a file that may be kept in git.
     """
-    return _json(
-        [
-            {
-                "id": memory.id,
-                "type": memory.type.value,
-                "content": memory.content,
-                "tags": list(memory.tags),
-                "createdAt": memory.created_at,
-                "updatedAt": memory.updated_at,
-                "document": memory.document,
-            }
-            for memory in sorted(memories, key=lambda memory: memory.id)
-        ]
-    )
+    return long_term_memory_of(map(long_term_entry, sorted(memories, key=lambda memory: memory.id)))
+
+
+def long_term_entry(memory: ListedMemory) -> bytes:
+    """Return one memory as `memory/long-term-memory.json` has it, without the comma behind it."""
+    entry = {
+        "id": memory.id,
+        "type": memory.type.value,
+        "content": memory.content,
+        "tags": list(memory.tags),
+        "createdAt": memory.created_at,
+        "updatedAt": memory.updated_at,
+        "document": memory.document,
+    }
+    return orjson.dumps([entry], option=orjson.OPT_INDENT_2)[len("[\n") : -len("\n]")]
+
+
+def long_term_memory_of(entries: Iterable[bytes]) -> bytes:
+    """Return `memory/long-term-memory.json` of entries by `long_term_entry`, which are in the order of their ids."""
+    body = b",\n".join(entries)
+    return b"[\n" + body + b"\n]\n" if body else b"[]\n"
 
 
 def long_term_memory_bytes_max(memories: Sequence[ListedMemory]) -> int:

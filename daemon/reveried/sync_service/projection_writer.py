@@ -46,6 +46,7 @@ class ProjectionWriter:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._written_at: int | None = None  # the operation as of which all are written
+        self._memories = generated_files.memory_entries()
         self._archives: set[str] = set()  # the paths of archives in the folder
         self._stamps: dict[str, tuple[int, ...] | None] = {}  # of the other files, after they were written
         self._set_aside_paths: list[tuple[str, str]] | None = None  # as `set_aside` as of the last update
@@ -73,7 +74,7 @@ class ProjectionWriter:
             return 0
         entries = listing.entries()
         written = any((self._path / path).exists() for path in (generated_files.INDEX, generated_files.MEMORIES))
-        texts = generated_files.texts(reader, entries, at=listing.updated_at, written=written)
+        texts = generated_files.texts(reader, entries, at=listing.updated_at, written=written, cache=self._memories)
         self._set_aside_paths = _conflict_copies(self._path, texts) if self._set_aside_paths is None else self.set_aside
         count = self._write_all(root, texts.items(), self._journal(root, texts), now_ms)
         self._archives = _archives_in(self._path / "archives")

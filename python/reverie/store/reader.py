@@ -156,6 +156,11 @@ class Reader:
             key = decode_key(raw[len(self.transaction.space) + 1 :])
             yield key if name_part is None else (getattr(record, name_part), *key[1:]), record
 
+    def stored(self, kind: Kind) -> Iterator[tuple[bytes, Key, bytes]]:
+        """Yield whole key, key and bytes of each record, in order, of a kind without a hashed key; none is opened."""
+        start = len(self.transaction.space) + 1
+        return ((raw, decode_key(raw[start:]), data) for raw, data in self._walk(kind, (), None, reverse=False))
+
     def scan_sealed(
         self, kind: Kind, prefix: Key = (), *, after: Key | None = None, limit: int | None = None, reverse: bool = False
     ) -> Iterator[tuple[Key, bytes]]:

@@ -10,7 +10,7 @@ from reverie.store.record_keys import record_key
 from reverie.store.typed_records import StoredRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from reverie.store.reader import Reader
     from reverie.store.record_kinds_and_rules import Key
@@ -63,6 +63,29 @@ class RecordCache(Generic[R, V]):
             if entry.snapshot == reader.snapshot:
                 return entry.value
         return self._read(reader, key, entry)
+
+    def values(self, reader: Reader) -> Iterator[V]:
+        """Yield the values of all records of the type, by their keys; those of unchanged records are not made anew.
+
+        They are cached only where there are few enough: of more, each would be dropped before it is needed again. What
+        the store no longer has is dropped at the end.
+        """
+        assert reader.snapshot is not None
+        if reader.count(self._type.KIND) > RECORDS_MAX:
+            self.clear()
+            yield from (self._make(record) for _, record in reader.records(self._type))
+            return
+        for raw, key, data in reader.stored(self._type.KIND):
+            before, checksum = self._entries.get(key), data[:HASH_BYTES]
+            if before is None or before.checksum != checksum or before.value is None:
+                value = self._make(reader.transaction.load(self._type, raw, data))
+                self._put(key, _Entry(reader.snapshot, checksum, value, len(data)), before)
+            else:
+                value = before.value
+                self._entries[key] = before._replace(snapshot=reader.snapshot)
+            yield value
+        for key in [key for key, entry in self._entries.items() if entry.snapshot != reader.snapshot]:
+            self.forget(key)
 
     def forget(self, key: Key) -> None:
         """Drop the value of a record that the store no longer has, if it is cached."""

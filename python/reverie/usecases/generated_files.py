@@ -24,6 +24,7 @@ from reverie.store import (
     ListedCursor,
     MemoryRecord,
     PurgesCursor,
+    RecordCache,
     Write,
 )
 from reverie.usecases import project_identity
@@ -48,6 +49,7 @@ __all__ = [
     "holds_only",
     "index_answer",
     "index_text",
+    "memory_entries",
     "needs_relisting",
     "purged_archives",
     "relist",
@@ -208,23 +210,34 @@ def _list_text(reader: Reader, document: DocumentRecord | None, entries: Sequenc
 # Files that Reverie alone writes
 
 
+def memory_entries() -> RecordCache[MemoryRecord, bytes]:
+    """Return an empty cache of memories as `texts` writes them, for one space."""
+    return RecordCache(MemoryRecord, index_and_memory_files.long_term_entry)
+
+
 def texts(
-    reader: Reader, entries: Sequence[DocumentEntry], *, at: str | None, written: bool = False
+    reader: Reader,
+    entries: Sequence[DocumentEntry],
+    *,
+    at: str | None,
+    written: bool = False,
+    cache: RecordCache[MemoryRecord, bytes] | None = None,
 ) -> dict[str, bytes]:
     """Return the machine index and the memories as JSON, by path; nothing for a space that is empty.
 
     If they were `written` before, they are empty lists then: the files must not keep what was deleted last. `at` is
-    when a document last changed. The same store always gives the same bytes.
+    when a document last changed. The same store always gives the same bytes. With the `cache` of an earlier call only
+    memories that changed since then are read.
     """
     stored = _archives_cursor(reader).archives
-    memories = [record for _, record in reader.records(MemoryRecord)]
+    memories = list((memory_entries() if cache is None else cache).values(reader))
     if not (stored or memories or entries or written):
         return {}
     listed = [ArchiveEntry(archive.sha256, archive.at, archive.entries) for archive in stored]
     updated_at = max([at or "", *(archive.at for archive in listed)]) or None
     return {
         INDEX: index_and_memory_files.memory_index(entries, listed, updated_at=updated_at),
-        MEMORIES: index_and_memory_files.long_term_memory(memories),
+        MEMORIES: index_and_memory_files.long_term_memory_of(memories),
     }
 
 

@@ -6,13 +6,15 @@ say how a project is tested: most of what it runs are parts of the tests.
 
 from __future__ import annotations
 
+import threading
+from collections import OrderedDict
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from reverie.models import CommandUse
-from reverie.store import ThreadRecord
+from reverie.store import RecordCache, ThreadRecord
 
 if TYPE_CHECKING:
     from reverie.distill.extractive.thread_facts import ThreadFacts
@@ -29,14 +31,40 @@ class CommandCounts(msgspec.Struct):
     others: list[CommandUse] = []
 
 
+class _OfThread(NamedTuple):
+    """A thread's project, and the commands that passed in it."""
+
+    thread: str
+    project: str | None
+    commands: tuple[CommandUse, ...]
+
+
+_SPACES_MAX: Final = 8  # whose counts are kept: some hundred bytes for each thread
+
+_kept: OrderedDict[str, RecordCache[ThreadRecord, _OfThread]] = OrderedDict()
+_lock = threading.Lock()
+
+
 def snapshot(reader: Reader, thread: ThreadRecord) -> CommandCounts:
-    """Return the counts of a thread and of the other threads of its project, if it has one."""
+    """Return the counts of a thread and of the other threads of its project, if it has one.
+
+    Of threads that did not change since the last call the record is not opened again.
+    """
     others: list[CommandUse] = []
     if thread.project is not None:
-        for _, record in reader.records(ThreadRecord):
-            if record.project == thread.project and record.id != thread.id:
-                others += record.commands or []
+        with _lock:
+            counts = _kept.setdefault(reader.space, RecordCache(ThreadRecord, _of_thread))
+            _kept.move_to_end(reader.space)
+            while len(_kept) > _SPACES_MAX:
+                _kept.popitem(last=False)
+            for one in counts.values(reader):
+                if one.project == thread.project and one.thread != thread.id:
+                    others += one.commands
     return CommandCounts(own=list(thread.commands or []), others=others)
+
+
+def _of_thread(thread: ThreadRecord) -> _OfThread:
+    return _OfThread(thread.id, thread.project, tuple(thread.commands or ()))
 
 
 def counted(counts: CommandCounts, facts: ThreadFacts, redactor: Redactor) -> CommandCounts:

@@ -70,6 +70,34 @@ def test_what_is_cached_is_what_the_snapshot_has(tmp_path: Path) -> None:
             change(store)
 
 
+def test_all_values_are_those_of_the_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The values of all records are the store's after any writes and deletions; unchanged records are not opened."""
+    pick = random.Random(7)
+    made: list[int] = []
+
+    def make(record: AccessRecord) -> int:
+        made.append(record.count)
+        return record.count
+
+    cache = RecordCache(AccessRecord, make)
+    with opened(tmp_path) as store:
+        for turn in range(count(30, 2_000)):
+            monkeypatch.setattr(record_cache, "RECORDS_MAX", 3 if turn % 10 == 9 else 2_000)
+            memory_id = pick.choice(IDS)
+            if pick.randrange(3):
+                write(store, saves(memory_id, turn))
+            else:
+                write(store, lambda writer: writer.delete(Kind.ACCESS, (memory_id,)))  # noqa: B023 - called at once
+            with store.reader(SPACE) as reader:
+                stored = [record.count for _, record in reader.records(AccessRecord)]
+                assert list(cache.values(reader)) == stored
+                if turn % 10 != 9:
+                    assert len(cache) == len(stored)
+                    made.clear()
+                    assert list(cache.values(reader)) == stored
+                    assert made == []
+
+
 def number_of(reader: Reader, memory_id: str) -> int | None:
     """Return the number in a record, read from the store."""
     record = reader.load(AccessRecord, (memory_id,))
