@@ -211,7 +211,9 @@ def _bullet_items(blocks: Sequence[Block], data: bytes, kind: MemoryType) -> Ite
     for block in blocks:
         kind_of_block, start, end, _, text, tags, _ = block
         if kind_of_block is BlockKind.BULLET and text and not (text[0] == "U" and is_updated_line(block)):
-            yield Item(start, end, data[start:end].decode(), kind, _content(text), tags)
+            # Few bullets have an escape: only for these the cache is quicker than what it saves.
+            content = _content(text) if "\\" in text else text.strip()
+            yield Item(start, end, data[start:end].decode(), kind, content, tags)
 
 
 @text_cache(bytes_max=_CONTENTS_BYTES, entry_bytes=150, char_bytes=2)

@@ -162,9 +162,12 @@ def blob_reference(sealed: Sealed) -> Sealed:
     return _sealed(IN_BLOB, sealed.data[:HASH_BYTES] + len(sealed.body).to_bytes(8, "big"), sealed.redacted)
 
 
+_TOMBSTONE = _sealed(TOMBSTONE, b"")
+
+
 def tombstone() -> Sealed:
     """Return the sealed form that a record's history has for the operation that deleted it."""
-    return _sealed(TOMBSTONE, b"")
+    return _TOMBSTONE
 
 
 class EditHead(NamedTuple):

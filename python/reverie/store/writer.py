@@ -23,6 +23,7 @@ from reverie.store.typed_records import (
     decoded,
     same_record,
     seal_record,
+    seal_records,
     unknown_fields,
 )
 
@@ -64,6 +65,7 @@ class Writer(Reader):
         self._appended: dict[tuple[Kind, Key], tuple[int, int]] = {}
         self._purged: list[ChangeRecord] = []
         self._events: list[tuple[str, dict[str, Any]]] = []
+        self._last_event: int | None = None  # before this write; read with the first event
         self.number = self.operation() + 1  # of the operation that this write makes, if it changes anything
 
     @property
@@ -186,8 +188,9 @@ class Writer(Reader):
         """Add an event to this operation (an announcement without content); return the event's number."""
         if len(self._events) >= EVENTS_MAX:
             raise ValidationError(f"one write announces at most {EVENTS_MAX} events", hint="split the write")
+        self._last_event = self.last_seq(Kind.EVENT) if self._last_event is None else self._last_event
         self._events.append((type_, data))
-        return self.last_seq(Kind.EVENT) + len(self._events)
+        return self._last_event + len(self._events)
 
     def purge(self, kind: Kind, prefix: Key, limit: int) -> int:
         """Remove at most `limit` records under `prefix` for good, with every version; return how many. Call it until 0.
@@ -338,11 +341,11 @@ class Writer(Reader):
             )
             operation = self._write_operation(record)
         events = [
-            seal_record(EventRecord(seq=seq, type=type_, at=at, operation=operation, data=data), self._redactor)
+            EventRecord(seq=seq, type=type_, at=at, operation=operation, data=data)
             for seq, (type_, data) in enumerate(self._events, first)
         ]
         if events:
-            self._append(Kind.EVENT, (), events)
+            self._append(Kind.EVENT, (), seal_records(events, self._redactor))
         return operation
 
     def _write_operation(self, record: OperationRecord) -> int:

@@ -79,7 +79,7 @@ def put_texts(
     if before is None:
         before = {path: writer.load(DocumentRecord, (path,)) for path in texts}
     changed = {path: new for path, new in texts.items() if _differs(before[path], new)}
-    pages = {path: documents.parse_document(path, new.text) for path, new in changed.items() if new is not None}
+    old_items, pages = _parsed(before, changed)
     ids = _block_ids(writer, before, changed, pages, at=at, new_id=new_id)
     kept = {name for names in ids.values() for name in names}
     memories = _MemoryWriter(writer, author, at, records or {}, provenance=provenance or {}, project=project)
@@ -88,16 +88,16 @@ def put_texts(
     removed = [record for path in changed if path not in pages and (record := before[path]) is not None]
     for path, record in before.items():
         if path in changed and record is not None and not kept.issuperset(record.ids):
-            for name, text in blocks_of(record):
+            for name, item in old_items[path].items():
                 if name not in kept:
-                    memories.retire(name, text)
+                    memories.retire(name, item.text)
     for path, new in changed.items():
         if new is None:
             _delete_document(writer, path, before[path])
             index.note_deletion(path)
             continue
         old = before[path]
-        unchanged = {} if old is None else items_of(old)
+        unchanged = old_items.pop(path, {})
         memories.session = documents.session_of(new.text) if author == "person" else None
         edited: list[Item] = []
         for order, (name, item) in enumerate(zip(ids[path], pages[path].items, strict=True)):
@@ -122,6 +122,25 @@ def put_texts(
     if memories.changed:
         writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
     return sorted(changed)
+
+
+def _parsed(
+    before: Mapping[str, DocumentRecord | None], changed: Mapping[str, NewText | None]
+) -> tuple[dict[str, dict[str, Item]], dict[str, ParsedDocument]]:
+    """Return the old blocks of the changed documents by their ids, and their new texts parsed.
+
+    Each once, the new text right after the old one, so that what is equal in both is not parsed twice: of many
+    documents the parser's cache has the last few.
+    """
+    old_items: dict[str, dict[str, Item]] = {}
+    pages: dict[str, ParsedDocument] = {}
+    for path, new in changed.items():
+        old = before[path]
+        if old is not None:
+            old_items[path] = items_of(old)
+        if new is not None:
+            pages[path] = documents.parse_document(path, new.text)
+    return old_items, pages
 
 
 def no_new_ids() -> NoReturn:
