@@ -13,15 +13,16 @@ from reverie import wire
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import Conflict
 from reverie.path_validation import existing_spelling
-from reverie.store import DocumentRecord
+from reverie.store import DocumentRecord, Write
 from reverie.sync.redaction_view import has_marker
-from reverie.usecases import documents, move_documents_and_insert_lines
+from reverie.usecases import candidate_review, documents, move_documents_and_insert_lines
+from reverie.usecases.forgotten_by_a_person import HeldForPerson
 from reveried.snapshot_decide_and_commit import read, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from reverie.store import Write
+    from reverie.store import Writer
     from reveried.services import Services
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "patch",
     "put",
     "redacted",
+    "submit_or_hold",
 ]
 
 T = TypeVar("T")
@@ -215,9 +217,26 @@ async def commit_write(services: Services, space: str, path: str, write: Write[T
     check_writable(services, space, path)
     if deletes is not None:
         await _check_secrets(services, space, path, deletes)
-    value = (await services.submit(write)).value
+    value = await submit_or_hold(services, space, write)
     await services.sync_service.write_documents(space, {path})
     return value
+
+
+async def submit_or_hold(services: Services, space: str, write: Write[T]) -> T:
+    """Commit a write and return its value; what an agent writes though a person forgot it waits for the person.
+
+    Raises HeldForPerson then, once the candidate is stored.
+    """
+    try:
+        return (await services.submit(write)).value
+    except HeldForPerson as held:
+        candidate = candidate_review.quarantined(held.candidate, held.why, at=services.clock(), reason="forgotten")
+
+        def body(writer: Writer) -> list[str]:
+            return candidate_review.keep_waiting(writer, [candidate])
+
+        await services.submit(Write(space=space, who=write.who, why="candidate.add", body=body))
+        raise
 
 
 def check_writable(services: Services, space: str, path: str) -> None:

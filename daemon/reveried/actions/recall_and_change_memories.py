@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from reverie.models import MemoryType
 from reverie.usecases import memory_changes
-from reveried.actions.documents import check_spelling, check_writable, commit_write, redacted
+from reveried.actions.documents import check_spelling, check_writable, commit_write, redacted, submit_or_hold
 from reveried.keyed_locks_and_shared_waits import wait_together
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def remember(
     if document is not None:
         await check_spelling(services, space, document)
         check_writable(services, space, document)
-    record = (await services.submit(write)).value
+    record = await submit_or_hold(services, space, write)
     await services.sync_service.write_documents(space, {record.document})
     return record
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from reverie.models import Change
 
 __all__ = [
+    "REJECTED",
     "Forgotten",
     "Nearness",
     "episode_text",
@@ -54,11 +55,16 @@ _NEAR_STEMS_MIN: Final = 2
 _SAID_STEMS_MIN: Final = 3  # of a statement that a line is searched for: two words are in too many lines
 
 
+REJECTED: Final = "rejected:"
+"""Begins the key of a statement that a person rejected: the same words wait then and are not dropped."""
+
+
 class Nearness:
     """How near a candidate is to a forgotten statement."""
 
     SAME: Final = "same"
     NEAR: Final = "near"
+    REJECTED: Final = "rejected"  # the same as, or near to, a candidate that a person rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +95,13 @@ class Forgotten:
         if not self._all:
             return None
         text = spoken(candidate)
-        same = self._by_key.get(statement_key(text))
+        key = statement_key(text)
+        same = self._by_key.get(key)
         if same is not None and _concerns(same, candidate):
             return Nearness.SAME, same.content
+        rejected = self._by_key.get(f"{REJECTED}{key}")
+        if rejected is not None and _concerns(rejected, candidate):
+            return Nearness.REJECTED, rejected.content
         stems, quoted = _stems(text), _quoted(text)
         shared: dict[str, int] = defaultdict(int)
         for stem in stems:
@@ -106,7 +116,7 @@ class Forgotten:
         statement = self._by_key[best]
         least = min(len(stems), len(statement.stems))
         if shared[best] >= max(_NEAR_STEMS_MIN, _NEAR * least):
-            return Nearness.NEAR, statement.content
+            return Nearness.REJECTED if best.startswith(REJECTED) else Nearness.NEAR, statement.content
         return None
 
 

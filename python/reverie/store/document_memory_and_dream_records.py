@@ -274,7 +274,8 @@ class CandidateRecord(StoredRecord, frozen=True, kw_only=True):
 class ForgottenRecord(StoredRecord, frozen=True, kw_only=True):
     """The statement of a deleted memory, so that the next session that says the same does not bring it back.
 
-    `content` is empty after a purge: then only the same words are recognized. Key: (`sha256`,), that of its statement
+    `content` is empty after a purge: then only the same words are recognized. `memory` is empty where a person rejected
+    it in review: then the same words wait, and are not dropped. Key: (`sha256`,), that of its statement
     (`consolidate.forgotten_statements_and_mass_deletions.statement_key`).
     """
 

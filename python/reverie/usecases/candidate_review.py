@@ -1,7 +1,4 @@
-"""Candidates that wait for a person: made by a consolidation, then accepted or rejected, each in one operation.
-
-Also what `forget` leaves behind: the statement of a forgotten memory, which is not learnt again.
-"""
+"""Candidates that wait for a person: made by a consolidation, then accepted or rejected, each in one operation."""
 
 from __future__ import annotations
 
@@ -31,6 +28,7 @@ from reverie.store import (
 )
 from reverie.usecases import memory_changes
 from reverie.usecases.candidate_word_origins import WHY, harm_of_file
+from reverie.usecases.forgotten_by_a_person import forget_rejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -59,9 +57,6 @@ __all__ = [
 _ID_CHARS = 26  # hex digits of the hash in a candidate's id
 _CANDIDATE_FIELDS = tuple(field.name for field in dataclasses.fields(Candidate))
 _SHOWN_CHARS = 160  # of a forgotten statement that a candidate's `why` quotes
-
-
-# Made by a consolidation
 
 
 class Screened(NamedTuple):
@@ -98,17 +93,19 @@ def screen(
             result.waiting.append(quarantined(candidate, outside, at=at))
         elif nearest is None:
             result.usable.append(candidate)
-        elif nearest[0] == Nearness.NEAR:
-            said = nearest[1][:_SHOWN_CHARS]
-            result.waiting.append(_addition(candidate, "forgotten", f"it is near to what was forgotten: {said}", at=at))
+        elif nearest[0] == Nearness.REJECTED and outside is not None:
+            result.waiting.append(quarantined(candidate, outside, at=at))  # if it was rejected as that, not asked again
+        elif nearest[0] != Nearness.SAME:
+            said = f"it is near to what was forgotten: {nearest[1][:_SHOWN_CHARS]}"
+            result.waiting.append(_addition(candidate, "forgotten", said, at=at))
         else:
             result = result._replace(dropped=result.dropped + 1)
     return result
 
 
-def quarantined(candidate: Candidate, why: str, *, at: str) -> CandidateRecord:
+def quarantined(candidate: Candidate, why: str, *, at: str, reason: Any = "quarantined") -> CandidateRecord:
     """Return the waiting record of a candidate whose words come from outside; `why` names where from."""
-    return _addition(candidate, "quarantined", why, at=at)
+    return _addition(candidate, reason, why, at=at)
 
 
 def proposal(proposed: Proposal, existing: Mapping[str, Memory], *, at: str) -> CandidateRecord:
@@ -143,6 +140,7 @@ def _pending(change: UpdateMemory | DeleteMemory, existing: Mapping[str, Memory]
 def _record(reason: Any, why: str, changes: list[PendingChange], *, at: str) -> CandidateRecord:
     """Return a waiting candidate; its id is a hash of its changes, so that a rejected one is recognised again."""
     said = [[change.action, change.memory or "", change.title or "", change.content] for change in changes]
+    said += [[reason]] if reason == "forgotten" else []  # the person may say what was rejected as a paste
     name = hashlib.sha256(canonical(said)).hexdigest()[:_ID_CHARS]
     return CandidateRecord(id=f"cnd_{name}", reason=reason, why=why, changes=changes, created_at=at)
 
@@ -321,10 +319,12 @@ def accept(
 def reject(
     space: str, candidate_id: str, *, who: str, idempotency: tuple[str, str] | None = None
 ) -> Write[wire.CandidateDecided]:
-    """Return the write that rejects a candidate; the same is not proposed again, and undo lets it wait again."""
+    """Return the write that rejects a candidate; its statement is forgotten, and undo lets it wait again."""
 
     def body(writer: Writer) -> wire.CandidateDecided:
-        _decide(writer, _waiting(writer, candidate_id), "rejected", who, [])
+        record = _waiting(writer, candidate_id)
+        _decide(writer, record, "rejected", who, [])
+        forget_rejected(writer, record, who=who)
         return _decided(writer, candidate_id, "rejected", [], [])
 
     return Write(

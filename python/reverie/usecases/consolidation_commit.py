@@ -13,6 +13,7 @@ import msgspec
 from reverie import wire
 from reverie.compression_and_text_deltas import pack, unpack
 from reverie.consolidate.apply_changes_to_memories import document_of
+from reverie.consolidate.forgotten_statements_and_mass_deletions import REJECTED
 from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.documents.numbered_parts_of_long_documents import is_full, open_part
 from reverie.errors import Conflict, Damaged
@@ -201,7 +202,10 @@ def _with_access(record: MemoryRecord, now: AccessRecord) -> MemoryRecord:
 
 def _forgotten(reader: Reader) -> list[bytes]:
     """Return the forgotten statements, packed in parts as `MemorySnapshot` has them. Raises MemoryError."""
-    statements = ((record.sha256, record.content, record.project) for _, record in reader.records(ForgottenRecord))
+    statements = (
+        (record.sha256 if record.memory else f"{REJECTED}{record.sha256}", record.content, record.project)
+        for _, record in reader.records(ForgottenRecord)
+    )
     parts: list[bytes] = []
     while part := list(islice(statements, _PART_STATEMENTS)):
         packed = pack(msgspec.msgpack.encode(part))

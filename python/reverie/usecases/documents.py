@@ -19,6 +19,7 @@ from reverie.markdown_blocks import BlockKind
 from reverie.path_validation import is_reserved, safe_relative
 from reverie.store import DocumentRecord, Write
 from reverie.usecases.conflicts import open_conflicts
+from reverie.usecases.forgotten_by_a_person import hold_forgotten
 from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def put(
 
     def body(writer: Writer) -> DocumentRecord:
         _check_version(path, writer.load(DocumentRecord, (path,)), if_match)
-        return write_text(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
+        return write_text(writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project)
 
     return Write(space=space, who=who, why="document.write", body=body, idempotency=idempotency, answers=DocumentRecord)
 
@@ -197,7 +198,7 @@ def patched(
         ]
         text, count = _patched_text(path, document.content, found)
         summary = _patched_summary(path, document.content, text)
-        record = write_text(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
+        record = write_text(writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project)
         if record.content == document.content and text != document.content:
             raise ValidationError(
                 f"the patch changes nothing of {path} but lines that Reverie writes itself, such as its day",
@@ -237,7 +238,7 @@ def append(
         document = writer.load(DocumentRecord, (path,))
         _check_version(path, document, if_match)
         text = append_entry(path, None if document is None else document.content, entry)
-        return write_text(writer, path, text, author=author, new_id=new_id, summary=summary, project=project)
+        return write_text(writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project)
 
     return Write(
         space=space, who=who, why="document.append", body=body, idempotency=idempotency, answers=DocumentRecord
@@ -276,6 +277,7 @@ def write_text(
     path: str,
     text: str,
     *,
+    who: str,
     author: Author,
     new_id: Callable[[], str],
     summary: str | None,
@@ -283,14 +285,25 @@ def write_text(
 ) -> DocumentRecord:
     """Write a text with its summary and day updated; return the record as stored. New memories are of `project`.
 
-    An equal text is not updated: a repeated call would else set a new day, and become an operation.
+    An equal text is not updated: a repeated call would else set a new day, and become an operation. Memories whose
+    lines `who` removed are forgotten. Raises HeldForPerson where an agent wrote what a person forgot.
     """
     check_storable(path, text)
     document = writer.load(DocumentRecord, (path,))
     if document is None or document.content != text or summary is not None:
         text = refresh_header(path, text, day=writer.at[:10], summary=summary)
-    put_texts(writer, {path: NewText(text)}, author=author, at=writer.at, new_id=new_id, project=project)
-    return get(writer, path)
+    put_texts(
+        writer,
+        {path: NewText(text)},
+        author=author,
+        at=writer.at,
+        new_id=new_id,
+        project=project,
+        forgotten_by=who,
+    )
+    record = get(writer, path)
+    hold_forgotten(writer, record, document, who=who)
+    return record
 
 
 def _patched_text(path: str, text: str, patches: Sequence[tuple[str, str]]) -> tuple[str, int]:

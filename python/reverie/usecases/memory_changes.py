@@ -18,6 +18,7 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
 from reverie.usecases import documents
+from reverie.usecases.forgotten_by_a_person import hold_if_forgotten
 from reverie.usecases.index_of_long_document_parts import part_index
 from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts, recall_to_mind
 
@@ -183,7 +184,7 @@ def remember(
     and adds nothing. The words have passed the redactor. Without a `document` it is the one for its type; of one that
     is full, the next part (`documents.parts`). With a `project` in the candidate it belongs to that, wherever it is
     written. Raises ValidationError for a document that has no memories, or memories
-    of another type.
+    of another type, and HeldForPerson where an agent remembers what a person forgot.
     """
     path = None if document is None else documents.writable_path(document)
 
@@ -204,6 +205,7 @@ def remember(
             writer, room, Add(memory_id, words), author=author, provenance={"by": who}, project=candidate.project
         )
         record = get(writer, memory_id)
+        hold_if_forgotten(writer, record, who=who)
         recall_to_mind(writer, record)
         return RememberedMemory(**msgspec.structs.asdict(record))
 
@@ -253,7 +255,9 @@ def change(
         )
         _document_with(writer, memory)
         edit_block(writer, memory.document, Update(memory_id, words), author=author, provenance={"by": who})
-        return get(writer, memory_id)
+        changed = get(writer, memory_id)
+        hold_if_forgotten(writer, changed, who=who)
+        return changed
 
     return Write(space=space, who=who, why="memory.change", body=body)
 

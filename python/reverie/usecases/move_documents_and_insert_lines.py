@@ -157,7 +157,9 @@ def insert(
         lines.insert(line, text.rstrip("\n"))
         after = "\n".join(lines)
         after += "" if after.endswith("\n") else "\n"
-        return documents.write_text(writer, path, after, author=author, new_id=new_id, summary=None, project=project)
+        return documents.write_text(
+            writer, path, after, who=who, author=author, new_id=new_id, summary=None, project=project
+        )
 
     return Write(
         space=space, who=who, why="document.insert", body=body, idempotency=idempotency, answers=DocumentRecord

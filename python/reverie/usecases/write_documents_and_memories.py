@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from reverie.documents import Item, ParsedDocument
     from reverie.store import Reader, Writer
 
-__all__ = ["Author", "NewText", "blocks_of", "no_new_ids", "put_texts", "recall_to_mind", "sha256"]
+__all__ = ["Author", "NewText", "blocks_of", "no_new_ids", "put_texts", "recall_to_mind", "sha256", "statement_of"]
 
 RETURN_MS = 30 * 24 * 3600 * 1000  # a block that comes back unchanged within 30 days gets its old id
 _RETIRED_KEPT = 8  # ids stored for one text; the newest are reused first
@@ -348,7 +348,7 @@ def _forget(writer: Writer, memory: MemoryRecord, who: str, at: str) -> None:
     record = ForgottenRecord(
         sha256=key,
         memory=memory.id,
-        content=_statement(memory),
+        content=statement_of(memory),
         type=memory.type,
         project=memory_project(memory),
         by=who,
@@ -363,14 +363,15 @@ def recall_to_mind(writer: Writer, memory: MemoryRecord) -> None:
         writer.delete(Kind.FORGOTTEN, (_statement_key(memory),))
 
 
-def _statement(memory: MemoryRecord) -> str:
+def statement_of(memory: MemoryRecord) -> str:
+    """Return the words of a memory by which it is forgotten: of an episode its title and summary."""
     if memory.type is MemoryType.EPISODE:
         return episode_text(memory.title, memory.fields, memory.content)
     return memory.content
 
 
 def _statement_key(memory: MemoryRecord) -> str:
-    return statement_key(_statement(memory))
+    return statement_key(statement_of(memory))
 
 
 def _words_equal(memory: MemoryRecord, words: Mapping[str, Any]) -> bool:
