@@ -19,6 +19,7 @@ from reverie.language_model.prompts import CONSOLIDATE, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.strict_answer_reader import answer_schema, read_outcome
 from reverie.models import Add, Candidate, Delete, MemoryType, Skip, Update
+from reverie.sentence_word_analysis import analyze
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +35,7 @@ DELETED_SHARE_MAX: Final = 0.20  # of all memories of the space; more waits for 
 _GROUNDED_MIN: Final = 0.6  # share of an UPDATE's words that the memories and candidates of its page have
 _WORD: Final = re.compile(r"\w{4,}")
 _EXACT: Final = re.compile(r"[\w./:-]*\d[\w./:-]*\w|\d")
+_SHARED_MIN: Final = 2  # words of a mistake or preference that the candidate in its place has too
 _NEVER_DROPPED: Final = frozenset({MemoryType.MISTAKE, MemoryType.PREFERENCE})
 
 Index: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
@@ -224,6 +226,13 @@ class _Reader:
             _refuse("it has an UPDATE in words that no memory and no candidate has")
         if any(exact not in self._source for exact in _EXACT.findall(content.casefold())):
             _refuse("it has an UPDATE with a number that no memory and no candidate has")
+        memory = self._shown[operation.id or ""]
+        if (
+            operation.candidate_index is None
+            and memory.id not in self._wrong
+            and analyze(content).affirms != analyze(memory.content).affirms
+        ):
+            _refuse("it has an UPDATE that denies what the memory says, and no candidate for it")
 
     def _why_kept(self, memory: Memory, operation: Operation) -> str:
         """Return why a memory may not be deleted, or "" if it may."""
@@ -235,6 +244,11 @@ class _Reader:
                 return "a memory was to be merged into one that there is not, and was kept"
             if memory_project(target) != memory_project(memory):
                 return "a memory was to be merged into one of another project, and was kept"
+        elif operation.candidate_index is not None and memory.id not in self._wrong:
+            candidate = self._candidates[self._indexes[operation.candidate_index]]
+            shared = set(analyze(memory.content).content) & set(analyze(candidate.content).content)
+            if len(shared) < (_SHARED_MIN if memory.type in _NEVER_DROPPED else 1):
+                return "a memory was to be deleted by a candidate about something else, and was kept"
         elif memory.type in _NEVER_DROPPED and operation.candidate_index is None and memory.id not in self._wrong:
             return f"a {memory.type.value} was to be deleted that nothing supersedes, and was kept"
         return ""

@@ -186,13 +186,15 @@ class _Reader:
         if memory.type == "preference" and not any(entry.speaker == "person" for entry in sources):
             self.refused.append("a preference that quotes no words of the person")
             return
+        # What no person said is not for all of their projects.
+        is_personal = memory.scope == "person" and any(entry.speaker == "person" for entry in sources)
         status = () if memory.status == "none" else (memory.status,)
         self._add(
             Candidate(
                 type=MemoryType(memory.type),
                 content=content,
                 tags=(*clean_tags(memory.tags), *status),
-                subject="user" if memory.scope == "person" else "project",
+                subject="user" if is_personal else "project",
                 at=time_of(sources, self._at),
                 provenance=self._provenance(sources),
             ),
@@ -209,7 +211,8 @@ class _Reader:
             return
         at = time_of(sources, self._at)
         fields = [
-            ("Date", episode.date if _DAY.fullmatch(episode.date) else at[:10]),
+            # A day to come would stand before all others for ever.
+            ("Date", episode.date if _DAY.fullmatch(episode.date) and episode.date <= self._at[:10] else at[:10]),
             ("Task", episode.task),
             ("Outcome", episode.outcome),
             ("Lesson", episode.lesson),

@@ -115,7 +115,16 @@ _ASKING_TOOL: Final = re.compile(r"ask_?(?:user|followup|human)|user_?input|Exit
 # Orders to an agent to act behind the person's back, which a file may have copied from anywhere.
 _BEHIND_BACK: Final = re.compile(
     r"\bwithout (?:asking|telling|informing) (?:the |your )?(?:user|person|owner|human)\b"
-    r"|\b(?:never|do not|don'?t) (?:ask|tell|inform) (?:the |your )?(?:user|person|owner|human)\b",
+    r"|\b(?:never|not|don'?t)(?: to)? (?:ask|tell|inform) (?:the |your )?(?:user|person|owner|human)\b",
+    re.IGNORECASE,
+)
+
+
+# A file that speaks for the person, who said nothing in it, or that says of other memories that they are over.
+_SPEAKS_FOR_OTHERS: Final = re.compile(
+    r"\b(?:user|person|owner|human)(?: has| have|'s)? (?:wants?|wishes|prefers?|preferences?|asks?|asked|requires?"
+    r"|required|expects?|likes?|insists?|said|says|told|allows?|allowed|approves?|approved|permits?)\b|^wants agents\b"
+    r"|\bno longer (?:true|valid|correct|right|the case)\b",
     re.IGNORECASE,
 )
 
@@ -206,7 +215,9 @@ def harm_of_file(candidate: Candidate) -> str | None:
     if candidate.provenance.get("seqs"):
         return None
     is_harmful = UNSAFE.search(candidate.content) or _BEHIND_BACK.search(candidate.content)
-    return "its advice could do harm where it is followed" if is_harmful else None
+    if is_harmful:
+        return "its advice could do harm where it is followed"
+    return "an agent's file speaks for the person" if _SPEAKS_FOR_OTHERS.search(candidate.content) else None
 
 
 def without_recalled(messages: Sequence[Message]) -> list[Message]:
