@@ -1,12 +1,14 @@
 """Files of the space's folder that agents wrote by tools of their own: their memories have an agent's trust.
 
 A save does not say who made it, so it counts as a person's. The agent's thread does: a call of a file tool with a path
-in the folder, and the words. What came into the store by a save at that time or later, in these words, is the agent's.
+in the folder, and the words, or a shell command that names a file of the folder and has the words. What came into the
+store by a save at that time or later, in these words, is the agent's.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -29,6 +31,7 @@ __all__ = ["attribute_lines", "attribute_messages"]
 UNDATED = timedelta(minutes=10)  # before now: when a call without a time may have been made
 CLOCKS = timedelta(seconds=2)  # by which the client's clock may be ahead of ours
 _WORDS_OF_EDITS = ("content", "new_string", "new_str", "insert_text", "file_text", "new_source")
+_FILE = re.compile(r"[\w./~@+-]+\.md\b")
 _PATHS = ("file_path", "path", "notebook_path")
 
 
@@ -69,6 +72,8 @@ def _edits(messages: Iterable[tuple[Any, Any]], roots: set[str]) -> dict[str, li
             given = block.get("input") if isinstance(block, dict) and block.get("type") == "tool_use" else None
             if not isinstance(given, dict):
                 continue
+            for relative, command in _commands(given, roots):
+                found[relative].append((command, at))
             path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
             root = next((root for root in roots if path.startswith(root + "/")), None)
             if root is not None:
@@ -76,6 +81,19 @@ def _edits(messages: Iterable[tuple[Any, Any]], roots: set[str]) -> dict[str, li
                 found[relative].extend((text, at) for text in _texts(given))
     found.pop("", None)
     return found
+
+
+def _commands(given: Mapping[str, Any], roots: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield each file of the folder that a shell command names, with the command: its words are what it may write."""
+    command = given.get("command")
+    if isinstance(command, list):
+        command = " ".join(part for part in command if isinstance(part, str))
+    if not isinstance(command, str) or not any(root in command for root in roots):
+        return
+    for name in dict.fromkeys(_FILE.findall(command)):
+        path = next((name[len(root) + 1 :] for root in roots if name.startswith(root + "/")), name)
+        if not path.startswith("/") and ".." not in path:
+            yield os.path.normpath(path), command
 
 
 def _texts(given: Mapping[str, Any]) -> Iterator[str]:

@@ -74,6 +74,28 @@ def test_a_file_that_a_tool_wrote(daemon: Daemon, client: Client, known_first: s
     assert memory(client, mine).trust == "person"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo '- {line}' >> {root}/facts/shell-0.md",
+        "cat > {root}/facts/shell-1.md <<'EOF'\n- {line}\nEOF",
+        "cd {root} && printf '%s\\n' '- {line}' | tee -a facts/shell-2.md",
+    ],
+)
+def test_a_line_that_a_shell_wrote(daemon: Daemon, client: Client, command: str) -> None:
+    """A line that a shell command of the thread wrote has an agent's trust; a line beside it keeps the person's."""
+    given = command[command.index("facts/shell") : command.index(".md") + 3]
+    file = root(daemon) / given
+    mine, theirs = f"The tide table of {given[-4:-3]} is mine", f"The buoy {given[-4:-3]} is taken"
+    save(client, file, f"- {mine}\n- {theirs}\n", theirs)
+    said = command.format(root=root(daemon), line=theirs)
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": said}}
+    thread = client.create_thread()
+    client.append(thread.id, [{"role": "user", "content": "Note it."}, {"role": "assistant", "content": [use]}])
+    assert memory(client, theirs).trust == "agent"
+    assert memory(client, mine).trust == "person"
+
+
 def test_a_file_of_an_imported_session(daemon: Daemon, client: Client, tmp_path: Path) -> None:
     """A line saved before a tool's call stays the person's, though the tool's call wrote the whole file."""
     file = root(daemon) / "facts" / "hosts.md"
