@@ -213,6 +213,16 @@ def test_identifiers_signatures_and_images_stay() -> None:
     assert redacted["opaque"] is opaque
 
 
+@pytest.mark.parametrize("before", ["tests pass\n- ", "within the token budget\n- ", "a secret, see "])
+def test_ids_of_records_stay(before: str) -> None:
+    """The id of a memory or a thread stays behind words of secrets; behind an assignment, or changed, it does not."""
+    listed = f"{before}mem_01m85waxk3c6vq245nestmn1ve (fact) thr_01m85waxk3c6vq245nestmn1ve"
+
+    assert REDACTOR.text(listed) == listed
+    assert "01m85" not in REDACTOR.text("password=mem_01m85waxk3c6vq245nestmn1ve")
+    assert "01m85" not in REDACTOR.text("tests pass\n- xyz_01m85waxk3c6vq245nestmn1ve")
+
+
 def test_signatures_and_data_elsewhere_are_redacted() -> None:
     """`signature` and `data` outside thinking and media blocks are searched for published formats."""
     value = sample_secret("aws-key-id")

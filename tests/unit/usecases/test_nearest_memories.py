@@ -60,6 +60,7 @@ def add(store: Store, candidates: Sequence[Candidate]) -> None:
 
 def says(kind: MemoryType, content: str, project: str = "harbour", **more: object) -> Candidate:
     """Return a candidate that was said on the day of the store's writes."""
+    more.setdefault("provenance", {"seqs": [1]})
     return Candidate(kind, content, project=project, at=more.pop("at", AT), **more)  # type: ignore[arg-type]  # fields
 
 

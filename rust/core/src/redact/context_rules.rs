@@ -3,6 +3,7 @@
 use crate::redact::Span;
 use crate::redact::findings::{Confidence, Findings};
 use crate::redact::machine_class::{MachineClass, machine_class};
+use crate::redact::memorable::is_own_id;
 use crate::redact::plausibility::is_surely_random;
 use crate::redact::rules::{
     ByteSet, CREDENTIAL_WORDS, DIGEST_WORDS, FUNCTION_WORDS, IDENTIFIER_PREFIXES, IDENTIFIER_WORDS, LOOKUP_KEYS,
@@ -107,6 +108,7 @@ impl Findings<'_> {
         if self.is_named_identifier(run)
             || !self.is_announced(start, class, value)
             || is_identifier(&self.bytes[run..end])
+            || self.text.get(start..end).is_some_and(is_own_id)
             || is_module_version(value)
             || class != MachineClass::Other && self.is_digest(start)
         {

@@ -12,7 +12,10 @@ use crate::redact::rules::{FUNCTION_WORDS, IDENTIFIER_PREFIXES, STATE_WORDS};
 /// Words of the shortest passphrase with spaces that is remembered.
 const PHRASE_WORDS: usize = 3;
 /// Prefixes of the identifiers that Reverie itself gives: they are names in the store, whatever a text calls them.
-const OWN_PREFIXES: [&str; 10] = ["mem_", "thr_", "not_", "note_", "imp_", "dst_", "drm_", "sch_", "job_", "cnf_"];
+const OWN_PREFIXES: [&str; 12] =
+    ["mem_", "thr_", "not_", "note_", "imp_", "dst_", "drm_", "dream_", "run_", "sch_", "job_", "cnf_"];
+/// Bytes of such an id behind its prefix: a time of ten and sixteen of chance, or twenty-six of a digest.
+const OWN_ID_BYTES: usize = 26;
 
 /// Words of names with a number behind them, which are written everywhere: `sha256`, `python3`, `password1`.
 const NUMBERED_NAMES: [&str; 36] = [
@@ -30,6 +33,13 @@ const WORD_MIN: usize = 4;
 const ACRONYM_MAX: usize = 5;
 /// Where a value may end before its span does: `X1b2&quot;`, `X1b2</password>`.
 const DELIMITERS: [char; 9] = ['<', '"', '\'', '`', ';', ',', '&', '|', ')'];
+
+/// Whether a value is an id of a memory, thread, note or other record: those stand in lists behind any words.
+pub(crate) fn is_own_id(value: &str) -> bool {
+    OWN_PREFIXES.iter().filter_map(|prefix| value.strip_prefix(prefix)).any(|rest| {
+        rest.len() == OWN_ID_BYTES && rest.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_lowercase())
+    })
+}
 
 /// Return the values of a span that are remembered: as written, without its last punctuation, behind a user, decoded.
 pub(crate) fn memorable_values(text: &str, span: Span) -> Vec<String> {

@@ -2,7 +2,7 @@
 //! has by itself.
 
 use crate::redact::machine_class::{MachineClass, machine_class};
-use crate::redact::memorable::{is_address, is_made_of_words, is_numbered_name};
+use crate::redact::memorable::{is_address, is_made_of_words, is_numbered_name, is_own_id};
 use crate::redact::plausibility::{
     has_password_symbols, has_three_char_classes, is_hyphenated_passphrase, is_location, is_mixed_case_by_chance,
     is_placeholder, is_surely_random,
@@ -233,6 +233,7 @@ fn is_version(value: &str) -> bool {
 /// Whether a value is a name, an address, a placeholder or an identifier, or has a marker in it.
 fn is_known_name(value: &str) -> bool {
     is_numbered_name(value)
+        || is_own_id(value)
         || is_address(value)
         || is_placeholder(value)
         || is_location(value) && !is_base64(value)
