@@ -206,12 +206,12 @@ class SpaceFolder:
             sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
             states += [state for state in sources if state is not None]
         result.paths = {state.path for state in states}
-        # One file that is put back is an ordinary save: only for several is it worth reading days of versions.
+        # Only for several files is it worth reading days of versions: a single one is nearly always an ordinary save.
+        # If its text is among the versions that were read to merge it, it may be the first of several to be noticed.
         is_one = len(states) == 1 and not is_full
-        most = rules.versions_max if is_one else sync_snapshot_and_commit.SEARCHED_MAX
         redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
         result.plan = reconcile(
-            [self._compared(reader, state, redact, most) for state in states],
+            [self._compared(reader, state, redact, is_one=is_one) for state in states],
             redact=redact,
             now_ms=self._now_ms(),
             stamp=self._stamp(),
@@ -225,11 +225,16 @@ class SpaceFolder:
         return result
 
     @staticmethod
-    def _compared(reader: Reader, state: PathState, redact: Callable[[str], RedactionView], most: int) -> PathState:
+    def _compared(
+        reader: Reader, state: PathState, redact: Callable[[str], RedactionView], *, is_one: bool
+    ) -> PathState:
         """Return the state of a path with the earlier version whose text a save has exactly, if there is one."""
         if not state.data or not is_saved_over(state, state.data):
             return state
-        older = sync_snapshot_and_commit.older_version(reader, state, redact(state.data.decode()).text, most=most)
+        text = redact(state.data.decode()).text
+        if is_one and all(version.text != text for version in state.versions):
+            return state
+        older = sync_snapshot_and_commit.older_version(reader, state, text)
         return state if older is None else replace(state, older=older)
 
     def _move_sources(self, root: Root, states: list[PathState]) -> list[str]:

@@ -95,11 +95,11 @@ def path_state(
     )
 
 
-def older_version(reader: Reader, state: PathState, text: str, *, most: int = SEARCHED_MAX) -> Version | None:
+def older_version(reader: Reader, state: PathState, text: str) -> Version | None:
     """Return the earlier version whose exact redacted `text` a saved file has, if agents or engines wrote since.
 
-    At most `most` versions are compared. None too for what an open editor may just have saved itself. What the store
-    got after the text that the disk showed last does not count: such a save would not revert it.
+    At most `SEARCHED_MAX` versions are compared. None too for what an open editor may just have saved itself. What the
+    store got after the text that the disk showed last does not count: such a save would not revert it.
     """
     baseline = state.baseline
     if baseline is None or not baseline.operation or state.document is None or text == state.document.text:
@@ -108,7 +108,7 @@ def older_version(reader: Reader, state: PathState, text: str, *, most: int = SE
         return None
     shown = dropwhile(partial(_is_after, baseline.operation), _texts(reader, state.path))
     is_others = False
-    for version in islice(shown, most):
+    for version in islice(shown, SEARCHED_MAX):
         if version.text == text:
             return version if is_others else None
         is_others = is_others or not _is_of_people(reader, version.operation)

@@ -8,6 +8,7 @@ import shutil
 import threading
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,7 @@ from reverie.usecases import documents
 from reveried.sync_service import projection_writer
 from reveried.sync_service.in_memory_folder_state import CommitResult, ScanResult, WriteResult
 from reveried.sync_service.scan_plan_and_apply import SpaceFolder
+from support.daemon_folder import rename_over
 from support.stores import AT
 from support.sync_without_daemon import failing_submit, sync_service
 
@@ -145,6 +147,33 @@ def test_a_failed_projection_is_in_the_status_and_blocks_no_other_one(
         assert (folder / "memory/long-term-memory.json").exists()
         assert kept.folder("default").status().refused == []
         await kept.close()
+
+    asyncio.run(run())
+
+
+@pytest.mark.parametrize("writes", [1, 24, 60])
+def test_an_old_text_that_is_noticed_alone_waits_for_a_full_scan(tmp_path: Path, store: Store, writes: int) -> None:
+    """One file of an older folder may be noticed before the others: its text waits, however many writes old it is."""
+    texts = ["# A\n\n" + "".join(f"- Line {number}: a fact\n" for number in range(1 + n)) for n in range(1 + writes)]
+    saved = tmp_path / "root" / "default" / "facts" / "a.md"
+    shown: list[str] = []  # the file's text after each write
+
+    async def run() -> None:
+        service = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        for number, text in enumerate(texts):
+            memory_ids = (new_id("mem", number, bytes([n]) * 10) for n in range(255))
+            put = partial(documents.put, who="agent", author="agent", new_id=partial(next, memory_ids))
+            store.commit([put("default", "facts/a.md", text)], at=AT)
+            await service.sync("default", None, whole=True)
+            shown.append(saved.read_text())
+        folder = service.folder("default")
+
+        rename_over(saved, shown[0])
+        assert folder.scan_and_plan({"facts/a.md"}).plan.waiting == ("facts/a.md",)
+
+        rename_over(saved, shown[-1] + "- Tea: green\n")
+        assert folder.scan_and_plan({"facts/a.md"}).plan.waiting == ()
+        await service.close()
 
     asyncio.run(run())
 
