@@ -206,8 +206,6 @@ class SpaceFolder:
             sources = [self._state(reader, root, path, {}, result) for path in self._move_sources(root, states)]
             states += [state for state in sources if state is not None]
         result.paths = {state.path for state in states}
-        # Only for several files is it worth reading days of versions: a single one is nearly always an ordinary save.
-        # If its text is among the versions that were read to merge it, it may be the first of several to be noticed.
         is_one = len(states) == 1 and not is_full
         redact = cache(lambda raw: RedactionView.of(raw, self._redactor))
         result.plan = reconcile(
@@ -231,10 +229,7 @@ class SpaceFolder:
         """Return the state of a path with the earlier version whose text a save has exactly, if there is one."""
         if not state.data or not is_saved_over(state, state.data):
             return state
-        text = redact(state.data.decode()).text
-        if is_one and all(version.text != text for version in state.versions):
-            return state
-        older = sync_snapshot_and_commit.older_version(reader, state, text)
+        older = sync_snapshot_and_commit.older_version(reader, state, redact(state.data.decode()).text, is_one=is_one)
         return state if older is None else replace(state, older=older)
 
     def _move_sources(self, root: Root, states: list[PathState]) -> list[str]:

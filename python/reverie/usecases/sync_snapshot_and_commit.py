@@ -95,12 +95,17 @@ def path_state(
     )
 
 
-def older_version(reader: Reader, state: PathState, text: str) -> Version | None:
+def older_version(reader: Reader, state: PathState, text: str, *, is_one: bool) -> Version | None:
     """Return the earlier version whose exact redacted `text` a saved file has, if agents or engines wrote since.
 
     At most `SEARCHED_MAX` versions are compared. None too for what an open editor may just have saved itself. What the
-    store got after the text that the disk showed last does not count: such a save would not revert it.
+    store got after the text that the disk showed last does not count: such a save would not revert it. `is_one`: a scan
+    noticed no other file.
     """
+    # Only for several files is it worth reading days of versions: a single one is nearly always an ordinary save.
+    # If its text is among the versions that were read to merge it, it may be the first of several to be noticed.
+    if is_one and all(version.text != text for version in state.versions):
+        return None
     baseline = state.baseline
     if baseline is None or not baseline.operation or state.document is None or text == state.document.text:
         return None
