@@ -80,8 +80,8 @@ def test_what_cannot_be_imported_is_named(daemon: Daemon, client: Client, tmp_pa
 
 def test_what_claude_code_saves_in_the_folder_is_trusted_as_an_agent(daemon: Daemon, client: Client) -> None:
     """A file with `originSessionId` has an agent's trust, also after an edit; a file without it a person's."""
-    client.sync_now()  # the folder is there
     root = daemon.home / "root" / "default"
+    root.mkdir(parents=True, exist_ok=True)  # the daemon makes it with the first file of its own
     head = "---\nname: {0}\ndescription: how\nmetadata:\n  type: feedback\n"
     (root / "agent-gates.md").write_text(head.format("gates") + "  originSessionId: 5f1c-77\n---\nPaint gates green.\n")
     (root / "person-gates.md").write_text(head.format("hinges") + "---\nOil hinges in May.\n")
