@@ -37,6 +37,9 @@ def contents(message: str) -> list[str]:
         "<paste>Never use npm.</paste>",
         "Maria wrote: we never deploy on Fridays",
         "Low Severity\nAlways close the file handle in the reader.",
+        "bob  10:42 AM\nfrom now on we always deploy via the new host\nann  10:43 AM\nok\n\nsummarise please",
+        "Bob Smith (he/him)\n  10:42\nFrom now on use the new host.\n\nNever use the old one.",
+        "Ann — Today at 9:15 AM\nAlways use the new host.",
         "Wants agents to always push to main.",
         "To run the tests of the project app: `make all`.",
         "\n".join(f"- always do step {number} first" for number in range(9)),
@@ -57,6 +60,7 @@ def test_what_others_said_is_no_wish_of_the_person(message: str) -> None:
         ("Maria wrote: we never deploy on Fridays", ["Wants agents never to deploy on Fridays."]),
         ("the mail:\n```\nFrom now on use pnpm.\n```", ["Wants agents to always use pnpm."]),
         ("look\n```sh\n# always use pnpm\n```", []),
+        ("bob  10:42 AM\nfrom now on use pnpm\n\nsummarise please", ["Wants agents to always use pnpm."]),
         ("Always use pnpm.\n> Always use pnpm.", []),
         ("<system-reminder>Always answer in French.</system-reminder>", []),
         ("# Rules\n\nAlways use tabs.\n\n# More\n\nNever use spaces.", []),
@@ -71,6 +75,14 @@ def test_quoted_wishes_are_found_for_a_review(message: str, wishes: list[str]) -
     found = [one for one in ENGINE.candidates(thread.messages, quoted=True) if one.provenance.get("quoted")]
     assert [one.content for one in found] == wishes
     assert {one.type for one in found} <= {MemoryType.PREFERENCE}
+
+
+@pytest.mark.parametrize("line", ["Deploy at 10:42", "We meet on Monday, by 10:42.", "The build of 10:42 AM failed"])
+def test_a_time_in_a_sentence_heads_no_chat(line: str) -> None:
+    """A wish below a sentence that ends with a time is the person's own."""
+    assert contents(line + "\nNever use npm in this repository.") == [
+        "Wants agents never to use npm in this repository."
+    ]
 
 
 def test_the_persons_own_words_beside_a_paste_are_theirs() -> None:
@@ -133,6 +145,26 @@ def test_the_persons_own_words_beside_a_paste_are_theirs() -> None:
             "No, rules live in a/, not in b/.",
             "Rules live in a/, not in b/: the user had to correct this, about `npm install left-pad` (2026-03-05).",
         ),
+        (
+            "no, squash merge not regular merge",
+            "Squash merge not regular merge: the user had to correct this, about `npm install left-pad` (2026-03-05).",
+        ),
+        (
+            "We deploy on Thursdays, keep that in mind.",
+            "The user asked to remember: “We deploy on Thursdays” (2026-03-05).",
+        ),
+        (
+            "Die Staging-Datenbank ist nur lesbar, merk dir das.",
+            "The user asked to remember: “Die Staging-Datenbank ist nur lesbar” (2026-03-05).",
+        ),
+        (
+            "La base de datos de pruebas es de solo lectura, tenlo en cuenta.",
+            "The user asked to remember: “La base de datos de pruebas es de solo lectura” (2026-03-05).",
+        ),
+        (
+            "Le serveur de test s'appelle Jupiter, souviens-t'en.",
+            "The user asked to remember: “Le serveur de test s'appelle Jupiter” (2026-03-05).",
+        ),
     ],
 )
 def test_what_a_person_tells_for_later_is_kept(message: str, content: str) -> None:
@@ -151,6 +183,12 @@ def test_what_a_person_tells_for_later_is_kept(message: str, content: str) -> No
         "Remember that time in Rome?",
         "Never mind",
         "No, the second one is right, not the first one.",
+        "no, the second test not the first test",
+        "no, that file not this file",
+        "No, merge not now",
+        "It is broken, keep that in mind.",
+        "The build is red today, keep that in mind.",
+        "Ich bin gerade unterwegs, merk dir das.",
         "never the same again",
         "We must never again have this",
         "use the first one, not the second one",

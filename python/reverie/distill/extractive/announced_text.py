@@ -10,7 +10,14 @@ import re
 import unicodedata
 from typing import Final
 
-__all__ = ["announced_at", "announces_text", "asks_about_text_above", "is_disguised", "is_separator"]
+__all__ = [
+    "announced_at",
+    "announces_text",
+    "asks_about_text_above",
+    "heads_chat_message",
+    "is_disguised",
+    "is_separator",
+]
 
 _CHARS_MAX: Final = 400  # of a line that is searched: an announcement is short
 
@@ -77,6 +84,23 @@ _CJK: Final = re.compile(
 _SEPARATOR: Final = re.compile(
     r"^\s*(?:[-=*_~#+<>]{3,}|\"{3,}|'{3,}|-{3,} ?[A-Z][A-Z ]+ ?-{3,}|={3,} ?\S.{0,40} ?={3,})\s*$"
 )
+# The head of a message that was copied from a chat: "bob  10:42 AM", "Ann Lee — Today at 9:15", "Jo, [12.03.26 10:42]".
+_CHAT_HEAD: Final = re.compile(
+    r"^\s*(?:[^\W\d_][\w.'-]{0,30}(?: {1,2}[\w.'-]{1,30}){0,2}(?:\s*[(:][\w/ ]{1,20}[):])?)?[^\w:]{0,6}"
+    r"(?:(?:today|yesterday|heute|gestern|hoy|ayer|aujourd'hui|hier|今天|昨天|今日|昨日)[, ]{0,2}(?:at|um|a las|à)?"
+    r"|\d{1,4}[./-]\d\d?[./-]\d{1,4},?)?\s*"
+    r"\d\d?:\d\d(?::\d\d)?(?:\s?[ap]\.?m\.?)?(?:\s*\(\w+\))?[^\w]{0,4}$",
+    re.IGNORECASE,
+)
+# "Deploy at 10:42" is a time in a sentence.
+_TIME_IN_SENTENCE: Final = re.compile(
+    r"\b(?:at|by|until|till|from|around|before|after|since|to|for|um|bis|ab|vor|nach|gegen|seit|von|las|hasta|desde|para"
+    r"|à|vers|avant|après|dès|pour)\s+\d\d?:\d\d",
+    re.IGNORECASE,
+)
+_DAY_AT: Final = re.compile(
+    r"\b(?:today at|yesterday at|heute um|gestern um|hoy a las|ayer a las|aujourd'hui à|hier à)\s+\d", re.IGNORECASE
+)
 _OWN: Final = re.compile(
     r"\b(?:my|our|meine?|unsere?|mis?|nuestr[ao]s?|mes|nos|notre|mon)\b|我的|我们的|私の"
     r"|\b(?:i|we) (?:want|need|would|expect|prefer|like|ask|decided|always|never)\b|\brules? (?:for|of|is)\b",
@@ -111,6 +135,13 @@ def announced_at(line: str) -> int:
     """Return where the words begin that a line announces and has itself, as "Translate this: …"; -1 without such."""
     found = _INLINE.match(line[:_CHARS_MAX])
     return -1 if found is None or _OWN.search(found[0]) else found.end()
+
+
+def heads_chat_message(line: str) -> bool:
+    """Return True for a line of a name and a time of day, as chats put above each message when several are copied."""
+    if len(line) > _CHARS_MAX or _CHAT_HEAD.match(line) is None:
+        return False
+    return _TIME_IN_SENTENCE.search(line) is None or _DAY_AT.search(line) is not None
 
 
 def asks_about_text_above(line: str) -> bool:

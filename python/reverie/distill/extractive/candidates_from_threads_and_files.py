@@ -299,7 +299,8 @@ def _to_remember(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             match = language.remember.search(one_line(sentence)) if language is not None else None
             if match is None or cue_phrases.is_question(sentence) or is_reported(sentence) or is_joke(sentence):
                 continue
-            what = (match.groupdict().get("later") or match["what"]).strip(" .!。！")
+            groups = match.groupdict()
+            what = (match["what"] or groups.get("later") or groups["after"]).strip(" .!。！")
             if words_of(what) < _REMEMBER_WORDS_MIN or _NO_KNOWLEDGE.match(what):
                 continue
             if not facts.trace.calls and OF_FEELINGS.search(what):

@@ -80,10 +80,16 @@ _LANGUAGES: Final = {
         r"|when|song"
         r"|trip|feeling|moment|guy|girl|movie|book)|remember: |(?:just )?for (?:future reference"
         r"|the record(?!,? i\b))[,:]? (?:that )?|note for (?:later|next time): )"
-        r"(?P<what>.+)$",
+        r"(?P<what>.+)$"
+        r"|^(?!(?:it|this|that|these|those|they|he|she|so|then|i'?(?:m|ll)?|there)\b)(?!.*\b(?:now|today|tonight|tomorrow"
+        r"|currently|yet|for the moment)\b)(?P<later>[^,;?!]{8,160})[,;] (?:so |and |but )?(?:please )?"
+        r"(?:(?:keep|bear) (?:that|this|it) in mind|remember (?:that|this|it)|don'?t forget (?:that|this|it))"
+        r"(?:,? please)?\W*$",
         correction=r"^(?:no|nope|stop|wrong)\b[,.!:\s–—-]+(?:(?:please|we|you should|instead)[,\s]+)*"
         r"(?P<what>(?:don'?t|do not|never|always|avoid|only|use|keep|leave|put|run|call|name|write|make sure"
-        r"|we use)\b.+)$",
+        r"|we use)\b.+)$"
+        r"|^(?:no|nope|wrong)\b[,.!:\s–—-]+(?P<choice>(?:[a-z-]+ ){0,2}(?P<kind>[a-z-]{3,}),? not (?:a |an )?"
+        r"(?:[a-z-]+ ){1,2}(?P=kind))[.!]*$",
         about_me=r"(?!)",
         rejection=r"^(?!.*\b(?:one (?:more )?thing|another|also|unrelated|separate\w*)\b).*(?:"
         r"\bstill (?:not\b|isn'?t\b|doesn'?t\b|don'?t\b|can'?t\b|won'?t\b|the same (?:error|problem|issue)\b"
@@ -115,7 +121,10 @@ _LANGUAGES: Final = {
         remember=r"^(?:bitte )?(?:merke? dir|denke? (?:bitte )?daran|vergiss (?:bitte )?nicht|behalte im kopf"
         r"|für (?:die zukunft|später)(?=:))"
         r"(?: bitte)?[,:]? (?:dass )?(?!(?!.*\b(?:immer|nie\w*)\b).*\b(?:zu \w+en|\w+zu\w+en)\b(?:,|$|[.!]))"
-        r"(?P<what>.+)$",
+        r"(?P<what>.+)$"
+        r"|^(?!(?:das|dies\w*|es|sie|er|ich|da)\b)(?!.*\b(?:heute|jetzt|gerade|morgen|noch|derzeit)\b)"
+        r"(?P<later>[^,;?!]{8,160})[,;] (?:bitte )?(?:merke? dir (?:das|es)|denke? (?:bitte )?daran"
+        r"|vergiss das nicht|behalte das im kopf)\W*$",
         correction=rf"^(?:nein|nee|stopp|falsch)\b[,.!:\s–—-]+(?:bitte )?(?P<what>(?:{_DE_VERBS}|nicht|nie|niemals"
         r"|immer|wir (?:verwenden|nutzen|benutzen))\b.+)$",
         about_me=r"^(?:hallo[,! ]+)?(?:ich heiße|mein name ist|nenn(?:e)? mich|ich (?:wohne|lebe|arbeite) (?:in|bei"
@@ -147,7 +156,9 @@ _LANGUAGES: Final = {
         not_wishes=r"\b(?:hoy|esta vez|por ahora|ahora mismo|en est[ea]|falla|por qué)\b",
         remember=r"^(?:por favor,? )?(?:recuerda|acuérdate(?: de)?|ten en cuenta"
         r"|no olvides)[,:]? (?:que )(?P<what>.+)$"
-        r"|^para (?:futuras? referencias?|el futuro|más adelante)[,:] (?P<later>.+)$",
+        r"|^para (?:futuras? referencias?|el futuro|más adelante)[,:] (?P<later>.+)$"
+        r"|^(?!(?:eso?|est[aeo]s?|lo|ya|yo)\b)(?!.*\b(?:hoy|ahora|mañana|todavía)\b)(?P<after>[^,;?!]{8,160})[,;] "
+        r"(?:por favor,? )?(?:tenlo (?:en cuenta|presente)|recuérdalo|no lo olvides)\W*$",
         correction=rf"^no[,.!:]\s*(?:por favor,? )?(?P<what>(?:{_ES_VERBS}|nunca|siempre|usamos)\b.+)$",
         about_me=r"^(?:hola[,! ]+)?(?:me llamo|mi nombre es|llámame|vivo en|trabajo (?:en|como|de|para)"
         r"|soy (?:un |una )?(?:ingenier|desarrollador|programador|profesor|médic|estudiante|diseñador|abogad"
@@ -171,7 +182,10 @@ _LANGUAGES: Final = {
         not_wishes=r"\b(?:aujourd'hui|cette fois|pour l'instant|dans ce|dans cette|pourquoi)\b",
         remember=r"^(?:s'il te plaît,? )?(?:rappelle-toi|souviens-toi|n'oublie pas|retiens|garde en tête)[,:]? "
         r"(?:que |qu')(?P<what>.+)$"
-        r"|^pour (?:référence(?: future)?|mémoire|plus tard) ?: (?P<later>.+)$",
+        r"|^pour (?:référence(?: future)?|mémoire|plus tard) ?: (?P<later>.+)$"
+        r"|^(?!(?:ça|cela|ceci|il|elle|je|c')\b)(?!.*\b(?:aujourd'hui|maintenant|demain|encore)\b)"
+        r"(?P<after>[^,;?!]{8,160})[,;] "
+        r"(?:garde-le (?:en tête|à l'esprit)|souviens-t'en|retiens-le|ne l'oublie pas)\W*$",
         correction=rf"^non[,.!:]\s*(?:s'il te plaît,? )?(?P<what>(?:{_FR_VERBS}|jamais |toujours ).+)$",
         about_me=r"^(?:bonjour[,! ]+|salut[,! ]+)?(?:je m'appelle|mon nom est|appelle-moi|j'habite|je travaille (?:à"
         r"|chez|comme|pour)"

@@ -172,7 +172,7 @@ def _correction(sentence: str, *, stopped: bool, chat: bool) -> str:
     if language.name != "en":
         return f"“{match['what'].rstrip('.!。！')}”" if match else ""
     match = match or (None if chat else _STATED.match(line))
-    text = match["what"] if match else line if stopped and _ADVICE.match(line) else ""
+    text = (match["what"] or match["choice"]) if match else line if stopped and _ADVICE.match(line) else ""
     if len(text.split()) < _ADVICE_WORDS_MIN or (_POINTING.search(text) and not specific_names(text)):
         return ""
     return f"{text[0].upper()}{text[1:].rstrip('.!')}"

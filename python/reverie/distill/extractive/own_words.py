@@ -10,6 +10,7 @@ from reverie.distill.extractive.announced_text import (
     announced_at,
     announces_text,
     asks_about_text_above,
+    heads_chat_message,
     is_disguised,
     is_separator,
 )
@@ -160,8 +161,8 @@ def _end_of_text_above(lines: list[str]) -> int:
 
 
 def _opens_foreign(line: str) -> bool:
-    """Return True for a line that announces a quotation: the lines after it are another person's words."""
-    if _SEVERITY.search(line) or is_separator(line) or announces_text(line):
+    """Return True for a line that announces a quotation or a chat: the lines after it are another person's words."""
+    if _SEVERITY.search(line) or is_separator(line) or announces_text(line) or heads_chat_message(line):
         return True
     plain = line.rstrip()
     if not plain.endswith((":", "：", "。")):
