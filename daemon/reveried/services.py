@@ -9,6 +9,7 @@ from reverie.ids import new_id
 from reverie.usecases.generated_files import ProjectListings
 from reverie.usecases.merge_stale_writes import ReadVersions
 from reverie.usecases.waiting_candidate_counts import WaitingCandidates
+from reveried.actions.attribute_saves_to_agents import OpenCalls
 from reveried.actions.hooks import SessionMemory
 from reveried.background_working_states import BackgroundState, StateCache
 from reveried.mcp.client_identity import McpState
@@ -78,6 +79,7 @@ class Services:
     texts: SessionTexts = field(default_factory=SessionTexts)
     hooks: SessionMemory = field(default_factory=SessionMemory)
     mcp: McpState = field(default_factory=McpState)
+    open_calls: OpenCalls = field(default_factory=OpenCalls)
     read_versions: ReadVersions = field(default_factory=ReadVersions)
     project_listings: ProjectListings = field(default_factory=ProjectListings)
     waiting: WaitingCandidates = field(default_factory=WaitingCandidates)

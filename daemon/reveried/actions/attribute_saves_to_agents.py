@@ -2,15 +2,17 @@
 
 A save does not say who made it, so it counts as a person's. The agent's thread does: a call of a file tool with a path
 in the folder, and the words, or a shell command that names a file of the folder and has the words. What came into the
-store by a save at that time or later, in these words, is the agent's.
+store by a save at that time or later, in these words, is the agent's. A client records a call before it runs the tool,
+so the calls without a result are looked at again with what the thread records next.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections import defaultdict
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,27 +20,62 @@ import orjson
 from msgspec.structs import replace
 
 from reverie.store import DocumentRecord, MemoriesCursor, MemoryRecord, Write
+from reverie.usecases import candidate_review, memory_changes
+from reverie.usecases.forgotten_by_a_person import HeldForPerson, forgotten_again
 from reveried.clock import text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from reverie.store import Writer
     from reveried.services import Services
 
-__all__ = ["attribute_lines", "attribute_messages"]
+__all__ = ["OpenCalls", "attribute_lines", "attribute_messages"]
 
 UNDATED = timedelta(minutes=10)  # before now: when a call without a time may have been made
 CLOCKS = timedelta(seconds=2)  # by which the client's clock may be ahead of ours
 _WORDS_OF_EDITS = ("content", "new_string", "new_str", "insert_text", "file_text", "new_source")
 _FILE = re.compile(r"[\w./~@+-]+\.md\b")
 _PATHS = ("file_path", "path", "notebook_path")
+_OPEN_MAX = 20  # calls of a thread without a result: a client runs a few at a time
+_THREADS_MAX = 64  # with such calls; those of the thread that wrote first are left out
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """Words that a call wrote to a path of the folder; `at` is the call's time as its message has it."""
+
+    call: str
+    path: str
+    words: str
+    at: Any
+
+
+class OpenCalls:
+    """Writing calls of threads that have no result yet, by space and author; in memory alone."""
+
+    def __init__(self) -> None:
+        self._edits: dict[tuple[str, str], list[_Edit]] = {}
+
+    def has(self, space: str, who: str) -> bool:
+        """Return True if calls of this author have no result."""
+        return (space, who) in self._edits
+
+    def join(self, space: str, who: str, edits: Iterable[_Edit], answered: set[str]) -> list[_Edit]:
+        """Return the edits with the earlier ones whose calls had no result; keep those that are not `answered`."""
+        every = list(dict.fromkeys([*self._edits.pop((space, who), ()), *edits]))
+        waiting = [edit for edit in every if edit.call and edit.call not in answered]
+        if waiting:
+            self._edits[space, who] = waiting[-_OPEN_MAX:]
+            if len(self._edits) > _THREADS_MAX:
+                self._edits.pop(next(iter(self._edits)))
+        return every
 
 
 async def attribute_lines(services: Services, space: str, data: bytes, *, who: str) -> None:
     """Attribute what tool calls in these lines of a transcript wrote into the folder."""
     roots = _roots(services, space)
-    if not any(orjson.dumps(root)[1:-1] in data for root in roots):
+    if not services.open_calls.has(space, who) and not any(orjson.dumps(root)[1:-1] in data for root in roots):
         return
     messages = []
     for line in data.splitlines():
@@ -46,17 +83,36 @@ async def attribute_lines(services: Services, space: str, data: bytes, *, who: s
             entry = orjson.loads(line)
         except orjson.JSONDecodeError:
             continue
-        if isinstance(entry, dict) and isinstance(entry.get("message"), dict):
-            messages.append((entry["message"].get("content"), entry.get("timestamp")))
-    await _attribute(services, space, _edits(messages, roots), who=who)
+        if isinstance(entry, dict):
+            message = entry.get("message")
+            content = message.get("content") if isinstance(message, dict) else _codex_content(entry.get("payload"))
+            messages.append((content, entry.get("timestamp")))
+    await _attribute(services, space, messages, roots, who=who)
+
+
+def _codex_content(payload: Any) -> list[dict[str, Any]] | None:
+    """Return a call of Codex, or its output, as a block of a message; None for any other payload."""
+    kind = payload.get("type") if isinstance(payload, dict) else None
+    if kind in {"function_call_output", "custom_tool_call_output"}:
+        return [{"type": "tool_result", "tool_use_id": payload.get("call_id")}]
+    if kind == "custom_tool_call":  # a patch
+        return [{"type": "tool_use", "id": payload.get("call_id"), "input": {"command": payload.get("input")}}]
+    if kind != "function_call":
+        return None
+    try:
+        given = orjson.loads(payload.get("arguments") or "null")
+    except (orjson.JSONDecodeError, TypeError):
+        return None
+    if isinstance(given, dict) and "cmd" in given:
+        given["command"] = given["cmd"]
+    return [{"type": "tool_use", "id": payload.get("call_id"), "input": given}]
 
 
 async def attribute_messages(
     services: Services, space: str, messages: Iterable[tuple[Any, str | None]], *, who: str
 ) -> None:
     """Attribute what tool calls in these messages (content and time) wrote into the folder."""
-    edits = _edits(messages, _roots(services, space))
-    await _attribute(services, space, edits, who=who)
+    await _attribute(services, space, messages, _roots(services, space), who=who)
 
 
 def _roots(services: Services, space: str) -> set[str]:
@@ -64,23 +120,27 @@ def _roots(services: Services, space: str) -> set[str]:
     return {root, os.path.realpath(root)}
 
 
-def _edits(messages: Iterable[tuple[Any, Any]], roots: set[str]) -> dict[str, list[tuple[str, Any]]]:
-    """Return the words that tool calls wrote to each path in the folder, with the time of the call."""
-    found: dict[str, list[tuple[str, Any]]] = defaultdict(list)
+def _blocks(messages: Iterable[tuple[Any, Any]]) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Yield each block of the messages, with the time of its message."""
     for content, at in messages:
         for block in content if isinstance(content, list) else ():
-            given = block.get("input") if isinstance(block, dict) and block.get("type") == "tool_use" else None
-            if not isinstance(given, dict):
-                continue
-            for relative, command in _commands(given, roots):
-                found[relative].append((command, at))
-            path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
-            root = next((root for root in roots if path.startswith(root + "/")), None)
-            if root is not None:
-                relative = str(Path(os.path.normpath(path)).relative_to(root)) if ".." not in path else ""
-                found[relative].extend((text, at) for text in _texts(given))
-    found.pop("", None)
-    return found
+            if isinstance(block, dict):
+                yield block, at
+
+
+def _edits(block: Mapping[str, Any], at: Any, roots: set[str]) -> Iterator[_Edit]:
+    """Yield what a tool call writes into the folder."""
+    given = block.get("input") if block.get("type") == "tool_use" else None
+    if not isinstance(given, dict):
+        return
+    call = str(block.get("id") or "")
+    for relative, command in _commands(given, roots):
+        yield _Edit(call, relative, _plain(command), at)
+    path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
+    root = next((root for root in roots if path.startswith(root + "/")), None)
+    if root is not None and ".." not in path:
+        relative = str(Path(os.path.normpath(path)).relative_to(root))
+        yield from (_Edit(call, relative, _plain(text), at) for text in _texts(given))
 
 
 def _commands(given: Mapping[str, Any], roots: set[str]) -> Iterator[tuple[str, str]]:
@@ -104,31 +164,57 @@ def _texts(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 async def _attribute(
-    services: Services, space: str, edits: Mapping[str, Sequence[tuple[str, Any]]], *, who: str
+    services: Services, space: str, messages: Iterable[tuple[Any, Any]], roots: set[str], *, who: str
 ) -> None:
-    """Commit the saves of these files, then give their memories in the agent's words an agent's trust."""
+    """Commit the saves of these files, then give their memories in the agent's words an agent's trust.
+
+    Those that say what a person forgot are removed again and wait in review, as those that an agent writes by a call.
+    """
+    blocks = list(_blocks(messages))
+    new = [edit for block, at in blocks for edit in _edits(block, at, roots)]
+    answered = {str(block.get("tool_use_id")) for block, _ in blocks if block.get("type") == "tool_result"}
+    edits = services.open_calls.join(space, who, new, answered)
     if not edits:
         return
-    await services.sync_service.read_saves(space, set(edits))
+    await services.sync_service.read_saves(space, {edit.path for edit in edits})
     now = datetime.fromisoformat(services.clock())
-    written = {path: [(_plain(text), _since(at, now)) for text, at in calls] for path, calls in edits.items()}
+    written: dict[str, list[tuple[str, str]]] = {}
+    for edit in edits:
+        written.setdefault(edit.path, []).append((edit.words, _since(edit.at, now)))
 
     def body(writer: Writer) -> None:
         changed = False
+        held = []
         for path, calls in written.items():
             document = writer.load(DocumentRecord, (path,))
             for name in [] if document is None else document.ids:
                 memory = writer.load(MemoryRecord, (name,))
-                if memory is None or memory.trust != "person":
+                if memory is None:
                     continue
-                words = _plain(memory.content)
-                if any(memory.updated_at >= since and words in text for text, since in calls):
-                    provenance = {**memory.provenance, "by": who}
-                    changed |= writer.save(replace(memory, trust="agent", provenance=provenance), (name,))
+                words, came_at = _plain(memory.content), _came_at(writer, memory)
+                if not any(came_at >= since and words in text for text, since in calls):
+                    continue
+                own = replace(memory, trust="agent", provenance={**memory.provenance, "by": who})
+                candidate = forgotten_again(writer, own)
+                if candidate is not None:
+                    held.append((own, candidate))
+                elif memory.trust == "person":
+                    changed |= writer.save(own, (name,))
+        for memory, candidate in held:
+            waiting = candidate_review.quarantined(candidate, HeldForPerson.why, at=writer.at, reason="forgotten")
+            candidate_review.keep_waiting(writer, [waiting])
+            memory_changes.remove(writer, memory, author="engine")
         if changed:
             writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
 
     await services.submit(Write(space, who, "folder.author", body))
+
+
+def _came_at(writer: Writer, memory: MemoryRecord) -> str:
+    """Return when the words of a memory came into the store: if it was deleted, when they came back."""
+    versions = writer.record_versions(MemoryRecord, (memory.id,))
+    back = next((newer.at for newer, older in pairwise(versions) if older.value is None), "")
+    return max(memory.updated_at, back)
 
 
 def _since(at: Any, now: datetime) -> str:

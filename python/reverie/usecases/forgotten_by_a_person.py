@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from reverie.consolidate.forgotten_statements_and_mass_deletions import statement_key
+from reverie.consolidate.forgotten_statements_and_mass_deletions import REJECTED, Forgotten, statement_key
 from reverie.documents.project_document_paths import memory_project
 from reverie.errors import Conflict
 from reverie.models import Candidate, MemoryType
@@ -14,44 +14,75 @@ from reverie.usecases.write_documents_and_memories import statement_of
 if TYPE_CHECKING:
     from reverie.store import CandidateRecord, DocumentRecord, Writer
 
-__all__ = ["HeldForPerson", "forget_rejected", "hold_forgotten", "hold_if_forgotten"]
+__all__ = ["HeldForPerson", "forget_rejected", "forgotten_again", "hold_forgotten", "hold_if_forgotten"]
 
+_SAID_CHARS: Final = 80  # of an agent's words in an error
 _PERSONS = frozenset({"owner", "person"})  # authors of operations; each other one is the name of an agent
 
 
 class HeldForPerson(Conflict):
-    """An agent wrote what a person forgot: `candidate` is what is to wait; nothing of the write was stored."""
+    """An agent wrote what a person forgot, or nearly: `candidate` is to wait; nothing of the write was stored."""
 
     why = "an agent wrote again what a person forgot"
 
     def __init__(self, memory: MemoryRecord) -> None:
+        # In the agent's own words: what was forgotten is not told.
+        said = " ".join(memory.content.split())
+        said = f"{said[:_SAID_CHARS]}…" if len(said) > _SAID_CHARS else said
         super().__init__(
-            "a person has forgotten this: it waits in review, and nothing was written",
-            hint="tell the person, who accepts it with: reverie review",
+            f"a person has forgotten “{said}”, or nearly this: it waits in review, and nothing was written",
+            hint="tell the person, who accepts it with: reverie review; anything else can be written without it",
             forgotten=True,
         )
-        self.candidate = Candidate(
-            type=memory.type,
-            content=memory.content,
-            tags=memory.tags,
-            title=memory.title,
-            fields=memory.fields,
-            at=memory.updated_at,
-            provenance=memory.provenance,
-            project=memory_project(memory),
-        )
+        self.candidate = _candidate(memory)
+
+
+def _candidate(memory: MemoryRecord) -> Candidate:
+    return Candidate(
+        type=memory.type,
+        content=memory.content,
+        tags=memory.tags,
+        title=memory.title,
+        fields=memory.fields,
+        at=memory.updated_at,
+        provenance=memory.provenance,
+        project=memory_project(memory),
+    )
 
 
 def hold_if_forgotten(writer: Writer, memory: MemoryRecord, *, who: str) -> None:
-    """Raise HeldForPerson if `who` is an agent and the words of its memory are those that a person forgot."""
-    if who in _PERSONS or not writer.count(Kind.FORGOTTEN):
-        return
-    forgotten = writer.load(ForgottenRecord, (statement_key(statement_of(memory)),))
-    if forgotten is None or forgotten.by not in _PERSONS:
-        return
-    project = memory_project(memory)
-    if forgotten.project == project or not forgotten.project or not project:
+    """Raise HeldForPerson if `who` is an agent and its memory says what a person forgot, in these or other words."""
+    if who not in _PERSONS and _is_forgotten(writer, memory):
         raise HeldForPerson(memory)
+
+
+def _is_forgotten(writer: Writer, memory: MemoryRecord) -> bool:
+    """Return True if a memory says what a person forgot or rejected, compared as what is learnt from sessions is."""
+    if not writer.count(Kind.FORGOTTEN):
+        return False
+    statements = (
+        (record.sha256 if record.memory else f"{REJECTED}{record.sha256}", record.content, record.project)
+        for _, record in writer.records(ForgottenRecord)
+        if record.by in _PERSONS
+    )
+    return Forgotten(statements).nearest(_candidate(memory)) is not None
+
+
+def forgotten_again(writer: Writer, memory: MemoryRecord) -> Candidate | None:
+    """Return what is to wait where a save with a forgotten memory turns out to be an agent's; None for any other.
+
+    The save was taken for a person's, and a person's words lift what was forgotten: that is forgotten again. The caller
+    removes the memory.
+    """
+    key = (statement_key(statement_of(memory)),)
+    if writer.load(ForgottenRecord, key) is None:
+        versions = writer.record_versions(ForgottenRecord, key)
+        deletion = next(versions, None)
+        lifted = next((version.value for version in versions), None)
+        is_by_save = deletion is not None and deletion.operation == writer.latest(Kind.MEMORY, (memory.id,))
+        if is_by_save and lifted is not None and lifted.by in _PERSONS:
+            writer.save(lifted, key)
+    return _candidate(memory) if _is_forgotten(writer, memory) else None
 
 
 def hold_forgotten(writer: Writer, after: DocumentRecord, before: DocumentRecord | None, *, who: str) -> None:

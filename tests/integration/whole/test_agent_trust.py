@@ -9,6 +9,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
+from reverie.errors import Conflict
 from reveried.cli.send_session_files import import_file
 from support.waiting import wait_until
 
@@ -94,6 +95,77 @@ def test_a_line_that_a_shell_wrote(daemon: Daemon, client: Client, command: str)
     client.append(thread.id, [{"role": "user", "content": "Note it."}, {"role": "assistant", "content": [use]}])
     assert memory(client, theirs).trust == "agent"
     assert memory(client, mine).trust == "person"
+
+
+def use_and_result(root: Path, name: str, line: str, *, codex: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the record of a call that writes a line to a file of the folder, and the record of its result."""
+    if codex:
+        patch = f"*** Begin Patch\n*** Update File: {root / name}\n+- {line}\n*** End Patch"
+        calls: list[dict[str, Any]] = [
+            {"type": "custom_tool_call", "call_id": "c1", "name": "apply_patch", "input": patch},
+            {"type": "custom_tool_call_output", "call_id": "c1", "output": "ok"},
+        ]
+        both = [{"type": "response_item", "timestamp": "2026-03-05T10:00:00.000Z", "payload": call} for call in calls]
+    else:
+        use = {
+            "type": "tool_use",
+            "id": "t1",
+            "name": "Write",
+            "input": {"file_path": str(root / name), "content": line},
+        }
+        result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+        both = [
+            {"type": "assistant", "uuid": "u2", "sessionId": "s", "message": {"role": "assistant", "content": [use]}},
+            {"type": "user", "uuid": "u3", "sessionId": "s", "message": {"role": "user", "content": [result]}},
+        ]
+    return both[0], both[1]
+
+
+@pytest.mark.parametrize("codex", [False, True])
+def test_a_call_that_is_recorded_before_the_tool_runs(daemon: Daemon, client: Client, *, codex: bool) -> None:
+    """A transcript shows a call, the file is written then, and the result follows: the line has an agent's trust."""
+    name, line = f"facts/ferry-{codex}.md", f"The ferry {codex} leaves at noon"
+    later = f"The ferry {codex} is mine"
+    calls = use_and_result(root(daemon), name, line, codex=codex)
+    place = client.start_import("codex" if codex else "claude-code", f"live-{codex}", source=f"/home/ann/{codex}.jsonl")
+    offset = 0
+    for number, call in enumerate(calls, 1):
+        data = f"{json.dumps(call)}\n".encode()
+        client.send_chunk(place.id, data, offset=offset, first_line=number, final=number == len(calls))
+        offset += len(data)
+        if number == 1:
+            save(client, root(daemon) / name, f"- {line}\n- {later}\n", line)
+            assert memory(client, line).trust == "person"
+    assert memory(client, line).trust == "agent"
+    assert memory(client, later).trust == "person"
+
+
+@pytest.mark.parametrize(
+    "again", ["Never paint the lighthouse of Lindau green", "Green is no paint for Lindau's lighthouse"]
+)
+def test_a_forgotten_line_that_a_tool_wrote(daemon: Daemon, client: Client, again: str) -> None:
+    """What a person forgot and an agent's tool wrote into the folder is removed from its file, and waits in review."""
+    gone = client.remember(wire.CreateMemory("Never paint the lighthouse of Lindau green", type="fact"))
+    client.forget(gone.id)
+    file = root(daemon) / "facts" / "lighthouse.md"
+    beside = f"The lighthouse has {len(again)} steps"
+    save(client, file, f"- {again}\n- {beside}\n", again)
+    use = {
+        "type": "tool_use",
+        "id": "t1",
+        "name": "Write",
+        "input": {"file_path": str(file), "content": file.read_text()},
+    }
+    thread = client.create_thread()
+    client.append(thread.id, [{"role": "user", "content": "Note it."}, {"role": "assistant", "content": [use]}])
+    assert memory(client, beside).trust == "agent"
+    assert all(item.content != again for item in client.memories(limit=1000).items)
+    wait_until(lambda: again not in file.read_text() and beside in file.read_text())
+    (waiting,) = [item for item in client.candidates().items if item.changes[0].content == again]
+    assert waiting.reason == "forgotten"
+    token = client.create_token("default", agent="coder").token
+    with Client(daemon.socket, token=token) as agent, pytest.raises(Conflict, match="waits in review"):
+        agent.remember(wire.CreateMemory(gone.content, type="fact"))
 
 
 def test_a_file_of_an_imported_session(daemon: Daemon, client: Client, tmp_path: Path) -> None:

@@ -67,15 +67,20 @@ def test_an_agents_write_of_what_a_person_forgot_waits(daemon: Daemon, owner: Cl
         first = agent.remember(new)
         person.forget(first.id)
         line = f"- {new.content}\n"
+        other = wire.CreateMemory("Quay seven is where the harbour deploys go.", type="fact", project="harbour")
         for write in (
             lambda: agent.remember(new),
+            lambda: agent.remember(other),
+            lambda: agent.append_entry("facts/harbour/project.md", f"- {other.content}\n"),
             lambda: agent.append_entry("facts/harbour/project.md", line),
             lambda: agent.put_document("facts/harbour/other.md", line),
         ):
             with pytest.raises(Conflict, match="waits in review"):
                 write()
         assert contents(person) == set()
-        assert {change.content for item in person.candidates().items for change in item.changes} == {new.content}
+        waiting = {change.content for item in person.candidates().items for change in item.changes}
+        assert waiting == {new.content, other.content}
+        agent.remember(wire.CreateMemory("The crane of the harbour lifts nine tonnes", type="fact", project="harbour"))
         back = person.remember(new)
         assert agent.remember(new).id == back.id
 
