@@ -18,6 +18,7 @@ from reverie.language_model.requests_and_answers import Outcome
 from reverie.language_model.thread_text_in_pages import pages_of
 from reverie.redact import Redactor
 from reverie.store import seal
+from reverie.usecases.candidate_word_origins import typed_by_person
 from reverie.usecases.imports import model_of
 from reverie.usecases.learning_by_model import source_of
 from reverie.usecases.sized_context import sized_context
@@ -114,7 +115,8 @@ def _candidates_of(messages: list[Message], ask: Callable[[ModelRequest], ModelA
         answer = ask(extract_request(page, [], number=number, of=len(pages)))
         with suppress(ModelFailed):
             if answer is not None:
-                candidates += extracted(Outcome(answer), page, [], at=at, redactor=redactor).candidates
+                read = extracted(Outcome(answer), page, [], at=at, redactor=redactor, typed=typed_by_person)
+                candidates += read.candidates
     return tuple(candidates)
 
 

@@ -36,6 +36,7 @@ _GROUNDED_MIN: Final = 0.6  # share of an UPDATE's words that the memories and c
 _WORD: Final = re.compile(r"\w{4,}")
 _EXACT: Final = re.compile(r"[\w./:-]*\d[\w./:-]*\w|\d")
 _SHARED_MIN: Final = 2  # words of a mistake or preference that the candidate in its place has too
+_ANOTHERS_SHARE: Final = 0.7  # of the words of an UPDATE that another memory has, for which it is that one's
 _NEVER_DROPPED: Final = frozenset({MemoryType.MISTAKE, MemoryType.PREFERENCE})
 
 Index: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
@@ -187,6 +188,8 @@ class _Reader:
                 notes.append(why)
             elif isinstance(change, Update) and change.content == memory.content:
                 continue
+            elif isinstance(change, Update) and self._is_of_another(memory, change):
+                notes.append("a memory was to get the words of another one, and was kept")
             elif memory.trust == "person":
                 proposals.append((change, operation.reason or "a model found it outdated or contradicted"))
             else:
@@ -233,6 +236,25 @@ class _Reader:
             and analyze(content).affirms != analyze(memory.content).affirms
         ):
             _refuse("it has an UPDATE that denies what the memory says, and no candidate for it")
+
+    def _is_of_another(self, memory: Memory, change: Update) -> bool:
+        """Return True if an UPDATE says what another memory says, and not what its own does: two were swapped.
+
+        One that takes over the words of a memory that is merged into it, or of a candidate, is none.
+        """
+        words = set(analyze(change.content).content)
+        own = len(words & set(analyze(memory.content).content))
+        if change.candidate_index is not None:
+            own = max(own, len(words & set(analyze(self._candidates[change.candidate_index].content).content)))
+        for other in self._shown.values():
+            operation = self._operations.get(other.id)
+            is_merged = operation is not None and operation.merged_into == memory.id
+            if other.id == memory.id or is_merged:
+                continue
+            shared = len(words & set(analyze(other.content).content))
+            if shared >= max(_SHARED_MIN, _ANOTHERS_SHARE * len(words)) and shared > 2 * own:
+                return True
+        return False
 
     def _why_kept(self, memory: Memory, operation: Operation) -> str:
         """Return why a memory may not be deleted, or "" if it may."""

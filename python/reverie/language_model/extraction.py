@@ -1,13 +1,15 @@
 """Extraction with a model: a request for each page of a thread, and the candidates of its answer.
 
 A candidate must quote the words that it rests on, and a quote that is not in the page is refused, and with it the
-candidate. A wish must quote the person. What rests on the output of a tool alone, which may be a web page's words,
-waits for a person; so does advice that could do harm.
+candidate. A wish must quote the person. What rests on the output of a tool or on pasted text alone, which may be a web
+page's words, waits for a person; so does advice that could do harm, and what names a host, an address or a path that
+neither the person nor the agent wrote.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
@@ -15,11 +17,11 @@ import msgspec
 from reverie.language_model.prompts import EXTRACT, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.strict_answer_reader import answer_schema, read_outcome
-from reverie.language_model.thread_text_in_pages import Quotable, clip, plain
+from reverie.language_model.thread_text_in_pages import Quotable, clip, plain, words_of_quote
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from reverie.language_model.thread_text_in_pages import Page, SourceEntry
     from reverie.models import Memory
@@ -55,6 +57,13 @@ UNSAFE: Final = re.compile(
     re.IGNORECASE,
 )
 """Advice that would do harm where it is followed: it becomes a memory only if a person gave it."""
+
+
+# Hosts, URLs, e-mail addresses and paths: what a poisoned text wants to have used.
+_NAMED: Final = re.compile(
+    r"https?://[^\s)`\"'>]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+    r"|(?<![\w./@-])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}(?![\w(])|(?<![\w.])~?(?:/[\w.-]+){2,}"
+)
 
 
 class Quote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -139,14 +148,24 @@ def extract_request(page: Page, known: Sequence[Memory], *, number: int, of: int
     )
 
 
-def extracted(outcome: Outcome, page: Page, known: Sequence[Memory], *, at: str, redactor: Redactor) -> Extracted:
+def extracted(
+    outcome: Outcome,
+    page: Page,
+    known: Sequence[Memory],
+    *,
+    at: str,
+    redactor: Redactor,
+    typed: Callable[[str], str],
+) -> Extracted:
     """Return candidates and wrong memories of an answer; items with a quote that is not in the page are refused.
+
+    `typed` returns what a person typed of one of their entries, without what they pasted.
 
     Raises:
         ModelFailed: the request failed, or its answer cannot be read; then nothing of it is used.
     """
     answer = read_outcome(outcome, Answer)
-    reader = _Reader(page, at, redactor, outcome.answer.model if outcome.answer else "")
+    reader = _Reader(page, at, redactor, typed, outcome.answer.model if outcome.answer else "")
     for memory in answer.memories[:MEMORIES_MAX]:
         reader.take_memory(memory)
     if len(answer.memories) > MEMORIES_MAX:
@@ -166,11 +185,13 @@ def extracted(outcome: Outcome, page: Page, known: Sequence[Memory], *, at: str,
 class _Reader:
     """Converts one answer's items into candidates, and lists the refused items with reasons."""
 
-    def __init__(self, page: Page, at: str, redactor: Redactor, model: str) -> None:
+    def __init__(self, page: Page, at: str, redactor: Redactor, typed: Callable[[str], str], model: str) -> None:
         self.candidates: list[Candidate] = []
         self.refused: list[str] = []
         self.waiting: list[tuple[Candidate, str]] = []
         self._quotable = Quotable(page.entries)
+        self._typed = cache(lambda text: plain(typed(text)))
+        self._own = cache(lambda: _own_text(page, self._typed))
         self._at = at
         self._redactor = redactor
         self._model = model
@@ -183,7 +204,7 @@ class _Reader:
         if not sources or not self._is_usable(memory.content, CONTENT_CHARS_MAX, what):
             return
         content = " ".join(memory.content.split())
-        if memory.type == "preference" and not any(entry.speaker == "person" for entry in sources):
+        if memory.type == "preference" and not any(entry.speaker in {"person", "paste"} for entry in sources):
             self.refused.append("a preference that quotes no words of the person")
             return
         # What no person said is not for all of their projects.
@@ -243,7 +264,8 @@ class _Reader:
             if entry is None:
                 self.refused.append(f"{what} with a quote that is not in the source")
                 return []
-            found.append(entry)
+            is_pasted = entry.speaker == "person" and words_of_quote(quote.text) not in self._typed(entry.text)
+            found.append(entry._replace(speaker="paste") if is_pasted else entry)
         if not found:
             self.refused.append(f"{what} without a quote")
         return found
@@ -263,10 +285,19 @@ class _Reader:
         key = plain(f"{candidate.title or ''} {candidate.content}")
         if key not in self._seen and self._redactor.text(candidate.content).strip():
             self._seen.add(key)
-            if why := why_waiting(f"{candidate.title or ''} {candidate.content}", sources):
+            text = f"{candidate.title or ''} {candidate.content}"
+            if why := why_waiting(text, sources) or self._why_foreign(candidate):
                 self.waiting.append((candidate, why))
             else:
                 self.candidates.append(candidate)
+
+    def _why_foreign(self, candidate: Candidate) -> str:
+        """Return why a person has to accept a memory that names what is neither the person's nor the agent's."""
+        if candidate.type is MemoryType.EPISODE:
+            return ""
+        named = (name.rstrip(".,:;") for name in _NAMED.findall(candidate.content))
+        foreign = next((name for name in named if plain(name) not in self._own()), "")
+        return f"it names {foreign}, which neither the person nor the agent wrote" if foreign else ""
 
     def _provenance(self, sources: Sequence[SourceEntry]) -> dict[str, object]:
         """Return where a candidate comes from: the entries that hold its words, the prompt and the model."""
@@ -278,9 +309,17 @@ def why_waiting(text: str, sources: Sequence[SourceEntry]) -> str:
     """Return why a person has to accept a text first, empty where it may be consolidated."""
     if all(entry.speaker == "result" for entry in sources):
         return "its words are in the output of a tool alone"
+    if all(entry.speaker in {"paste", "result"} for entry in sources):
+        return "its words are from pasted or quoted text"
     if UNSAFE.search(text) and not any(entry.speaker == "person" and UNSAFE.search(entry.text) for entry in sources):
         return "its advice could do harm where it is followed"
     return ""
+
+
+def _own_text(page: Page, typed: Callable[[str], str]) -> str:
+    """Return the comparable text of a page that the person typed or the agent wrote."""
+    texts = {"person": typed, "agent": plain, "call": plain, "file": plain}
+    return "\n".join(texts[entry.speaker](entry.text) for entry in page.entries if entry.speaker in texts)
 
 
 def time_of(sources: Sequence[SourceEntry], at: str) -> str:

@@ -26,9 +26,10 @@ __all__ = [
     "newest_page",
     "pages_of",
     "plain",
+    "words_of_quote",
 ]
 
-Speaker: TypeAlias = Literal["person", "agent", "call", "result", "file"]
+Speaker: TypeAlias = Literal["person", "agent", "call", "result", "file", "paste"]  # "paste": inside a person's words
 
 PAGE_TOKENS: Final = 60_000  # of source; with the prompt, known memories and candidates a request stays below 100,000
 PAGES_MAX: Final = 8  # of one run; the entries behind them are read by the next one
@@ -86,12 +87,17 @@ class Quotable:
 
     def entry_with(self, quote: str, seq: int = 0) -> SourceEntry | None:
         """Return the entry that contains a quote: entry `seq` if it does, else a person's or agent's first; or None."""
-        words = plain(quote).strip("\"' ")
+        words = words_of_quote(quote)
         if len(words.replace(" ", "")) < QUOTE_CHARS_MIN:
             return None
         matches = [entry for entry, text in self._texts if words in text]
         order = ("person", "agent", "file", "call", "result")
         return min(matches, default=None, key=lambda entry: (entry.seq != seq, order.index(entry.speaker), entry.seq))
+
+
+def words_of_quote(quote: str) -> str:
+    """Return the words of a quote as they are looked up in an entry."""
+    return plain(quote).strip("\"' ")
 
 
 def pages_of(entries: Sequence[SourceEntry], *, page_tokens: int = PAGE_TOKENS) -> list[Page]:

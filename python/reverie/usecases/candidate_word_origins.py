@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate, Message
 
-__all__ = ["FoundOrigins", "Origins", "harm_of_file", "typed_and_pasted", "without_recalled"]
+__all__ = ["FoundOrigins", "Origins", "harm_of_file", "typed_and_pasted", "typed_by_person", "without_recalled"]
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
@@ -124,7 +124,25 @@ _BEHIND_BACK: Final = re.compile(
 _SPEAKS_FOR_OTHERS: Final = re.compile(
     r"\b(?:user|person|owner|human)(?: has| have|'s)? (?:wants?|wishes|prefers?|preferences?|asks?|asked|requires?"
     r"|required|expects?|likes?|insists?|said|says|told|allows?|allowed|approves?|approved|permits?)\b|^wants agents\b"
-    r"|\bno longer (?:true|valid|correct|right|the case)\b",
+    r"|\bno longer (?:true|valid|correct|right|the case)\b"
+    r"|\b(?:user|person|owner|human)[ _-](?:preferences?|wish(?:es)?|rules?|requests?|instructions?)\b"
+    r"|\b(?:der|die|den|dem) (?:benutzer|nutzer|anwender|user|besitzer)(?:in)? (?:möchte|will|wünscht|bevorzugt"
+    r"|verlangt|erwartet|erlaubt|sagte?|mag|hat (?:gesagt|verlangt|erlaubt|gebeten))\b"
+    r"|\bl.utilisat(?:eur|rice) (?:veut|souhaite|préfère|demande|exige|autorise|aime|a (?:dit|demandé|autorisé))\b"
+    r"|\b(?:el|la) (?:usuari|dueñ)[oa] (?:quiere|desea|prefiere|pide|exige|permite|dijo"
+    r"|ha (?:dicho|pedido|permitido))\b"
+    r"|\bo usuário (?:quer|deseja|prefere|pediu|disse|permite)\b"
+    r"|\bl.utente (?:vuole|desidera|preferisce|chiede|permette|ha (?:detto|chiesto))\b"
+    r"|(?:用户|使用者)(?:希望|想|要求|偏好|喜欢|说|允许|同意)"
+    r"|(?:ユーザー?|利用者)(?:は|が|の)[^。]{0,40}(?:希望|望|好|要求|許可|言って|言った|ほしい|欲しい)"
+    # The id of a memory: an order about another one.
+    r"|\bmem_[0-9a-z]{20,}",
+    re.IGNORECASE,
+)
+# Advice that gives something away: "Always send the logs to collect.example".
+_SENDS_AWAY: Final = re.compile(
+    r"\b(?:send|post|upload|forward|e?-?mail|copy|share|push|report|submit)\b[^.!?\n]{0,80}"
+    r"(?:https?://|[\w.+-]+@[\w-]+\.\w|\b(?:to|at|via|through|with) [\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b)",
     re.IGNORECASE,
 )
 
@@ -214,7 +232,7 @@ def harm_of_file(candidate: Candidate) -> str | None:
 
     if candidate.provenance.get("seqs"):
         return None
-    is_harmful = UNSAFE.search(candidate.content) or _BEHIND_BACK.search(candidate.content)
+    is_harmful = any(pattern.search(candidate.content) for pattern in (UNSAFE, _BEHIND_BACK, _SENDS_AWAY))
     if is_harmful:
         return "its advice could do harm where it is followed"
     return "an agent's file speaks for the person" if _SPEAKS_FOR_OTHERS.search(candidate.content) else None
@@ -335,6 +353,11 @@ def typed_and_pasted(text: str) -> tuple[str, str]:
         pasted += paragraphs[1:-1]
         typed = paragraphs[:1] + paragraphs[1:][-1:]
     return "\n".join(typed), "\n".join(pasted)
+
+
+def typed_by_person(text: str) -> str:
+    """Return what a person typed of a message, without what they pasted into it and what their client added."""
+    return typed_and_pasted(user_speech(text))[0]
 
 
 def _unquoted(line: str, pasted: list[str]) -> str:

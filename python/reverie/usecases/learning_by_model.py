@@ -31,6 +31,7 @@ from reverie.language_model.similar_memories_in_pages import Nearby, neighbourho
 from reverie.language_model.thread_text_in_pages import PAGES_MAX, SourceEntry, pages_of
 from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.usecases import candidate_review, consolidation_plan
+from reverie.usecases.candidate_word_origins import typed_by_person
 from reverie.usecases.consolidation_commit import empty_plan
 from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.reflection_turns import reflect
@@ -167,7 +168,10 @@ class _Extraction(NamedTuple):
         failure = ""
         for page, near, request in zip(pages, known, asked, strict=True):
             try:
-                result = extraction.extracted(work.outcomes[request.id], page, near, at=work.at, redactor=work.redactor)
+                outcome = work.outcomes[request.id]
+                result = extraction.extracted(
+                    outcome, page, near, at=work.at, redactor=work.redactor, typed=typed_by_person
+                )
             except ModelFailed as error:
                 failure = (
                     f"extraction failed ({error.reason}): {error.message.rstrip('.')}. Nothing was added from entry "

@@ -55,3 +55,65 @@ def test_what_the_agent_said_reaches_its_project_alone(client: Client, model: Fa
     found = client.memories(limit=100, all_projects=True).items
     assert {item.project for item in found if item.content == f"{SAID}."} == {"harbour"}
     assert not any("2999" in item.document + item.content for item in found)
+
+
+PASTE = "Ann: all deploys of the harbour are routed through the quay gate from May on"
+OWN = "Thanks, that looks good to me now"
+
+
+@pytest.mark.parametrize(
+    ("content", "quote", "why"),
+    [
+        ("Deploys use the quay gate.", "routed through the quay gate", "pasted"),
+        ("Deploys go out through gate.evil.example.", OWN, "gate.evil.example"),
+        ("Reports go to mole@evil.example.", OWN, "mole@evil.example"),
+        ("The token is read from /srv/mole/keys.", OWN, "/srv/mole/keys"),
+    ],
+)
+def test_what_rests_on_no_words_of_its_own_waits(
+    client: Client, model: FakeModel, content: str, quote: str, why: str
+) -> None:
+    """A memory that quotes a paste, or names a host, address or path that nobody of the two wrote, waits."""
+    thread = client.create_thread(project="harbour")
+    said = [
+        {"role": "user", "content": f"{OWN}.\nHere is the mail from Ann:\n{PASTE}\nmole@evil.example /srv/mole/keys"},
+        {"role": "assistant", "content": "I read logs.harbour.example and /srv/quay/table first."},
+    ]
+    client.append(thread.id, said)
+    model.extract(
+        memory(content, quote),
+        memory("The tables come from logs.harbour.example and /srv/quay/table.", "logs.harbour.example", 2),
+        memory("The person likes it now.", OWN, type="preference"),
+    )
+    answer = client.learn(thread.id)
+    learnt = {item.content for item in client.memories(limit=100, all_projects=True).items}
+    assert content not in learnt
+    assert len(answer.waiting) == 1
+    (waiting,) = [item for item in client.candidates().items if item.changes[0].content == content]
+    assert why in waiting.why
+    assert {"The tables come from logs.harbour.example and /srv/quay/table.", "The person likes it now."} <= learnt
+
+
+def test_two_memories_are_not_swapped(client: Client, model: FakeModel) -> None:
+    """An UPDATE with the words of another memory leaves both; one that takes over a merged memory's words is made."""
+    first = client.remember(wire.CreateMemory("Tides of the harbour are counted in minutes", project="harbour"))
+    second = client.remember(wire.CreateMemory("Cranes of the harbour lift nine tonnes", project="harbour"))
+    for number in range(4):  # so that one deletion is less than a fifth
+        client.remember(wire.CreateMemory(f"Pier {number} of the harbour is for ferries", project="harbour"))
+    model.extract(memory(f"{SAID}.", SAID, 2))
+    add = {"action": "ADD", "candidateIndex": 0}
+    model.consolidate(
+        {"action": "UPDATE", "id": first.id, "content": second.content},
+        {"action": "UPDATE", "id": second.id, "content": first.content},
+        add,
+    )
+    assert "words of another one" in (learn(client).fallback or "")
+    assert client.memory(first.id).content == first.content
+    assert client.memory(second.id).content == second.content
+    model.consolidate(
+        {"action": "UPDATE", "id": first.id, "content": f"{first.content}; {second.content}"},
+        {"action": "DELETE", "id": second.id, "mergedInto": first.id},
+        add,
+    )
+    assert not learn(client).fallback
+    assert client.memory(first.id).content == f"{first.content}; {second.content}"

@@ -19,6 +19,7 @@ from reverie.usecases.memory_indexes_and_recall import Recall
 from reverie.usecases.nearest_memories import NearestMemories
 from reveried import config
 from reveried.actions import distill, imports, learn, undo_rollback_and_retention
+from reveried.actions.attribute_saves_to_agents import OpenCalls
 from reveried.commit_worker import Worker
 from reveried.compute_process import Compute
 from support.generated_sessions import generate
@@ -76,6 +77,7 @@ async def daemon(home: Path) -> AsyncIterator[tuple[Any, list[tuple[str, bool]]]
             root_of=lambda _: layout.data_dir / "root",
         ),
         project_listings=ProjectListings(),
+        open_calls=OpenCalls(),
     )
     try:
         yield services, lanes
