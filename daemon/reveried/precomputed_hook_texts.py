@@ -12,6 +12,7 @@ from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from reverie.context.neutralize_markup import neutralize_markup
 from reverie.errors import ReverieError
 from reverie.store import ThreadRecord
 from reverie.usecases import generated_files, project_identity, sessions
@@ -147,7 +148,7 @@ class SessionTexts:
 
 async def project_index(services: Services, space: str, project: str | None) -> str:
     """Return the list of memory files that an agent in a project may read; empty without any."""
-    return generated_files.index_text(await index_entries(services, space, project)) or ""
+    return neutralize_markup(generated_files.index_text(await index_entries(services, space, project)) or "")
 
 
 def fitted(text: str, *, in_bytes: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import token_counter
@@ -12,6 +12,7 @@ from reverie.context.context_editing import clear, edits_on_server, server_edits
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.conversation_units import is_user_speech, make_unit, split_units, without_thinking
 from reverie.context.convert_content_blocks import text_block
+from reverie.context.neutralize_markup import neutralize_markup
 from reverie.context.request_as_plain_text import render
 from reverie.context.token_cost import BLOCK, MESSAGE
 from reverie.errors import TokenBudgetExceeded
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts, Placement
     from reverie.context.conversation_units import Unit
     from reverie.context.tiers import Tier
+    from reverie.models import Passage
 
 
 __all__ = [
@@ -73,6 +75,7 @@ def assemble(parts: Parts, limits: Limits) -> Context:
     index, digest, bootstrap, summary, older notes, all of the state but the current task. Raises TokenBudgetExceeded
     where the current task, the newest note, the last thing the person said and the call still open do not fit.
     """
+    parts = _neutralized(parts)
     bound = hard_limit(limits)
     room = bound
     while True:
@@ -82,6 +85,26 @@ def assemble(parts: Parts, limits: Limits) -> Context:
         if excess <= 0:
             return context
         room -= excess
+
+
+def _neutralized(parts: Parts) -> Parts:
+    """Return the parts with the remembered texts neutralized; the messages are the conversation itself and stay."""
+    clean = neutralize_markup
+    return replace(
+        parts,
+        index=None if parts.index is None else clean(parts.index),
+        digest=clean(parts.digest),
+        notes=tuple(replace(note, content=clean(note.content)) for note in parts.notes),
+        state=clean(parts.state),
+        recall=tuple(replace(line, text=clean(line.text)) for line in parts.recall),
+        summary=None if parts.summary is None else clean(parts.summary),
+        passages=tuple(map(_neutralized_passage, parts.passages)),
+    )
+
+
+def _neutralized_passage(passage: Passage) -> Passage:
+    text = neutralize_markup(passage.text)
+    return passage if text == passage.text else replace(passage, text=text, tokens=token_counter.count(f"{text}\n"))
 
 
 def placement(parts: Parts) -> Placement:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie import token_counter
 from reverie.context.assemble import BEGINNING, WAITING
+from reverie.context.neutralize_markup import neutralize_markup
 from reverie.context.request_as_plain_text import block_text
 from reverie.context.tiers import FRAME
 
@@ -88,8 +89,8 @@ def _with_requests(tiers: Sequence[str]) -> list[str]:
 
 
 def _unframed(text: str) -> str:
-    """Return a tier's text without the framing sentence, of which one is enough."""
-    return text.replace(FRAME, "").strip()
+    """Return a tier's text without the framing sentence, of which one is enough, and without a client's markup."""
+    return neutralize_markup(text.replace(FRAME, "")).strip()
 
 
 def _fitted(texts: dict[str, str], room: int) -> dict[str, str]:
