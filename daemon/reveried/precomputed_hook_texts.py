@@ -18,8 +18,8 @@ from reverie.store import ThreadRecord
 from reverie.usecases import generated_files, project_identity, sessions
 from reveried.actions import contexts_states_and_notes
 from reveried.actions.project_lookup import index_entries
+from reveried.execute_use_cases import read
 from reveried.log import logger
-from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from reverie.store import Reader

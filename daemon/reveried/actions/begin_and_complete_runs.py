@@ -18,12 +18,12 @@ from reverie.usecases import decide_run_completion, match_watched_files_to_runs,
 from reveried.actions import project_lookup
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.clock import text_of
+from reveried.execute_use_cases import execute, read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.list_files_written_since import written_since
 from reveried.log import logger
 from reveried.model_transports.ask_model import answered, one_at_a_time, reflection_bounds
 from reveried.restart_failed_loops import failures_logged
-from reveried.snapshot_decide_and_commit import execute, read
 from reveried.stored_tokens_spaces_and_schedules import spaces_of
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from reverie.errors import Conflict
 from reverie.models import WorkingState
 from reverie.usecases import contexts, threads, working_state
 from reveried.actions import project_lookup
+from reveried.execute_use_cases import decide, read, retry_while_stale, stored_answer
 from reveried.keyed_locks_and_shared_waits import keyed_lock
-from reveried.snapshot_decide_and_commit import decide, read, retry_while_stale, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -15,9 +15,9 @@ from reverie.usecases import distill as distill_case
 from reverie.usecases import learn as learn_case
 from reveried.actions.learn import RANDOM_BYTES, learn_snapshot, reflection_setting
 from reveried.actions.write_counted_accesses import write_accesses
+from reveried.execute_use_cases import decide, execute, read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.model_transports.ask_model import answered, one_at_a_time, prepared
-from reveried.snapshot_decide_and_commit import decide, execute, read
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import Outcome

@@ -17,7 +17,7 @@ from reverie.store import DocumentRecord, Write
 from reverie.sync.redaction_view import has_marker
 from reverie.usecases import candidate_review, documents, move_documents_and_insert_lines
 from reverie.usecases.forgotten_by_a_person import HeldForPerson
-from reveried.snapshot_decide_and_commit import read, stored_answer
+from reveried.execute_use_cases import read, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

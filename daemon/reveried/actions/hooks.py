@@ -22,11 +22,11 @@ from reverie.errors import ReverieError, ValidationError
 from reverie.usecases import imported_thread_ids_and_deletion_marks, privacy_settings, sessions
 from reveried.actions import project_lookup
 from reveried.actions.sessions_and_privacy_settings import begin, end, real_folder
+from reveried.execute_use_cases import read
 from reveried.hook_hint_for_client_summary import COMPACTION_HINT
 from reveried.log import logger
 from reveried.precomputed_hook_texts import PARTS, fitted, project_index
 from reveried.restart_failed_loops import failures_logged
-from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

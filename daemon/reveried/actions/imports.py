@@ -13,7 +13,7 @@ from reverie.usecases import imports, project_identity, threads
 from reveried.actions import attribute_saves_to_agents
 from reveried.actions.project_lookup import has_no_remote, registered
 from reveried.actions.threads import opened_with
-from reveried.snapshot_decide_and_commit import answer_once, execute, read
+from reveried.execute_use_cases import answer_once, execute, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader, ThreadRecord, Write

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.usecases import message_pages, thread_outline
 from reverie.usecases.thread_outline import OutlinePlan
+from reveried.execute_use_cases import decide, read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
-from reveried.snapshot_decide_and_commit import decide, read
 
 if TYPE_CHECKING:
     from reverie.usecases.thread_outline import OutlineJob

@@ -13,8 +13,8 @@ from reverie.errors import ReverieError, ValidationError
 from reverie.git_repositories import locate
 from reverie.store import ThreadRecord
 from reverie.usecases import assign_older_records_to_projects, project_identity
+from reveried.execute_use_cases import execute, read
 from reveried.log import logger
-from reveried.snapshot_decide_and_commit import execute, read
 
 if TYPE_CHECKING:
     from reverie.documents import DocumentEntry

@@ -20,10 +20,10 @@ from reverie.usecases import purge_targets as purging
 from reverie.usecases.conflicts import open_conflicts
 from reveried.actions import documents, recall_and_change_memories
 from reveried.actions.store_compaction import compact
+from reveried.execute_use_cases import read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
 from reveried.model_transports import spool_transport
-from reveried.snapshot_decide_and_commit import read
 from reveried.stored_tokens_spaces_and_schedules import spaces_of
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from reverie.usecases import merge_stale_writes, working_state
 from reverie.usecases.documents import writable_path
 from reverie.usecases.merge_stale_writes import ReadVersion
 from reveried.actions import contexts_states_and_notes, documents, project_lookup, recall_and_change_memories
-from reveried.snapshot_decide_and_commit import answer_once, stored_answer
+from reveried.execute_use_cases import answer_once, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

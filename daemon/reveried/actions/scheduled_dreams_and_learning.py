@@ -16,9 +16,9 @@ from reverie.usecases import dream as dream_case
 from reveried.actions.dreams import dream, dream_snapshot
 from reveried.actions.learn import learn, learn_snapshot
 from reveried.actions.write_counted_accesses import write_accesses
+from reveried.execute_use_cases import decide, read
 from reveried.model_transports.ask_model import prepared
 from reveried.model_transports.request_batches import ITEMS_MAX
-from reveried.snapshot_decide_and_commit import decide, read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

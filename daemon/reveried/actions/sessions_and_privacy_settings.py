@@ -17,7 +17,7 @@ from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_
 from reverie.usecases import privacy_settings, project_identity, sessions, threads
 from reveried.actions import imports
 from reveried.actions.project_lookup import registered
-from reveried.snapshot_decide_and_commit import read
+from reveried.execute_use_cases import read
 from reveried.transcript_follower import is_own_file
 
 if TYPE_CHECKING:

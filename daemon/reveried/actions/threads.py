@@ -17,8 +17,8 @@ from reverie.usecases import rewind_to_branch as rewinds
 from reverie.usecases.stored_entries import entry_record
 from reveried.actions import project_lookup
 from reveried.actions.distill import distill, start_distilling
+from reveried.execute_use_cases import read
 from reveried.log import logger
-from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from reverie.usecases.inherited_notes import Seed

@@ -14,7 +14,8 @@ from reveried import plugin
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import print_json, say
 from reveried.cli.shared_options import Json
-from reveried.plugin import client_settings_file, installation
+from reveried.plugin import installation
+from reveried.plugin import memory_folder_in_client_settings as client_settings
 
 __all__ = ["install", "notes_file"]
 
@@ -52,7 +53,7 @@ def install(
     )
     if auto_memory and client != "claude-code":
         raise ValidationError("--auto-memory: only Claude Code has such a memory", hint="leave it out")
-    step = client_settings_file.remove_memory_folder if uninstall else client_settings_file.add_memory_folder
+    step = client_settings.remove_memory_folder if uninstall else client_settings.add_memory_folder
     keep = partial(step, place.home / "settings.json", daemon_client_and_paths.root(), notes_file())
     is_asked = client == "claude-code" and (auto_memory or uninstall)
     diff = keep(dry_run=True) if is_asked else ""  # fails before anything is written

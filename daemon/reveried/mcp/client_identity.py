@@ -22,8 +22,8 @@ from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions
 from reveried.actions import project_lookup, threads
+from reveried.execute_use_cases import read
 from reveried.mcp import protocol
-from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     import asyncio

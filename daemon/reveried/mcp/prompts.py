@@ -9,9 +9,9 @@ from reverie import tools
 from reverie.errors import NotFound, ValidationError
 from reverie.usecases import threads as usecase
 from reveried.actions import contexts_states_and_notes
+from reveried.execute_use_cases import read
 from reveried.mcp import resources
 from reveried.mcp.client_identity import project_of
-from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,8 +15,8 @@ from reverie.usecases import generated_files, working_state
 from reverie.usecases.documents import readable_path
 from reverie.usecases.generated_files import holds_only
 from reveried.actions import contexts_states_and_notes, project_lookup
+from reveried.execute_use_cases import read
 from reveried.mcp.client_identity import project_of
-from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Collection

@@ -12,10 +12,10 @@ import msgspec
 from reverie.decode_json_and_msgpack import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
+from reveried.execute_use_cases import decide
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
 from reveried.model_transports.transport import COMES_LATER
-from reveried.snapshot_decide_and_commit import decide
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

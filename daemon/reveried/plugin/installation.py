@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie.errors import Conflict, NotFound
 from reveried import __version__
 from reveried import plugin as plugin_folder
-from reveried.plugin import NAME, client_settings_file
+from reveried.plugin import NAME
+from reveried.plugin import memory_folder_in_client_settings as client_settings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -86,7 +87,7 @@ def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run
         Conflict: there is another plugin of that name, or the settings cannot have our tables.
     """
     _check_ours(place.folder, contents)
-    before = client_settings_file.read(place.settings)
+    before = client_settings.read(place.settings)
     after = before if place.settings is None else _with_tables(before or "", place)
     if after != before:
         by_hand = f"add these lines by hand: {_tables(place)}"
@@ -94,7 +95,10 @@ def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run
     folders = [folder for folder in (place.folder, place.source) if folder is not None]
     stale = [folder for folder in folders if _is_stale(folder, contents)]
     change = Change(
-        [str(folder) for folder in stale], [], client_settings_file.diff(place.settings, before, after), not dry_run
+        [str(folder) for folder in stale],
+        [],
+        client_settings.diff(place.settings, before, after),
+        not dry_run,
     )
     if dry_run:
         return change
@@ -103,7 +107,7 @@ def install(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_run
         plugin_folder.write(folder, contents)
     if after is not None and after != before:
         first = None if before is None else settings_without_plugin(before)
-        client_settings_file.note(notes, place.client, before, after, first=first)
+        client_settings.note(notes, place.client, before, after, first=first)
         _write(place, after)
     return change
 
@@ -118,16 +122,16 @@ def uninstall(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_r
         Conflict: there is another plugin of that name, or our tables cannot be taken out of the settings.
     """
     _check_ours(place.folder, contents)
-    before = client_settings_file.read(place.settings)
+    before = client_settings.read(place.settings)
     after = None if before is None else _restored(notes, place.client, before)
     folders = [folder for folder in (place.folder, place.source) if folder is not None and _is_ours(folder)]
     if not folders and after == before:
         raise NotFound(f"Reverie is not installed in {place.client}", hint=f"reverie install {place.client}")
-    if after is not None and before is not None and client_settings_file.noted(notes, place.client, before) is None:
+    if after is not None and before is not None and client_settings.noted(notes, place.client, before) is None:
         by_hand = f"take marketplaces.{NAME} and plugins.{_PLUGIN} out of it by hand"
         _check_settings(place, before, after, by_hand, tables=0)
     removed = [name for folder in folders for name in _removed(folder, contents)]
-    change = Change([], removed, client_settings_file.diff(place.settings, before, after), not dry_run)
+    change = Change([], removed, client_settings.diff(place.settings, before, after), not dry_run)
     if dry_run:
         return change
     for folder in folders:
@@ -135,8 +139,8 @@ def uninstall(place: Place, contents: Mapping[str, bytes], notes: Path, *, dry_r
     if after is not None and after != before:
         _write(place, after)
     elif place.settings is not None and after != before:
-        client_settings_file.target(place.settings).unlink()
-    client_settings_file.forget(notes, place.client)
+        client_settings.target(place.settings).unlink()
+    client_settings.forget(notes, place.client)
     return change
 
 
@@ -145,7 +149,7 @@ def untrusted_hooks(settings: Path) -> int:
 
     0 where the plugin is not installed there.
     """
-    text = client_settings_file.text_of(settings) or ""
+    text = client_settings.text_of(settings) or ""
     names = [match[1] for line in text.splitlines() if (match := _HEADER.match(line))]
     if f'plugins."{_PLUGIN}"' not in names:
         return 0
@@ -154,7 +158,7 @@ def untrusted_hooks(settings: Path) -> int:
 
 
 def _is_ours(folder: Path) -> bool:
-    return '"Reverie"' in (client_settings_file.text_of(folder / ".claude-plugin" / "plugin.json") or "")
+    return '"Reverie"' in (client_settings.text_of(folder / ".claude-plugin" / "plugin.json") or "")
 
 
 def _check_ours(folder: Path, contents: Mapping[str, bytes]) -> None:
@@ -185,7 +189,7 @@ def _remove(folder: Path, contents: Mapping[str, bytes], above: Path) -> None:
 
 def _write(place: Place, text: str) -> None:
     if place.settings is not None:
-        client_settings_file.write(place.settings, text)
+        client_settings.write(place.settings, text)
 
 
 def _check_settings(place: Place, before: str, after: str, by_hand: str, *, tables: int) -> None:
@@ -270,7 +274,7 @@ def settings_without_plugin(text: str, *, trust: bool = True) -> str:
 
 def _restored(notes: Path, client: str, text: str) -> str | None:
     """Return the settings from before the installation, or without our tables where they were edited since; or None."""
-    noted = client_settings_file.noted(notes, client, text)
+    noted = client_settings.noted(notes, client, text)
     return settings_without_plugin(text) if noted is None else noted["before"]
 
 

@@ -10,9 +10,9 @@ from reverie import wire
 from reverie.errors import ValidationError
 from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
+from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
-from reveried.snapshot_decide_and_commit import answer_once
 
 if TYPE_CHECKING:
     from reverie.sync.sync_input_types import Answer

@@ -16,13 +16,13 @@ from reverie.store import DistillationRecord
 from reverie.usecases import distill, threads
 from reveried.actions import distill as distill_actions
 from reveried.actions import learn as learn_actions
+from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.model_transports.ask_model import prepared
 from reveried.model_transports.transport import request_tokens
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
-from reveried.snapshot_decide_and_commit import answer_once
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import Role

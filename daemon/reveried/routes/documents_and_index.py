@@ -16,10 +16,10 @@ from reverie.usecases import documents as usecase
 from reverie.usecases import history_and_retention
 from reverie.usecases.generated_files import index_answer
 from reveried.actions import documents, project_lookup
+from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes.purge import purge
-from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from reverie.store import DocumentRecord

@@ -8,11 +8,11 @@ from reverie import wire
 from reverie.store import DreamRecord
 from reverie.usecases import dream
 from reveried.actions import dreams
+from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page
-from reveried.snapshot_decide_and_commit import answer_once
 
 if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call

@@ -18,10 +18,10 @@ from reverie.usecases import backups, dream, privacy_settings, token_usage_ledge
 from reveried import PROTOCOL, __version__
 from reveried.actions.store_compaction import compact
 from reveried.commit_worker import WRITES_FAIL_HINT
+from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.model_transports.anthropic_transport import DEFAULT_MODELS
-from reveried.snapshot_decide_and_commit import answer_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

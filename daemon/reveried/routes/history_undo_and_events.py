@@ -12,10 +12,10 @@ from reverie.store import ArchiveRecord, EventRecord, Kind, OperationRecord
 from reverie.usecases import documents
 from reverie.usecases import history_and_retention as usecase
 from reveried.actions import undo_rollback_and_retention
+from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply, Stream
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes.pagination import record_page
-from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

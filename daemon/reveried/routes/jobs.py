@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import wire
+from reveried.execute_use_cases import stored_answer
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
-from reveried.snapshot_decide_and_commit import stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -18,11 +18,11 @@ from reverie.usecases import candidate_review
 from reverie.usecases import memory_changes as usecase
 from reverie.usecases import purge_targets as purging
 from reveried.actions import project_lookup, recall_and_change_memories
+from reveried.execute_use_cases import answer_once, read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes.pagination import record_page
 from reveried.routes.purge import purge
-from reveried.snapshot_decide_and_commit import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader, Write

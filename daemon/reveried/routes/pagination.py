@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from reverie import wire
+from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
-from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,10 +13,10 @@ from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, Validati
 from reverie.usecases import conversation_compaction, imported_thread_ids_and_deletion_marks, privacy_settings
 from reveried.actions import contexts_states_and_notes, hooks
 from reveried.actions import sessions_and_privacy_settings as actions
+from reveried.execute_use_cases import answer_once, decide, read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.log import logger
-from reveried.snapshot_decide_and_commit import answer_once, decide, read
 
 if TYPE_CHECKING:
     from reverie.usecases.contexts import ContextJob

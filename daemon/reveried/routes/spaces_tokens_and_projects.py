@@ -13,10 +13,10 @@ from reverie.errors import Forbidden
 from reverie.store import SYSTEM_SPACE
 from reverie.usecases import project_identity, spaces_and_tokens
 from reveried.actions.project_lookup import known_project, sort
+from reveried.execute_use_cases import answer_once, read
 from reveried.http.authentication import token_hash
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
-from reveried.snapshot_decide_and_commit import answer_once, read
 
 if TYPE_CHECKING:
     from reverie.store import Reader

@@ -11,10 +11,10 @@ from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
 from reveried.actions import attribute_saves_to_agents, imports, message_pages_and_outline, project_lookup
 from reveried.actions import threads as actions
+from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes.purge import purge
-from reveried.snapshot_decide_and_commit import read
 
 if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call

@@ -13,9 +13,9 @@ from reverie.tools.memory_tool import Create, Delete, Insert, MemoryToolError, R
 from reverie.usecases.documents import writable_path
 from reveried.actions import documents
 from reveried.actions.run_agent_tools import ToolCall, project_of, run
+from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Call, Reply
 from reveried.http.route_table_and_dispatch import Route
-from reveried.snapshot_decide_and_commit import answer_once
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

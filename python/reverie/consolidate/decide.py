@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from reverie.consolidate import capacity_tiers_and_shrinking
+from reverie.consolidate import shrink_memories_by_share_of_window
 from reverie.consolidate.add_or_skip_episodes import decide_episodes
 from reverie.consolidate.memories_under_consolidation import WISHES, Item, WorkingSet, neighbours, scope_of, scopes_of
 from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
@@ -135,7 +135,7 @@ class _Consolidation:
         before = self.working.fingerprint()
         self._place_all()
         if self.working.fingerprint() != before:
-            capacity_tiers_and_shrinking.shrink(self.working, self.tier)
+            shrink_memories_by_share_of_window.shrink(self.working, self.tier)
             self._place_all()
 
     def change_of_candidate(self, index: int, item: Item | None) -> Add | Skip:

@@ -11,9 +11,9 @@ from reverie.context.assembly_inputs_and_token_ceilings import Ceilings, Context
 from reverie.context.context_editing import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.conversation_units import is_user_speech, make_unit, split_units, without_thinking
-from reverie.context.convert_content_blocks import text_block
 from reverie.context.neutralize_markup import neutralize_markup
 from reverie.context.request_as_plain_text import render
+from reverie.context.stored_blocks_to_request_blocks import text_block
 from reverie.context.token_cost import BLOCK, MESSAGE
 from reverie.errors import TokenBudgetExceeded
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reverie import token_counter
 from reverie.context.conversation_units import Unit, is_user_speech, make_unit, without_thinking
-from reverie.context.convert_content_blocks import notice_block
+from reverie.context.stored_blocks_to_request_blocks import notice_block
 from reverie.context.token_cost import BLOCK, MESSAGE
 from reverie.context.truncate import trim_result
 

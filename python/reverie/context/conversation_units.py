@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from reverie.context.convert_content_blocks import assistant_blocks, notice_block, user_blocks
+from reverie.context.stored_blocks_to_request_blocks import assistant_blocks, notice_block, user_blocks
 from reverie.context.token_cost import BLOCK, MESSAGE, block_cost, content_cost
 
 if TYPE_CHECKING:

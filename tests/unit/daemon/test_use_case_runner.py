@@ -14,7 +14,7 @@ from reverie.errors import Conflict
 from reverie.redact import Redactor
 from reverie.store import NoteRecord, Store, Write
 from reveried.commit_worker import Worker
-from reveried.snapshot_decide_and_commit import TRIES, answer_once, execute, retry_while_stale, stored_answer
+from reveried.execute_use_cases import TRIES, answer_once, execute, retry_while_stale, stored_answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
