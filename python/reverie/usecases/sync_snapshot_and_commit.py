@@ -288,9 +288,9 @@ def with_bases(plan: Plan, operations: Mapping[str, int]) -> Plan:
 
 
 def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> Write[dict[str, int]]:
-    """Return the write that commits a part of a plan: documents, memories, conflicts, baselines and events.
+    """Return the write that commits a part of a plan and returns the operation of each document that was put, by path.
 
-    The body returns the operation of each document that was put. It raises Conflict with `details["stale"]` if a
+    It writes documents, memories, conflicts, baselines and events. Its body raises Conflict with `details["stale"]` if a
     document has changed since the plan was made; then the paths are scanned again.
     """
 
