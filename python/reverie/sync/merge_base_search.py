@@ -275,6 +275,6 @@ def _inner_pairs(lines: Counter[str]) -> Counter[tuple[str, str]]:
 
 @text_cache(bytes_max=_LINES_BYTES, entry_bytes=200, char_bytes=18)
 def _pairs_of(line: str) -> tuple[tuple[str, str], ...]:
-    """Return each two words of a line that stand beside each other, as `_inner_pairs` counts them."""
+    """Return the pairs of neighbouring words of one line, as `_inner_pairs` counts them."""
     pairs = tuple(pair for pair in pairwise(_WORD.findall(line)) if any(map(str.isalnum, pair)))
     return (*pairs, (line.strip(), "")) if line.strip().isalnum() else pairs

@@ -288,10 +288,10 @@ def with_bases(plan: Plan, operations: Mapping[str, int]) -> Plan:
 
 
 def commit(plan: Plan, *, space: str, at: str, new_id: Callable[[str], str]) -> Write[dict[str, int]]:
-    """Return the write that commits a part of a plan and returns the operation of each document that was put, by path.
+    """Return the write that commits a part of a plan; its value is the operation of each document that it put, by path.
 
-    It writes documents, memories, conflicts, baselines and events. Its body raises Conflict with `details["stale"]` if a
-    document has changed since the plan was made; then the paths are scanned again.
+    It writes documents, memories, conflicts, baselines and events. Its body raises Conflict with `details["stale"]` if
+    a document has changed since the plan was made; then the paths are scanned again.
     """
 
     def body(writer: Writer) -> dict[str, int]:
