@@ -36,6 +36,7 @@ REJECTED_PAUSE_S = 900.0
 UNREACHABLE_TRIES = 3  # a name that does not resolve rarely does a moment later
 BACKOFF_S = 0.5  # before the second try; doubled for each further one
 BACKOFF_MAX_S = 30.0
+TRY_S_MIN = 0.5  # left for a further try: no model answers sooner, and a timeout counts the most it may have used
 RETRIED = frozenset({"rate_limited", "failed", "unreachable"})
 UNBILLED = frozenset({"rate_limited", "rejected", "over_ceiling"})  # an error status: no token was used
 MARGIN_TOKENS = 200  # for what a provider adds around a request
@@ -98,7 +99,7 @@ class Metered:
                     rejected += 1
                     self._rejected[request.role] = rejected, loop.time() + REJECTED_PAUSE_S
                 pause = retry_pause(failure, tried, self._random(), self._wait_s_max)
-                if pause is None or tried >= self._tries or loop.time() + pause >= end:
+                if pause is None or tried >= self._tries or loop.time() + pause + TRY_S_MIN >= end:
                     raise
                 logger("reveried.model_transports").info(
                     "a request to the model is tried again",

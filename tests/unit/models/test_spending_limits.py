@@ -162,6 +162,21 @@ def test_each_try_counts_once(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_no_try_begins_that_cannot_end(tmp_path: Path) -> None:
+    """Where a pause leaves no time for a further request, none is sent or counted, and the last failure is raised."""
+
+    async def run() -> None:
+        async with ledger(tmp_path) as kept:
+            provider = Provider()
+            provider.failures = [failed("rate_limited", status=529), failed("rate_limited", status=529)]
+            with pytest.raises(ModelFailed) as caught:
+                await kept.metered(provider).answer(question(), 0.4)
+            assert caught.value.reason == "rate_limited"
+            assert provider.seen == kept.spent().calls == 1
+
+    asyncio.run(run())
+
+
 def test_a_ledger_that_cannot_be_written(tmp_path: Path) -> None:
     """If the ledger cannot be written, no request is sent; one already sent is settled by the next request."""
 
