@@ -48,7 +48,7 @@ class _Edit:
     call: str
     path: str
     words: str
-    at: Any
+    at: str | None
 
 
 class OpenCalls:
@@ -133,7 +133,7 @@ def _edits(block: Mapping[str, Any], at: Any, roots: set[str]) -> Iterator[_Edit
     given = block.get("input") if block.get("type") == "tool_use" else None
     if not isinstance(given, dict):
         return
-    call = str(block.get("id") or "")
+    call, at = str(block.get("id") or ""), at if isinstance(at, str) else None
     for relative, command in _commands(given, roots):
         yield _Edit(call, relative, _plain(command), at)
     path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")

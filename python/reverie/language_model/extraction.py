@@ -292,7 +292,7 @@ class _Reader:
                 self.candidates.append(candidate)
 
     def _why_foreign(self, candidate: Candidate) -> str:
-        """Return why a person has to accept a memory that names what is neither the person's nor the agent's."""
+        """Return the reason to wait of a memory with a host, address or path that is only in foreign text, else ""."""
         if candidate.type is MemoryType.EPISODE:
             return ""
         named = (name.rstrip(".,:;") for name in _NAMED.findall(candidate.content))

@@ -57,7 +57,7 @@ def hold_if_forgotten(writer: Writer, memory: MemoryRecord, *, who: str) -> None
 
 
 def _is_forgotten(writer: Writer, memory: MemoryRecord) -> bool:
-    """Return True if a memory says what a person forgot or rejected, compared as what is learnt from sessions is."""
+    """Return True if a memory is the same as, or near to, a statement that a person forgot or rejected."""
     if not writer.count(Kind.FORGOTTEN):
         return False
     statements = (
@@ -69,10 +69,10 @@ def _is_forgotten(writer: Writer, memory: MemoryRecord) -> bool:
 
 
 def forgotten_again(writer: Writer, memory: MemoryRecord) -> Candidate | None:
-    """Return what is to wait where a save with a forgotten memory turns out to be an agent's; None for any other.
+    """Return the candidate for a forgotten memory that an agent saved in a file; None if it is not forgotten.
 
     The save was taken for a person's, and a person's words lift what was forgotten: that is forgotten again. The caller
-    removes the memory.
+    removes the memory, and its candidate waits for the person.
     """
     key = (statement_key(statement_of(memory)),)
     if writer.load(ForgottenRecord, key) is None:

@@ -129,6 +129,7 @@ def test_a_call_that_is_recorded_before_the_tool_runs(daemon: Daemon, client: Cl
     calls = use_and_result(root(daemon), name, line, codex=codex)
     place = client.start_import("codex" if codex else "claude-code", f"live-{codex}", source=f"/home/ann/{codex}.jsonl")
     offset = 0
+    calls[0].setdefault("timestamp", ["no time"])
     for number, call in enumerate(calls, 1):
         data = f"{json.dumps(call)}\n".encode()
         client.send_chunk(place.id, data, offset=offset, first_line=number, final=number == len(calls))
