@@ -5,16 +5,21 @@ the request; the answer goes into `answers/ID.json` as a program of transport `c
 answer was taken is removed, the answer stays. What was learnt from is remembered in the request file, so that an answer
 that comes after hours, or after a restart, is learnt from when it appears. A dream and a distillation do not wait that
 long: their requests are removed once an answer is there, and when they have not been asked again for a month.
+
+An applied consolidation changes the memories that the others of its space were asked about. So one thread of a space at
+a time has an open `consolidate` request; `waiting/` has a file for each thread whose turn is next.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import os
 import time
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
@@ -27,7 +32,7 @@ from reveried.model_transports.transport import COMES_LATER, NOT_SENT
 from reveried.restart_failed_loops import failures_logged
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
@@ -68,6 +73,13 @@ class SpoolTransport:
         if LEARNT_FROM.get() is not None:
             deadline_s = min(deadline_s, LEARNING_WAITS_S)
         try:
+            if request.purpose == "consolidate" and await asyncio.to_thread(_waits_for_turn, self.folder, request.id):
+                raise ModelFailed(
+                    "The consolidation of another thread of this space is asked first.",
+                    reason="timeout",
+                    hint=f"It is asked when the open one in {self.folder / 'requests'} is answered.",
+                    **{NOT_SENT: True, COMES_LATER: True},
+                )
             await asyncio.to_thread(write_request, self.folder, request, model)
             async with asyncio.timeout(deadline_s):
                 data = await self._wait(request.id)
@@ -122,6 +134,11 @@ def write_request(folder: Path, request: ModelRequest, model: str = "") -> None:
     content = {**msgspec.to_builtins(request), "model": model, "prompt": prompt_text(request)}
     if origin is not None:
         content["learntFrom"] = {"space": origin[0], "thread": origin[1]}
+    _write_private(path, content)
+
+
+def _write_private(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a JSON file that its owner alone can read, as a whole or not at all. Raises OSError."""
     partial = path.with_suffix(".partial")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -142,6 +159,7 @@ async def learn_from_answers(folder: Path, learn: Callable[[str, str, bool], Awa
     about memories that was not taken is to a question that has changed meanwhile, as they did: its request is removed.
     """
     failed: set[Path] = set()
+    failed_turns: set[_Turn] = set()
     unreadable: set[Path] = set()
     while True:
         await asyncio.sleep(PICK_UP_S)
@@ -163,6 +181,88 @@ async def learn_from_answers(folder: Path, learn: Callable[[str, str, bool], Awa
                     )
             if path.exists():
                 failed.add(path)
+        for turn in await asyncio.to_thread(_next_turns, folder, failed_turns):
+            failed_turns.add(turn)
+            with failures_logged("spool", thread=turn.thread):
+                try:
+                    await learn(turn.space, turn.thread, False)  # noqa: FBT003 - as documented above: not a reflection
+                except NotFound:
+                    turn.path.unlink(missing_ok=True)  # the thread was deleted
+                await asyncio.to_thread(turn.end)
+                failed_turns.discard(turn)
+
+
+class _Turn(NamedTuple):
+    """A thread whose consolidation waits until no other of its space is open; `path` is its file, of `written_ns`."""
+
+    path: Path
+    written_ns: int
+    space: str
+    thread: str
+
+    def end(self) -> None:
+        """Remove the file, unless the thread has begun to wait again since it was read."""
+        if self.path.exists() and self.path.stat().st_mtime_ns == self.written_ns:
+            self.path.unlink()
+
+
+def _waits_for_turn(folder: Path, request_id: str) -> bool:
+    """Return True, and note that the thread waits, if another thread of its space has an open consolidation."""
+    origin = LEARNT_FROM.get()
+    if origin is None or _answer_file(folder, request_id) is not None:
+        return False
+    space, thread = origin
+    if not any(at == space and by != thread for at, by in _open_consolidations(folder)):
+        return False
+    waiting = folder / "waiting"
+    waiting.mkdir(mode=0o700, parents=True, exist_ok=True)
+    name = hashlib.blake2b(json.dumps(origin).encode(), digest_size=16).hexdigest()
+    _write_private(waiting / f"{name}.json", {"space": space, "thread": thread})
+    return True
+
+
+def _next_turns(folder: Path, failed: Collection[_Turn]) -> list[_Turn]:
+    """Return for each space without an open consolidation the thread that waits longest, without those that failed."""
+    turns = sorted((turn for turn in _waiting(folder) if turn not in failed), key=lambda turn: turn.written_ns)
+    if not turns:
+        return []
+    busy = {space for space, _ in _open_consolidations(folder)}
+    first = {turn.space: turn for turn in reversed(turns) if turn.space not in busy}
+    return list(first.values())
+
+
+def _waiting(folder: Path) -> Iterator[_Turn]:
+    """Yield the threads whose consolidation waits for its turn."""
+    for path in (folder / "waiting").glob("*.json"):
+        try:
+            origin = json.loads(path.read_bytes())
+            yield _Turn(path, path.stat().st_mtime_ns, str(origin["space"]), str(origin["thread"]))
+        except (OSError, ValueError, RecursionError, TypeError, KeyError):
+            continue  # it is gone meanwhile, or was edited: the thread is learnt from with its next message
+
+
+def _open_consolidations(folder: Path) -> Iterable[tuple[str, str]]:
+    """Return the space and thread of each consolidation that has no answer yet."""
+    open_ones = []
+    for path in (folder / "requests").glob("*.json"):
+        try:
+            origin = _consolidates(path, path.stat().st_mtime_ns)
+        except OSError:
+            continue  # it was answered and taken meanwhile
+        if origin is not None and _answer_file(folder, path.stem) is None:
+            open_ones.append(origin)
+    return open_ones
+
+
+@lru_cache(maxsize=4096)
+def _consolidates(path: Path, _written_ns: int) -> tuple[str, str] | None:
+    """Return the space and thread that a request consolidates, or None for any other request. Raises OSError."""
+    try:
+        request = json.loads(path.read_bytes())
+        origin = request["learntFrom"]
+        return (str(origin["space"]), str(origin["thread"])) if request["purpose"] == "consolidate" else None
+    except (ValueError, RecursionError, TypeError, KeyError):
+        return None
 
 
 def remove_left_behind(folder: Path, unreadable: Collection[Path] = ()) -> None:
@@ -196,6 +296,9 @@ def remove_files_with(folder: Path, holds: Callable[[str], bool], *, space: str,
         if path.stem in doomed or (is_answer and holds(path.read_text("utf-8", "replace"))):
             path.unlink(missing_ok=True)
             gone += 1
+    for turn in _waiting(folder):
+        if (turn.space, turn.thread) == (space, thread):
+            turn.path.unlink(missing_ok=True)
     return gone
 
 

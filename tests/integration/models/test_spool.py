@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -116,6 +117,90 @@ def test_a_consolidation_is_waited_for(client: Client, folder: Path) -> None:
 
     wait_until(lambda: [item.content for item in client.memories().items] == [newer])
     assert not requests(folder)
+
+
+def test_consolidations_of_a_space_come_one_after_another(client: Client, daemon: Daemon, folder: Path) -> None:
+    """Of six threads near one memory each is consolidated once, the next when the last is applied, after a restart too.
+
+    The answer to one changes the memories that the others would be asked about, and they would be asked anew.
+    """
+    learn(client)
+    answer(folder)
+    wait_until(lambda: client.memories().items)
+    wait_until(lambda: not requests(folder))
+    (old,) = client.memories().items
+    night_of: dict[str, str] = {}
+    for night in ("two", "three", "four", "five", "six", "seven"):
+        thread = client.create_thread().id
+        night_of[thread] = night
+        words = f"Remember that the kiln must cool for {night} nights before it is opened."
+        client.append(thread, [{"role": "user", "content": words}, {"role": "assistant", "content": "Noted."}])
+        client.learn(thread)
+    for path in requests(folder):
+        night = night_of[json.loads(path.read_bytes())["learntFrom"]["thread"]]
+        found = memory(f"The kiln cools for {night} nights.", f"the kiln must cool for {night} nights", 1)
+        (folder / "answers" / path.name).write_text(json.dumps({"memories": [found]}))
+
+    asked: list[str] = []
+    for _ in night_of:
+        wait_until(lambda: [asks(path) for path in requests(folder)] == ["consolidate"])
+        (request,) = requests(folder)
+        night = night_of[json.loads(request.read_bytes())["learntFrom"]["thread"]]
+        asked.append(night)
+        if len(asked) == 3:  # also while threads wait for their turn
+            daemon.stop()
+            daemon.start()
+            client.close()
+            client = Client(daemon.socket)
+        content = f"The kiln cools for {night} nights before it is opened."
+        update = {"action": "UPDATE", "id": old.id, "content": content, "tags": ["kiln"], "candidateIndex": 0}
+        answer(folder, json.dumps({"operations": [update, {"action": "SKIP", "candidateIndex": 0}]}))
+        wait_until(partial(has_only, client, content))
+
+    wait_until(lambda: not requests(folder) and not list((folder / "waiting").iterdir()))
+    client.close()
+    assert sorted(asked) == sorted(night_of.values())
+
+
+def test_a_thread_that_waits_is_not_blocked_by_a_removed_request(client: Client, folder: Path) -> None:
+    """Removing an open consolidation's file gives the turn to the next thread; a deleted thread gives up its own."""
+    learn(client)
+    answer(folder)
+    wait_until(lambda: client.memories().items)
+    wait_until(lambda: not requests(folder))
+    threads = []
+    for night in ("two", "three", "four"):
+        thread = client.create_thread().id
+        threads.append(thread)
+        words = f"Remember that the kiln must cool for {night} nights before it is opened."
+        client.append(thread, [{"role": "user", "content": words}, {"role": "assistant", "content": "Noted."}])
+        client.learn(thread)
+        found = memory(f"The kiln cools for {night} nights.", f"the kiln must cool for {night} nights", 1)
+        (extraction,) = (path for path in requests(folder) if asks(path) == "extract")
+        (folder / "answers" / extraction.name).write_text(json.dumps({"memories": [found]}))
+        wait_until(lambda: [asks(path) for path in requests(folder)] == ["consolidate"])
+        wait_until(lambda: len(list((folder / "waiting").glob("*"))) == len(threads) - 1)
+
+    client.delete_thread(threads[1], confirm=threads[1])
+    (request,) = requests(folder)
+    assert json.loads(request.read_bytes())["learntFrom"]["thread"] == threads[0]
+    request.unlink()
+
+    def turn() -> list[str]:
+        return [json.loads(path.read_bytes())["learntFrom"]["thread"] for path in requests(folder)]
+
+    wait_until(lambda: turn() == [threads[2]])
+    wait_until(lambda: not list((folder / "waiting").glob("*")))
+
+
+def has_only(client: Client, content: str) -> bool:
+    """Return True if `content` is the one memory there is."""
+    return [item.content for item in client.memories().items] == [content]
+
+
+def asks(request: Path) -> str:
+    """Return the purpose of a request's file."""
+    return str(json.loads(request.read_bytes())["purpose"])
 
 
 def test_an_answer_that_is_taken_again_counts_once(folder: Path) -> None:
