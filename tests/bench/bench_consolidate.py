@@ -3,9 +3,10 @@
     python tests/bench/bench_consolidate.py [MEMORIES] [--all]
 
 MEMORIES (default 100,000) is the size of the store. The tables: fifty candidates of mixed fate, by the memories near
-them, as learning does it, beside a reading of all memories; and many changes as one operation, spread over ten projects
-and in one. With `--all` also smaller stores, in which the same changes are made as one operation each too; a
-consolidation at each capacity tier; and one that reads all memories of a document.
+them, as learning does it, beside a reading of all memories; the same in a full window, where a page of the store is
+shrunk too; and many changes as one operation, spread over ten projects and in one.
+With `--all` also smaller stores, in which the same changes are made as one operation each too; a consolidation at each
+capacity tier; and one that reads all memories of a document.
 Times are of the processor, `wall` those of the clock; medians of several rounds, the sides in turns. What was read of
 texts is forgotten before each round, as it is where others were learnt meanwhile.
 """
@@ -69,6 +70,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "store", redactor=Redactor()) as store:
             fill(store, size)
             candidates_among(store, size)
+            candidates_in_full_window(store, size)
             changes_among(store, size)
 
 
@@ -159,6 +161,28 @@ def candidates_among(store: Store, size: int) -> None:
     ratio = (whole_ms + all_ms) / (found_ms + near_ms)
     print(f"  {size:9,} memories {found_ms:11.1f} {near_ms:8.1f} {wall:7.1f}", end="")
     print(f" {whole_ms:12.1f} {all_ms:8.1f} {ratio:6.1f}x {first:7.0f}")
+
+
+def candidates_in_full_window(store: Store, size: int) -> None:
+    """Print the times of a consolidation of fifty candidates where all memories are more than half of the window."""
+    candidates = mixed_candidates(store, FEW, seed=size + 1)
+    recall = Recall(store)
+    recall.catch_up(SPACE)
+    near = NearestMemories(recall)
+    rows: list[tuple[float, float, int]] = []
+    for turn in range(ROUNDS + 1):
+        clear_text_caches()
+        found, found_ms, _ = timed(lambda: near.snapshot(SPACE, candidates, window=20 * size, at=AT))
+        if found is None:
+            return  # so few that all are read
+        plan, near_ms, _ = timed(lambda: planned(found, candidates))  # noqa: B023 - called at once
+        assert plan.tier == Tier.HEAVY_CUT.value
+        if turn:  # the first one adds up the sizes of all memories
+            rows.append((found_ms, near_ms, len(found.memories)))
+    found_ms, near_ms, read = (statistics.median(column) for column in zip(*rows, strict=True))
+    print(
+        f"  {size:9,} memories {found_ms:11.1f} {near_ms:8.1f}   in a full window, of which {read:,} memories are read"
+    )
 
 
 def planned(snapshot: MemorySnapshot, candidates: list[Candidate]) -> MemoryPlan:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["RANDOM_BYTES", "learn", "learn_from_spool", "learn_snapshot", "reflection_setting", "require_tools"]
 
 RANDOM_BYTES = 16
+NEAREST_TRIES = 2  # attempts to decide by the memories near the candidates; their plan is stale where others learn too
 NOTHING_LEARNT = wire.MemoryChanges(candidates=0, counts={}, tier="", operation=None, proposals=wire.ABSENT)
 
 
@@ -56,7 +57,7 @@ async def learn(
     async def complete(job: learn_case.LearnJob) -> learn_case.LearnJob:
         if services.models is not None:
             return await answered(services, "learn-requests", job, answers, bulk=True)
-        return await _with_memories(services, space, job, nearest=next(attempts) == 0)
+        return await _with_memories(services, space, job, nearest=next(attempts) < NEAREST_TRIES)
 
     def commit(plan: learn_case.LearnPlan) -> Write[wire.MemoryChanges] | wire.MemoryChanges:
         if plan.last_seq == plan.since:
@@ -89,8 +90,8 @@ async def _with_memories(
 ) -> learn_case.LearnJob:
     """Return the job with its candidates instead of the entries, and with the memories that they may change.
 
-    All memories are read where they are many for the window, or without `nearest`: so does each attempt after the
-    first, whose plan was stale, perhaps because of a document that was not read.
+    All memories are read without `nearest`: so do the last attempts, after plans that were stale perhaps because of a
+    document that was not read.
     """
     job.extracted = found = await decide(services, "learn-candidates", job, learn_case.Extracted, bulk=True)
     job.entries = []

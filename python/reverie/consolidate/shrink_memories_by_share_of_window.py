@@ -11,7 +11,14 @@ from collections import defaultdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reverie.consolidate.statement_comparison import Relation, is_generic, merge_statements, overlap, relate
+from reverie.consolidate.statement_comparison import (
+    Relation,
+    is_generic,
+    merge_statements,
+    overlap,
+    parse_statement,
+    relate,
+)
 from reverie.models import Tier
 
 if TYPE_CHECKING:
@@ -20,7 +27,7 @@ if TYPE_CHECKING:
     from reverie.consolidate.memories_under_consolidation import Item, WorkingSet
     from reverie.consolidate.statement_comparison import Statement
 
-__all__ = ["REDUCTION_MAX", "WINDOW_TOKENS", "shrink", "tier"]
+__all__ = ["REDUCTION_MAX", "WINDOW_TOKENS", "shrink", "similarity_to_merge", "tier"]
 
 WINDOW_TOKENS = 1_000_000  # of the models that all memories are meant to fit into
 _SELECTIVE_FROM = 0.30  # shares of the window, from seed 003
@@ -49,6 +56,12 @@ def tier(json_tokens: int | None, window: int | None = WINDOW_TOKENS) -> Tier:
     if share < _SELECTIVE_FROM:
         return Tier.GENEROUS
     return Tier.SELECTIVE if share < _HEAVY_CUT_FROM else Tier.HEAVY_CUT
+
+
+def similarity_to_merge(one: str, other: str, tier: Tier) -> float:
+    """Return how similar two contents of one scope are (0 to 1), or 0 where the tier would not merge them."""
+    score = overlap(parse_statement(one), parse_statement(other))
+    return score if tier is not Tier.GENEROUS and score >= _MERGE_OVERLAP[tier] else 0.0
 
 
 def shrink(working: WorkingSet, tier: Tier) -> int:

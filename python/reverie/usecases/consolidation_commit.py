@@ -38,7 +38,7 @@ from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, p
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reverie.models import Candidate
+    from reverie.models import Candidate, Tier
     from reverie.store import Key, Reader, Writer
 
 __all__ = [
@@ -78,8 +78,9 @@ class MemorySnapshot(msgspec.Struct):
 
     `window` is `consolidation.window` in tokens, by which the capacity tier is chosen. `forgotten` is not learnt again
     (`forgotten_statements`): compressed, since there may be thousands, of which a consolidation needs few or none.
-    `others` counts the memories that are not in it, since no candidate is about them; else it has all. `parts` are
-    full parts of long documents that are not in `documents`: a new memory goes into a part behind them.
+    `others` counts the memories that are not in it, since no candidate is about them; else it has all. Then `tier` is
+    the capacity tier of all of them; it is empty where it can be counted. `parts` are full parts of long documents that
+    are not in `documents`: a new memory goes into a part behind them.
     """
 
     operation: int
@@ -88,6 +89,7 @@ class MemorySnapshot(msgspec.Struct):
     window: int
     forgotten: list[bytes] = []
     others: int = 0
+    tier: str = ""
     parts: list[str] = []
 
 
@@ -134,11 +136,17 @@ def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
 
 
 def snapshot_of(
-    reader: Reader, records: Sequence[MemoryRecord], candidates: Iterable[Candidate], *, window: int, at: str
+    reader: Reader,
+    records: Sequence[MemoryRecord],
+    candidates: Iterable[Candidate],
+    *,
+    window: int,
+    at: str,
+    tier: Tier,
 ) -> MemorySnapshot:
     """Return the snapshot of these memories, with the documents that their consolidation with `candidates` may change.
 
-    It is right only where all memories together leave `window` as good as empty: then no other may change.
+    `tier` is the capacity tier of all memories of the space.
     """
     parts: dict[str, DocumentRecord | None] = {}
     for path in dict.fromkeys(document_of(candidate, at=at) for candidate in candidates):
@@ -157,6 +165,7 @@ def snapshot_of(
         window=window,
         forgotten=_forgotten(reader),
         others=reader.count(Kind.MEMORY) - len(records),
+        tier=tier.value,
         parts=sorted(
             path for path, record in parts.items() if record is None and reader.exists(Kind.DOCUMENT, (path,))
         ),

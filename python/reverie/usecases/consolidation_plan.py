@@ -92,7 +92,7 @@ def decide_screened(
 ) -> MemoryPlan:
     """Return the plan of the changes that screened candidates make to the memories; pure. `random` seeds new ids."""
     existing = [memory_of(record) for record in snapshot.memories]
-    tier = tier_of(existing, snapshot.window)
+    tier = Tier(snapshot.tier) if snapshot.tier else tier_of(existing, snapshot.window)
     decision = consolidate.decide(usable.usable, existing, tier)
     return plan_decision(snapshot, usable, decision, existing=existing, tier=tier, at=at, random=random)
 

@@ -1,103 +1,57 @@
 """The memories that candidates can change, found by the index of recall, so that learning need not read all others.
 
-The rest are kept unseen. That holds only where memories are few beside the window of consolidation (the tier GENEROUS),
-since fuller tiers shrink memories that no candidate is about. `TokenBound` says whether they are.
+The rest are kept unseen. Where memories are many beside the window of consolidation, they are to become fewer: then a
+page of the store comes with those near the candidates, another one each time, and whatever can be merged with it.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie import consolidate, index_and_memory_files
 from reverie.consolidate.memories_under_consolidation import WISHES
 from reverie.consolidate.opposite_wishes import parse_wish
+from reverie.consolidate.shrink_memories_by_share_of_window import similarity_to_merge
 from reverie.consolidate.statement_comparison import parse_statement
 from reverie.documents.project_document_paths import PERSON
 from reverie.models import MemoryType, Tier
 from reverie.sentence_word_analysis import subject_of
-from reverie.store import Kind, MemoryRecord, OperationRecord
+from reverie.store import Kind, MemoryRecord
 from reverie.usecases import consolidation_commit
+from reverie.usecases.estimated_memory_tokens import EstimatedTokens
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from reverie.models import Candidate
-    from reverie.store import Reader
+    from reverie.store import Key, Reader
     from reverie.usecases.consolidation_commit import MemorySnapshot
     from reverie.usecases.memory_indexes_and_recall import MemoryIndex, Recall
 
-__all__ = ["NearestMemories", "TokenBound"]
+__all__ = ["NearestMemories"]
 
 _NEAREST: Final = 16  # memories of one search: what a candidate covers, extends or replaces shares most of its words
 _SAME: Final = 8  # of the search for the same words in another type
 # Share of the words of the shorter one that a candidate has in common with a memory that it can say something about:
 # all of them where one covers the other, but for inflections and words without meaning; of unrelated ones a fifth.
-_SHARED_MIN: Final = 0.4
+# In HEAVY_CUT a candidate is merged with a memory from an overlap of a quarter on.
+_SHARED_MIN: Final = {Tier.GENEROUS: 0.4, Tier.SELECTIVE: 0.4, Tier.HEAVY_CUT: 0.2}
 _WORD: Final = re.compile(r"[a-z0-9_]+|[^\W\x00-\x7f]")  # of scripts without spaces each letter is one
 _STEM_CHARS: Final = 4  # by which words are compared, so that "test" and "tests" are the same
-_BEHIND_MAX: Final = 2_000  # operations that are followed; behind more, all memories are counted again
-_TOKEN_BYTES_MIN: Final = 2  # of JSON; prose has four for each token, Chinese three
-_DRIFT: Final = 0.05  # share by which a bound may have grown, or the memories have become fewer, until it is made again
+_READ_WHOLE_MAX: Final = 2_000  # memories of a store that is shrunk as a whole; reading them takes a fifth of a second
+_PAGE: Final = 500  # memories of a larger one that one consolidation may shrink, besides those near its candidates
+_PARTNERS: Final = 3  # the most similar memories that each of a page is compared with
+_SEARCHES: Final = 50  # between which recall has its turn
+_DOCUMENTS_MAX: Final = 100  # of a page with its partners; each has up to 32 KB
 
 
 @dataclass(slots=True)
-class TokenBound:
-    """An upper bound of the tokens of all memories of a space, kept up to date by its operations.
+class _Space:
+    """Token estimate and last page of one space; changed under the lock of recall."""
 
-    A changed memory is added again, and a deleted one is not taken away, until all are read anew.
-    """
-
-    _operation: int = -1  # the last operation that is in the bound
-    _tokens: int = 0
-    _read: int = 0  # the bound when all memories were read
-    _memories: int = 0  # how many there were then
-
-    def is_generous(self, reader: Reader, window: int) -> bool:
-        """Return True if the memories are certainly in the tier GENEROUS of a `window` of so many tokens."""
-        if not self._follow(reader) or (not _is_generous(self._tokens, window) and self._has_drifted(reader)):
-            self._read_all(reader, window)
-        return _is_generous(self._tokens, window)
-
-    def _follow(self, reader: Reader) -> bool:
-        """Add the memories that were written since the last call; return False where all are to be read."""
-        since, now = self._operation, reader.operation()
-        if not 0 <= since <= now <= since + _BEHIND_MAX or reader.first_seq(Kind.OPERATION) > since + 1:
-            return False
-        written = {
-            str(change.key[0])
-            for _, operation in (reader.records(OperationRecord, after=(since,)) if now > since else ())
-            for change in operation.changes
-            if change.kind is Kind.MEMORY and change.after is not None and not change.purged
-        }
-        records = (reader.load(MemoryRecord, (name,)) for name in sorted(written))
-        self._tokens += sum(_tokens_max(record) for record in records if record is not None)
-        self._operation = now
-        return True
-
-    def _has_drifted(self, reader: Reader) -> bool:
-        """Return True if the bound may be far too high, so that it is worth reading all memories."""
-        has_grown = self._tokens > (1 + _DRIFT) * self._read
-        return has_grown or reader.count(Kind.MEMORY) < (1 - _DRIFT) * self._memories
-
-    def _read_all(self, reader: Reader, window: int) -> None:
-        """Add up all memories, or as many as are too many for the window."""
-        self._operation, self._tokens, self._memories = reader.operation(), 0, reader.count(Kind.MEMORY)
-        for _, record in reader.records(MemoryRecord):
-            self._tokens += _tokens_max(record)
-            if not _is_generous(self._tokens, window):
-                break
-        self._read = self._tokens
-
-
-def _is_generous(tokens: int, window: int) -> bool:
-    return consolidate.tier(tokens, window) is Tier.GENEROUS
-
-
-def _tokens_max(record: MemoryRecord) -> int:
-    """Return more than the tokens of one memory in the JSON of all: it has three to four bytes for each."""
-    return len(index_and_memory_files.long_term_memory([record])) // _TOKEN_BYTES_MIN
+    tokens: EstimatedTokens = field(default_factory=EstimatedTokens)
+    page_end: Key | None = None  # the last memory of the page before
 
 
 class NearestMemories:
@@ -106,31 +60,86 @@ class NearestMemories:
     def __init__(self, recall: Recall) -> None:
         """Take the indexes of recall, which are asked for the memories."""
         self._recall = recall
-        self._bounds: dict[str, TokenBound] = {}  # changed under the lock of `recall`
+        self._spaces: dict[str, _Space] = {}
 
     def snapshot(self, space: str, candidates: Sequence[Candidate], *, window: int, at: str) -> MemorySnapshot | None:
         """Return the memories that a consolidation of `candidates` may change, and the documents with them.
 
-        None where memories may be too many for the tier GENEROUS in `window` tokens: then all of them are needed.
+        Where all memories are many for `window` tokens, a page of others comes with them. None where they are many for
+        it and yet so few that all can be read.
         """
-
-        def found(index: MemoryIndex, reader: Reader) -> MemorySnapshot | None:
-            if not self._bounds.setdefault(space, TokenBound()).is_generous(reader, window):
+        known = self._spaces.setdefault(space, _Space())
+        while (tier := self._recall.ask(space, lambda _, reader: known.tokens.tier(reader, window))) is None:
+            pass  # one step of reading all memories; between two steps recall has its turn
+        page: set[str] = set()
+        if tier is not Tier.GENEROUS and candidates:
+            seeds = self._recall.ask(space, lambda _, reader: _next_page(known, reader))
+            if seeds is None:
                 return None
-            near: dict[str, list[_Reading]] = {}
+            page = self._with_partners(space, seeds, tier)
+
+        def found(index: MemoryIndex, reader: Reader) -> MemorySnapshot:
+            near: dict[str, list[_Reading]] = {name: [] for name in page}
             for candidate in candidates:
                 reading = _Reading.of(candidate)
                 for name in dict.fromkeys(_nearest(index, candidate)):
                     near.setdefault(name, []).append(reading)
-            records = reader.load_many(MemoryRecord, [(name,) for name in sorted(near)])
             concerned = [
                 record
-                for record in records
-                if record is not None and any(reading.may_concern(record) for reading in near[record.id])
+                for record in reader.load_many(MemoryRecord, [(name,) for name in sorted(near)])
+                if record is not None
+                and (record.id in page or any(reading.may_concern(record, tier) for reading in near[record.id]))
             ]
-            return consolidation_commit.snapshot_of(reader, concerned, candidates, window=window, at=at)
+            return consolidation_commit.snapshot_of(reader, concerned, candidates, window=window, at=at, tier=tier)
 
         return self._recall.ask(space, found)
+
+    def _with_partners(self, space: str, seeds: Sequence[MemoryRecord], tier: Tier) -> set[str]:
+        """Return the ids of a page of memories, and of those elsewhere that can be merged with one of them.
+
+        The partners are in documents of their own, which have to be read too: the most similar ones come first, until
+        they are in as many documents as the limit allows.
+        """
+        found: dict[str, tuple[float, str]] = {}  # by id: similarity and document
+        for begin in range(0, len(seeds), _SEARCHES):
+            part = seeds[begin : begin + _SEARCHES]
+            for name, score, document in self._recall.ask(
+                space,
+                lambda index, reader: list(_partners(index, reader, part, tier)),  # noqa: B023 - called at once
+            ):
+                found[name] = max(found.get(name, (0.0, document)), (score, document))
+        documents = {record.document for record in seeds}
+        page = {record.id for record in seeds}
+        for name, (_, document) in sorted(found.items(), key=lambda item: (-item[1][0], item[0])):
+            if document in documents or len(documents) < _DOCUMENTS_MAX:
+                documents.add(document)
+                page.add(name)
+        return page
+
+
+def _next_page(known: _Space, reader: Reader) -> list[MemoryRecord] | None:
+    """Return the memories behind the last page, from the first one on again after the last; None for a small store."""
+    if reader.count(Kind.MEMORY) <= _READ_WHOLE_MAX:
+        return None
+    page = list(reader.records(MemoryRecord, after=known.page_end, limit=_PAGE))
+    if len(page) < _PAGE:
+        page += reader.records(MemoryRecord, limit=_PAGE - len(page))
+    known.page_end = page[-1][0]
+    return [record for _, record in page]
+
+
+def _partners(
+    index: MemoryIndex, reader: Reader, seeds: Iterable[MemoryRecord], tier: Tier
+) -> Iterator[tuple[str, float, str]]:
+    """Yield id, similarity and document of the memories that can be merged with one of `seeds`."""
+    for seed in seeds:
+        if seed.type is MemoryType.EPISODE or seed.trust == "person":
+            continue
+        names = index.nearest(seed.content, _PARTNERS + 1, types=[seed.type], projects=[seed.project or PERSON])
+        for record in reader.load_many(MemoryRecord, [(name,) for name in names if name != seed.id]):
+            score = 0.0 if record is None else similarity_to_merge(seed.content, record.content, tier)
+            if record is not None and score > 0:
+                yield record.id, score, record.document
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +163,7 @@ class _Reading:
             wishes=_wishes(candidate.type, candidate.content),
         )
 
-    def may_concern(self, memory: MemoryRecord) -> bool:
+    def may_concern(self, memory: MemoryRecord, tier: Tier) -> bool:
         """Return False for a memory whose words are too different for the candidate to change it or to repeat it.
 
         A search finds as many as it may, mostly unrelated ones: they need not be read by the rules, nor their
@@ -165,7 +174,7 @@ class _Reading:
         if self.resolves and memory.type is MemoryType.MISTAKE:
             return True
         words = _words(memory.content)
-        if len(words & self.words) >= _SHARED_MIN * min(len(words), len(self.words)):
+        if len(words & self.words) >= _SHARED_MIN[tier] * min(len(words), len(self.words)):
             return True
         if self.subject is not None and self.subject == _subject(memory.content):
             return True

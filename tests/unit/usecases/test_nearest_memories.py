@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.errors import Conflict
-from reverie.models import Add, Candidate, Delete, MemoryType
+from reverie.models import Add, Candidate, Delete, MemoryType, Tier
 from reverie.redact import Redactor
 from reverie.store import Kind, MemoryRecord
 from reverie.usecases import consolidation_commit, consolidation_plan
+from reverie.usecases.estimated_memory_tokens import EstimatedTokens
+from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.memory_indexes_and_recall import Recall
 from reverie.usecases.nearest_memories import NearestMemories
 from support.filled_store import WIDE_WINDOW, candidate, commit_plan, fill, mixed_candidates, plan_of_changes
@@ -47,10 +49,10 @@ def nearest(store: Store, candidates: Sequence[Candidate], window: int = WIDE_WI
     return NearestMemories(Recall(store)).snapshot(SPACE, candidates, window=window, at=after(1))
 
 
-def planned(snapshot: MemorySnapshot | None, candidates: Sequence[Candidate]) -> MemoryPlan:
-    """Return the plan that the candidates lead to."""
+def planned(snapshot: MemorySnapshot | None, candidates: Sequence[Candidate], drawn: bytes = b"r") -> MemoryPlan:
+    """Return the plan that the candidates lead to; new ids are made of `drawn`."""
     assert snapshot is not None
-    return consolidation_plan.decide(snapshot, candidates, redactor=Redactor([]), at=after(1), random=b"r")
+    return consolidation_plan.decide(snapshot, candidates, redactor=Redactor([]), at=after(1), random=drawn)
 
 
 def add(store: Store, candidates: Sequence[Candidate]) -> None:
@@ -190,8 +192,8 @@ def test_full_documents_get_parts(store: Store) -> None:
     commit_plan(store, by_near)
 
 
-def test_a_full_window_needs_all_memories(store: Store) -> None:
-    """Where memories are many for the window none are chosen; after enough of them are deleted they are again."""
+def test_a_small_store_that_fills_its_window_is_read_whole(store: Store) -> None:
+    """Where few memories are many for the window none are chosen; after enough of them are deleted they are again."""
     chance = random.Random(2)
     few = [candidate(chance, 1) for _ in range(60)]
     add(store, few)
@@ -201,14 +203,91 @@ def test_a_full_window_needs_all_memories(store: Store) -> None:
         return near.snapshot(SPACE, few[:2], window=SMALL_WINDOW, at=after(1))
 
     assert chosen() is not None
-    add(store, [candidate(chance, 2) for _ in range(200)])
+    add(store, [candidate(chance, 2) for _ in range(400)])
     assert chosen() is None
     assert nearest(store, few[:2], SMALL_WINDOW) is None
     with store.reader(SPACE) as reader:
         gone = [record.id for _, record in reader.records(MemoryRecord) if record.project == "project2"]
-    for part in (gone[:50], gone[50:80], gone[80:110], gone[110:130], gone[130:150], gone[150:170], gone[170:]):
-        commit_plan(store, plan_of_changes(store, [Delete(name) for name in part]))
+    for begin in range(0, len(gone), 20):
+        commit_plan(store, plan_of_changes(store, [Delete(name) for name in gone[begin : begin + 20]]))
     assert chosen() is not None
+
+
+def test_a_large_store_is_shrunk_page_by_page(store: Store) -> None:
+    """Of a store in HEAVY_CUT each learning reads a page and shrinks it, until all pages were read; no wish is lost."""
+    chance = random.Random(4)
+    many = [candidate(chance, number % 5) for number in range(1_700)]
+    again = [replace(one, content=f"{one.content} {chance.choice(('soon', 'later', 'today'))}") for one in many]
+    add(store, [*many, *again])
+    near = NearestMemories(Recall(store))
+    pages: set[str] = set()
+    with store.reader(SPACE) as reader:
+        before = {record.id: record for _, record in reader.records(MemoryRecord)}
+
+    for number in range(-(-len(before) // 500) + 1):
+        said = [replace(candidate(random.Random(100 + number), 1), at=after(1))]
+        snapshot = near.snapshot(SPACE, said, window=SMALL_WINDOW, at=after(1))
+        assert snapshot is not None
+        assert Tier(snapshot.tier) is Tier.HEAVY_CUT
+        assert 500 <= len(snapshot.memories) < 1_600
+        plan = planned(snapshot, said, bytes([number]))
+        assert plan.tier == Tier.HEAVY_CUT.value
+        assert plan.counts["DELETE"] <= len(snapshot.memories) / 5
+        commit_plan(store, plan)
+        pages |= {record.id for record in snapshot.memories}
+
+    with store.reader(SPACE) as reader:
+        after_all = {record.id: record for _, record in reader.records(MemoryRecord)}
+    assert set(before) <= pages
+    assert 0.4 * len(before) < len(after_all) < 0.9 * len(before)
+    texts = {frozenset(record.content.replace(";", " ").split()) for record in after_all.values()}
+    for record in before.values():
+        words = frozenset(record.content.split())
+        if record.id not in after_all and record.type in {MemoryType.MISTAKE, MemoryType.PREFERENCE}:
+            assert any(words <= text for text in texts)
+
+
+def test_the_same_candidates_change_a_large_store_once(store: Store) -> None:
+    """Learning the same again from a store in HEAVY_CUT skips every candidate, and shrinks nothing."""
+    chance = random.Random(5)
+    add(store, [candidate(chance, number % 5) for number in range(2_100)])
+    near = NearestMemories(Recall(store))
+    said = [replace(candidate(random.Random(number), 1), at=after(1)) for number in range(8)]
+
+    def learn() -> dict[str, int]:
+        snapshot = near.snapshot(SPACE, said, window=SMALL_WINDOW, at=after(1))
+        assert snapshot is not None
+        plan = planned(snapshot, said)
+        commit_plan(store, plan)
+        return plan.counts
+
+    learn()
+    again = learn()
+    assert again["SKIP"] == len(said)
+    assert not {"ADD", "UPDATE", "DELETE"} & set(again)
+
+
+def test_the_tier_is_that_of_the_exact_count(store: Store) -> None:
+    """The estimate by steps of reading chooses the tier of the whole JSON, also after memories were added."""
+    fill(store, 2_500)
+    known = EstimatedTokens()
+
+    def estimated(window: int) -> Tier:
+        with store.reader(SPACE) as reader:
+            tier = None
+            while tier is None:
+                tier = known.tier(reader, window)
+        return tier
+
+    def exact(window: int) -> Tier:
+        existing = [memory_of(record) for record in whole(store).memories]
+        return consolidation_plan.tier_of(existing, window)
+
+    windows = (100_000, 500_000, 700_000, 1_000_000, 2_000_000)
+    assert [estimated(window) for window in windows] == [exact(window) for window in windows]
+    assert len({exact(window) for window in windows}) == len(Tier)
+    add(store, [candidate(random.Random(3), 1) for _ in range(300)])
+    assert [estimated(window) for window in windows] == [exact(window) for window in windows]
 
 
 def test_no_candidates_read_no_memory(store: Store) -> None:
