@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from reverie import token_counter
 from reverie.distill import state_rendering, summary
-from reverie.distill.extractive import Extractive, trace
+from reverie.distill.extractive import Extractive
+from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.distill.extractive.sentences_and_specific_names import clip
 from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.importers.join_entries_into_messages import main_line
@@ -86,23 +87,21 @@ def _live(path: Path) -> list[Message]:
 
 
 def _is_request(message: Message) -> bool:
-    return (
-        any(isinstance(step, trace.Utterance) for step in trace.read_trace([message]).steps) and message.role == "user"
-    )
+    return any(isinstance(step, Utterance) for step in read_trace([message]).steps) and message.role == "user"
 
 
 def _steps(messages: Sequence[Message]) -> list[str]:
     """Return one paragraph for each utterance and tool call."""
     lines: list[str] = []
-    for step in trace.read_trace(messages).steps:
+    for step in read_trace(messages).steps:
         match step:
-            case trace.Utterance():
+            case Utterance():
                 lines.append(f"{step.seq} {step.role.upper()}: {_cut(step.text)}")
-            case trace.ToolCall():
+            case ToolCall():
                 detail = step.word("command") or step.path or str(step.input)
                 end = "FAILED " if step.failed else ""
                 lines.append(f"{step.seq} [{step.tool}] {clip(detail, 160)} -> {end}{clip(step.result[-160:], 160)}")
-            case trace.Interrupted():
+            case Interrupted():
                 lines.append(f"{step.seq} INTERRUPTED")
     return lines
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from reverie.context.tiers import DISTILLED, FRAME
-from reverie.distill.extractive.announced_text import (
+from reverie.distill.extractive.introductions_of_pasted_text import (
     announced_at,
     announces_text,
     asks_about_text_above,
     is_disguised,
     is_separator,
 )
-from reverie.distill.extractive.trace import text_of, user_speech
+from reverie.distill.extractive.parse_messages_into_steps import text_of, user_speech
 from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze
 

@@ -17,7 +17,7 @@ from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts
 from reverie.context.context_as_one_text import text_of_tokens
 from reverie.context.truncate import shorten
 from reverie.distill import state_rendering as state_text
-from reverie.distill.extractive.trace import read_trace
+from reverie.distill.extractive.parse_messages_into_steps import read_trace
 from reverie.importers import claude_code, codex
 from reverie.importers.join_entries_into_messages import blocks_of, main_line
 from reverie.importers.parse_and_repair_json_line import Unreadable

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import token_counter, wire
-from reverie.distill.extractive.trace import ToolCall, read_trace, text_of
+from reverie.distill.extractive.parse_messages_into_steps import ToolCall, read_trace, text_of
 from reverie.errors import ValidationError
 from reverie.language_model.thread_text_in_pages import SourceEntry
 from reverie.redact import Redactor

@@ -29,7 +29,7 @@ from reverie.usecases.stored_entries import SealedEntry, opened_entry, sealed_af
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from reverie.distill.extractive.incremental_state import ThreadFold
+    from reverie.distill.extractive.incremental_working_state import ThreadFold
     from reverie.models import Entry, Message
     from reverie.store import Reader, ThreadRecord, Writer
 
@@ -212,7 +212,7 @@ def _start_of(job: StateJob) -> Checkpoint:
 
 def _fold_of(data: bytes) -> ThreadFold:
     """Return the `ThreadFold` that a checkpoint has as bytes; an empty one for no bytes."""
-    from reverie.distill.extractive.incremental_state import ThreadFold
+    from reverie.distill.extractive.incremental_working_state import ThreadFold
 
     return from_msgpack(data, ThreadFold) if data else ThreadFold()
 

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.distill import Distiller
-from reverie.distill.extractive import Extractive, commands, cue_phrases, todo_list, trace
+from reverie.distill.extractive import Extractive, commands, cue_phrases, todo_list
 from reverie.distill.extractive.commands import Purpose
+from reverie.distill.extractive.parse_messages_into_steps import read_trace, user_speech
 from support.thread import Thread
 
 if TYPE_CHECKING:
-    from reverie.distill.extractive.trace import ToolCall
+    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
 
 
 def calls(thread: Thread) -> tuple[ToolCall, ...]:
-    return trace.read_trace(thread.messages).calls
+    return read_trace(thread.messages).calls
 
 
 def test_the_engine_is_a_distiller() -> None:
@@ -169,9 +170,9 @@ def test_text_of_the_user() -> None:
     wrapped = (
         "<command-name>/review</command-name>\n<command-message>x</command-message>\n<command-args>now</command-args>"
     )
-    assert trace.user_speech(wrapped) == "/review now"
-    assert trace.user_speech("<system-reminder>\nquiet\n</system-reminder>fix it") == "fix it"
-    assert trace.user_speech("Base directory for this skill: /x") == ""
+    assert user_speech(wrapped) == "/review now"
+    assert user_speech("<system-reminder>\nquiet\n</system-reminder>fix it") == "fix it"
+    assert user_speech("Base directory for this skill: /x") == ""
 
 
 def test_the_project_folder_is_recognised_beside_files_elsewhere() -> None:
@@ -180,7 +181,7 @@ def test_the_project_folder_is_recognised_beside_files_elsewhere() -> None:
     for name in ("cmd/a.go", "cmd/b.go", "docs/c.md"):
         thread.edit(f"/home/ann/app/{name}")
     thread.edit("/home/ann/.claude/plans/x.md").edit("/private/tmp/y.go")
-    result = trace.read_trace(thread.messages)
+    result = read_trace(thread.messages)
     assert result.root == "/home/ann/app"
     assert result.relative("/home/ann/app/cmd/a.go") == "cmd/a.go"
     assert result.relative("/private/tmp/y.go") == "/private/tmp/y.go"

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from reverie.distill.extractive import Extractive, trace
+from reverie.distill.extractive import Extractive
+from reverie.distill.extractive.parse_messages_into_steps import read_trace
 from reverie.models import MemoryType
 from support.thread import Thread
 
@@ -49,7 +50,7 @@ PATCH = """*** Begin Patch
 )
 def test_commands_of_every_client(tool: str, given: dict[str, Any], command: str) -> None:
     """A shell command of any client's tool is read as a call of `Bash` with that command."""
-    [call] = trace.read_trace(Thread().call(tool, given).messages).calls
+    [call] = read_trace(Thread().call(tool, given).messages).calls
     assert (call.tool, call.word("command")) == ("Bash", command)
 
 
@@ -68,7 +69,7 @@ def test_commands_of_every_client(tool: str, given: dict[str, Any], command: str
 def test_results_of_commands(result: str, shown: str, failed: bool) -> None:  # noqa: FBT001
     """The exit status is read from the client's header, which is cut from the shown output."""
     thread = Thread().call("exec_command", {"cmd": "./run"}, result)
-    [call] = trace.read_trace(thread.messages).calls
+    [call] = read_trace(thread.messages).calls
     assert call.result == shown
     [run] = ENGINE.facts(thread.messages).runs
     assert run.failed is failed
@@ -86,25 +87,25 @@ def test_results_of_commands(result: str, shown: str, failed: bool) -> None:  # 
 )
 def test_a_status_below_the_output(result: str, failed: bool) -> None:  # noqa: FBT001
     """A failure status in the last line of an output is read as an exit code; the output stays."""
-    [call] = trace.read_trace(Thread().call("run_shell_command", {"command": "./run"}, result).messages).calls
+    [call] = read_trace(Thread().call("run_shell_command", {"command": "./run"}, result).messages).calls
     assert call.result.endswith(result)
     assert call.result.startswith("Exit code ") is failed
 
 
 def test_a_patch_is_an_edit_of_each_of_its_files() -> None:
     """A patch is read as one edit or new file for each of its files; an unreadable patch keeps its own tool name."""
-    edits = trace.read_trace(Thread().call("apply_patch", {"input": PATCH}).messages).calls
+    edits = read_trace(Thread().call("apply_patch", {"input": PATCH}).messages).calls
     assert [(call.tool, call.path, call.word("new_string") or call.word("content")) for call in edits] == [
         ("Edit", "src/parser.py", "new = 1"),
         ("Write", "src/lexer.py", "first\nsecond\n"),
     ]
     hunks = "*** Begin Patch\n*** Update File: a.py\n@@ def one\n one\n-two\n+2\n@@\n-six\n*** Delete File: b.py\n"
-    [call] = trace.read_trace(Thread().call("patch", {"patchText": f"{hunks}*** End Patch"}).messages).calls
+    [call] = read_trace(Thread().call("patch", {"patchText": f"{hunks}*** End Patch"}).messages).calls
     assert call.input["edits"] == [
         {"old_string": "one\ntwo", "new_string": "one\n2"},
         {"old_string": "six", "new_string": ""},
     ]
-    [odd] = trace.read_trace(Thread().call("apply_patch", {"input": "nothing"}).messages).calls
+    [odd] = read_trace(Thread().call("apply_patch", {"input": "nothing"}).messages).calls
     assert odd.tool == "apply_patch"
 
 
@@ -118,7 +119,7 @@ def test_files_plans_and_searches_of_other_clients() -> None:
         .call("update_plan", {"plan": [{"step": "Write it", "status": "completed"}, "odd"]})
         .call("browse", {"url": "https://example.com"})
     )
-    calls = trace.read_trace(thread.messages).calls
+    calls = read_trace(thread.messages).calls
     assert [(call.tool, call.input) for call in calls] == [
         ("Read", {"file_path": "a.py"}),
         ("Write", {"file_path": "b.py", "content": "x = 1"}),
@@ -164,7 +165,7 @@ def test_files_plans_and_searches_of_other_clients() -> None:
 )
 def test_editors_of_other_clients(tool: str, given: dict[str, Any], call: tuple[str, dict[str, Any]]) -> None:
     """Calls of other editors (several edits at once, other names of inputs) are read as those of Claude Code."""
-    [found] = trace.read_trace(Thread().call(tool, given).messages).calls
+    [found] = read_trace(Thread().call(tool, given).messages).calls
     assert (found.tool, {**found.input, **call[1]}) == (call[0], found.input)
 
 
@@ -177,7 +178,7 @@ def test_editors_of_other_clients(tool: str, given: dict[str, Any], call: tuple[
 )
 def test_a_call_that_reads_several_files(tool: str, given: dict[str, Any], paths: list[str]) -> None:
     """A call that reads several files is read as one `Read` for each; patterns name no file."""
-    calls = trace.read_trace(Thread().call(tool, given).messages).calls
+    calls = read_trace(Thread().call(tool, given).messages).calls
     assert [(call.tool, call.path) for call in calls] == [("Read", path) for path in paths]
 
 
@@ -192,7 +193,7 @@ def test_a_call_that_reads_several_files(tool: str, given: dict[str, Any], paths
 )
 def test_plans_of_other_clients(tool: str, given: dict[str, Any]) -> None:
     """Plans of other clients are read as a call of `TodoWrite` with the same steps and their states."""
-    [found] = trace.read_trace(Thread().call(tool, given).messages).calls
+    [found] = read_trace(Thread().call(tool, given).messages).calls
     steps = [{"content": text, "status": "pending"} for text in ("Write it", "Test it")]
     assert (found.tool, found.input) == ("TodoWrite", {"todos": steps})
 

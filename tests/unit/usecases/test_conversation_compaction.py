@@ -13,7 +13,7 @@ from reverie.usecases.conversation_compaction import CompactionJob, decide
 from support.transcripts import call, result, text
 
 if TYPE_CHECKING:
-    from reverie.distill.extractive.trace import Trace
+    from reverie.distill.extractive.parse_messages_into_steps import Trace
 
 TOKENS = 3_000
 ASKED = [f"Please repair crane {number}, and tell me whether its hook is bent." for number in range(12)]

@@ -21,6 +21,7 @@ from reverie.distill.extractive.labelled_lines_of_files import statement_of
 from reverie.distill.extractive.language_cues import language_of, words_of
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import corrections, mended_failures
 from reverie.distill.extractive.own_words import own_sentences, quoted_sentences
+from reverie.distill.extractive.parse_messages_into_steps import Utterance
 from reverie.distill.extractive.procedures_and_skills import procedures, skills
 from reverie.distill.extractive.sentences_and_specific_names import (
     clip,
@@ -29,7 +30,6 @@ from reverie.distill.extractive.sentences_and_specific_names import (
 )
 from reverie.distill.extractive.stated_conventions import decision_in, stated_fact
 from reverie.distill.extractive.talk_without_rules import OF_FEELINGS, is_joke, is_reported, sincere_messages
-from reverie.distill.extractive.trace import Utterance
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from reverie.distill.extractive.sentences_and_specific_names import clip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.distill.extractive.trace import ToolCall
+    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
 
 __all__ = [
     "Commit",

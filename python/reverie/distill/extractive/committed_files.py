@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reverie.distill.extractive.commands import Commit
-    from reverie.distill.extractive.trace import ToolCall, Trace
+    from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Trace
 
 __all__ = ["CommittedFiles"]
 

@@ -23,8 +23,8 @@ from reverie.sentence_word_analysis import is_stop_word
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
     from reverie.distill.extractive.thread_facts import ThreadFacts
-    from reverie.distill.extractive.trace import ToolCall
 
 __all__ = ["EndState", "Finished", "common_words", "is_removed"]
 

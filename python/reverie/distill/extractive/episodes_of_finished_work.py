@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from reverie.distill.extractive.commands import Commit
+    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
     from reverie.distill.extractive.thread_facts import ThreadFacts
-    from reverie.distill.extractive.trace import ToolCall
 
 __all__ = ["episodes", "short_summary"]
 

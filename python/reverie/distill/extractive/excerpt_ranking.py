@@ -18,7 +18,7 @@ from reverie.models import Passage
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.trace import Utterance
+    from reverie.distill.extractive.parse_messages_into_steps import Utterance
 
 __all__ = ["Coverage", "pick_lines", "rank_excerpts"]
 

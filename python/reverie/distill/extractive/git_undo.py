@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reverie.distill.extractive.commands import Commit
-    from reverie.distill.extractive.trace import ToolCall
+    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
 
 __all__ = ["Discard", "TakenBack", "taken_back"]
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from reverie.distill.extractive.commands import Commit
+    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
     from reverie.distill.extractive.thread_facts import ThreadFacts
-    from reverie.distill.extractive.trace import ToolCall
 
 __all__ = ["LaterCommits", "names_in", "with_id"]
 

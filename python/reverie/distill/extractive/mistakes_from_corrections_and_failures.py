@@ -13,6 +13,7 @@ from reverie.distill.extractive.commands import Purpose, is_wrapper_line
 from reverie.distill.extractive.detect_undone_or_failed_work import is_removed
 from reverie.distill.extractive.language_cues import language_of
 from reverie.distill.extractive.own_words import own_sentences
+from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Utterance
 from reverie.distill.extractive.sentences_and_specific_names import (
     clip,
     one_line,
@@ -21,15 +22,14 @@ from reverie.distill.extractive.sentences_and_specific_names import (
     word_count,
 )
 from reverie.distill.extractive.talk_without_rules import ABOUT_WORK, sincere_messages
-from reverie.distill.extractive.trace import Interrupted, ToolCall, Utterance
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reverie.distill.extractive.commands import Run
+    from reverie.distill.extractive.parse_messages_into_steps import Step, Trace
     from reverie.distill.extractive.thread_facts import KeySentence, ThreadFacts
-    from reverie.distill.extractive.trace import Step, Trace
     from reverie.models import Candidate
 
 __all__ = ["BROKEN", "FixedFailure", "corrections", "match_failures", "mended_cause", "mended_failures"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases, state_cues
+from reverie.distill.extractive.parse_messages_into_steps import Utterance
 from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
 from reverie.distill.extractive.thread_facts import substantial_requests
-from reverie.distill.extractive.trace import Utterance
 
 if TYPE_CHECKING:
     from reverie.distill.extractive.thread_facts import AnsweredQuestion, ThreadFacts

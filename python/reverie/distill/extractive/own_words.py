@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive.announced_text import (
+from reverie.distill.extractive.introductions_of_pasted_text import (
     announced_at,
     announces_text,
     asks_about_text_above,

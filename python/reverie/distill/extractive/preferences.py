@@ -32,7 +32,7 @@ from reverie.distill.extractive.talk_without_rules import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reverie.distill.extractive.trace import Utterance
+    from reverie.distill.extractive.parse_messages_into_steps import Utterance
 
 __all__ = [
     "LONGEST",

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from reverie import token_counter
 from reverie.distill import summary
-from reverie.distill.extractive import cue_phrases, excerpt_lines, excerpt_ranking, trace
+from reverie.distill.extractive import cue_phrases, excerpt_lines, excerpt_ranking
+from reverie.distill.extractive.build_summary_sections import summary_sections, tone_lines
 from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
 from reverie.distill.extractive.commands import Purpose
+from reverie.distill.extractive.parse_messages_into_steps import read_trace
 from reverie.distill.extractive.procedures_and_skills import command_uses
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
-from reverie.distill.extractive.structured_summary_sections import summary_sections, tone_lines
 from reverie.distill.extractive.thread_facts import gather_facts
 from reverie.distill.extractive.working_state import working_state
 from reverie.models import Distillation
@@ -116,7 +117,7 @@ class Extractive:
         """Return the facts of `messages`, which all else is drawn from."""
         if self._facts is not None and messages is self._messages:
             return self._facts
-        facts = gather_facts(trace.read_trace(messages))
+        facts = gather_facts(read_trace(messages))
         if isinstance(messages, tuple):  # a list could be another one the next time
             self._messages, self._facts, self._states = messages, facts, {}
         return facts

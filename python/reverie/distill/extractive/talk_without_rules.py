@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.distill.extractive.trace import Utterance
+    from reverie.distill.extractive.parse_messages_into_steps import Utterance
 
 __all__ = [
     "ABOUT_WORK",

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.distill.extractive import blocker_phrases, commands, cue_phrases, state_cues, todo_list
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import match_failures
+from reverie.distill.extractive.parse_messages_into_steps import (
+    EDITS,
+    READS,
+    Interrupted,
+    Step,
+    ToolCall,
+    Trace,
+    Utterance,
+)
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
-from reverie.distill.extractive.trace import EDITS, READS, Interrupted, Step, ToolCall, Trace, Utterance
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -11,7 +11,7 @@ from reverie.distill.extractive.sentences_and_specific_names import clip
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from reverie.distill.extractive.trace import ToolCall
+    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
 
 __all__ = ["TodoItem", "TodoList", "closed_labels", "todo_items"]
 

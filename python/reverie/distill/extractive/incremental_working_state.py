@@ -5,8 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import commands, state_cues, trace
+from reverie.distill.extractive import commands, state_cues
 from reverie.distill.extractive.commands import Commit, Purpose, Run
+from reverie.distill.extractive.parse_messages_into_steps import (
+    EDITS,
+    READS,
+    Interrupted,
+    ToolCall,
+    Trace,
+    Utterance,
+    folder_counts,
+    project_root,
+    read_trace,
+)
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
 from reverie.distill.extractive.thread_facts import (
     AnsweredQuestion,
@@ -17,16 +28,6 @@ from reverie.distill.extractive.thread_facts import (
     substantial_requests,
 )
 from reverie.distill.extractive.todo_list import TodoList
-from reverie.distill.extractive.trace import (
-    EDITS,
-    READS,
-    Interrupted,
-    ToolCall,
-    Trace,
-    Utterance,
-    folder_counts,
-    project_root,
-)
 from reverie.distill.extractive.working_state import working_state
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class ThreadFold:
 
     def follow(self, messages: Sequence[Message]) -> ThreadFold:
         """Add the messages that follow those added so far; returns self."""
-        found = trace.read_trace(messages)
+        found = read_trace(messages)
         facts = gather_facts(found, self.pending)
         self._update_speech(found)
         self._update_failing(facts)
