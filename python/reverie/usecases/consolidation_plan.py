@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from reverie import consolidate, ids, index_and_memory_files, token_counter, wire
+from reverie import consolidate, ids, render_index_and_memory_json, token_counter, wire
 from reverie.consolidate import Decision
 from reverie.decode_json_and_msgpack import convert
 from reverie.documents import Add as AddItem
@@ -136,9 +136,9 @@ def screen_readable(
 def tier_of(existing: Sequence[Memory], window: int) -> Tier:
     """Return the capacity tier of a space's memories; `window` is `consolidation.window` in tokens."""
     # A token has a byte or more: what is small in bytes need not be counted, nor even be written as JSON.
-    if consolidate.tier(index_and_memory_files.long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
+    if consolidate.tier(render_index_and_memory_json.long_term_memory_bytes_max(existing), window) is Tier.GENEROUS:
         return Tier.GENEROUS
-    json = index_and_memory_files.long_term_memory(existing)
+    json = render_index_and_memory_json.long_term_memory(existing)
     known = consolidate.tier(len(json), window) is Tier.GENEROUS
     return consolidate.tier(0 if known else token_counter.count(json.decode()), window)
 

@@ -35,7 +35,7 @@ from reverie.store import (
 )
 from reverie.usecases import threads
 from reverie.usecases.distill import distillation_of
-from reverie.usecases.index_of_older_thread import current_index
+from reverie.usecases.opening_index_without_forgotten_memories import current_index
 from reverie.usecases.sized_context import DistillationCache, sized_context
 from reverie.usecases.stored_entries import OpenedEntries, SealedEntry, sealed_after
 

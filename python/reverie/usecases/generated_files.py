@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from reverie import documents, index_and_memory_files, token_counter, wire
+from reverie import documents, render_index_and_memory_json, token_counter, wire
 from reverie.documents import DocumentEntry
 from reverie.documents.create_edit_and_append import is_listed
 from reverie.documents.memory_md import update_memory_list
 from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
 from reverie.documents.summary_line import summary_line
-from reverie.index_and_memory_files import ArchiveEntry
+from reverie.render_index_and_memory_json import ArchiveEntry
 from reverie.store import (
     ArchiveRecord,
     ArchivesCursor,
@@ -159,7 +159,7 @@ def index_text(entries: Iterable[DocumentEntry]) -> str | None:
     """Return the memory index for an agent's first turn (seed 004, section 5), or None without documents."""
     entries = list(entries)
     return (
-        index_and_memory_files.index_text(entries, lambda text: token_counter.count(text) <= INDEX_TOKENS)
+        render_index_and_memory_json.index_text(entries, lambda text: token_counter.count(text) <= INDEX_TOKENS)
         if entries
         else None
     )
@@ -212,7 +212,7 @@ def _list_text(reader: Reader, document: DocumentRecord | None, entries: Sequenc
 
 def memory_entries() -> RecordCache[MemoryRecord, bytes]:
     """Return an empty cache of memories as `texts` writes them, for one space."""
-    return RecordCache(MemoryRecord, index_and_memory_files.long_term_entry)
+    return RecordCache(MemoryRecord, render_index_and_memory_json.long_term_entry)
 
 
 def texts(
@@ -236,8 +236,8 @@ def texts(
     listed = [ArchiveEntry(archive.sha256, archive.at, archive.entries) for archive in stored]
     updated_at = max([at or "", *(archive.at for archive in listed)]) or None
     return {
-        INDEX: index_and_memory_files.memory_index(entries, listed, updated_at=updated_at),
-        MEMORIES: index_and_memory_files.long_term_memory_of(memories),
+        INDEX: render_index_and_memory_json.memory_index(entries, listed, updated_at=updated_at),
+        MEMORIES: render_index_and_memory_json.long_term_memory_of(memories),
     }
 
 

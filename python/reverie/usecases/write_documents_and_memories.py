@@ -28,7 +28,7 @@ from reverie.store import (
 )
 from reverie.store.encode_and_seal_records import to_ms
 from reverie.usecases.document_part_lookup import part_index
-from reverie.usecases.summary_in_index import index_summary
+from reverie.usecases.document_summary_in_memory_index import index_summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

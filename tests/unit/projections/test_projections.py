@@ -10,7 +10,8 @@ import pytest
 
 from reverie import token_counter
 from reverie.documents import DocumentEntry
-from reverie.index_and_memory_files import (
+from reverie.models import Memory, MemoryType
+from reverie.render_index_and_memory_json import (
     ArchiveEntry,
     index_text,
     long_term_memory,
@@ -18,7 +19,6 @@ from reverie.index_and_memory_files import (
     memory_index,
     size_text,
 )
-from reverie.models import Memory, MemoryType
 
 ENTRIES = [
     DocumentEntry("episodes/2026-01.md", 900, "queue age fix"),

@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.memory_md import DocumentEntry, flat
-from reverie.index_and_memory_files import size_text
+from reverie.render_index_and_memory_json import size_text
 from reverie.sentence_word_analysis import is_stop_word
 from reverie.store import DocumentRecord
+from reverie.usecases.document_summary_in_memory_index import text_without_summary
 from reverie.usecases.generated_files import ProjectListings
-from reverie.usecases.summary_in_index import text_without_summary
 
 if TYPE_CHECKING:
     from reverie.store import Reader, ThreadRecord
