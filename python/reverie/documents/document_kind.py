@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.front_matter import front_matter_of
-from reverie.documents.numbered_parts_of_long_documents import numbered
+from reverie.documents.overflow_parts_of_full_documents import numbered
 from reverie.models import MemoryType
 from reverie.path_validation import SEGMENT_BYTES_MAX
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from reverie.documents.escaping import ending_of
 from reverie.documents.front_matter import front_matter_of
-from reverie.documents.numbered_parts_of_long_documents import numbered
+from reverie.documents.overflow_parts_of_full_documents import numbered
 from reverie.markdown_blocks import BlockKind, parse
 from reverie.sentence_word_analysis import strip_markers
 

@@ -34,15 +34,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reverie.sync.merge_base import is_unrecorded_write, merge_base
+from reverie.sync.find_merge_base_of_save import is_unrecorded_write, merge_base
 from reverie.sync.merge_base_search import lines_beyond, without_unsure_lines
-from reverie.sync.merge_plan import converge, disk_writes, if_changed, three_way_merge, with_notice
+from reverie.sync.plan_file_and_document_merge import converge, disk_writes, if_changed, three_way_merge, with_notice
 from reverie.sync.redaction_view import RedactionView
 from reverie.sync.sync_input_types import Baseline, Save, is_own_write, sha256
 from reverie.sync.sync_plan_types import Delete, Plan, Put, Remove, SaveNotice, Write
 
 if TYPE_CHECKING:
-    from reverie.sync.merge_base import MergeBase
+    from reverie.sync.find_merge_base_of_save import MergeBase
     from reverie.sync.sync_input_types import PathState, ScanContext, StoredDocument
 
 __all__ = ["decide", "is_unchanged_in_store", "written_again"]

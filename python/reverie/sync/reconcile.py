@@ -15,9 +15,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from reverie.sync.decide import decide, written_again
-from reverie.sync.merge_base import is_earlier_version
+from reverie.sync.find_merge_base_of_save import is_earlier_version
 from reverie.sync.merge_base_search import lines_beyond
-from reverie.sync.merge_plan import converge, three_way_merge
+from reverie.sync.plan_file_and_document_merge import converge, three_way_merge
 from reverie.sync.rename_detection import (
     copy_plan,
     copy_renames,

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.documents.document_kind import copy_name, is_conflict_copy
 from reverie.sync.decide import is_unchanged_in_store
-from reverie.sync.merge_base import merge_base
-from reverie.sync.merge_plan import applied, conflict_plan, relocated, three_way_merge
+from reverie.sync.find_merge_base_of_save import merge_base
+from reverie.sync.plan_file_and_document_merge import applied, conflict_plan, relocated, three_way_merge
 from reverie.sync.sync_input_types import Baseline, PathState, Save, is_own_write, sha256
 from reverie.sync.sync_plan_types import Delete, Move, Plan, Put, Write
 

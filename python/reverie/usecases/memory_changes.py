@@ -18,7 +18,7 @@ from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
 from reverie.usecases import documents
-from reverie.usecases.document_part_lookup import part_index
+from reverie.usecases.cached_lookup_of_document_parts import part_index
 from reverie.usecases.forgotten_by_a_person import hold_if_forgotten
 from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts, recall_to_mind
 

@@ -27,7 +27,7 @@ from reverie.store import (
     RetiredRecord,
 )
 from reverie.store.encode_and_seal_records import to_ms
-from reverie.usecases.document_part_lookup import part_index
+from reverie.usecases.cached_lookup_of_document_parts import part_index
 from reverie.usecases.document_summary_in_memory_index import index_summary
 
 if TYPE_CHECKING:

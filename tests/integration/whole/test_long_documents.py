@@ -8,7 +8,7 @@ import pytest
 
 from reverie import wire
 from reverie.client import Client
-from reverie.documents.numbered_parts_of_long_documents import PART_ITEMS_MAX
+from reverie.documents.overflow_parts_of_full_documents import PART_ITEMS_MAX
 from support.daemon import running_daemon
 from support.waiting import wait_until
 

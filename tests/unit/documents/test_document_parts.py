@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reverie.documents.document_kind import type_by_name
-from reverie.documents.numbered_parts_of_long_documents import (
+from reverie.documents.overflow_parts_of_full_documents import (
     PART_BYTES_MAX,
     PART_ITEMS_MAX,
     is_full,

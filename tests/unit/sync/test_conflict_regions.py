@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.sync.merge_plan import relocated
+from reverie.sync.plan_file_and_document_merge import relocated
 from reverie.sync.sync_plan_types import ConflictRegion
 
 TEXT = "# T\n\n- one\n- two\n\n- three\n"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from reverie.documents.document_kind import DocumentKind
 from reverie.documents.escaping import bullet, untagged
-from reverie.documents.numbered_parts_of_long_documents import is_full, numbered, open_part, parts_of
+from reverie.documents.overflow_parts_of_full_documents import is_full, numbered, open_part, parts_of
 from reverie.store import DocumentRecord, Kind
 from reverie.text_caches import text_cache
 
