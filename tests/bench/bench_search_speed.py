@@ -28,7 +28,7 @@ from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, Write, seal
 from reverie.usecases import threads
 from reverie.usecases.message_indexes_of_all_spaces import MessageSearch, within
-from reverie.usecases.stored_entries import entry_record
+from reverie.usecases.open_sealed_thread_entries import entry_record
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
 from support.figure_table import print_table
 from support.http_checks import cpu_seconds

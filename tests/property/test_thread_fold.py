@@ -15,7 +15,7 @@ from reverie.models import WorkingState
 from reverie.redact import Redactor
 from reverie.store import seal
 from reverie.usecases import threads, working_state
-from reverie.usecases.stored_entries import entry_record, opened_entry
+from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry
 from reverie.usecases.working_state import Checkpoint, StateJob, StatePlan
 from support.shared import all_sessions
 from support.soak import count

@@ -14,7 +14,7 @@ from reverie.errors import Conflict, ReverieError, ValidationError
 from reverie.store import ThreadRecord, seal
 from reverie.usecases import context_window_usage, generated_files, inherited_notes, threads
 from reverie.usecases import rewind_to_branch as rewinds
-from reverie.usecases.stored_entries import entry_record
+from reverie.usecases.open_sealed_thread_entries import entry_record
 from reveried.actions import project_lookup
 from reveried.actions.distill import distill, start_distilling
 from reveried.execute_use_cases import read

@@ -9,7 +9,7 @@ from reverie import wire
 from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
-from reveried.actions import attribute_saves_to_agents, imports, message_pages_and_outline, project_lookup
+from reveried.actions import attribute_saves_to_agents, imports, message_pages_and_page_index, project_lookup
 from reveried.actions import threads as actions
 from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
@@ -124,7 +124,7 @@ async def append(call: Call) -> Reply:
 async def messages(call: Call) -> Reply:
     """Return a page of the verbatim messages of the main line, distilled ones too: distilling deletes nothing."""
     query = call.query_as(wire.MessagesQuery)
-    page = await message_pages_and_outline.message_page(
+    page = await message_pages_and_page_index.message_page(
         call.services,
         call.space,
         call.params["id"],
@@ -138,7 +138,7 @@ async def messages(call: Call) -> Reply:
 async def entries(call: Call) -> Reply:
     """Return a page of the thread's entries: the lines as they were imported, and the messages as appended."""
     query = call.query_as(wire.SequenceQuery)
-    page = await message_pages_and_outline.entry_page(
+    page = await message_pages_and_page_index.entry_page(
         call.services, call.space, call.params["id"], after=query.after or 0, limit=query.limit
     )
     return Reply(page)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import token_counter
-from reverie.context import excerpt_packing, tiers
+from reverie.context import excerpt_packing, render_context_tiers
 from reverie.context.assembly_inputs_and_token_ceilings import Ceilings, Context, ceilings, hard_limit, target
 from reverie.context.context_editing import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts, Placement
     from reverie.context.conversation_units import Unit
-    from reverie.context.tiers import Tier
+    from reverie.context.render_context_tiers import Tier
     from reverie.models import Passage
 
 
@@ -208,19 +208,19 @@ def _built(parts: Parts, name: str, ceiling: int) -> Tier:
     ceiling = max(ceiling, _FLOORS.get(name, 0))
     match name:
         case "bootstrap":
-            return tiers.bootstrap(parts.bootstrap, ceiling)
+            return render_context_tiers.bootstrap(parts.bootstrap, ceiling)
         case "index":
-            return tiers.index(parts.index if parts.distillation == 0 else None, ceiling)
+            return render_context_tiers.index(parts.index if parts.distillation == 0 else None, ceiling)
         case "digest":
-            return tiers.digest(parts.digest, ceiling)
+            return render_context_tiers.digest(parts.digest, ceiling)
         case "notes":
-            return tiers.notes(parts.notes, ceiling)
+            return render_context_tiers.notes(parts.notes, ceiling)
         case "state":
-            return tiers.state(parts.state, ceiling)
+            return render_context_tiers.state(parts.state, ceiling)
         case "recall":
-            return tiers.recall(parts.recall, ceiling)
+            return render_context_tiers.recall(parts.recall, ceiling)
         case _:
-            return tiers.summary(parts.summary, ceiling, parts.state)
+            return render_context_tiers.summary(parts.summary, ceiling, parts.state)
 
 
 def _split_room(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tuple[FittedConversation, Tier]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie import token_counter
 from reverie.context.assemble import BEGINNING, WAITING
 from reverie.context.neutralize_markup import neutralize_markup
+from reverie.context.render_context_tiers import FRAME
 from reverie.context.request_as_plain_text import block_text
-from reverie.context.tiers import FRAME
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

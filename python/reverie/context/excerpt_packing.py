@@ -11,7 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import token_counter
-from reverie.context.tiers import Tier
+from reverie.context.render_context_tiers import Tier
 from reverie.context.token_cost import BLOCK
 from reverie.models import Passage
 

@@ -21,8 +21,8 @@ from reverie.store import seal
 from reverie.usecases.candidate_word_origins import typed_by_person
 from reverie.usecases.imports import model_of
 from reverie.usecases.learning_by_model import source_of
+from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry
 from reverie.usecases.sized_context import sized_context
-from reverie.usecases.stored_entries import entry_record, opened_entry
 from reverie.usecases.summary_by_model import SummaryWork
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 from msgspec.structs import replace
 
-from reverie.context.tiers import DISTILLED, FRAME
+from reverie.context.render_context_tiers import DISTILLED, FRAME
 from reverie.distill.extractive.introductions_of_pasted_text import (
     announced_at,
     announces_text,

@@ -9,16 +9,16 @@ import msgspec
 from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.usecases import (
     assign_older_records_to_projects,
+    compute_distillation_result,
     contexts,
     conversation_compaction,
     decide_run_completion,
-    distill_plan,
     dream,
     imports,
     learn,
     message_pages,
     runs,
-    thread_outline,
+    thread_page_index,
     working_state,
 )
 from reverie.usecases.distill import DistillJob
@@ -47,9 +47,9 @@ JOBS: dict[str, Callable[[bytes], bytes]] = {
     "context-text": _job(contexts.TextJob, contexts.decide_text),
     "compaction": _job(conversation_compaction.CompactionJob, conversation_compaction.decide),
     "messages": _job(message_pages.PageJob, message_pages.page),
-    "outline": _job(thread_outline.OutlineJob, thread_outline.plan_outline),
-    "distill": _job(DistillJob, distill_plan.decide),
-    "distill-requests": _job(DistillJob, distill_plan.requests),
+    "outline": _job(thread_page_index.OutlineJob, thread_page_index.plan_outline),
+    "distill": _job(DistillJob, compute_distillation_result.decide),
+    "distill-requests": _job(DistillJob, compute_distillation_result.requests),
     "learn": _job(learn.LearnJob, learn.decide),
     "learn-candidates": _job(learn.LearnJob, learn.extract),
     "learn-requests": _job(learn.LearnJob, learn.requests),

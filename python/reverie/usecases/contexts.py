@@ -35,9 +35,9 @@ from reverie.store import (
 )
 from reverie.usecases import threads
 from reverie.usecases.distill import distillation_of
+from reverie.usecases.open_sealed_thread_entries import OpenedEntries, SealedEntry, sealed_after
 from reverie.usecases.opening_index_without_forgotten_memories import current_index
 from reverie.usecases.sized_context import DistillationCache, sized_context
-from reverie.usecases.stored_entries import OpenedEntries, SealedEntry, sealed_after
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

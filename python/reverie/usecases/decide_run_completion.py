@@ -14,8 +14,8 @@ from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
 from reverie.usecases.candidate_word_origins import without_recalled
 from reverie.usecases.learning_by_model import MemoryWork, Worked, work_on
+from reverie.usecases.open_sealed_thread_entries import active_messages
 from reverie.usecases.runs import RunJob, RunPlan, file_record
-from reverie.usecases.stored_entries import active_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Distill a thread: older messages become a summary, excerpts and an archive; memories are learnt from them.
 
-The plan is decided by `distill_plan`, a module of its own because of its size and because only the compute process
+The plan is decided by `compute_distillation_result`, a module of its own because of its size and because only the compute process
 loads the extractive distiller.
 """
 
@@ -18,8 +18,8 @@ from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, PassageRecord, WorkingStateRecord, Write
 from reverie.usecases import consolidation_commit, passed_command_counts, project_identity, threads, working_state
 from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
+from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after
 from reverie.usecases.passed_command_counts import CommandCounts
-from reverie.usecases.stored_entries import SealedEntry, sealed_after
 from reverie.usecases.token_usage_ledger import record_use
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from reverie.store.encode_and_seal_records import verified_sealed
 from reverie.usecases import context_window_usage, inherited_notes, privacy_settings, threads
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reverie.usecases.inherited_notes import Seed
-from reverie.usecases.stored_entries import ENTRY_NAMES, entry_record
+from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -14,8 +14,8 @@ from reverie.redact import Redactor
 from reverie.store import Write
 from reverie.usecases import consolidation_commit, passed_command_counts, project_identity, threads
 from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
+from reverie.usecases.open_sealed_thread_entries import SealedEntry, active_messages, sealed_after, spoken_messages
 from reverie.usecases.passed_command_counts import CommandCounts
-from reverie.usecases.stored_entries import SealedEntry, active_messages, sealed_after, spoken_messages
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,8 @@ from reverie.errors import ValidationError
 from reverie.full_text_index import Index
 from reverie.store import DocumentRecord, Kind, OperationRecord, ThreadRecord, to_ms
 from reverie.usecases.memory_indexes_and_recall import operation_checksum
+from reverie.usecases.open_sealed_thread_entries import speech_entry
 from reverie.usecases.project_identity import of_thread
-from reverie.usecases.stored_entries import speech_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

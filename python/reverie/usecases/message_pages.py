@@ -15,8 +15,8 @@ from reverie.importers.detect_and_read_line_format import json_object_of
 from reverie.importers.outline_for_message_paging import OutlinePart, is_continued, messages_of_part, outline
 from reverie.models import EntryKind
 from reverie.usecases import threads
-from reverie.usecases.stored_entries import SealedEntry, opened_entry
-from reverie.usecases.thread_outline import complete_part, last_part, opened_entries, part_of, sealed_entries
+from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry
+from reverie.usecases.thread_page_index import complete_part, last_part, opened_entries, part_of, sealed_entries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

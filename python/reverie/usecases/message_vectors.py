@@ -15,7 +15,7 @@ from reverie.files import write_atomic
 from reverie.store import Kind, OperationRecord, ThreadRecord
 from reverie.usecases.memory_indexes_and_recall import operation_checksum
 from reverie.usecases.message_index_of_one_space import are_kept, ms_of
-from reverie.usecases.stored_entries import speech_entry
+from reverie.usecases.open_sealed_thread_entries import speech_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.redact import Fingerprint, Redactor
 from reverie.store import SYSTEM_SPACE, FingerprintRecord, FingerprintsCursor, Write
-from reverie.usecases.stored_entries import ENTRY_NAMES
+from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

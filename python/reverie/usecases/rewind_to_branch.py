@@ -16,7 +16,7 @@ from reverie.importers.detect_rewound_branches import is_mark, marked_ranges, re
 from reverie.models import EntryKind
 from reverie.store import Kind, ThreadRecord, Write, seal
 from reverie.usecases import context_window_usage, threads
-from reverie.usecases.stored_entries import entry_record, opened_entry, sealed_after
+from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry, sealed_after
 
 if TYPE_CHECKING:
     from reverie.models import Entry

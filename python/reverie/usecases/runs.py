@@ -21,7 +21,7 @@ from reverie.path_validation import safe_relative
 from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord, Write
 from reverie.usecases import consolidation_commit, project_identity, sessions, threads
 from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
-from reverie.usecases.stored_entries import SealedEntry, sealed_after
+from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

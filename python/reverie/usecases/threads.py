@@ -25,7 +25,7 @@ from reverie.usecases import (
     project_identity,
 )
 from reverie.usecases.inherited_notes import Seed
-from reverie.usecases.stored_entries import opened_entry
+from reverie.usecases.open_sealed_thread_entries import opened_entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -24,7 +24,7 @@ from reverie.memory_search_index import query_for
 from reverie.models import StateSources, WorkingState
 from reverie.store import Kind, WorkingStateRecord, Write
 from reverie.usecases import project_identity, threads
-from reverie.usecases.stored_entries import SealedEntry, opened_entry, sealed_after
+from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry, sealed_after
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.context.context_as_one_text import TEXT_TIERS
-from reverie.context.tiers import FRAME
+from reverie.context.render_context_tiers import FRAME
 from reverie.errors import NotFound, ValidationError
 from reverie.wire.contexts_states_and_notes import TIERS
 from reveried.cli import send_session_files as importing

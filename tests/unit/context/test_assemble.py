@@ -16,7 +16,7 @@ from reverie import token_counter
 from reverie.context import Limits, Parts, RecallLine, assemble, render
 from reverie.context.assemble import BEGINNING, WAITING
 from reverie.context.excerpt_packing import HEADING
-from reverie.context.tiers import FRAME
+from reverie.context.render_context_tiers import FRAME
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Note, Passage
 from support.api_rules import count_marks, violations

@@ -17,7 +17,7 @@ from reverie.models import WorkingState
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, ThreadRecord, Write, seal
 from reverie.usecases import threads, working_state
-from reverie.usecases.stored_entries import entry_record
+from reverie.usecases.open_sealed_thread_entries import entry_record
 from reverie.usecases.working_state import StatePlan
 from reveried.actions import contexts_states_and_notes as actions
 from reveried.background_working_states import CACHED_BYTES_MAX, CACHED_MAX, BackgroundState, StateCache

@@ -9,8 +9,8 @@ from reverie.redact import Redactor
 from reverie.store import seal
 from reverie.usecases import contexts
 from reverie.usecases.contexts import ContextJob, Room
+from reverie.usecases.open_sealed_thread_entries import entry_record
 from reverie.usecases.sized_context import DistillationCache
-from reverie.usecases.stored_entries import entry_record
 
 
 def job() -> ContextJob:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from reverie.context.tiers import FRAME
+from reverie.context.render_context_tiers import FRAME
 from reverie.distill.extractive import Extractive
 from reverie.models import Candidate, MemoryType
 from reverie.usecases.candidate_word_origins import Origins, typed_and_pasted, without_recalled

@@ -14,7 +14,7 @@ from reverie.errors import Damaged
 from reverie.importers.outline_for_message_paging import OutlinePart, is_continued, outline
 from reverie.store import Kind, OutlineRecord, ThreadRecord, Write
 from reverie.usecases import threads
-from reverie.usecases.stored_entries import SealedEntry, opened_entry
+from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,8 +20,8 @@ from reverie.usecases import consolidation_commit, consolidation_plan, passed_co
 from reverie.usecases.candidate_word_origins import without_recalled
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.learning_by_model import MemoryWork, work_on
+from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry
 from reverie.usecases.sized_context import open_turn
-from reverie.usecases.stored_entries import entry_record, opened_entry
 from reverie.usecases.summary_by_model import SummaryWork
 
 if TYPE_CHECKING:
