@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie.client import Client
 from reverie.context import tail_start
 from reverie.distill.extractive import Extractive
-from reverie.evals.distillations_with_context_editing import one_thread
+from reverie.evals.distillation_frequency_with_context_editing import one_thread
 from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.importers.join_entries_into_messages import main_line
 from reverie.models import Memory, MemoryType

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from reverie.evals.context_and_knowledge_texts import context_text, knowledge_text
+from reverie.evals.render_context_or_knowledge_text import context_text, knowledge_text
 
 __all__ = ["context_text", "knowledge_text"]

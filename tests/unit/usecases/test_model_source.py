@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.evals.context_and_knowledge_texts import knowledge_text
+from reverie.evals.render_context_or_knowledge_text import knowledge_text
 from reverie.importers.join_entries_into_messages import main_line
 from reverie.redact import Redactor
 from reverie.usecases.learning_by_model import source_of

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reverie.errors import NotFound, ReverieError, ValidationError
-from reveried.cli.fast_eval_context_and_knowledge import DEFAULT_TOKENS, print_text
 from reveried.cli.output import clean, counted, print_fields, print_json, print_table, say, step_progress
+from reveried.cli.print_context_or_knowledge_text import DEFAULT_TOKENS, print_text
 from reveried.cli.shared_options import Json, Paths
 
 if TYPE_CHECKING:
     from reverie.evals.continuity import Mean, Report, Row
-    from reverie.evals.distillations_with_context_editing import Frequency
+    from reverie.evals.distillation_frequency_with_context_editing import Frequency
     from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 
 __all__ = [
@@ -120,7 +120,7 @@ def eval_frequency(
     Example: reverie eval frequency ~/.claude/projects
     """
     from reverie.context import Limits  # noqa: PLC0415 - loads the engine
-    from reverie.evals import distillations_with_context_editing  # noqa: PLC0415 - as above
+    from reverie.evals import distillation_frequency_with_context_editing  # noqa: PLC0415 - as above
     from reverie.importers import find_and_read_transcript_files, join_entries_into_messages  # noqa: PLC0415 - as above
 
     found = session_files(paths)
@@ -138,8 +138,8 @@ def eval_frequency(
                 unread.append((str(path), error.message))
             step()
     print_unread(unread)
-    result = distillations_with_context_editing.frequency(
-        distillations_with_context_editing.one_thread(sessions), Limits(window=window)
+    result = distillation_frequency_with_context_editing.frequency(
+        distillation_frequency_with_context_editing.one_thread(sessions), Limits(window=window)
     )
     report = _frequency_json(result, len(sessions), unread)
     if json:
@@ -268,7 +268,7 @@ def unread_json(unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
 def _frequency_json(result: "Frequency", sessions: int, unread: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the frequency report as JSON values, with every parameter it depends on."""
     from reverie import token_counter  # noqa: PLC0415 - loads the native core
-    from reverie.evals import distillations_with_context_editing  # noqa: PLC0415 - as above
+    from reverie.evals import distillation_frequency_with_context_editing  # noqa: PLC0415 - as above
 
     limits = result.limits
     return {
@@ -285,7 +285,7 @@ def _frequency_json(result: "Frequency", sessions: int, unread: Sequence[tuple[s
             "clearAtLeast": int(limits.window * limits.clear_at_least),
             "keepToolUses": limits.keep_tool_uses,
             "keepThinkingTurns": limits.keep_thinking_turns,
-            "beside": distillations_with_context_editing.BESIDE,
+            "beside": distillation_frequency_with_context_editing.BESIDE,
             "afterDistillation": result.after,
             "preserveMessages": limits.preserve_messages,
             "preserveTokens": limits.preserve_tokens,
