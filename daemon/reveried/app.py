@@ -57,12 +57,12 @@ from reveried.log import logger
 from reveried.model_transports.transport_choice import chosen_models
 from reveried.precomputed_hook_texts import warm
 from reveried.process_lock import ProcessLock
+from reveried.read_tokens_spaces_and_schedules import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.restart_failed_loops import start_supervised
 from reveried.routes import routes
 from reveried.scheduler import Scheduler
 from reveried.server import Server, bind_tcp, bind_unix
 from reveried.services import ID_RANDOM_BYTES, Services
-from reveried.stored_tokens_spaces_and_schedules import StoredCallers, StoredSchedules, spaces_of, store_id
 from reveried.sync_service import SyncService
 
 if TYPE_CHECKING:

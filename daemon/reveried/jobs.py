@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from reverie import wire
 from reverie.errors import Busy, Conflict, NotFound, ReverieError
 from reverie.ids import new_id
-from reveried.http.request_and_response import envelope_of
+from reveried.http.request_struct_and_response_writer import envelope_of
 from reveried.log import logger
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from reverie.errors import Conflict, Starting, ValidationError
 from reveried.http.connection import Connection
-from reveried.http.request_and_response import send_error
+from reveried.http.request_struct_and_response_writer import send_error
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reveried.http.connection_limits import Admission
-    from reveried.http.request_and_response import Handler, Request, Response
+    from reveried.http.request_struct_and_response_writer import Handler, Request, Response
 
 __all__ = ["Server", "bind_tcp", "bind_unix", "make_private"]
 

@@ -23,7 +23,7 @@ from reverie.usecases import imported_thread_ids_and_deletion_marks, privacy_set
 from reveried.actions import project_lookup
 from reveried.actions.sessions_and_privacy_settings import begin, end, real_folder
 from reveried.execute_use_cases import read
-from reveried.hook_hint_for_client_summary import COMPACTION_HINT
+from reveried.instructions_for_client_compaction import COMPACTION_HINT
 from reveried.log import logger
 from reveried.precomputed_hook_texts import PARTS, fitted, project_index
 from reveried.restart_failed_loops import failures_logged

@@ -24,7 +24,7 @@ from reveried.execute_use_cases import read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
 from reveried.model_transports import spool_transport
-from reveried.stored_tokens_spaces_and_schedules import spaces_of
+from reveried.read_tokens_spaces_and_schedules import spaces_of
 
 if TYPE_CHECKING:
     from reverie.store import PendingPurge, Reader, Write

@@ -12,7 +12,7 @@ from reverie.usecases import undo_and_rollback as undo_usecase
 from reveried.actions.store_compaction import compact_if_sparse
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
-from reveried.stored_tokens_spaces_and_schedules import spaces_of
+from reveried.read_tokens_spaces_and_schedules import spaces_of
 
 if TYPE_CHECKING:
     from reverie import wire

@@ -18,14 +18,14 @@ import httptools
 
 from reverie.errors import Busy, ReverieError, unexpected
 from reveried.http.connection_limits import malformed
-from reveried.http.request_and_response import Flow, Request, Response, raw_response, send_error
+from reveried.http.request_struct_and_response_writer import Flow, Request, Response, raw_response, send_error
 from reveried.log import logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from reveried.http.connection_limits import Admission
-    from reveried.http.request_and_response import Handler
+    from reveried.http.request_struct_and_response_writer import Handler
     from reveried.server import OpenConnections
 
 __all__ = ["Connection"]

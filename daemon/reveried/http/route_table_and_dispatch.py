@@ -15,14 +15,14 @@ from reverie.errors import NotFound, ProtocolMismatch, ReverieError, Unsupported
 from reveried import PROTOCOL
 from reveried.http.authentication import caller_of
 from reveried.http.call_reply_and_stream_types import Call, Reply, Stream
-from reveried.http.request_and_response import MethodNotAllowed, send_error
+from reveried.http.request_struct_and_response_writer import MethodNotAllowed, send_error
 from reveried.log import logger
 from reveried.ram_release import after_work
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from reveried.http.request_and_response import Request, Response
+    from reveried.http.request_struct_and_response_writer import Request, Response
     from reveried.services import Services
 
 __all__ = ["Application", "Handler", "Route", "Table", "table"]

@@ -18,7 +18,7 @@ from reverie import wire
 from reverie.context.cap_request_messages import Cap, CutNeeded, TooSmall
 from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import ReverieError
-from reveried.hook_hint_for_client_summary import COMPACTION_HINT
+from reveried.instructions_for_client_compaction import COMPACTION_HINT
 from reveried.log import logger
 from reveried.proxy.http_heads import response
 

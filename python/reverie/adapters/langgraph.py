@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any, Final
 import orjson
 
 from reverie.adapters.json_values_in_threads import ThreadValues, require_finite, thread_id, value_message
+from reverie.client.connection_reuse_retries_and_stream_resume import run_to_end
 from reverie.client.import_optional_packages import load
-from reverie.client.sans_io_client import run_to_end
 from reverie.errors import ValidationError
 from reverie.full_text_index import Filter, Index
 

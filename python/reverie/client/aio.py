@@ -8,8 +8,8 @@ import select
 import socket
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from reverie.client.connection_reuse_retries_and_stream_resume import ApiCalls, AsyncFace, Core
 from reverie.client.protocol import LINE, LINE_MAX_BYTES, REST
-from reverie.client.sans_io_client import ApiCalls, AsyncFace, Core
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -104,7 +104,7 @@ class AsyncClient(ApiCalls, AsyncFace):
 
 
 class _Sockets:
-    """Implementation of `sans_io_client.Network` with the sockets of the event loop.
+    """Implementation of `connection_reuse_retries_and_stream_resume.Network` with the sockets of the event loop.
 
     They are no streams of asyncio: those drop what was received as soon as something cannot be sent, and so the answer
     of a daemon that refuses a request by its head.
@@ -139,7 +139,7 @@ def _connects(peer: socket.socket, socket_path: Path) -> bool:
 
 
 class _Connection:
-    """One connection of the pool; implements `sans_io_client.Connection`."""
+    """One connection of the pool; implements `connection_reuse_retries_and_stream_resume.Connection`."""
 
     def __init__(self, peer: socket.socket) -> None:
         self._socket = peer

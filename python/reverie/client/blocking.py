@@ -8,8 +8,8 @@ import socket
 import time
 from typing import TYPE_CHECKING, Self, TypeVar
 
+from reverie.client.connection_reuse_retries_and_stream_resume import ApiCalls, BlockingFace, Core, run_to_end
 from reverie.client.protocol import LINE, LINE_MAX_BYTES, REST
-from reverie.client.sans_io_client import ApiCalls, BlockingFace, Core, run_to_end
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +111,7 @@ class Client(ApiCalls, BlockingFace):
 
 
 class _Sockets:
-    """Blocking implementation of `sans_io_client.Network`."""
+    """Blocking implementation of `connection_reuse_retries_and_stream_resume.Network`."""
 
     async def connect(self, socket_path: Path) -> _Connection:
         return _Connection(socket_path)
@@ -135,7 +135,7 @@ class _Timeout:
 
 
 class _Connection:
-    """One connection with a blocking socket; implements `sans_io_client.Connection`."""
+    """One connection with a blocking socket; implements `connection_reuse_retries_and_stream_resume.Connection`."""
 
     def __init__(self, socket_path: Path) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 
 from reverie.client import calls
+from reverie.client.connection_reuse_retries_and_stream_resume import run_to_end
 from reverie.client.import_optional_packages import load
-from reverie.client.sans_io_client import run_to_end
 from reverie.client.session_tools import Toolbox, failure, result_block
 from reverie.errors import TooLarge, ValidationError
 

@@ -24,10 +24,7 @@ from reverie.store.document_memory_and_dream_records import (
 from reverie.store.encode_and_seal_records import Redactor, Sealed, open_sealed, seal, to_ms
 from reverie.store.group_commit import Done, Failed, Write
 from reverie.store.lock_and_rollback_guard import StoreLock, needs_check, truncated_at
-from reverie.store.reader import Reader, Version
-from reverie.store.record_cache import RecordCache
-from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Key, Kind
-from reverie.store.space_maintenance_and_usage_records import (
+from reverie.store.project_session_and_maintenance_records import (
     BackupEntry,
     BackupsCursor,
     BatchedCall,
@@ -51,6 +48,9 @@ from reverie.store.space_maintenance_and_usage_records import (
     TokenRecord,
     VersionsCursor,
 )
+from reverie.store.reader import Reader, Version
+from reverie.store.record_cache import RecordCache
+from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Key, Kind
 from reverie.store.store import Store
 from reverie.store.thread_and_run_records import (
     ClearedRecord,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
-    from reveried.http.request_and_response import Request, Response
+    from reveried.http.request_struct_and_response_writer import Request, Response
 
 SECONDS = 10.0  # for what must happen; far more than it takes
 A_WHILE = 0.4  # in which what must not happen would have happened
