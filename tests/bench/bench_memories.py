@@ -23,8 +23,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
-from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.parse_messages_into_steps import text_of
+from reverie.distill.extractive import Extractive, parse_messages_into_steps
 from reverie.models import MemoryType, Message
 from reveried.cli.send_session_files import import_file
 from support.daemon import running_daemon
@@ -107,7 +106,10 @@ def text_of(content: Any) -> str:
     if isinstance(content, str):
         return " ".join(content.split())
     pieces = [
-        block.get("text") or text_of(block.get("content")) or json.dumps(block.get("input", "")) for block in content
+        block.get("text")
+        or parse_messages_into_steps.text_of(block.get("content"))
+        or json.dumps(block.get("input", ""))
+        for block in content
     ]
     return " ".join(" ".join(pieces).split())
 

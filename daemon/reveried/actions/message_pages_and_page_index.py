@@ -1,4 +1,4 @@
-"""Pages of a thread's messages, and its outline, which they are read by."""
+"""Pages of a thread's messages, and the thread's page index (its outline), by which they are read."""
 
 from __future__ import annotations
 

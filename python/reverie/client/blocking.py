@@ -121,7 +121,7 @@ class _Sockets:
 
 
 class _Timeout:
-    """Sets the timeout of a socket for the operations inside the context."""
+    """Sets the timeout of a socket at the start of a context; it stays set after the end."""
 
     def __init__(self, peer: socket.socket, seconds: float) -> None:
         self._peer = peer

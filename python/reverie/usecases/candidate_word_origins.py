@@ -163,7 +163,7 @@ class FoundOrigins:
         self._outside = {id(candidate): why for candidate, why in zip(candidates, outside, strict=True)}
 
     def outside(self, candidate: Candidate) -> str | None:
-        """Return why the words of one of the candidates come from outside; else None."""
+        """Return why this candidate's words come from outside, as found before; None where they do not."""
         return self._outside[id(candidate)]
 
 

@@ -1,7 +1,7 @@
 """Distill a thread: older messages become a summary, excerpts and an archive; memories are learnt from them.
 
-The plan is decided by `compute_distillation_result`, a module of its own because of its size and because only the compute process
-loads the extractive distiller.
+The plan is decided by `compute_distillation_result`, a module of its own because of its size and because only the
+compute process loads the extractive distiller.
 """
 
 from __future__ import annotations

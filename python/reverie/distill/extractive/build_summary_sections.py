@@ -1,4 +1,4 @@
-"""The seven sections of a structured summary (tier 2), most informative lines first."""
+"""Build the seven sections of a structured summary (tier 2), most informative lines first."""
 
 from __future__ import annotations
 
