@@ -103,12 +103,12 @@ def day_of(words: Wording, day: str) -> str:
 
 
 def short_summary(words: Wording) -> str:
-    """Return an episode in ten words: its problem and solution, else the start of its content, else its title."""
+    """Return an episode in ten words: its problem and solution if they fit, else its title, or how it begins."""
     fields = {key: one_line(value) for key, value in _own_fields(words) if key not in _REQUIRED_FIELDS}
     parts = [fields[key] for key in ("Problem", "Task", "Solution") if key in fields] or list(fields.values())[:1]
     if parts:
-        joined = " → ".join(parts)
-        return joined if len(joined.split()) <= WORDS_MAX else shortened(parts[0])
+        fitting = (text for text in (" → ".join(parts), parts[0]) if len(text.split()) <= WORDS_MAX)
+        return next(fitting, None) or shortened(words.title or parts[0])
     prose = takewhile(lambda line: not line.startswith(("```", "~~~")), clean(words.content).split("\n"))
     lines = (_LIST_MARK.sub("", line.strip()) for line in prose if not _REQUIRED_FIELD.match(line))
     return shortened(" ".join(lines)) or shortened(words.title or "")

@@ -26,6 +26,19 @@ __all__ = [
 
 WORDS_MAX = 10  # words of a summary line, as seed 004 section 3 has it
 _TITLE_WORDS = 6  # of an episode's title, taken as its topic
+_WHOLE_WORDS = 4  # of a text that was cut; fewer rarely say what it is about
+_ARTICLES = frozenset({"a", "an", "the"})
+# Words that begin a part which a summary can do without, in English, German, French and Spanish.
+_CONJUNCTIONS = re.compile(
+    "after|although|and|because|before|but|if|instead|or|since|so|that|then|unless|until|when|where|which|while"
+    "|damit|oder|und|weil|wenn|et|mais|ou|parce|pour|o|pero|porque|y",
+    re.IGNORECASE,
+)
+_PREPOSITIONS = re.compile(
+    "as|at|by|during|for|from|in|into|of|on|over|per|through|to|under|using|via|with|within|without"
+    "|aus|bei|durch|für|im|mit|nach|von|zu|avec|dans|de|depuis|par|sans|con|desde|en|para|por|sin",
+    re.IGNORECASE,
+)
 _KEY_WORDS_MAX = 3  # of a `Key: value` line; what is longer is a sentence with a colon
 _PHRASE_WORDS = 5  # of a fact without key and tags
 _TOPICS_BYTES = 2_000_000  # of the topics of some thousand memories
@@ -107,8 +120,35 @@ def summary_of_topics(topics: Sequence[Topics]) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return the first ten words of a text, on one line."""
-    return " ".join(one_line(text).split()[:WORDS_MAX])
+    """Return a text in at most ten words, on one line.
+
+    Of a longer one the articles are left out. One that is still too long ends in front of a part that it can do
+    without: "Draw the map of all ships, sort their names and count the crews twice" becomes "Draw the map of all ships,
+    sort their names". Where no such part begins, the tenth word has an ellipsis.
+    """
+    words = one_line(text).split()
+    if len(words) <= WORDS_MAX:
+        return " ".join(words)
+    plain = [word for word in words if word.lower() not in _ARTICLES]
+    if _WHOLE_WORDS <= len(plain) <= WORDS_MAX:
+        return " ".join(plain)
+    for kept, ends in ((words, _ends_with_clause), (plain, _ends_with_clause), (plain, _ends_with_phrase)):
+        for count in range(min(WORDS_MAX, len(kept) - 1), _WHOLE_WORDS - 1, -1):
+            if ends(kept, count):
+                return " ".join(kept[:count]).rstrip(",;:")
+    return " ".join(words[:WORDS_MAX]).rstrip(",;:") + "…"
+
+
+def _ends_with_clause(words: Sequence[str], count: int) -> bool:
+    """Return True if a clause ends behind the first `count` words: at a comma, or before "and" or "because"."""
+    return words[count - 1].endswith((",", ";", ":", ".")) or _CONJUNCTIONS.fullmatch(words[count]) is not None
+
+
+def _ends_with_phrase(words: Sequence[str], count: int) -> bool:
+    """Return True if the word behind the first `count` begins a phrase: "in", "with"; and none of them is left open."""
+    last, following = words[count - 1], words[count]
+    is_open = _PREPOSITIONS.fullmatch(last) or _CONJUNCTIONS.fullmatch(last)
+    return _PREPOSITIONS.fullmatch(following) is not None and not is_open
 
 
 def at_most(text: str) -> str:

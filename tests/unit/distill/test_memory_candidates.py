@@ -6,7 +6,6 @@ import pytest
 
 from reverie.consolidate import decide
 from reverie.distill.extractive import Extractive
-from reverie.distill.extractive.episodes_of_finished_work import short_summary
 from reverie.models import Candidate, Keep, Memory, MemoryType, Skip, Tier
 from support.thread import Thread, logger_fix
 
@@ -245,16 +244,6 @@ def test_an_unfinished_task_gives_no_episode(request_text: str) -> None:
     """A task with talk alone, or with edits but no commit or passing check, gives no episode."""
     assert of_type(Thread().user(request_text).agent("I see."), MemoryType.EPISODE) == []
     assert of_type(Thread().user(request_text).edit("/w/a.py").agent("Edited."), MemoryType.EPISODE) == []
-
-
-def test_summary_of_a_title_has_ten_words_at_most() -> None:
-    """As many function words as needed are dropped; a title that is still too long ends behind a whole part."""
-    title = "fix(core): the counting of the tokens in a text that is longer than the window of a model"
-    assert short_summary(title) == "counting of tokens in text longer than window of model"
-    parts = "Draw the map of all ships, sort their names, count the crews on board twice"
-    assert short_summary(parts) == "Draw the map of all ships, sort their names"
-    assert len(short_summary("word " * 30).split()) == 10
-    assert short_summary("fix: short title") == "short title"
 
 
 def test_memories_from_documentation_files() -> None:

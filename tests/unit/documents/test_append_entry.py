@@ -8,7 +8,7 @@ from reverie.documents import parse_document
 from reverie.documents.create_edit_and_append import append_entry
 
 TWELVE = "one two three four five six seven eight nine ten eleven twelve"
-TEN = TWELVE.removesuffix(" eleven twelve")
+TEN = TWELVE.replace(" eleven twelve", "…")
 PATH = "episodes/2026-02.md"
 
 
@@ -20,7 +20,7 @@ PATH = "episodes/2026-02.md"
             "- Problem: a pipe leaks\n- Solution: no pipe\n\nmore",
             "- Summary: a pipe leaks → no pipe\n- Problem: a pipe leaks\n- Solution: no pipe\n\nmore",
         ),
-        (f"- Date: 2026-02-03\n- Task: {TWELVE}", f"- Summary: {TEN}\n- Date: 2026-02-03\n- Task: {TWELVE}"),
+        (f"- Date: 2026-02-03\n- Task: {TWELVE}", f"- Summary: The title\n- Date: 2026-02-03\n- Task: {TWELVE}"),
         (f"- Problem: p\n- Solution: {TWELVE}", f"- Summary: p\n- Problem: p\n- Solution: {TWELVE}"),
         ("- Pull request: none", "- Summary: none\n- Pull request: none"),
         ("- Summary:\n- Lesson: x", "- Summary: x\n- Lesson: x"),

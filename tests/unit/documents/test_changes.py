@@ -264,7 +264,7 @@ def test_a_new_document_has_to_be_one_of_memories() -> None:
         ("# A\r\n\r\n>Summary:\r\n- x: y", None, "# A\r\n\r\n>Summary: x\r\n- x: y"),
         ("- x: y\n# A", None, "- x: y\n# A\n\n> Summary: x\n"),
         ("> Summary: x\n- x: y\n- Updated: 2026-01-01", "1,\n2", "> Summary: 1, 2\n- x: y\n- Updated: 2026-11-21"),
-        ("> Summary: x\n- x: y\n", "a " * 12, "> Summary: a a a a a a a a a a\n- x: y\n"),
+        ("> Summary: x\n- x: y\n", "a " * 12, "> Summary: a a a a a a a a a a…\n- x: y\n"),
         ("> Summary: x\n- x: y\n", " ", "> Summary: x\n- x: y\n"),
         ("# A\nwords\n", "told", "# A\n\n> Summary: told\n\nwords\n"),
         ("```\n", "told", "> Summary: told\n\n```\n"),

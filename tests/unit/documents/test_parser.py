@@ -64,7 +64,7 @@ Tag **first**, then build.
 """
 
 
-TEN = "one two three four five six seven eight nine ten"
+TEN = "one two three four five six seven eight nine ten…"
 
 
 def said(page: ParsedDocument) -> list[tuple[str, tuple[str, ...]]]:
@@ -188,7 +188,7 @@ def test_a_tag_is_no_part_of_a_field() -> None:
         ("notes.md", "---\ndescription: what it is\n---\n# B\n", "what it is"),
         ("facts/a.md", "# A\n- Language: English\n- Colour: blue\n", "language, colour"),
         ("facts/a.md", "# A\n", "A"),
-        ("facts/a.md", "> Summary: " + "word " * 30 + "\n", "word " * 9 + "word"),
+        ("facts/a.md", "> Summary: " + "word " * 30 + "\n", "word " * 9 + "word…"),
         ("facts/a.md", "> Summary: a b, c d, e f, g h, i j, k l\n", "a b, c d, e f, g h, i j, k l"),
     ],
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.documents import parse_document
-from reverie.documents.summary_line import WORDS_MAX, summary_line
+from reverie.documents.summary_line import WORDS_MAX, shortened, summary_line
 
 
 @pytest.mark.parametrize(
@@ -91,3 +91,37 @@ def test_topics_are_listed_once() -> None:
 def test_the_topic_of_a_preference(preference: str, topic: str) -> None:
     """The topic is what is wanted, without the words that every preference begins with."""
     assert summary_line(parse_document("facts/preferences.md", f"- {preference}\n").items) == topic
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("short title", "short title"),
+        (
+            "Wire the random keys of a file through the hook of a folder",
+            "Wire random keys of file through hook of folder",
+        ),
+        (
+            "the counting of the tokens in a text that is longer than the window of a model",
+            "the counting of the tokens in a text",
+        ),
+        (
+            "Draw the map of all ships, sort their names, count the crews on board twice",
+            "Draw the map of all ships, sort their names",
+        ),
+        (
+            "Open a branch off main and look into the broken attribution of lines when Claude commits early",
+            "Open a branch off main",
+        ),
+        (
+            "Let the store of shared entries accept the updates of its keys through the hook",
+            "Let store of shared entries accept updates of its keys",
+        ),
+        ("Die Zählung der Wörter in langen Texten stimmt nicht mehr seit dem letzten Umbau", "Die Zählung der Wörter"),
+        ("word " * 30, "word word word word word word word word word word…"),
+    ],
+)
+def test_a_long_text_is_cut_in_front_of_a_part(text: str, short: str) -> None:
+    """A summary of a longer text has ten words at most, keeps every small word, and breaks off nowhere unmarked."""
+    assert shortened(text) == short
+    assert len(shortened(text).split()) <= 10

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.commands import Commit
 
 __all__ = [
-    "FILLER",
     "TITLE_WORDS_MIN",
     "Message",
     "commit_title",
@@ -34,7 +33,7 @@ __all__ = [
     "without_type",
 ]
 
-FILLER: Final = {"a", "an", "the", "of", "to", "for", "in", "on", "and", "that", "this", "with", "is", "are", "be"}
+_FILLER: Final = {"a", "an", "the", "of", "to", "for", "in", "on", "and", "that", "this", "with", "is", "are", "be"}
 """Dropped first when a title has more than ten words."""
 
 TITLE_WORDS_MIN: Final = 3
@@ -170,7 +169,7 @@ def commit_title(subject: str) -> str:
     if prefix is not None and prefix["type"].lower() in _MINOR_TYPES:
         return ""
     title = _PREFIX.sub("", one_line(subject)).rstrip(".")
-    words = [word for word in title.split() if word.lower() not in FILLER]
+    words = [word for word in title.split() if word.lower() not in _FILLER]
     is_open = len(words) <= TITLE_WORDS_MIN or _POINTS.match(title) is not None
     if prefix is not None and prefix["scope"] and is_open:
         title = f"{prefix['scope']}: {title}"  # "extract to dedicated package" does not say what, nor "move it away"

@@ -16,7 +16,6 @@ from reverie.distill.extractive.candidate_builder import file_tag
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.commit_details import (
-    FILLER,
     TITLE_WORDS_MIN,
     commit_title,
     is_tiny,
@@ -39,6 +38,7 @@ from reverie.distill.extractive.sentences_and_specific_names import (
     specific_names,
     unwrapped,
 )
+from reverie.documents.summary_line import shortened
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
@@ -48,13 +48,9 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.parse_messages_into_steps import ToolCall
     from reverie.distill.extractive.thread_facts import ThreadFacts
 
-__all__ = ["episodes", "short_summary"]
+__all__ = ["episodes"]
 
 # Words of a summary line (seed 004).
-_MAX_WORDS: Final = 10
-_ARTICLES: Final = {"a", "an", "the"}
-_LINKS: Final = {"that", "this", "is", "are", "be"}
-_WHOLE_PART: Final = 4  # words behind which a summary may end
 # Characters of a field.
 _LONG: Final = 400
 _FILES_SHOWN: Final = 6
@@ -168,24 +164,6 @@ def _holding(found: Sequence[_Work], facts: ThreadFacts, ids: Mapping[str, str])
                 yield work
 
 
-def short_summary(title: str) -> str:
-    """Return `title` in at most ten words; as many small words as needed are dropped first, articles before others.
-
-    One that is still too long ends behind its last whole part: "Draw the map, sort the ships".
-    """
-    all_words = without_type(title).rstrip(".").split()
-    words = [*all_words]
-    for small in (_ARTICLES, _LINKS, FILLER):
-        for place in reversed(range(len(words))):
-            if len(words) > _MAX_WORDS and words[place].lower() in small:
-                del words[place]
-    if len(words) > _MAX_WORDS:
-        first = all_words[:_MAX_WORDS]
-        end = max((place for place, word in enumerate(first) if word.endswith((",", ";"))), default=0)
-        words = first[: end + 1] if end >= _WHOLE_PART else words[:_MAX_WORDS]
-    return " ".join(words).rstrip(",;")
-
-
 def _episode(work: _Work, at: str | None) -> Candidate:
     when = work.at or at
     shown = work.files[:_FILES_SHOWN]
@@ -194,7 +172,7 @@ def _episode(work: _Work, at: str | None) -> Candidate:
     stated = _whole_sentences(work.solution, 2 * _LONG).rstrip(".")
     solution = ". ".join(part for part in (stated, work.later, files) if part)
     fields = [
-        ("Summary", short_summary(work.title)),
+        ("Summary", shortened(without_type(work.title).rstrip("."))),
         ("Date", (when or "")[:10]),
         ("Problem", clip(work.problem, _LONG)),
         ("Problem" if work.is_problem else "Task", _whole_sentences(sentences(work.task), _LONG) * (not work.problem)),
