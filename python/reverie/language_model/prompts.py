@@ -8,7 +8,7 @@ from typing import Final
 
 __all__ = ["CONSOLIDATE", "EXTRACT", "REFLECT", "STATE", "SUMMARY", "prompt"]
 
-EXTRACT: Final = "extract-3"
+EXTRACT: Final = "extract-4"
 CONSOLIDATE: Final = "consolidate-1"
 STATE: Final = "state-1"
 SUMMARY: Final = "summary-3"
@@ -17,6 +17,6 @@ REFLECT: Final = "reflect-1"
 
 @cache
 def prompt(version: str) -> str:
-    """Return the text of a prompt by its version, such as `extract-3`."""
+    """Return the text of a prompt by its version, such as `extract-4`."""
     folder = resources.files("reverie.language_model") / "prompts"
     return (folder / f"{version}.md").read_text(encoding="utf-8")
