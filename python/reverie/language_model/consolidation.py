@@ -278,6 +278,7 @@ class _Reader:
 
 def _memory_line(memory: Memory, wrong: WrongMemory | None, *, with_use: bool) -> str:
     """Return a memory as a request shows it: one line of JSON."""
+    stated = memory.provenance.get("at")
     use = {"recalled": memory.access_count, "lastRecalled": (memory.last_accessed_at or "never")[:10]}
     shown: dict[str, object] = {
         "id": memory.id,
@@ -285,7 +286,8 @@ def _memory_line(memory: Memory, wrong: WrongMemory | None, *, with_use: bool) -
         "project": memory_project(memory) or "(person)",
         "content": f"{memory.title}: {memory.content}" if memory.title else memory.content,
         "tags": list(memory.tags),
-        "updated": memory.updated_at[:10],
+        # The day of the words, as candidates have it: sessions of months ago may all have been imported today.
+        "stated": (stated if isinstance(stated, str) else memory.updated_at)[:10],
         **(use if with_use else {}),
         "author": memory.trust,
     }
