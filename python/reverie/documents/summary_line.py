@@ -135,8 +135,14 @@ def shortened(text: str) -> str:
     for kept, ends in ((words, _ends_with_clause), (plain, _ends_with_clause), (plain, _ends_with_phrase)):
         for count in range(min(WORDS_MAX, len(kept) - 1), _WHOLE_WORDS - 1, -1):
             if ends(kept, count):
-                return " ".join(kept[:count]).rstrip(",;:")
+                return _without_open_bracket(" ".join(kept[:count])).rstrip(",;:")
     return " ".join(words[:WORDS_MAX]).rstrip(",;:") + "…"
+
+
+def _without_open_bracket(text: str) -> str:
+    """Return a text without a bracket that nothing closes, and what is behind it: "Sync of files (PR 17" loses both."""
+    before, bracket, behind = text.rpartition("(")
+    return before.rstrip() if bracket and before.strip() and ")" not in behind else text
 
 
 def _ends_with_clause(words: Sequence[str], count: int) -> bool:

@@ -118,6 +118,10 @@ def test_the_topic_of_a_preference(preference: str, topic: str) -> None:
             "Let store of shared entries accept updates of its keys",
         ),
         ("Die Zählung der Wörter in langen Texten stimmt nicht mehr seit dem letzten Umbau", "Die Zählung der Wörter"),
+        (
+            "Review of the request (agent-aware rewind, with the new tests and the mended docs of last week)",
+            "Review of the request",
+        ),
         ("word " * 30, "word word word word word word word word word word…"),
     ],
 )

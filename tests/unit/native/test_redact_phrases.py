@@ -33,6 +33,7 @@ def test_phrases(name: str) -> None:
         "sshpass -p $SSHPASS ssh host", "mysql -p${MYSQL_PASSWORD} shop", "docker login -p <password> host",
         "redis-cli -a $REDIS_PASSWORD", "Cookie: lang=en; theme=dark", "Set-Cookie: lang=english; Path=/; Max-Age=3600",
         "Basic authentication is enough", "password = $DB_PASSWORD", "password = %DB_PASSWORD%", "password = @password",
+        "lint and tests pass on `fix/parser-2`", "all tests pass on linux-x86_64, not on v2.3.1",
         "pass on to `formatCheckpointOutput`", "primary key is a1b2c3d4e5f6",
         "| password | string | required |", "| name | password |\n|---|---|\n| ann | unknown |\n| bob | see below |",
         "| token | count |\n|---|---|\n| a1 | 12345 |", "- name: DB_PASSWORD\n  value: $DB_PASSWORD", "login: ann",
