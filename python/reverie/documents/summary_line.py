@@ -11,7 +11,7 @@ from reverie.sentence_word_analysis import is_stop_word, label_of, opening_phras
 from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = [
     "WORDS_MAX",
@@ -132,11 +132,18 @@ def shortened(text: str) -> str:
     plain = [word for word in words if word.lower() not in _ARTICLES]
     if _WHOLE_WORDS <= len(plain) <= WORDS_MAX:
         return " ".join(plain)
-    for kept, ends in ((words, _ends_with_clause), (plain, _ends_with_clause), (plain, _ends_with_phrase)):
-        for count in range(min(WORDS_MAX, len(kept) - 1), _WHOLE_WORDS - 1, -1):
-            if ends(kept, count):
-                return _without_open_bracket(" ".join(kept[:count])).rstrip(",;:")
+    for ends in (_ends_with_clause, _ends_with_phrase):
+        cuts = [kept[:count] for kept in (words, plain) if (count := _last_end(kept, ends))]
+        if cuts:
+            most = max(cuts, key=lambda cut: sum(word.lower() not in _ARTICLES for word in cut))
+            return _without_open_bracket(" ".join(most)).rstrip(",;:")
     return " ".join(words[:WORDS_MAX]).rstrip(",;:") + "…"
+
+
+def _last_end(words: Sequence[str], ends: Callable[[Sequence[str], int], bool]) -> int:
+    """Return how many of the first ten words are up to the last place where `ends` is True; 0 where it nowhere is."""
+    counts = range(min(WORDS_MAX, len(words) - 1), _WHOLE_WORDS - 1, -1)
+    return next((count for count in counts if ends(words, count)), 0)
 
 
 def _without_open_bracket(text: str) -> str:
