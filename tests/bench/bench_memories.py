@@ -24,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from reverie.client import Client
 from reverie.distill.extractive import Extractive, parse_messages_into_steps
+from reverie.importers.find_and_read_transcript_files import oldest_first
 from reverie.models import MemoryType, Message
 from reveried.cli.send_session_files import import_file
 from support.daemon import running_daemon
@@ -59,10 +60,10 @@ def main() -> None:
 
 
 def sessions(paths: list[Path], sample: int, chance: random.Random) -> None:
-    """Import and learn from `paths`; print counts, costs and the sheet."""
+    """Import and learn from `paths`, the oldest first; print counts, costs and the sheet."""
     with running_daemon() as daemon, Client(daemon.socket) as client:
         threads, times = [], []
-        for path in paths:
+        for path in oldest_first(paths):
             threads.append(str(import_file(client, path).thread))
             before = time.perf_counter()
             client.learn(threads[-1])

@@ -162,9 +162,12 @@ def _import_found(
 ) -> None:
     """Import files, learn from them and print a report; with `exits`, a file that failed ends the command with 1.
 
-    `skipped` are reports of what was left out before.
+    The oldest session comes first: what a later one says of the same supersedes it. `skipped` are reports of what was
+    left out before.
     """
     reports: list[FileReport] = [*skipped]
+    with spinner("Looking at the sessions", quiet=json):
+        found = find_and_read_transcript_files.oldest_first(found)
     try:
         import_files(client, found, program=program, quiet=json, reports=reports, sources=sources, again=again)
         learnt = learn_from(client, reports, quiet=json)

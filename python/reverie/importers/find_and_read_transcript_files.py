@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from msgspec import structs
 
-from reverie.errors import Forbidden, NotFound, StorageFailed, TooLarge, ValidationError
+from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, TooLarge, ValidationError
 from reverie.importers.detect_and_read_line_format import program_of
 from reverie.importers.parse_and_repair_json_line import Problem
 from reverie.importers.split_chunks_into_entries import ChunkPlan, PartialLine, plan_chunk
@@ -36,6 +36,7 @@ __all__ = [
     "Gunzip",
     "Identity",
     "find_transcripts",
+    "oldest_first",
     "open_transcript",
     "read_chunks",
     "read_entries",
@@ -53,8 +54,9 @@ _ENDINGS: Final = (".jsonl", ".jsonl.gz")
 _GZIP: Final = b"\x1f\x8b"
 _HEAD_BYTES: Final = 512
 _TAR: Final = slice(257, 262)  # where a tar says `ustar`
-_SESSION_BYTES: Final = 64 * 1024  # the first lines may name no session, and be long
+_SESSION_BYTES: Final = 64 * 1024  # the first lines may name no session and no time, and be long
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_TIME = re.compile(rb'"timestamp"\s*:\s*"(\d{4}-[^"\\]{6,36})"')
 _SESSION = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
 
 UNPACKED_BYTES_MAX: Final = 2 * 1024 * 1024 * 1024
@@ -191,6 +193,25 @@ def find_transcripts(paths: Iterable[Path]) -> list[Path]:
         if len(found) > FILES_MAX:
             raise TooLarge(f"more than {FILES_MAX} session files", hint="import one folder at a time")
     return sorted(found)
+
+
+def oldest_first(paths: Iterable[Path]) -> list[Path]:
+    """Return transcripts in the order in which their sessions began, so that what was said last is learnt last.
+
+    Files have random names, such as the ids of sessions. One whose first lines tell no time, or that cannot be read,
+    comes before the others, by its path.
+    """
+    return sorted(paths, key=lambda path: (_began_at(path), path))
+
+
+def _began_at(path: Path) -> str:
+    """Return the first time in the beginning of a transcript (RFC 3339), or nothing."""
+    try:
+        with open_transcript(path) as opened:
+            time = _TIME.search(opened.read(_SESSION_BYTES))
+    except ReverieError:
+        return ""  # reading the file whole says why
+    return "" if time is None else time[1].decode()
 
 
 @contextmanager

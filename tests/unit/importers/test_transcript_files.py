@@ -246,6 +246,19 @@ def test_sessions_are_found_under_folders(tmp_path: Path) -> None:
     assert paths == sorted(tmp_path / name for name in [*wanted, "b/notes.md"])
 
 
+def test_the_oldest_session_comes_first(tmp_path: Path) -> None:
+    """Files are ordered by the first time in them, packed ones too; those without one come first, by path."""
+    (tmp_path / "a.jsonl").write_text('{"type":"summary"}\n{"timestamp":"2026-03-01T08:00:00.000Z","type":"user"}\n')
+    (tmp_path / "b.jsonl.gz").write_bytes(gzip.compress(b'{"timestamp": "2026-01-01T08:00:00.000Z"}\n'))
+    (tmp_path / "c.jsonl").write_text('{"timestamp":"2026-02-01T08:00:00.000Z"}\n')
+    (tmp_path / "d.jsonl").write_text('{"type":"summary"}\n')
+    (tmp_path / "e.jsonl").write_bytes(b"\x1f\x8bno gzip")
+
+    ordered = find_and_read_transcript_files.oldest_first(sorted(tmp_path.iterdir()))
+
+    assert [path.name[0] for path in ordered] == ["d", "e", "b", "c", "a"]
+
+
 def test_discovery_has_a_limit_and_names_missing_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A missing path and too many files are errors; the missing path is named, with a hint."""
     with pytest.raises(NotFound, match="absent") as absent:
