@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from reverie.documents import refresh_header
@@ -18,6 +18,8 @@ from support.sync_texts import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from reverie.sync.sync_input_types import Version
 
 __all__ = ["Outcome", "cleanup", "stale_save"]
 
@@ -291,7 +293,7 @@ def stale_save(seed: int) -> Outcome:
         act()
         scene.waits()
     scene.settle()
-    before = scene.disk()
+    before, versions = scene.disk(), list(scene.sides.versions[scene.path])
     buffer, own = loaded, set[str]()
     if pick.random() < 0.7:
         for _ in range(pick.randint(1, 2)):
@@ -299,13 +301,19 @@ def stale_save(seed: int) -> Outcome:
         own = words(loaded) - words(buffer)
     scene.saves(buffer)
     others = words("\n".join((lines_of(before) - lines_of(loaded)).elements())) - own
-    missing = others - scene.there()
+    missing = set() if _takes_saves_back(buffer, versions) else others - scene.there()
     result = Outcome(seed, f"{scene.path} {len(acts)} acts")
     result.told = sorted(missing & scene.sides.named())
     result.lost = sorted(missing - scene.sides.named())
     left = lines_of(scene.disk())
     result.back = [f"doubled: {line}" for line, number in left.items() if number > 1]
     return result
+
+
+def _takes_saves_back(buffer: str, versions: list[Version]) -> bool:
+    """Return True if a buffer has the very text since which people alone have saved: that is an undo in an editor."""
+    by_people = takewhile(lambda pair: pair[0].by_person, pairwise(versions))
+    return any(older.text == buffer for _, older in by_people)
 
 
 def _other_save(scene: Scene) -> None:

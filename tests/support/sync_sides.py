@@ -42,15 +42,16 @@ class Sides:
     by_agents: set[int] = field(default_factory=set)  # the operations that no save made
     notices: list[tuple[SaveNotice, int]] = field(default_factory=list)  # of saves, each with its operation
 
-    def put(self, path: str, text: str) -> int:
-        """Store a text as an agent does; return the number of the operation."""
+    def put(self, path: str, text: str, *, by_person: bool = False) -> int:
+        """Store a text, as an agent does unless it is `by_person`; return the number of the operation."""
         self.operation += 1
         if path in self.gone:
             self.versions[path] = [replace(version, former=True) for version in self.versions.get(path, [])]
-        self.versions.setdefault(path, []).insert(0, Version(self.operation, text))
+        self.versions.setdefault(path, []).insert(0, Version(self.operation, text, by_person=by_person))
         self.gone.discard(path)
         self._align(path, text)
-        self.by_agents.add(self.operation)
+        if not by_person:
+            self.by_agents.add(self.operation)
         return self.operation
 
     def delete(self, path: str) -> None:
@@ -192,9 +193,8 @@ class Sides:
             assert REDACTOR.text(put.text) == put.text
             if put.before is not None:
                 assert REDACTOR.text(put.before) == put.before
-                self.by_agents.discard(self.put(put.path, put.before))
-            puts[put.path] = self.put(put.path, put.text)
-            self.by_agents.discard(puts[put.path])
+                self.put(put.path, put.before, by_person=True)
+            puts[put.path] = self.put(put.path, put.text, by_person=True)
         self.notices += [(notice, puts[notice.path]) for notice in plan.notices]
         for baseline in plan.baselines:
             self._set_baseline(baseline, puts)

@@ -227,9 +227,10 @@ def _notice(path: str, base: MergeBase, document: str, save: str, merged: str) -
     if base.unsure is not None and base.version is not None:
         # To merge against a base without the lines in question is to take them for unseen; all else is merged as it is.
         # Where that is a conflict the document is what an undo restores.
-        other = three_way_merge(without_unsure_lines(base.version.text, base.unsure.text, save), document, save)
+        sure = (base.unsure.text, base.edited)
+        other = three_way_merge(without_unsure_lines(base.version.text, save, *sure), document, save)
         before = document if other.regions else other.text
-        left_out = lines_beyond(before, base.unsure.text, merged)
+        left_out = lines_beyond(before, merged, *sure)
     return (SaveNotice(path, kept, left_out) if kept > 0 or left_out else None), before if left_out else None
 
 

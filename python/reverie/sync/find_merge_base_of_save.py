@@ -25,12 +25,14 @@ class MergeBase:
     """The text that a save was made from, None for no common ancestor; and the text that the disk showed last.
 
     `unsure` is an older text that the save may go on from as well: it is unknown. Lines of `version` that came
-    since, and that the save lacks, are left out then, and a notice names them.
+    since, and that the save lacks, are left out then, and a notice names them, except for those in `edited`: the person
+    saved these, and the save has them in other words.
     """
 
     version: Version | None
     last: Version | None = None
     unsure: Version | None = None
+    edited: str = ""
 
 
 def is_unrecorded_write(state: PathState, text: str) -> bool:
@@ -109,7 +111,7 @@ def merge_base(
         return MergeBase(last, last, versions[found.base])
     base = versions[found.base]
     oldest = versions[found.oldest] if found.oldest != found.base else None
-    return MergeBase(_unless_former(base, baseline), last, oldest)
+    return MergeBase(_unless_former(base, baseline), last, oldest, "\n".join(found.edited))
 
 
 def _unless_former(version: Version, baseline: Baseline) -> Version | None:
@@ -188,7 +190,12 @@ def _merged_saves(baseline: Baseline) -> list[Version]:
 
 
 def _candidate(state: PathState, baseline: Baseline, version: Version, saved_at: int, rules: Rules) -> Candidate:
-    """Return a text as a merge-base candidate of a save made at `saved_at` (ms); a recently replaced one is likely."""
+    """Return a text as a merge-base candidate of a save made at `saved_at` (ms); a recently replaced one is likely.
+
+    One that a person's save replaced is not: an editor that saves each second knows its save before. Example:
+    "- Tea: gre", and a second later "- Tea: green"; made from the text before the first, both lines would be there. A
+    save that was merged is an exception, because there the person's editor and the disk have different texts.
+    """
     operation = version.operation
     is_merged = Save(operation, version.text) in (baseline.saved, *baseline.earlier)
     # The first text that came to disk after this one replaced it. The merge result of a save has the operation of the
@@ -198,11 +205,13 @@ def _candidate(state: PathState, baseline: Baseline, version: Version, saved_at:
         for write in baseline.shown
         if write.operation is not None and (write.operation > operation or (is_merged and write.operation == operation))
     ]
+    merged = {save.operation for save in _merged_saves(baseline)}
     recent = bool(later) and saved_at - later[-1].at < rules.unseen_ms
+    if recent and later[-1].saved and later[-1].operation not in merged:
+        recent = False
     if baseline.intended and state.document is not None and operation < state.document.operation:
         recent = True  # our newer text was about to be written, so it cannot have been seen for long
-    by_person = any(write.operation == operation and write.saved for write in baseline.shown)
-    return Candidate(version.text, replaced_recently=recent, is_stale_buffer=is_merged, by_person=by_person)
+    return Candidate(version.text, replaced_recently=recent, is_stale_buffer=is_merged, by_person=version.by_person)
 
 
 def _is_new_file(baseline: Baseline, saved_at: int, rules: Rules) -> bool:

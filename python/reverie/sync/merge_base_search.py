@@ -17,6 +17,9 @@ to the writer:
 | no                     | no                | no                                 | unknown: the newer        |
 
 What a person's own save replaced is no sign: its author may take the change back (undo in an editor is such a save).
+It is the last replacement that counts. Example: an agent overwrote a line, an undo restored it, and the person changed
+it: the line is there again because the person took that change back. A save with the very text of an older version
+since which a person alone has saved the file is such an undo as a whole.
 """
 
 from __future__ import annotations
@@ -25,13 +28,13 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["Candidate", "Found", "find_base", "have_common_lines", "lines_beyond", "without_unsure_lines"]
 
@@ -65,11 +68,13 @@ class Candidate:
 class Found:
     """Index of the text that a save was made from, and of the oldest text that it may also have been made from.
 
-    The two differ if it is unknown which of them the writer has seen.
+    The two differ if it is unknown which of them the writer has seen. Of the lines that came between them, `edited` are
+    those of the person's own saves that the save has in other words: these are no lines that it may not have seen.
     """
 
     base: int
     oldest: int
+    edited: tuple[str, ...] = ()
 
 
 class _Lines:
@@ -106,6 +111,8 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
     that buffer explains every line of the save.
     """
     search = _Search(_Lines(new), candidates)
+    if _is_undo(new, candidates):
+        return Found(0, 0)
     best = 0
     while True:
         shown_again: list[tuple[int, int]] = []
@@ -118,7 +125,7 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
             older = search.lines[at].counts
             if not any(map(_has_word, since - older)):
                 only_shortened.append((-_shown_again(search, at, best), at))
-            elif _is_unseen(search.text.counts, older, since):
+            elif _is_unseen(search.text.counts, older, since, search.lines[best].counts):
                 again = _shown_again(search, at, best)
                 if again:
                     shown_again.append((-again, at))
@@ -135,7 +142,8 @@ def find_base(new: str, candidates: Sequence[Candidate]) -> Found:
         elif unseen:
             best = min(unseen, key=lambda at: (_lacking(search, at), -at))
         else:
-            return Found(best, max(undecided, default=best))
+            oldest = max(undecided, default=best)
+            return Found(best, oldest, _edited_lines(search, best, oldest))
 
 
 def lines_beyond(text: str, *others: str) -> int:
@@ -149,9 +157,9 @@ def have_common_lines(one: str, other: str) -> bool:
     return any(not line.startswith("#") for line in lines)
 
 
-def without_unsure_lines(text: str, unsure: str, save: str) -> str:
-    """Return `text` without the lines that neither the older text `unsure` nor `save` has."""
-    left = _with_words(_Lines(text).counts, _Lines(unsure).counts, _Lines(save).counts)
+def without_unsure_lines(text: str, *others: str) -> str:
+    """Return `text` without the lines that none of the others has: the save, the text it may be made from, and more."""
+    left = _with_words(_Lines(text).counts, *(_Lines(other).counts for other in others))
     kept = []
     for line in text.split("\n"):
         name = line.removeprefix("\ufeff").rstrip()
@@ -169,11 +177,23 @@ def _with_words(lines: Counter[str], *others: Counter[str]) -> Counter[str]:
     return Counter({line: n for line, n in lines.items() if _has_word(line) and not line.startswith(_HEADER)})
 
 
-def _is_unseen(text: Counter[str], older: Counter[str], since: Counter[str]) -> bool:
+def _is_undo(new: str, candidates: Sequence[Candidate]) -> bool:
+    """Return True if a save has the text of an older version, and each version since is a person's save."""
+    for newer, older in pairwise(candidates):
+        if newer.is_stale_buffer or not newer.by_person:
+            return False
+        if older.text == new:
+            return not older.is_stale_buffer
+    return False
+
+
+def _is_unseen(text: Counter[str], older: Counter[str], since: Counter[str], newest: Counter[str]) -> bool:
     """Return True if the save has none of the words that were added between the texts `older` and `since`.
 
-    Something of them is one added line of at least four words, or more than half of the added words. Short lines alone
-    prove nothing: a person and an agent may both write "- tea".
+    Something of them is one added line of at least four words, or more than half of the added words: of all, or of
+    those in the newest text. Short lines alone prove nothing: a person and an agent may both write "- tea". Example for
+    the newest text: somebody saves while typing, "- Tea: gre", "- Tea: green", "- Tea: green, no sugar". The last one
+    has half of the words of the other two, and all of the second one.
     """
     added, more = since - older, text - older
     if any(_is_distinctive(line) for line in added & more):  # the usual save; found without looking at words
@@ -181,7 +201,10 @@ def _is_unseen(text: Counter[str], older: Counter[str], since: Counter[str]) -> 
     words = _new_words(older, since)
     if not words:  # at most a line was shortened, such as a summary
         return any(_has_word(line) for line in added) and not any(_has_word(line) for line in added & more)
-    return 2 * (words & _new_words(older, text)).total() <= words.total()
+    own, last = _new_words(older, text), _new_words(older, newest)
+    if last and 2 * (last & own).total() > last.total():
+        return False
+    return 2 * (words & own).total() <= words.total()
 
 
 def _lacking(search: _Search, at: int) -> int:
@@ -221,15 +244,78 @@ def _shown_again(search: _Search, at: int, best: int) -> int:
 
 
 def _taken_by_person(search: _Search, line: str, at: int, best: int) -> bool:
-    """Return True if a person's save removed a line of the candidate `at`, no later than the candidate `best`."""
-    count = search.lines[at].counts[line]
-    for newer in range(at - 1, best - 1, -1):
-        if search.candidates[newer].is_stale_buffer:
+    """Return True if a person's save was the last to remove a line of the candidate `at`, as far as `best`."""
+    if search.candidates[at].is_stale_buffer:
+        return False
+    return _is_last_by_person(search, line, at, best, lambda older, newer: newer < older)
+
+
+def _brought_by_person(search: _Search, line: str, at: int, best: int) -> bool:
+    """Return True if a person's save was the last to add a line between the candidates `at` and `best`."""
+    return _is_last_by_person(search, line, at, best, lambda older, newer: newer > older)
+
+
+def _is_last_by_person(search: _Search, line: str, at: int, best: int, is_it: Callable[[int, int], bool]) -> bool:
+    """Return True if a person's save made the last change of a line's number, from `at` to `best`, for which `is_it`.
+
+    A stale buffer never was the text of the file, so it made no change.
+    """
+    newer = None
+    for older in range(best, at + 1):
+        if search.candidates[older].is_stale_buffer and older != at:
             continue
-        if search.lines[newer].counts[line] < count:
-            is_own = not search.candidates[at].is_stale_buffer
-            return is_own and search.candidates[newer].by_person
+        if newer is not None and is_it(search.lines[older].counts[line], search.lines[newer].counts[line]):
+            return search.candidates[newer].by_person
+        newer = older
     return False
+
+
+def _edited_lines(search: _Search, best: int, oldest: int) -> tuple[str, ...]:
+    """Return the lines since `oldest` of a person's own saves that the save lacks because it has them in other words.
+
+    Each line of the save stands for one of them, if it is at least as much like that one as like a line from before.
+    Example: "- Tea: green" was changed to "- Tea: black", and the save has "- Tea: blue": the black tea was edited. But
+    "- Tea: green" and "- Tea: green, hot" before a save with "- Tea: green, iced" may be two editors of the first.
+    """
+    newer, text = search.lines[best].counts, search.text.counts
+    known: Counter[str] = Counter()  # the lines of all texts before the newest
+    for lines in search.lines[best + 1 : oldest + 1]:
+        known |= lines.counts
+    missing, before = _with_words(newer, search.lines[oldest].counts, text), _with_words(known, newer)
+    new = _with_words(text, newer, known)
+    if len(missing) * len(new) * (1 + len(before)) > _COMPARED_MAX:
+        return ()
+    edited = []
+    for line in missing.elements():
+        if _brought_by_person(search, line, oldest, best):
+            likely = (other for other in new.elements() if _is_edit(line, other, before))
+            if (other := next(likely, None)) is not None:
+                new[other] -= 1
+                edited.append(line)
+    return tuple(edited)
+
+
+def _is_edit(line: str, other: str, before: Counter[str]) -> bool:
+    """Return True if a line may be an edit of `line`: they are alike, and no line from before is more like it.
+
+    It is one in any case if characters were only added, or only removed, at the end of one word: it was saved while
+    somebody typed. Example: "- Tea: gre" and "- Tea: green", which have no new word in common.
+    """
+    shorter, longer = sorted((line, other), key=len)
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(shorter, longer, strict=False)))
+    if longer.endswith(shorter[same:]) and not shorter[same : same + 1].isalnum():
+        return True
+    one, two = _inner_pairs(Counter((line,))), _inner_pairs(Counter((other,)))
+    common = (one & two).total()
+    if common < 2 or 2 * common <= one.total():
+        return False
+    return all(_likeness(known, other) <= _likeness(line, other) for known in before)
+
+
+def _likeness(line: str, other: str) -> float:
+    """Return the share of word pairs that two lines have in common, 0 to 1 (Dice coefficient)."""
+    one, two = _inner_pairs(Counter((line,))), _inner_pairs(Counter((other,)))
+    return 2 * (one & two).total() / max(1, one.total() + two.total())
 
 
 def _is_stale_buffer(search: _Search, at: int) -> bool:

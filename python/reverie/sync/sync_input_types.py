@@ -42,12 +42,13 @@ class Version:
     """One version of a document: its redacted text and the operation that wrote it.
 
     `former`: the document was deleted (or moved away) after this version and created again since, so today's document
-    is not derived from it.
+    is not derived from it. `by_person`: a person's save made it, or its merge with what agents had written.
     """
 
     operation: int
     text: str
     former: bool = False
+    by_person: bool = False
 
 
 @dataclass(frozen=True, slots=True)

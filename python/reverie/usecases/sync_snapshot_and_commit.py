@@ -164,7 +164,13 @@ def _versions(
     ):
         shown = list(islice(dropwhile(partial(_is_after, baseline.operation), past), most))
         wanted += shown if shown and shown[0].operation == baseline.operation else []
-    return tuple(wanted)
+    return tuple(replace(version, by_person=_is_save(reader, version.operation)) for version in wanted)
+
+
+def _is_save(reader: Reader, operation: int) -> bool:
+    """Return True if an operation stored a person's save."""
+    record = reader.load(OperationRecord, (operation,))
+    return record is not None and record.why == WHY
 
 
 def _is_after(operation: int, version: Version) -> bool:

@@ -204,3 +204,40 @@ def test_lines_that_a_save_had_not_seen_stay_and_are_announced(aged: Aged) -> No
     aged.client.put_document(f"notes/after-{events}.md", "# Last\n")  # an event behind those that are read
     assert aged.announced(events) == [("lines.kept", {"path": name, "lines": 1})]
     assert aged.left_out(name) == []
+
+
+@pytest.mark.parametrize("back", ["undo", "rollback"])
+def test_a_change_of_a_restored_line_is_taken_back(aged: Aged, back: str) -> None:
+    """What `reverie undo` or a rollback brought back is current: a person's change of it may be taken back."""
+    name = f"facts/restored-{back}.md"
+    aged.old(60)
+    aged.client.append_entry(name, "- The build farm is in Graz, queue linux-small.")
+    aged.agree()
+    first = aged.client.document_history(name).items[-1].operation
+    aged.client.put_document(name, "# x\n")
+    aged.agree()
+    overwritten = aged.client.document_history(name).items[-1].operation
+    aged.reverie(*(("undo", overwritten, "-y") if back == "undo" else ("rollback", first, "-y")))
+    aged.agree()
+    restored = aged.read(name)
+
+    for text in (restored.replace("small", "arm"), restored, restored.replace("small", "large"), restored):
+        aged.save(name, text)
+        aged.agree()
+        assert (aged.read(name), aged.stored(name)) == (text, text)
+    assert aged.left_out(name) == []
+    assert len(aged.client.document_history(name).items) == 3 + 4
+
+
+def test_a_person_alone_gets_no_notice(aged: Aged) -> None:
+    """One operation for each save of a person who saves while typing, changes a line and changes it back; no notice."""
+    name = "facts/alone.md"
+    texts = ["green", "green, n", "green, no sugar", "green, no milk", "green, no sugar", "green", "black", "blue"]
+
+    for drink in texts:
+        aged.save(name, f"# Drinks\n\n- Tea: {drink}\n")
+        aged.agree()
+        assert aged.read(name) == f"# Drinks\n\n- Tea: {drink}\n"
+        assert aged.left_out(name) == []
+
+    assert len(aged.client.document_history(name).items) == len(texts)

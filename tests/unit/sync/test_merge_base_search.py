@@ -84,8 +84,13 @@ def test_an_author_may_take_their_own_change_back() -> None:
     """A save that has again what a person's save replaced is an undo; what an agent replaced, a stale buffer."""
     newer = PLAIN.replace("two of them here", "2 of those there")
 
-    assert found(PLAIN, saved(newer), PLAIN) == Found(0, 1)
+    assert found(PLAIN, saved(newer), PLAIN) == Found(0, 0)
     assert found(PLAIN, newer, PLAIN) == Found(1, 1)
+    assert found(PLAIN + "- x\n", saved(newer), PLAIN) == Found(0, 1)
+    assert found(PLAIN + "- x\n", newer, PLAIN) == Found(1, 1)
+    # Who replaced the line last counts: here an agent did before, and it came back.
+    assert found(PLAIN + "- x\n", saved(newer), PLAIN, "# x\n", PLAIN) == Found(0, 3)
+    assert found(PLAIN + "- x\n", newer, PLAIN, saved("# x\n"), PLAIN).base == 1
     # Another editor: it has again what an agent had replaced before that save.
     assert found(V0, saved(V1 + "- a line of an editor\n"), V1, V0) == Found(2, 2)
 
