@@ -211,6 +211,8 @@ class SyncService:
                         break
                     wanted, deep = rescan, False
             finally:
+                if folder.problem is not None and (entry := self._loops.get(space)) is not None:
+                    entry[0].retry_failed_scan()
                 await announce(folder, self._submit)
         return outcome
 

@@ -146,6 +146,7 @@ class SyncLoop:
         self._whole = True  # the first scan is a full one
         self._watcher: Watcher | None = None
         self._is_new_root = False
+        self._is_waiting = False
         self._ended = False
         # Times of the loop's clock, in seconds:
         self._touched_at = 0.0
@@ -173,6 +174,15 @@ class SyncLoop:
         """Watch and scan the root again: another folder is at its path."""
         self._is_new_root = self._whole = True
         self._news.set()
+
+    def retry_failed_scan(self) -> None:
+        """Scan at once, and then with a back-off, because a scan for another caller failed.
+
+        A folder that is moved away and back reports no event, so that nothing else would find it there again. A scan of
+        the loop's own that failed has its back-off already, which the failures of others must not shorten.
+        """
+        if self._is_waiting:
+            self._news.set()
 
     def schedule_upkeep(self) -> None:
         """Schedule saving baselines and updating projections after a change."""
@@ -211,9 +221,12 @@ class SyncLoop:
         try:
             # `wait_for` would swallow a cancellation that comes together with news.
             async with asyncio.timeout(self._seconds_until_due()):
+                self._is_waiting = True
                 await self._news.wait()
         except TimeoutError:
             return
+        finally:
+            self._is_waiting = False
         self._news.clear()
         # Debounce: an editor's save is several events, and half of them may describe an unfinished file.
         quiet = self._config.debounce_ms / 1000
@@ -234,7 +247,7 @@ class SyncLoop:
             seconds.append(self._grown_at + AGAIN_S - now)
         if self._upkeep.due is not None:
             seconds.append(self._upkeep.due - now)
-        if self._paths or self._whole:
+        if self._paths or self._whole or folder.problem is not None:
             seconds.append(0.0)
         return max(0.0, min(seconds))
 
@@ -309,7 +322,8 @@ class SyncLoop:
             self._grown_at = now
             self._paths |= growing
         is_due = folder.rescan_due is not None and folder.rescan_due <= now_ms
-        whole = self._whole or is_due or self._can_watch() or now >= self._scanned_at + self._rescan_period()
+        is_due = is_due or folder.problem is not None or now >= self._scanned_at + self._rescan_period()
+        whole = self._whole or is_due or self._can_watch()
         # Taken before the scan: an event during it belongs to the next one. After an error they are due again.
         paths, self._paths, self._whole = self._paths, set(), False
         if not whole and not paths:

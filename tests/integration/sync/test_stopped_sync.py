@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import Conflict
+from reveried.sync_service.sync_loop import RECORD_S, SETTLED_S
 from support.daemon_folder import tree
 from support.waiting import suspended, wait_until
 
@@ -138,3 +139,30 @@ def test_an_edited_projection_is_reported_while_its_copy_exists() -> None:
         assert own.client.sync_status().refused == [told]
         asides[1].unlink()
         assert own.client.sync_status().refused == []
+
+
+@pytest.mark.parametrize("who", ["agent", "person"])
+def test_a_folder_that_was_away_is_synced_again(who: str) -> None:
+    """A folder that is moved away and back is synced by itself, whoever noticed first that it was gone.
+
+    Neither the periodic scan, of every hour, nor the upkeep behind earlier writes helps.
+    """
+    with tree(REVERIE_SYNC_RESCAN_SECONDS="3600") as own:
+        own.client.put_document("facts/user.md", "- Name: Ada\n")
+        own.agree()
+        index = own.path("MEMORY-INDEX.json")
+        wait_until(lambda: time.time() - index.stat().st_mtime > 2 * (SETTLED_S + RECORD_S), "the end of the upkeep")
+        away = own.root.with_name("away")
+        own.root.rename(away)
+        if who == "agent":
+            own.client.append_entry("facts/user.md", "- Tea: green")
+        else:
+            with pytest.raises(Conflict):
+                own.client.sync_now()
+        assert own.client.sync_status().state == "stopped"
+        away.rename(own.root)
+
+        wait_until(lambda: own.client.sync_status().state == "ok", "the folder's sync")
+        wait_until(lambda: own.client.sync_status().pending == 0, "what waited")
+        own.save("facts/user.md", own.read("facts/user.md").replace("Ada", "Eva"))
+        wait_until(lambda: "- Name: Eva\n" in str(own.stored("facts/user.md")), "the next save")

@@ -48,6 +48,7 @@ class Failing:
     late: Late = field(default_factory=Late)
     unwritten: int = 0
     growing: set[str] = field(default_factory=set)
+    problem: ReverieError | None = None
 
     def _fail(self, step: str) -> None:
         if self.fails.get(step, 0) > 0:
@@ -184,6 +185,30 @@ def test_an_event_ends_the_back_off_but_not_at_once(tmp_path: Path, monkeypatch:
 
     assert len(folders.looks) >= 4
     assert took >= (len(folders.looks) - 1) * 0.1
+
+
+def test_a_failed_scan_of_another_caller_is_retried_with_a_back_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scan that failed for another caller is made again at once, and then with a back-off that no caller shortens."""
+    monkeypatch.setattr(sync_loop, "UNWATCHED_S", 600.0)
+    monkeypatch.setattr(sync_loop, "NEWS_S", 0.05)
+    monkeypatch.setattr(retry_backoff, "RETRY_S", 600.0)
+    folders = Failing(tmp_path / "no-folder")
+
+    async def run() -> None:
+        async with attending(folders, tmp_path) as kept:
+            await until(lambda: "project" in folders.done)
+            looks = len(folders.looks)
+            folders.problem, folders.fails = DiskFull("no room"), {"sync": 1_000}
+            kept.retry_failed_scan()
+            await until(lambda: len(folders.looks) > looks)
+            for _ in range(20):
+                kept.retry_failed_scan()
+                await asyncio.sleep(0.01)
+            assert folders.looks[looks:] == [(set(), True)]
+
+    asyncio.run(run())
 
 
 def test_a_growing_file_is_scanned_again_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
