@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.choices_of_form_x_not_y import named_choice
 from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
+from reverie.distill.extractive.order_phrases import VERB, holds_from_now_on, is_general_rule
 from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, one_line
 from reverie.distill.extractive.stated_conventions import is_per_piece, stated_wish
@@ -63,22 +64,7 @@ _CLAUSE = re.compile(
     r"|(?:i|we) (?:always|never|usually|prefer|generally prefer|(?:really )?(?:hate|dislike|don'?t like))\s))",
     re.IGNORECASE,
 )
-# Verbs of orders to an agent. Before anything else "always" and "never" are talk: "never too late".
-_VERB = (
-    r"(?:add|answer|ask|assume|avoid|be (?:brief|careful|concise|explicit|honest|polite|strict)|build|bump|call"
-    r"|change|check|cite|clean|close|comment|commit|compile|configure|confirm|copy|create|debug|define|delete|deploy"
-    r"|disable|do|document|edit|embed|enable|ensure|escape|explain|export|feed|fetch|fix|follow|force|format|generate"
-    r"|give|handle|hard-?code|ignore|import|include|indent|inline|install|introduce|invent|keep|leave|limit|link|lint"
-    r"|list|log|make|mention|merge"
-    r"|migrate|mix|mock|modify|move|name|omit|open|override|overwrite|pass|pin|place|prefer|prefix|print|propose|publish"
-    r"|pull|push|put|quote|raise|read|rebase|refactor|refer|reformat|regenerate|release|remove|rename|replace|reply"
-    r"|report|respond"
-    r"|restart|return|reuse|revert|review|rewrite|run|save|search|send|set|shed|show|sign|skip|sort|speak|split|squash"
-    r"|stage|start|stick|store|suggest|summari[sz]e|swallow|tag|talk|tell|test|touch|translate|trust|type|update"
-    r"|upgrade|use"
-    r"|validate|verify|wait|wrap|write)"
-)
-_IS_ORDER = re.compile(rf"^(?:also |first |only |just |explicitly )?{_VERB}\b", re.IGNORECASE)
+_IS_ORDER = re.compile(rf"^(?:also |first |only |just |explicitly )?{VERB}\b", re.IGNORECASE)
 _WITHIN = "|".join(
     (
         rf"{_FROM_NOW}[,:]?\s+i(?:'d| would)? (?:want|like) (?:you|us) to ",
@@ -103,7 +89,7 @@ _DISLIKE = re.compile(
     r"^(?:i|we) (?:really )?(?:hate|dislike|don'?t like|do not like|can'?t stand)\s+(?P<what>.+)$", re.IGNORECASE
 )
 # "We never squash merges" becomes "Wants agents never to squash merges".
-_HABIT = re.compile(rf"^(?:i|we) (?P<how>always|never|usually) (?:want to )?(?P<what>{_VERB}\b.+)$", re.IGNORECASE)
+_HABIT = re.compile(rf"^(?:i|we) (?P<how>always|never|usually) (?:want to )?(?P<what>{VERB}\b.+)$", re.IGNORECASE)
 # "Never force-push"
 _NEVER = re.compile(r"^(?:never(?:,? ever,?)?|(?:don'?t|do not) ever)\s+(?P<what>.+)$", re.IGNORECASE)
 # "Don't delete the fixtures again"
@@ -117,7 +103,7 @@ _NOT = re.compile(r"^(?:don'?t|do not)\s+(?P<what>.+)$", re.IGNORECASE)
 # "Stop adding comments": a wish only inside a lasting frame.
 _STOP = re.compile(r"^(?P<what>stop \w+ing\b.+)$", re.IGNORECASE)
 # "Use tabs": a wish only inside a lasting frame, else an order for the task at hand.
-_ORDER = re.compile(rf"^(?P<what>{_VERB}\b.+)$", re.IGNORECASE)
+_ORDER = re.compile(rf"^(?P<what>{VERB}\b.+)$", re.IGNORECASE)
 # "Only pnpm": a thing alone, also a wish only inside a lasting frame; "spaces, not tabs" needs none.
 _BARE = re.compile(
     r"^(?:only )?(?P<what>tabs|spaces|(?:\d|two|four) spaces|(?:single|double) quotes|npm|pnpm|yarn|bun|uv|poetry|pip"
@@ -132,53 +118,20 @@ _ENDING = re.compile(rf",?\s+(?:{_FROM_NOW}|every time|each time|at all times|al
 _OCCASION = r"(?:before|after) (?:each|every|any) (?:commit|push|merge|release|deploy(?:ment)?|pull request|pr)"
 _AT_OCCASION = re.compile(
     rf"^(?:please |always )*(?:(?P<first>{_OCCASION})s?,? (?:please |always )*"
-    rf"(?P<do>(?!\w+ (?:fails?|failed|hangs?|breaks?|takes?|is|was|are)\b){_VERB} [^,;:]+)"
-    rf"|(?P<what>{_VERB} [^,;:]+) (?P<last>{_OCCASION})s?)(?: please)?$",
+    rf"(?P<do>(?!\w+ (?:fails?|failed|hangs?|breaks?|takes?|is|was|are)\b){VERB} [^,;:]+)"
+    rf"|(?P<what>{VERB} [^,;:]+) (?P<last>{_OCCASION})s?)(?: please)?$",
     re.IGNORECASE,
 )
 
 # "We must never log tokens because they end up in the backups": a rule with its reason.
 _MUST = re.compile(
-    rf"^(?:we|you|agents|everyone) (?:must|should|may|can) (?P<how>always|never) (?P<what>{_VERB}\b.+)$", re.IGNORECASE
-)
-# Rules in other forms, quoted: "we should use strong types wherever we can", "the rule here is to ask".
-_RULE = re.compile(
-    rf"^(?:so |and )?(?:(?:we|you|agents) should (?:be \w+ing|{_VERB})\b.+\b(?:wherever|whenever|everywhere"
-    rf"|at all times|in all cases)\b"
-    r"|(?:the|our|my) (?:overriding |general |golden |main |first )?(?:rule|directive|principle|convention"
-    r"|policy) (?:here )?is (?:to|that|never"
-    r"|always)\b|as a (?:general )?rule[,:]? (?:we|you|agents|don'?t|do not|never|always)\b"
-    rf"|(?:please )+{_VERB}\b.+\bany\b.+\byou (?:notice|find|see|come across)\b)"
-    # "Given the privacy focus, it's better not to store any personal data in the browser"
-    r"|^(?:given|because of|due to) [^,:]{5,80}, (?:i think )?(?:it'?s|it is|it would be) better (?:not )?to "
-    rf"{_VERB} .*\bany \w"
-    # "Whenever you change the schema, regenerate the client", "before every commit, run the linter"
-    r"|^(?:(?:whenever you|every time you) [^,:]{3,80}|(?:before|after|for) (?:each|every|any) (?:new )?(?:commit|push"
-    r"|merge|release|deploy\w*|pull request|pr|change|edit|session|task|feature|fix|bug ?fix|refactor\w*|migration"
-    r"|endpoint|route|component|module|dependency|test|file|function|class|package)s?(?: [^,:]{3,40})?)"
-    r", (?:please |always )*"
-    rf"{_VERB} ",
-    re.IGNORECASE,
+    rf"^(?:we|you|agents|everyone) (?:must|should|may|can) (?P<how>always|never) (?P<what>{VERB}\b.+)$", re.IGNORECASE
 )
 # "We use uv here, not pip": here is the project, and not the place that is spoken of.
 _OF_PROJECT = re.compile(r"^(?P<what>(?:we )?use \S+(?: \S+)?) here(?=,? (?:and )?not )", re.IGNORECASE)
-# "Open points should get a ticket from now on", also with the frame in front, and "from now on, no mocks"
-_FROM_NOW_ON = re.compile(
-    r"^\S.+\b(?:should|must|needs? to|ha(?:s|ve) to)\b.+\b(?:going forward|from now on|from here on)$"
-    r"|^(?:from now on|from here on|going forward)(?:[,:]| [\u2013\u2014-])? (?!(?:i|it|this|that|he|she|they|there)\b)"
-    r"(?:(?!.*\b(?:maybe|perhaps|probably|might|could|think)\b)\S.*\b(?:should|must|needs? to|ha(?:s|ve) to)\b.{6,}"
-    r"|no (?:more )?(?!problems?|worries|issues?|idea|need)\S{3,}.*)$",
-    re.IGNORECASE,
-)
 # What a wish holds for, in front of it: "when you add a route, always document it" is quoted whole.
 _CONDITION = re.compile(
     r"^(?:when(?:ever)?|if|unless|until|once|while|before|after|on|in|for|to \w+|every time|each time)\b[^,;:]{3,}$",
-    re.IGNORECASE,
-)
-# "We don't want call sites that know the agent if we can help it": quoted as well.
-_UNWANTED = re.compile(
-    r"^we (?:do not|don't) (?:ever )?want \S.+\b(?:if we can (?:help|avoid) it|if possible|ever|anywhere|in general"
-    r"|wherever possible|in (?:this|the|our) (?:project|repo(?:sitory)?|code ?base))$",
     re.IGNORECASE,
 )
 # Lasting by what they are about: the language and the spelling of all texts, emojis.
@@ -199,8 +152,6 @@ _NOT_OTHER = re.compile(
 # Broken off, or markup: "always → exit with", "never use {name}".
 _BROKEN = re.compile(r"[→⇒{}|…]|\.\.\.|=>|->|“…”")
 
-# Of what people use: "the user" of the product, which "The user wants" would take for the person who speaks.
-_OF_USERS = re.compile(r"\b(?:the|a|our|end) users?\b", re.IGNORECASE)
 # What follows dots or a "but I think" is an afterthought: "the rule is to warn...not sure about the others".
 _AFTERTHOUGHT = re.compile(
     r"\.{3}|…|,? but (?:maybe|perhaps|(?:i|we) (?:think|guess|could|might|can|will|should))\b", re.IGNORECASE
@@ -305,7 +256,7 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
         return f"The user wants: “{wish}”" if to_agent and wish else ""
     line = _OPENING.sub("", one_line(sentence)).replace("\u2019", "'")
     rule = _AFTERTHOUGHT.split(line, maxsplit=1)[0].rstrip(" .!,;")
-    if not chat and _FROM_NOW_ON.match(rule) and not (_PASSING.search(rule) or _BROKEN.search(rule)):
+    if not chat and holds_from_now_on(rule) and not (_PASSING.search(rule) or _BROKEN.search(rule)):
         return f"The user wants: “{rule}”"
     clauses = _CLAUSE.split(line)
     if len(clauses) > 1 and (is_for_a_while(clauses[0]) or asks_for_text(clauses[0])):
@@ -315,8 +266,7 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
         if text and text.count("`") % 2 == 0 and text.count("(") == text.count(")"):
             is_limited = clause in clauses[1:2] and _CONDITION.match(clauses[0])
             return f"The user wants: “{rule}”" if is_limited else clip(_first_part(text), _SHOWN)
-    is_rule = _RULE.match(rule) or _UNWANTED.match(rule)
-    if not chat and is_rule and not (_PASSING.search(rule) or _BROKEN.search(rule) or _OF_USERS.search(rule)):
+    if not chat and is_general_rule(rule) and not (_PASSING.search(rule) or _BROKEN.search(rule)):
         return f"The user wants: “{rule}”"
     stated = "" if chat else stated_wish(rule, "en")
     return f"The user wants: “{stated}”" if stated else ""
