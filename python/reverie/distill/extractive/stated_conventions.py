@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from reverie.distill.extractive import cue_phrases
+from reverie.distill.extractive.decision_forms import REASON, is_grounded_decision
 from reverie.distill.extractive.stated_convention_forms import FORMS
 
 __all__ = ["decision_in", "is_per_piece", "stated_fact", "stated_wish"]
@@ -115,9 +116,13 @@ def decision_in(sentence: str, language: str) -> str:
     """Return the decision for something named that a sentence tells, with its reason; empty if it tells none."""
     forms = FORMS.get(language)
     said = _plain(sentence)
-    if forms is None or cue_phrases.is_question(sentence) or _is_short(said) or not forms.decisions.match(said):
+    if forms is None or cue_phrases.is_question(sentence) or _is_short(said):
         return ""
-    decided = re.split(r",? (?:because|since|weil|porque|car)\b|[，,] ?因为", said, maxsplit=1)[0]
+    if is_grounded_decision(said, language):
+        return said
+    if not forms.decisions.match(said):
+        return ""
+    decided = REASON.split(said, maxsplit=1)[0]
     return "" if _UNSURE.search(decided) else said
 
 
