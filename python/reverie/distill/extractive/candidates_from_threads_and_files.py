@@ -187,7 +187,7 @@ def _preferences(facts: ThreadFacts, at: str | None, mistakes: Iterable[Candidat
     twice; another one of its message may be the rule behind it: "No, don't add pytz. Never add a dependency, the
     machine has no network."
     """
-    corrected = [mistake.content.split(":", 1)[0].lower() for mistake in mistakes]
+    corrected = [mistake.content.split(": the user", 1)[0].strip("“”").lower() for mistake in mistakes]
     for wish in preferences.standing_preferences(_said_by_user(facts), chat=not facts.trace.calls):
         if not any(order in wish.said.lower() for order in corrected):
             text = wish.text if wish.text.endswith("”") else f"{wish.text}."

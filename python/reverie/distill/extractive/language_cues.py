@@ -81,13 +81,17 @@ _LANGUAGES: Final = {
         r"|trip|feeling|moment|guy|girl|movie|book)|remember: |(?:just )?for (?:future reference"
         r"|the record(?!,? i\b))[,:]? (?:that )?|note for (?:later|next time): )"
         r"(?P<what>.+)$"
-        r"|^(?!(?:it|this|that|these|those|they|he|she|so|then|i'?(?:m|ll)?|there)\b)(?!.*\b(?:now|today|tonight|tomorrow"
+        r"|^(?!(?:it|this|that|these|those|they|he|she|so|then|i'?(?:m|ll)?|there)\b)(?!.*\b(?:now|today|tonight"
+        r"|tomorrow"
         r"|currently|yet|for the moment)\b)(?P<later>[^,;?!]{8,160})[,;] (?:so |and |but )?(?:please )?"
         r"(?:(?:keep|bear) (?:that|this|it) in mind|remember (?:that|this|it)|don'?t forget (?:that|this|it))"
         r"(?:,? please)?\W*$",
-        correction=r"^(?:no|nope|stop|wrong)\b[,.!:\s–—-]+(?:(?:please|we|you should|instead)[,\s]+)*"
-        r"(?P<what>(?:don'?t|do not|never|always|avoid|only|use|keep|leave|put|run|call|name|write|make sure"
-        r"|we use)\b.+)$"
+        correction=r"^(?:(?:no|nope|stop|wrong)\b[,.!:\s–—-]+(?:(?:that|this)(?:'s| is| was) (?:wrong|incorrect"
+        r"|not (?:right|correct|how we do it|what i (?:want|meant|asked for)))[,.!:;\s–—-]+)?|(?:that|this)(?:'s| is|"
+        r" was)"
+        r" (?:wrong|the wrong \w+)[:;,] )(?:(?:please|we|you should|instead)[,\s]+)*"
+        r"(?P<what>(?:(?:don'?t|do not|never|always|avoid|only|use|keep|leave|put|run|call|name|write|make sure"
+        r"|we use)\b|no (?!one\b|need\b|idea\b)[\w -]{3,40}[,;] (?:please )?use ).+)$"
         r"|^(?:no|nope|wrong)\b[,.!:\s–—-]+(?P<choice>(?:[a-z-]+ ){0,2}(?P<kind>[a-z-]{3,}),? not (?:a |an )?"
         r"(?:[a-z-]+ ){1,2}(?P=kind))[.!]*$",
         about_me=r"(?!)",
@@ -125,8 +129,11 @@ _LANGUAGES: Final = {
         r"|^(?!(?:das|dies\w*|es|sie|er|ich|da)\b)(?!.*\b(?:heute|jetzt|gerade|morgen|noch|derzeit)\b)"
         r"(?P<later>[^,;?!]{8,160})[,;] (?:bitte )?(?:merke? dir (?:das|es)|denke? (?:bitte )?daran"
         r"|vergiss das nicht|behalte das im kopf)\W*$",
-        correction=rf"^(?:nein|nee|stopp|falsch)\b[,.!:\s–—-]+(?:bitte )?(?P<what>(?:{_DE_VERBS}|nicht|nie|niemals"
-        r"|immer|wir (?:verwenden|nutzen|benutzen))\b.+)$",
+        correction=r"^(?:(?:nein|nee|stopp|falsch)\b[,.!:\s–—-]+(?:das (?:ist|war) (?:leider )?(?:falsch|verkehrt"
+        r"|nicht richtig)[,.!:;\s–—-]+)?|das (?:ist|war) (?:falsch|verkehrt|(?:der|die|das) falsche \w+)[:;,]"
+        r" )(?:bitte )?"
+        rf"(?P<what>(?:(?:{_DE_VERBS}|nicht|nie|niemals|immer|wir (?:verwenden|nutzen|benutzen))\b"
+        rf"|keine?n? [^,;]{{3,60}}[,;] (?:sondern|lieber|stattdessen|bitte|{_DE_VERBS})\b).+)$",
         about_me=r"^(?:hallo[,! ]+)?(?:ich heiße|mein name ist|nenn(?:e)? mich|ich (?:wohne|lebe|arbeite) (?:in|bei"
         r"|als|an)"
         r"|ich bin (?:\w+ )?(?:\w+(?:entwickler|ingenieur|lehrer|student|ärzt|designer|manager)\w*|vegetarier\w*"
@@ -150,7 +157,8 @@ _LANGUAGES: Final = {
         rf"|(?:nunca|jamás) (?!(?:olvidas|pruebas|usas|ejecutas|escuchas|haces|pones|dices|lees|compruebas|miras)\b)"
         r"\w+(?:es|as)\b"
         rf"|(?:siempre|nunca|jamás) (?:{_ES_VERBS}\b|(?:usamos|utilizamos|escribimos|hacemos)\b"
-        r"|(?:debemos|debes|hay que|se debe)\b)|(?:usa|usamos|utiliza|utilizamos) [^\s,]+(?: aquí)?,? (?:y )?no \S+$"
+        r"|(?:debemos|debes|hay que|se debe)\b)|(?:usa|usamos|utiliza|utilizamos) [^\s,]+(?: aquí)?,? (?:y )?no "
+        r"(?!(?:funciona|va|puedo|podemos|compila|está|sale|arranca)\b)\S+$"
         rf"|{_ES_VERBS}\b[^.]*\b(?:siempre|nunca|jamás|cada vez|de ahora en adelante|a partir de ahora)\b"
         rf"|(?:usamos|utilizamos|escribimos|hacemos) (?:siempre|nunca)\b)",
         not_wishes=r"\b(?:hoy|esta vez|por ahora|ahora mismo|en est[ea]|falla|por qué)\b",
@@ -159,7 +167,8 @@ _LANGUAGES: Final = {
         r"|^para (?:futuras? referencias?|el futuro|más adelante)[,:] (?P<later>.+)$"
         r"|^(?!(?:eso?|est[aeo]s?|lo|ya|yo)\b)(?!.*\b(?:hoy|ahora|mañana|todavía)\b)(?P<after>[^,;?!]{8,160})[,;] "
         r"(?:por favor,? )?(?:tenlo (?:en cuenta|presente)|recuérdalo|no lo olvides)\W*$",
-        correction=rf"^no[,.!:]\s*(?:por favor,? )?(?P<what>(?:{_ES_VERBS}|nunca|siempre|usamos)\b.+)$",
+        correction=r"^no[,.!:]\s*(?:es[oa] (?:está mal|es incorrecto|no es así)[,.:;]\s*)?(?:por favor,? )?"
+        rf"(?P<what>(?:{_ES_VERBS}|nunca|siempre|usamos)\b.+)$",
         about_me=r"^(?:hola[,! ]+)?(?:me llamo|mi nombre es|llámame|vivo en|trabajo (?:en|como|de|para)"
         r"|soy (?:un |una )?(?:ingenier|desarrollador|programador|profesor|médic|estudiante|diseñador|abogad"
         r"|vegetarian|vegan)\w*"
@@ -186,7 +195,8 @@ _LANGUAGES: Final = {
         r"|^(?!(?:ça|cela|ceci|il|elle|je|c')\b)(?!.*\b(?:aujourd'hui|maintenant|demain|encore)\b)"
         r"(?P<after>[^,;?!]{8,160})[,;] "
         r"(?:garde-le (?:en tête|à l'esprit)|souviens-t'en|retiens-le|ne l'oublie pas)\W*$",
-        correction=rf"^non[,.!:]\s*(?:s'il te plaît,? )?(?P<what>(?:{_FR_VERBS}|jamais |toujours ).+)$",
+        correction=r"^non[,.!:]\s*(?:c'est (?:faux|incorrect|pas ça) ?[,.:;]\s*)?(?:s'il te plaît,? )?"
+        rf"(?P<what>(?:{_FR_VERBS}|jamais |toujours ).+)$",
         about_me=r"^(?:bonjour[,! ]+|salut[,! ]+)?(?:je m'appelle|mon nom est|appelle-moi|j'habite|je travaille (?:à"
         r"|chez|comme|pour)"
         r"|je suis (?:un |une )?(?:ingénieur|développeu|professeur|médecin|étudiant|designer|avocat|végétarien"
@@ -205,11 +215,13 @@ _LANGUAGES: Final = {
         r"|你(?:总是|每次|老是))[^?？]*(?:(?:以后|今后|从现在开始|从今以后|每次|始终|一律|总是|务必)"
         r".*(?:要|请|用|不|别|先|写|跑|运行|执行|回答|提交|保持|使用)|(?:永远|绝对|千万|一定)(?:不要|别|不能|要)"
         r"|(?:不要|别)再"
-        r"|^(?:请|我们)?(?:都)?用 ?[\w.-]+ ?[，,] ?(?:不是|而不是|不要用|不用|别用) ?[\w.-]+[。！!]?$)",
+        r"|^(?:请|我们)?(?:都)?用 ?[\w.-]+ ?[，,] ?(?:不是|而不是|不要用|不用|别用)"
+        r" ?(?!了)[\w.-]+[。！!]?$)",
         not_wishes=r"今天|这次|现在先|暂时|刚才|失败|报错|出错|为什么|吗|以后再说",
         remember=r"^(?:请|你)?(?:记住|记一下|别忘了|不要忘记)[，,：:]?(?P<what>.{4,})$"
         r"|^(?:供(?:以后|日后|今后)?参考|备忘)[：:](?P<later>.{4,})$",
-        correction=r"^(?:不对|不是|不|错了|不行)[，,。！!：:]\s*(?P<what>(?:请|要|应该|用|改用|不要|别|我们用|保持).+)$",
+        correction=r"^(?:不对|不是|不|错了|不行)[，,。！!：:]\s*(?:这(?:样)?(?:是)?(?:错的|不对|错了)[，,：:]\s*)?"
+        r"(?P<what>(?:请|要|应该|用|改用|不要|别|我们用|保持).+)$",
         about_me=r"^(?:你好[，,！!]?)?(?:我叫|我的名字(?:是|叫)|叫我|我住在|我在.{1,12}工作|我是.{0,8}(?:工程师|开发者|程序员|老师|医生|学生|设计师))",
         rejection=r"^(?!.*(?:另外|还有一|此外)).*(?:(?:还是|仍然|依然|依旧|仍).{0,8}(?:不行|失败|报错|出错|有问题|不对|不能|不工作|没|错|崩溃|坏)"
         r"|(?<!不要)(?<!别)(?:撤销|撤回|回滚|还原|回退)(?!功能|按钮|操作的|命令)"
@@ -225,7 +237,7 @@ _LANGUAGES: Final = {
         not_wishes=r"今日|今回|とりあえず|失敗|なぜ|どうして|ですか|ますか",
         remember=r"^(?P<what>.{4,}?)(?:こと)?を?(?:覚えておいて|忘れないで)(?:ください|下さい|ね)?[。！!]?$"
         r"|^(?:今後の参考に|備忘)[：:、](?P<later>.{4,})$",
-        correction=r"^(?:いや|いいえ|違います|違う|ちがう|そうじゃなくて)[、，,。！!]\s*"
+        correction=r"^(?:いや|いいえ|違います|違う|ちがう|そうじゃなくて)[、，,。！!]\s*(?:それは(?:違います|間違いです)[、，,。]\s*)?"
         r"(?P<what>.+(?:ください|下さい|使って|しないで|こと|お願いします)[。！!]?)$",
         about_me=r"^(?:こんにちは[、。！!]?)?(?:(?:私|僕)の名前は|(?:私|僕)は.{1,20}(?:エンジニア|開発者|教師|医者|学生|デザイナー)(?:です|だ)"
         r"|(?:私|僕)?は?.{1,12}に住んで(?:います|いる)|.{1,12}で働いて(?:います|いる))",
@@ -244,12 +256,15 @@ _FUNCTION_WORDS: Final = {
         " your always"
         " never use from now no have all when if by at as you before one per",
         "de": "der die das und oder ist sind war zu von im in auf es dass mit für nicht wir du ich bitte mein immer nie"
-        " niemals nein ein eine einen den dem kein keine ab jetzt nur wenn bei als aus zum zur alle dir auch sich vor",
+        " niemals nein ein eine einen den dem kein keine ab jetzt nur wenn bei als aus zum zur alle dir"
+        " dich dein deine deinen ohne auch sich vor",
         "es": "el la los las y o es son de del en que con para no nosotros tú yo por favor mi siempre nunca un una a"
-        " partir ahora usa lo se al como vivo soy me más antes usamos utilizamos prefiero",
+        " partir ahora usa lo se al como vivo soy me más antes usamos utilizamos prefiero"
+        " tu tus mis sin nuestro",
         "fr": "le la les et ou est sont de du des en que qui avec pour ne pas nous tu je s'il te plaît mon"
         " toujours jamais"
-        " non un une à ce dans sur au aux désormais suis avant réponds",
+        " non un une à ce dans sur au aux désormais suis avant réponds"
+        " ton tes ta mes sans il elle y avons plutôt arrête",
         "pt": "o os as e ou é são do da dos das em que com para não nós você eu por favor meu sempre nunca um uma ao"
         " use usar antes isso na no",
         "it": "il lo gli e o è sono di del della in che con per non noi tu io favore mio sempre mai un una al dei usa"
