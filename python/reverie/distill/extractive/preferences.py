@@ -14,6 +14,13 @@ from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.choices_of_form_x_not_y import named_choice
 from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
 from reverie.distill.extractive.order_phrases import VERB, holds_from_now_on, is_general_rule
+from reverie.distill.extractive.ordinary_wishes import (
+    asks_for_more,
+    confirmed_statement,
+    is_only_alone,
+    order_in_complaint,
+    ordinary_wish,
+)
 from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, one_line
 from reverie.distill.extractive.stated_conventions import is_per_piece, stated_wish
@@ -29,6 +36,7 @@ from reverie.distill.extractive.talk_without_rules import (
     names_given_up,
     takes_back,
 )
+from reverie.distill.extractive.wish_wording import reworded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -202,8 +210,11 @@ def standing_preferences(requests: Iterable[Utterance], *, chat: bool = False) -
         if is_taken_back:
             is_taken_back = False
             continue
-        for sentence in own_sentences(said.text):
+        own = own_sentences(said.text)
+        for sentence, after in zip(own, [*own[1:], ""], strict=False):
             text = preference_sentence(sentence, chat=chat)
+            confirmed = "" if text or chat else confirmed_statement(sentence, after)
+            text = f"The user wants: “{confirmed}”" if confirmed else text
             words = _core(text)
             denies = text.startswith(("Wants agents never", "Dislikes"))
             is_over = not text or _is_of_task(text, sentence, said.text, chat=chat)
@@ -222,9 +233,18 @@ def _is_of_task(text: str, sentence: str, message: str, *, chat: bool) -> bool:
     """
     if chat and asks_for_text(first_sentence(message)) and not re.search(_FROM_NOW, sentence, re.IGNORECASE):
         return True
+    language = language_of(sentence)
+    is_alone = language is not None and is_only_alone(_quoted(text), language.name)
+    if is_alone and asks_for_more(message, sentence, lambda one: bool(preference_sentence(one, chat=chat))):
+        return True
     if not (text.startswith("Wants agents to use ") or is_per_piece(text)) or named_choice(sentence) is not None:
         return False
     return cue_phrases.opens_task(first_sentence(message)) and first_sentence(message) != sentence
+
+
+def _quoted(text: str) -> str:
+    """Return the person's words in a preference that quotes them, or the empty string."""
+    return text.removeprefix("The user wants: “").removesuffix("”") if text.endswith("”") else ""
 
 
 def _wants(text: str, name: str) -> bool:
@@ -251,9 +271,10 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
     if language.name != "en":
         wish = one_line(sentence)
         to_agent = not chat or language.to_agent.search(wish) or ABOUT_WORK.search(wish)
-        if to_agent and not is_quoted_wish(wish, language):
-            wish = stated_wish(wish, language.name, to_reader=chat)
-        return f"The user wants: “{wish}”" if to_agent and wish else ""
+        if not (to_agent and is_quoted_wish(wish, language)):
+            stated = stated_wish(wish, language.name, to_reader=chat) if to_agent else ""
+            wish = stated or ordinary_wish(wish, language.name, chat=chat)
+        return f"The user wants: “{wish}”" if wish else ""
     line = _OPENING.sub("", one_line(sentence)).replace("\u2019", "'")
     rule = _AFTERTHOUGHT.split(line, maxsplit=1)[0].rstrip(" .!,;")
     if not chat and holds_from_now_on(rule) and not (_PASSING.search(rule) or _BROKEN.search(rule)):
@@ -264,17 +285,16 @@ def preference_sentence(sentence: str, *, chat: bool = False) -> str:
     for clause in (line, *clauses[1:], one_line(sentence)):  # whole for "no emojis"
         text = _sentence_of(clause.strip(" .!;,)"), chat=chat)
         if text and text.count("`") % 2 == 0 and text.count("(") == text.count(")"):
-            is_limited = clause in clauses[1:2] and _CONDITION.match(clauses[0])
-            return f"The user wants: “{rule}”" if is_limited else clip(_first_part(text), _SHOWN)
+            is_limited = clause in clauses[1:2] and _CONDITION.match(clauses[0]) is not None
+            is_limited = is_limited or (clause in clauses[1:] and ordinary_wish(line, "en", chat=chat) == rule)
+            return f"The user wants: “{rule}”" if is_limited else clip(reworded(text, clause.strip(" .!;,)")), _SHOWN)
     if not chat and is_general_rule(rule) and not (_PASSING.search(rule) or _BROKEN.search(rule)):
         return f"The user wants: “{rule}”"
-    stated = "" if chat else stated_wish(rule, "en")
+    forgotten = "" if chat else order_in_complaint(sentence)
+    if forgotten:
+        return f"Wants agents to always {forgotten}"
+    stated = ("" if chat else stated_wish(rule, "en")) or ordinary_wish(sentence, "en", chat=chat)
     return f"The user wants: “{stated}”" if stated else ""
-
-
-def _first_part(text: str) -> str:
-    """Return a long wish only up to its first full stop, a short one whole: the sentences behind it explain."""
-    return text.split(". ", 1)[0] if len(text) > _SHOWN else text
 
 
 _IN_CHAT = (TO_AGENT, _PREFER, _BARE, _STYLE)

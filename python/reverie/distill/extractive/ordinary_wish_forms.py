@@ -1,0 +1,46 @@
+"""What the forms of standing wishes in everyday words are made of; `ordinary_wishes` reads with them.
+
+"We use Conventional Commits here", "keep your answers short", "commit messages: imperative mood, no emoji". None has a
+word such as "always": what makes each a rule is a frame (this repo, here, everywhere), a label, a contrast between two
+things of a kind, or that it is about how the agent talks.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+__all__ = ["OrdinaryForms", "ordinary_forms"]
+
+
+@dataclass(frozen=True, slots=True)
+class OrdinaryForms:
+    """The forms of one language.
+
+    `standing`: rules of a project, whatever stands beside them. `alone`: orders that are a rule only where the message
+    asks for nothing else, as "no semicolons, please" behind "write me a page" is about that page. `talk` and
+    `talk_alone`: the same about how the agent talks, also in a chat. `passing`: words of one occasion or of doubt.
+    """
+
+    standing: re.Pattern[str]
+    alone: re.Pattern[str]
+    talk: re.Pattern[str]
+    talk_alone: re.Pattern[str]
+    passing: re.Pattern[str]
+
+
+def ordinary_forms(
+    passing: str, *, standing: tuple[str, ...], alone: tuple[str, ...], talk: tuple[str, ...], talk_alone: str
+) -> OrdinaryForms:
+    """Return the forms of a language from the texts of their patterns; each is that of a whole sentence."""
+    return OrdinaryForms(
+        standing=_whole(standing),
+        alone=_whole(alone),
+        talk=_whole(talk),
+        talk_alone=_whole((talk_alone,)),
+        passing=re.compile(passing, re.IGNORECASE),
+    )
+
+
+def _whole(forms: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(rf"(?:{'|'.join(forms)})$", re.IGNORECASE)
