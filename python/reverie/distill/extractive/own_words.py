@@ -66,6 +66,15 @@ _OPENS_FOREIGN = re.compile(
     r"|meint|folgende\w*|dice|escribió|siguiente|dit|écrit|suivant\w*)\b[^.!?]*:\s*$",
     re.IGNORECASE,
 )
+# "Here are my rules for this repo:" announces the person's own words, unless they are from somewhere.
+_OWN_RULES: Final = re.compile(
+    r"^(?!.*\b(?:from|says?|said|wrote|reads?|aus|laut|sagt|schreibt|schrieb|según|dice|d'après|selon|dit|écrit)\b)"
+    r".*\b(?:my|our|meine|unsere|mis|nuestr[ao]s|mes|nos)\s(?:\w+\s){0,2}(?:rules|preferences|conventions|guidelines"
+    r"|wishes|habits|standards|regeln|vorlieben|konventionen|wünsche|reglas|preferencias|convenciones|règles"
+    r"|préférences)\b[^.!?:]*:\s*$|(?:我的|我们的)(?:规则|约定|偏好|规范)[^。：:]*[：:]$"
+    r"|(?:私の|うちの)(?:ルール|規約|好み)[^。：:]*[：:]$",
+    re.IGNORECASE,
+)
 _OPENS_FOREIGN_CJK = re.compile(r"(?:说|写道|如下|内容|以下)[：:]$|(?:次の|以下の).*[：:。]$")
 # A letter, to its end: "Dear Mr Smith, please always lock the gate."
 _LETTER = re.compile(
@@ -162,6 +171,8 @@ def _end_of_text_above(lines: list[str]) -> int:
 
 def _opens_foreign(line: str) -> bool:
     """Return True for a line that announces a quotation or a chat: the lines after it are another person's words."""
+    if _OWN_RULES.search(line):
+        return False
     if _SEVERITY.search(line) or is_separator(line) or announces_text(line) or heads_chat_message(line):
         return True
     plain = line.rstrip()
