@@ -182,3 +182,30 @@ def test_a_new_command_replaces_the_old_one(tier: Tier) -> None:
     assert Delete not in changes("To lint the project app: `mise run lint`.")
     if tier is Tier.GENEROUS:
         assert changes("To lint the project app: `mise run lint`.") == [Keep, Add]
+
+
+@pytest.mark.parametrize(
+    ("command", "doing"),
+    [
+        ("just test", "run the tests of"),
+        ("task test", "run the tests of"),
+        ("nox -s tests", "run the tests of"),
+        ("uv run invoke test", "run the tests of"),
+        ("bundle exec rake spec", "run the tests of"),
+        ("bazel test //...", "run the tests of"),
+        ("./gradlew test", "run the tests of"),
+        ("./mvnw -B verify", "run the tests of"),
+        ("just lint", "lint"),
+        ("./gradlew assemble", "build"),
+    ],
+)
+def test_tasks_of_any_runner_are_procedures(command: str, doing: str) -> None:
+    """A task that is named after a check is the project's command for it, whichever program runs it."""
+    [text] = learnt(runs(command, times=3))
+    assert text == f"To {doing} this project: `{command}`."
+
+
+def test_tasks_of_something_else_are_no_procedures() -> None:
+    """A task whose name only begins like a check is none."""
+    assert learnt(runs("just test-data", times=3)) == []
+    assert learnt(runs("just verify-links", times=3)) == []

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.distill.extractive.sentences_and_specific_names import clip
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.parse_messages_into_steps import ToolCall
 
 __all__ = [
+    "TASK_OF_BUILD",
+    "TASK_OF_TESTS",
+    "TASK_RUNNER",
     "Commit",
     "HereDocument",
     "Purpose",
@@ -125,6 +128,22 @@ class Commit:
     body: str = ""
 
 
+TASK_RUNNER: Final = (
+    r"(?:just|(?:go-)?task|poe|mise(?: run| r)?|moon run|nox -s|nox --sessions?|(?:python3? -m )?(?:invoke|inv)|hatch"
+    r" run"
+    r"|pdm run|rye run|(?:bundle exec |bin/)?rake|deno task|composer(?: run(?:-script)?)?|npx turbo(?: run)?|turbo(?:"
+    r" run)?"
+    r"|ant|sbt|lein|mix|(?:\./)?gradlew?(?: --?[\w-]+)*|(?:\./)?mvnw?(?: -\S+| clean)*|bazel(?:isk)?|pants|buck2?)"
+)
+"""Programs that run a task of the project by its name, up to that name."""
+# Where a command begins: "just test" in the text of a pull request is none.
+_BEGINS: Final = r"(?:^|[;&|(\n]\s*)(?:\w+=\S* )*(?:(?:time|sudo|uv run|poetry run|npx) )?"
+TASK_OF_TESTS: Final = rf"{_BEGINS}{TASK_RUNNER} (?:unit-?)?(?:tests?|check|spec|verify)(?![\w./-])"
+"""A task that tests the whole project: `just test`, `nox -s tests`, `./gradlew check`, `bazel test //...`."""
+TASK_OF_BUILD: Final = rf"{_BEGINS}{TASK_RUNNER} (?:build|compile|package|install|assemble)(?![\w./-])"
+"""A task that builds the project: `just build`, `./mvnw clean package`."""
+# Of these programs the environment's name tells: `tox -e lint` tests nothing.
+_ENVIRONMENTS: Final = r"(?:tox|nox)\b(?!.*\b(?:lint|mypy|types?|typing|typecheck|format|fmt|docs|build|flake8|ruff)\b)"
 # The first pattern that matches decides: `git commit -m "fix lint"` is a commit, not a lint.
 _PURPOSES = (
     (Purpose.COMMIT, re.compile(r"\bgit (?:-C \S+ )?commit\b")),
@@ -132,8 +151,9 @@ _PURPOSES = (
         Purpose.TEST,
         re.compile(
             r"\b(?:pytest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? test|jest|vitest|mocha|rspec"
-            r"|phpunit|mvn test|gradle test|make (?:test|check)|mise run test\S*|ctest|tox|nox|unittest|dotnet test"
-            r"|swift test)\b"
+            r"|phpunit|make (?:test|check)|mise run test\S*|ctest|unittest|dotnet test|swift test|flutter test|zig"
+            r" build test"
+            rf"|{_ENVIRONMENTS})\b|{TASK_OF_TESTS}"
         ),
     ),
     (
@@ -147,7 +167,7 @@ _PURPOSES = (
         Purpose.BUILD,
         re.compile(
             r"\b(?:go build|cargo (?:build|check)|make|cmake"
-            r"|(?:npm|pnpm|yarn|bun)(?: run)? build|tsc|docker build|mise run build)\b"
+            rf"|(?:npm|pnpm|yarn|bun)(?: run)? build|tsc|docker build|mise run build)\b|{TASK_OF_BUILD}"
         ),
     ),
 )

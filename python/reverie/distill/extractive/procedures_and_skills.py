@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.candidate_builder import build_candidate, file_tag
-from reverie.distill.extractive.commands import Purpose
+from reverie.distill.extractive.commands import TASK_OF_BUILD, TASK_OF_TESTS, TASK_RUNNER, Purpose
 from reverie.models import CommandUse, MemoryType
 
 if TYPE_CHECKING:
@@ -54,16 +54,16 @@ _PURPOSES: Final = (
         "tests",
         re.compile(
             r"\b(?:pytest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? tests?|jest|vitest|mocha|rspec"
-            r"|phpunit|mvn test|gradlew? test|make (?:test|check)|(?:mise|just|task|poe)(?: run)? tests?|ctest|tox|nox"
-            r"|unittest|dotnet test|swift test|mix test|deno test)\b"
+            r"|phpunit|make (?:test|check)|ctest|tox|nox|unittest|dotnet test|swift test|deno test|flutter test|zig"
+            r" build test"
+            rf")\b|{TASK_OF_TESTS}"
         ),
     ),
     (
         "build",
         re.compile(
             r"\b(?:go build|cargo (?:build|check)|cmake|(?:npm|pnpm|yarn|bun)(?: run)? build|docker build|dotnet build"
-            r"|(?:mise|just|task)(?: run)? build|gradlew? (?:build|assemble)|mvn (?:package|install)|swift build)\b"
-            r"|^make$"
+            rf"|swift build)\b|^make$|{TASK_OF_BUILD}"
         ),
     ),
 )
@@ -111,7 +111,7 @@ _PLAIN = re.compile(
 )
 # Starts what a project defines for itself: a task, a script, a service. Other programs an agent knows by itself.
 _RUNNER = re.compile(
-    r"^(?:(?:npm|pnpm|yarn|bun|mise|just|task|make|rake|poe|deno|turbo|nx|hatch|pdm|invoke|tox)\s+\S+"
+    rf"^(?:(?:npm|pnpm|yarn|bun|mise|make|deno|nx|hatch|pdm|tox|{TASK_RUNNER})\s+\S+"
     r"|docker[ -]compose\s+\S+|cargo (?:xtask|run)\b|go run \./\S+|(?:bash |sh |python3? |uv run "
     r"|node )?(?:\./)?(?:[\w.-]+/)*[\w.-]+\.(?:sh|py|mjs|js))\b"
 )
