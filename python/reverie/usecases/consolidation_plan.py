@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import count
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -22,13 +21,14 @@ from reverie.documents.escaping import clean
 from reverie.documents.overflow_parts_of_full_documents import is_full, next_part, open_part, room
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ValidationError
-from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
+from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Tier, Update
 from reverie.sentence_word_analysis import normalize
 from reverie.store.encode_and_seal_records import to_ms
 from reverie.usecases import candidate_review
 from reverie.usecases.candidate_word_origins import FoundOrigins, Origins
 from reverie.usecases.consolidation_commit import DocumentText, MemoryPlan, MemorySnapshot, forgotten_statements
 from reverie.usecases.memory_changes import memory_of, record_of
+from reverie.usecases.scope_of_candidates import concerns_person
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -54,11 +54,6 @@ __all__ = [
 
 ID_RANDOM_BYTES = 10
 DATE_CHARS = 10  # of an RFC 3339 time: `2026-11-21`
-_OF_PROJECT: Final = re.compile(
-    r"`|\d|\w/\w|\w\.[a-z]{1,5}\b|(?<!\w)-{1,2}[a-z]|\w_\w|[a-z][A-Z]"
-    r"|\b(?:this|the) (?:project|repo|repository|codebase|code base|module|package|service)\b"
-)
-"""What a wish names of a project: quoted code, a number, a path, a file, an option, an identifier, the project."""
 
 
 class Origin(NamedTuple):
@@ -249,24 +244,10 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
     if thread is not None:
         fields["provenance"] = {**({} if thread.id is None else {"thread": thread.id}), **fields["provenance"]}
         project = thread.project or PERSON
-        if project and not _concerns_person(candidate, project):
+        if project and not concerns_person(candidate, project):
             fields["project"] = fields["provenance"]["project"] = project
             fields["content"] = fields["content"].replace("this project", f"the project {project}")
     return convert(fields, Candidate)
-
-
-def _concerns_person(candidate: Candidate, project: str) -> bool:
-    """Return True for facts about the person and preferences that name nothing of the project.
-
-    Examples: "Wants agents to always answer in German" is the person's; "Wants agents to always run `make lint`",
-    "… read docs/style.md" and "… use port 8080" are the project's, as each names something that is there.
-    """
-    if "prompt" in candidate.provenance:  # a model read the scope from the words around
-        return candidate.subject == "user" and candidate.type is not MemoryType.EPISODE
-    if candidate.type is MemoryType.PREFERENCE:
-        text = f"{candidate.content} {' '.join(candidate.tags)}"
-        return _OF_PROJECT.search(text) is None and project not in text.casefold()
-    return candidate.type is MemoryType.FACT and candidate.subject == "user"
 
 
 def _new_ids(at: str, random: bytes) -> Iterator[str]:
