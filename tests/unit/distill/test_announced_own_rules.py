@@ -1,4 +1,4 @@
-"""A list below "my rules:" is the person's own, one below the rules of others is quoted."""
+"""What is the person's own words: a list below "my rules:", and what stands behind a private part."""
 
 from __future__ import annotations
 
@@ -33,3 +33,10 @@ def test_a_list_below_the_persons_own_rules_is_theirs(line: str) -> None:
 def test_a_list_below_the_rules_of_others_is_not(line: str) -> None:
     """Rules that a page or another person has stay quoted."""
     assert "Never edit files below vendor/." not in own_sentences(f"{line}\n- Never edit files below vendor/.")
+
+
+def test_a_sentence_behind_a_private_part_is_read() -> None:
+    """The mark that stands for a private part is no beginning of the sentence behind it."""
+    own = own_sentences("[REDACTED:private] Remember that the QA contact is Ann. [REDACTED:private] Never call her.")
+    assert own == ["Remember that the QA contact is Ann.", "Never call her."]
+    assert own_sentences("[REDACTED:private]") == []

@@ -104,6 +104,8 @@ _QUOTE_LINE = re.compile(r"^\s*(?:>\s?|[A-Z][\w .-]{0,30} (?:wrote|said|commente
 _PLAIN_FENCE = re.compile(
     r"^[^\S\n]*(?:```|~~~)[ \t]*\n(?P<text>.*?)(?:^[^\S\n]*(?:```|~~~)[^\S\n]*$|\Z)", re.MULTILINE | re.DOTALL
 )
+# What stands for a private part in front of a sentence: "[REDACTED:private] Remember that the build is slow."
+_PRIVATE: Final = re.compile(r"^(?:\[REDACTED:private\]\s*)+")
 _SENTENCES_MAX: Final = 15  # of a message; more are a document, not the person talking
 _BULLETS_MAX: Final = 6
 
@@ -159,7 +161,8 @@ def own_sentences(text: str) -> list[str]:
         if not _FOREIGN_LINE.match(line) and not is_disguised(line):
             kept.append(_cut(line, _quotes, "“…”"))
     own = "\n".join(kept)
-    found = [sentence for sentence in sentences(own) if not _RECALLED.match(sentence)]
+    spoken = (_PRIVATE.sub("", sentence) for sentence in sentences(own))
+    found = [sentence for sentence in spoken if sentence and not _RECALLED.match(sentence)]
     return found if len(found) <= _SENTENCES_MAX and len(_BULLET.findall(own)) <= _BULLETS_MAX else []
 
 
