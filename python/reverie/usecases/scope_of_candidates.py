@@ -1,4 +1,4 @@
-"""Whether a candidate belongs to the person, and holds in every project, or to the project of its session."""
+"""Scope of a candidate: the person, who has it in every project, or the project of its session."""
 
 from __future__ import annotations
 

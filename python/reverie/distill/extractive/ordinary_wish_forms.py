@@ -1,4 +1,4 @@
-"""What the forms of standing wishes in everyday words are made of; `ordinary_wishes` reads with them.
+"""Structure of the forms of standing wishes in everyday words: rules of a project, orders, and how the agent talks.
 
 "We use Conventional Commits here", "keep your answers short", "commit messages: imperative mood, no emoji". None has a
 word such as "always": what makes each a rule is a frame (this repo, here, everywhere), a label, a contrast between two

@@ -75,6 +75,7 @@ _OWN_RULES: Final = re.compile(
     r"|(?:私の|うちの)(?:ルール|規約|好み)[^。：:]*[：:]$",
     re.IGNORECASE,
 )
+_HEADING_CHARS_MAX: Final = 200  # of a line above a list; in a longer one the pattern would be tried too often
 _OPENS_FOREIGN_CJK = re.compile(r"(?:说|写道|如下|内容|以下)[：:]$|(?:次の|以下の).*[：:。]$")
 # A letter, to its end: "Dear Mr Smith, please always lock the gate."
 _LETTER = re.compile(
@@ -174,7 +175,7 @@ def _end_of_text_above(lines: list[str]) -> int:
 
 def _opens_foreign(line: str) -> bool:
     """Return True for a line that announces a quotation or a chat: the lines after it are another person's words."""
-    if _OWN_RULES.search(line):
+    if len(line) <= _HEADING_CHARS_MAX and _OWN_RULES.search(line):
         return False
     if _SEVERITY.search(line) or is_separator(line) or announces_text(line) or heads_chat_message(line):
         return True

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from reverie.distill.extractive import blocker_phrases, commands, cue_phrases, state_cues, todo_list
+from reverie.distill.extractive.language_cues import language_of
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import match_failures
 from reverie.distill.extractive.parse_messages_into_steps import (
     EDITS,
@@ -19,6 +20,7 @@ from reverie.distill.extractive.parse_messages_into_steps import (
     Utterance,
 )
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
+from reverie.distill.extractive.stated_conventions import decision_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -304,12 +306,16 @@ def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], propose
         if len(sentence) > MAX_SENTENCE:
             continue
         mark = KeySentence(one_line(sentence), said.seq, said.at, by_user=True)
-        if cue_phrases.is_correction(sentence):
+        language = language_of(sentence)
+        other = None if language is None or language.name == "en" else language  # English has cue phrases
+        if cue_phrases.is_correction(sentence) or (other is not None and other.correction.search(sentence)):
             kinds["corrections"].append(mark)
         if cue_phrases.is_preference(sentence):
             kinds["preferences"].append(mark)
         is_long = len(sentence.split()) >= _CHOICE_WORDS or _REJECTS.search(sentence) is not None
-        if state_cues.is_choice_of_person(sentence) and (is_long or not cue_phrases.is_uninformative(sentence)):
+        is_choice = state_cues.is_choice_of_person(sentence)
+        is_choice = is_choice and (is_long or not cue_phrases.is_uninformative(sentence))
+        if is_choice or (other is not None and decision_in(sentence, other.name)):
             kinds["decisions"].append(mark)
         if blocker_phrases.is_blocker(sentence):
             kinds["blocks"].append(mark)
