@@ -124,7 +124,7 @@ def confirmed_statement(sentence: str, after: str) -> str:
 
 
 def order_in_complaint(sentence: str) -> str:
-    """Return what an agent was told to do before and forgot again, as an order: "run the linter"; else empty."""
+    """Return what a complaint says an agent forgot again, as an order: "run the linter"; empty for another sentence."""
     match = _FORGOTTEN.match(_plain(sentence))
     if match is None or ENGLISH.passing.search(match["what"]):
         return ""
