@@ -24,7 +24,7 @@ __all__ = [
     "main_folder",
     "normalized_remote",
     "readable_names",
-    "remote_in",
+    "remotes_in",
     "slug",
 ]
 
@@ -142,11 +142,10 @@ def normalized_remote(url: str) -> str:
     return "" if match is None else _joined(match["host"].strip("[]"), match["path"])
 
 
-def remote_in(data: bytes) -> str:
-    """Return the address of the one remote in git's output in these lines of JSON; "" for none or several."""
+def remotes_in(data: bytes) -> set[str]:
+    """Return the normalized addresses of the remotes in git's output of a push or fetch in these lines of JSON."""
     urls = {match["url"] for at in _after_words(data) if (match := _GIT_REMOTE.match(data, at))}
-    found = {normalized_remote(url.decode("utf-8", "replace")) for url in urls} - {""}
-    return found.pop() if len(found) == 1 else ""
+    return {normalized_remote(url.decode("utf-8", "replace")) for url in urls} - {""}
 
 
 def _after_words(data: bytes) -> Iterator[int]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-__all__ = ["git", "repository", "session"]
+__all__ = ["command_run", "git", "repository", "session"]
 
 
 def git(folder: Path, *words: str) -> None:
@@ -29,8 +29,14 @@ def repository(folder: Path, remote: str | None = None) -> Path:
     return folder
 
 
-def session(path: Path, folder: str, texts: Sequence[str], *, day: str = "2026-03-01") -> Path:
-    """Write a session that works in `folder`: what the user says and the assistant answers, in turn."""
+def command_run(command: str, output: str) -> list[Any]:
+    """Return the call of a command by an assistant and its result, for `session`: an answer and what follows it."""
+    call = {"type": "tool_use", "id": f"call-{command}", "name": "Bash", "input": {"command": command}}
+    return [[call], [{"type": "tool_result", "tool_use_id": call["id"], "content": output}]]
+
+
+def session(path: Path, folder: str, texts: Sequence[Any], *, day: str = "2026-03-01") -> Path:
+    """Write a session that works in `folder`: the user's and the assistant's texts, or blocks, in turn."""
     lines: list[dict[str, Any]] = []
     for number, text in enumerate(texts):
         role = "assistant" if number % 2 else "user"

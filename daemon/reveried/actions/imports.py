@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.usecases import imports, project_identity, threads
 from reveried.actions import attribute_saves_to_agents
-from reveried.actions.project_lookup import has_no_remote, registered
+from reveried.actions.project_lookup import has_no_remote, known_project, registered
 from reveried.actions.threads import opened_with
 from reveried.execute_use_cases import answer_once, execute, read
 
@@ -142,7 +142,12 @@ async def _commit(
             who = f"import:{thread.agent}"
             if project is None:
                 project = await registered(services, space, plan.folder, who=who, remote=plan.remote, bulk=True)
-            elif plan.remote and await has_no_remote(services, space, project):
+            elif (
+                plan.remote
+                and await has_no_remote(services, space, project)
+                # A session that is elsewhere by now shows the remote of that folder, and not of its own one.
+                and await known_project(services, space, plan.folder) == project
+            ):
                 seen = await registered(services, space, plan.folder, who=who, remote=plan.remote, bulk=True)
                 project, moves = seen, seen != project
         if thread.last_seq == 0:

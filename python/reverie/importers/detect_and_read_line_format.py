@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from reverie.errors import ValidationError
+from reverie.git_repositories import normalized_remote
 from reverie.importers import claude_code, codex, pi
 from reverie.importers.parse_and_repair_json_line import LINE_BYTES_MAX, Problem, Unreadable, load, text_of
 from reverie.models import Entry, EntryKind
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import ModuleType
 
-__all__ = ["bad_entry", "folder_of", "json_object_of", "model_named_in", "program_of", "read_line"]
+__all__ = ["bad_entry", "folder_of", "json_object_of", "model_named_in", "program_of", "read_line", "stated_remote"]
 
 
 def read_line(line: bytes, number: int) -> tuple[Entry, Problem | None]:
@@ -62,6 +63,20 @@ def folder_of(extra: dict[str, Any]) -> str | None:
         if isinstance(folder := holder.get("cwd"), str):
             return folder
     return None
+
+
+def stated_remote(extra: dict[str, Any], folder: str | None) -> str:
+    """Return the normalized remote that a client recorded of the session that began in `folder`; "" for other lines.
+
+    Codex does in the first line. A forked session has the first line of the other one behind it, which may have been
+    in another folder.
+    """
+    payload = extra.get("payload")
+    if extra.get("type") != "session_meta" or not isinstance(payload, dict) or payload.get("cwd") != folder:
+        return ""
+    git = payload.get("git")
+    url = git.get("repository_url") if isinstance(git, dict) else None
+    return normalized_remote(url) if isinstance(url, str) else ""
 
 
 def model_named_in(entry: Entry) -> str | None:

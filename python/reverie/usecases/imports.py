@@ -13,7 +13,6 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.errors import Conflict, NotFound
-from reverie.git_repositories import remote_in
 from reverie.importers import PartialLine, plan_chunk
 from reverie.importers.detect_and_read_line_format import folder_of, model_named_in
 from reverie.models import Entry, EntryKind
@@ -24,6 +23,7 @@ from reverie.usecases import context_window_usage, inherited_notes, privacy_sett
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reverie.usecases.inherited_notes import Seed
 from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
+from reverie.usecases.remote_of_session import remote_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -105,7 +105,7 @@ class ChunkPlan(msgspec.Struct):
     title: str | None = None
     folder: str | None = None  # the cwd of the first message
     last_folder: str | None = None  # the cwd of the last line, which the next ones may leave out
-    remote: str = ""  # normalized, of the one repository that git pushed to or fetched from; empty for none or several
+    remote: str = ""  # normalized, of the repository around `folder` by what the lines say; empty for none or several
     model: str | None = None
     usage_tokens: int = 0  # of the last API usage in the chunk; 0 where it has none
     tokens_at_usage: int = 0  # our count of the chunk's messages up to the one with that usage
@@ -253,12 +253,12 @@ def decide(job: ChunkJob) -> ChunkPlan:
         problems=[wire.Problem(line=problem.line, why=problem.why) for problem in chunk.problems[:PROBLEMS_MAX]],
         tokens=sum(entry.tokens for entry in new if entry.kind is EntryKind.SPEECH),
         sha256=hashlib.sha256(job.data[: chunk.consumed]).hexdigest(),
-        remote=remote_in(job.data[: chunk.consumed]),
         reply=job.reply,
         fingerprints=redactor.fingerprints_after(known_before),
         last_folder=next(filter(None, (folder_of(entry.extra) for entry in reversed(chunk.entries))), job.folder),
     )
     _describe_thread(plan, new)
+    plan.remote = remote_of(job.data[: chunk.consumed], chunk.entries, plan.folder)
     return plan
 
 

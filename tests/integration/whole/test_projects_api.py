@@ -10,7 +10,7 @@ import pytest
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reveried.cli.send_session_files import import_file
-from support.projects import repository, session
+from support.projects import command_run, repository, session
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -139,12 +139,12 @@ def test_sessions_of_gone_folders_are_of_the_remote_that_git_named(client: Clien
     here = tmp_path / "here"
     here.mkdir()
     sessions = [
-        ("/machines/ann/skiff", ["Push it", pushed]),
+        ("/machines/ann/skiff", ["Push it", *command_run("git push", pushed)]),
         ("/machines/ben/skiff-copy", ["Hello", "Hi"]),
-        ("/machines/ben/skiff-copy", ["Fetch it", fetched]),
+        ("/machines/ben/skiff-copy", ["Fetch it", *command_run("git pull", fetched)]),
         ("/machines/ben/skiff-copy", ["Hello again", "Hi"]),
-        ("/machines/cy/ketch", ["Look", both]),
-        (str(here), ["Push it", pushed]),
+        ("/machines/cy/ketch", ["Look", *command_run("git push && git pull", both)]),
+        (str(here), ["Push it", *command_run("git push", pushed)]),
     ]
     names = []
     for number, (folder, texts) in enumerate(sessions):

@@ -16,7 +16,7 @@ from reverie.git_repositories import (
     main_folder,
     normalized_remote,
     readable_names,
-    remote_in,
+    remotes_in,
     slug,
 )
 from support.projects import git, repository
@@ -199,12 +199,12 @@ def test_slugs_are_folder_names() -> None:
         ("To github.com:ann/pier.git\n   1a2b3c4..5d6e7f8  main -> main", "github.com/ann/pier"),
         ("From https://github.com/Ann/pier\n * branch main -> FETCH_HEAD", "github.com/ann/pier"),
         ("From git@github.com:ann/pier.git\n", "github.com/ann/pier"),
-        ("To github.com:ann/pier.git\nFrom github.com:ben/mole\n", ""),
+        ("To github.com:ann/pier.git\nFrom github.com:ben/mole\n", "github.com/ann/pier github.com/ben/mole"),
         ("From: Ann <ann@pier.org>\nTo: Ben\n", ""),
         ("To summarize: it works\n", ""),
     ],
 )
 def test_the_remote_that_git_names_in_a_transcript(output: str, remote: str) -> None:
-    """The remote is read from git's output of a push or fetch; several remotes, a mail or a sentence give none."""
+    """Remotes are read from git's output of a push or fetch; a mail or a sentence gives none."""
     line = json.dumps({"message": {"content": [{"type": "tool_result", "content": output}]}})
-    assert remote_in(f"{line}\n".encode()) == remote
+    assert sorted(remotes_in(f"{line}\n".encode())) == remote.split()
