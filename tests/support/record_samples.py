@@ -34,6 +34,7 @@ from reverie.store import (
     ListedCursor,
     MemoriesCursor,
     MemoryRecord,
+    MovedThreadsCursor,
     NoteRecord,
     OutlineRecord,
     PassageRecord,
@@ -194,6 +195,7 @@ PUT: list[tuple[Key, StoredRecord]] = [
     (ArchivesCursor.KEY, ArchivesCursor(archives=[ArchiveEntryRecord("0a", AT, 1)])),
     (ListedCursor.KEY, ListedCursor(paths=["a.md"])),
     (ProjectsCursor.KEY, ProjectsCursor(projects=[ProjectRecord("harbour", ["h.org/a/harbour"], ["/srv/harbour"])])),
+    (MovedThreadsCursor.key(3), MovedThreadsCursor(threads=[("thr_1", None, "harbour")])),
     (
         SessionsCursor.KEY,
         SessionsCursor(

@@ -19,7 +19,7 @@ from reveried.log import logger
 if TYPE_CHECKING:
     from reverie.documents import DocumentEntry
     from reverie.git_repositories import Checkout
-    from reverie.store import Reader
+    from reverie.store import ProjectRecord, Reader
     from reveried.services import Services
 
 __all__ = [
@@ -74,14 +74,14 @@ async def _join_all(services: Services, space: str, joined: dict[str, str], *, w
     """
     log = logger("reveried.projects")
     for name, same in joined.items():
+        threads_of = partial(assign_older_records_to_projects.threads_of, names={name})
         try:
-            answer = await _move(services, space, {name: same}, who=who, threads=0)
+            threads = dict.fromkeys(await read(services, space, threads_of), same)
+            answer = await _move(services, space, {name: same}, who=who, threads=threads)
         except ReverieError as error:
             log.warning("a project was not joined to its repository's", project=name, to=same, code=error.code)
             continue
-        threads = dict.fromkeys(
-            await read(services, space, partial(assign_older_records_to_projects.threads_of, names={name})), same
-        )
+        threads = dict.fromkeys(await read(services, space, threads_of), same)  # that began meanwhile
         await services.submit(assign_older_records_to_projects.set_projects(space, who, threads))
         undo = None if answer.operation is None else f"reverie undo {answer.operation}"
         log.info("a project is the repository of another one", project=name, to=same, undo=undo)
@@ -167,28 +167,43 @@ async def index_entries(services: Services, space: str, project: str | None) -> 
 async def sort(services: Services, space: str, *, who: str) -> wire.ProjectsSorted:
     """Give threads of older releases the project of their folder, and move the memories learnt from them to it."""
     names: dict[str, str] = {}
-    by_folder: dict[str, str] = {}
-    folders = await read(services, space, assign_older_records_to_projects.folders)
-    for thread, folder in folders.items():
-        if folder not in by_folder:
-            by_folder[folder] = await registered(services, space, folder, who=who)
-        names[thread] = by_folder[folder]
-    same = partial(assign_older_records_to_projects.same_repositories, names=names, folders_of=folders)
+    by_place: dict[tuple[str, str], str] = {}
+    places = await read(services, space, assign_older_records_to_projects.folders)
+    stored = await read(services, space, project_identity.known)
+    with_remote = {project.name for project in stored if project.remotes}
+    sorted_by_remote = await read(
+        services, space, partial(assign_older_records_to_projects.threads_of, names=with_remote)
+    )
+    for thread, (folder, remote) in places.items():
+        # A folder that is gone and of no project says less than the remote by which the thread got its project.
+        if thread in sorted_by_remote and not remote and await _is_unknown(folder, stored):
+            continue
+        if (folder, remote) not in by_place:
+            by_place[folder, remote] = await registered(services, space, folder, who=who, remote=remote)
+        names[thread] = by_place[folder, remote]
+    folders_of = {thread: folder for thread, (folder, _) in places.items()}
+    same = partial(assign_older_records_to_projects.same_repositories, names=names, folders_of=folders_of)
     joined = await read(services, space, same)
-    threads = (await services.submit(assign_older_records_to_projects.set_projects(space, who, names))).value
-    answer = await _move(services, space, joined, who=who, threads=threads)
+    answer = await _move(services, space, joined, who=who, threads=names)
     await services.sync_service.write_all(space)
     return answer
 
 
+async def _is_unknown(folder: str, stored: list[ProjectRecord]) -> bool:
+    """Return True for a folder that is gone, and that no known project has."""
+    checkout = await _checkout(folder)
+    return checkout is not None and not checkout.exists and project_identity.find(stored, checkout) is None
+
+
 async def _move(
-    services: Services, space: str, joined: dict[str, str], *, who: str, threads: int
+    services: Services, space: str, joined: dict[str, str], *, who: str, threads: dict[str, str]
 ) -> wire.ProjectsSorted:
-    """Move the memories of older releases, and those of the `joined` projects, to their projects."""
+    """Move `threads`, the memories of older releases, and those of the `joined` projects, to their projects."""
 
     def snapshot(reader: Reader) -> assign_older_records_to_projects.SortJob:
         window = services.config.consolidation.window
-        return assign_older_records_to_projects.snapshot(reader, window=window, at=services.clock(), joined=joined)
+        at = services.clock()
+        return assign_older_records_to_projects.snapshot(reader, window=window, at=at, threads=threads, joined=joined)
 
     return await execute(
         services,

@@ -83,8 +83,12 @@ def _print_sorted(answer: wire.ProjectsSorted, *, json: bool) -> None:
         return
     threads, memories = counted(answer.threads, "thread"), counted(answer.memories, "memory", "memories")
     say(f"Sorted into projects: {threads}, {memories}.")
+    for move in answer.moves:
+        counts = [counted(move.threads, "thread")] if move.threads else []
+        counts += [counted(move.memories, "memory", "memories")] if move.memories else []
+        say(f"  {move.before or 'no project'} → {move.after}: {', '.join(counts)}")
     if answer.operation is not None:
-        say(f"To move the memories back: reverie undo {answer.operation}")
+        say(f"To move them back: reverie undo {answer.operation}")
 
 
 def given_project(text: str | None) -> str | None:

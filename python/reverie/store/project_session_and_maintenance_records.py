@@ -21,6 +21,7 @@ __all__ = [
     "FingerprintsCursor",
     "IdentityRecord",
     "LedgerRecord",
+    "MovedThreadsCursor",
     "PendingPurge",
     "PrivacyCursor",
     "ProjectRecord",
@@ -253,6 +254,22 @@ class ProjectsCursor(StoredRecord, frozen=True, kw_only=True):
     KEY: ClassVar[Key] = ("projects",)
 
     projects: list[ProjectRecord] = field(default_factory=list)
+
+
+class MovedThreadsCursor(StoredRecord, frozen=True, kw_only=True):
+    """The threads that an operation gave another project, so that an undo can give them the one before.
+
+    Each has its id, and the project before and after. Key: `key(operation)`.
+    """
+
+    KIND: ClassVar[Kind] = Kind.CURSOR
+
+    threads: list[tuple[str, str | None, str | None]] = field(default_factory=list)
+
+    @staticmethod
+    def key(operation: int) -> Key:
+        """Return the key of an operation's moves."""
+        return (f"moved:{operation}",)
 
 
 class SessionRecord(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):

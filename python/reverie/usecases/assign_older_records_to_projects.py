@@ -3,13 +3,15 @@
 A project that turned out to be the repository of another one is joined to it: its memories are that one's from then on,
 without those that say what is known there already.
 
-The memories move into the documents of their projects in one operation, which an undo reverts. A person's lines stay
-where they are, and only count as their project's.
+Threads get their projects, and memories move into the documents of theirs, in one operation, which an undo reverts.
+A person's lines stay where they are, and only count as their project's.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 from itertools import islice
 from types import MappingProxyType
@@ -22,13 +24,14 @@ from reverie import wire
 from reverie.consolidate.statement_comparison import parse_statement
 from reverie.documents.project_document_paths import PERSON, folder_of, in_project, memory_project, moved_to_project
 from reverie.errors import Conflict
-from reverie.git_repositories import Checkout, main_folder, readable_names
+from reverie.git_repositories import Checkout, main_folder, readable_names, slug
 from reverie.importers import detect_and_read_line_format
 from reverie.models import MemoryType
 from reverie.store import EntryRecord, MemoryRecord, ThreadRecord, Write
-from reverie.usecases import consolidation_commit, project_identity
+from reverie.usecases import consolidation_commit, moves_between_projects, project_identity
 from reverie.usecases.consolidation_commit import MemorySnapshot
 from reverie.usecases.memory_changes import memory_of, record_of
+from reverie.wire.spaces_tokens_projects_and_privacy import ProjectMove
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
@@ -79,31 +82,28 @@ class SortPlan(msgspec.Struct):
     joined: dict[str, str] = {}
 
 
-def folders(reader: Reader) -> dict[str, str]:
-    """Return the folder of each imported thread, by the first message that names one."""
-    found: dict[str, str] = {}
+def folders(reader: Reader) -> dict[str, tuple[str, str]]:
+    """Return the folder of each imported thread, by the first message that names one, and the remote recorded with it.
+
+    The remote is "" for clients that record none.
+    """
+    found: dict[str, tuple[str, str]] = {}
     for _, thread in reader.records(ThreadRecord):
         if thread.source is None:
             continue
         for _, entry in islice(reader.records(EntryRecord, (thread.id,)), _ENTRIES_READ):
             folder = detect_and_read_line_format.folder_of(entry.extra)
             if folder is not None and folder.startswith("/"):
-                found[thread.id] = folder
+                found[thread.id] = folder, detect_and_read_line_format.stated_remote(entry.extra, folder)
                 break
     return found
 
 
-def set_projects(space: str, who: str, names: Mapping[str, str]) -> Write[int]:
-    """Return the write that gives threads their projects; its result is the number of threads that changed."""
+def set_projects(space: str, who: str, names: Mapping[str, str]) -> Write[None]:
+    """Return the write that gives threads their projects."""
 
-    def body(writer: Writer) -> int:
-        changed = 0
-        for thread_id, name in names.items():
-            thread = writer.load(ThreadRecord, (thread_id,))
-            if thread is not None and thread.project != name:
-                writer.save(replace(thread, project=name), (thread_id,))
-                changed += 1
-        return changed
+    def body(writer: Writer) -> None:
+        moves_between_projects.move_threads(writer, names)
 
     return Write(space=space, who=who, why="threads.sort", body=body)
 
@@ -138,13 +138,16 @@ def same_repositories(reader: Reader, names: Mapping[str, str], folders_of: Mapp
     return found
 
 
-def snapshot(reader: Reader, *, window: int, at: str, joined: Mapping[str, str] = _NONE) -> SortJob:
+def snapshot(
+    reader: Reader, *, window: int, at: str, threads: Mapping[str, str], joined: Mapping[str, str] = _NONE
+) -> SortJob:
     """Read what sorting the memories needs; `window` is `consolidation.window` in tokens.
 
-    `joined` are the projects to be joined to others, each with the name of that.
+    `threads` are the threads that get a project with it, `joined` the projects to be joined to others, each with the
+    name of that.
     """
-    threads = {thread.id: project_identity.of_thread(thread) or "" for _, thread in reader.records(ThreadRecord)}
-    return SortJob(consolidation_commit.snapshot(reader, window=window), threads, at, dict(joined))
+    projects = {thread.id: project_identity.of_thread(thread) or "" for _, thread in reader.records(ThreadRecord)}
+    return SortJob(consolidation_commit.snapshot(reader, window=window), {**projects, **threads}, at, dict(joined))
 
 
 def decide(job: SortJob) -> SortPlan:
@@ -222,29 +225,63 @@ def _sorted(memory: Memory, threads: Mapping[str, str]) -> Memory:
     return with_fields(memory, project=name, document=document, provenance=provenance)
 
 
-def commit(plan: SortPlan, *, space: str, who: str, threads: int) -> Write[wire.ProjectsSorted]:
-    """Return the write that moves the memories, in one operation; `threads` is how many got another project.
+def commit(plan: SortPlan, *, space: str, who: str, threads: Mapping[str, str]) -> Write[wire.ProjectsSorted]:
+    """Return the write that moves memories, and `threads` to their projects, in one operation.
 
     Its body raises Conflict with `details["stale"]` if a memory or a document changed since the snapshot.
     """
 
     def body(writer: Writer) -> wire.ProjectsSorted:
+        moves = _Moves()
+        for _, before, after in moves_between_projects.move_threads(writer, threads):
+            moves.threads[slug(before or "") or None, after or ""] += 1
+        is_changed = bool(moves.threads or plan.memories or plan.known)
         if plan.joined:
-            project_identity.join(writer, plan.joined, writer.number if plan.memories or plan.known else 0)
-        if not plan.memories and not plan.known:
-            return wire.ProjectsSorted(threads=threads, memories=0)
-        changes = consolidation_commit.MemoryPlan(
-            plan.operation, 0, "", plan.memories, plan.known, plan.documents, [], [], {}, []
+            project_identity.join(writer, plan.joined, writer.number if is_changed else 0)
+        if plan.memories or plan.known:
+            _commit_memories(writer, plan, moves)
+        return wire.ProjectsSorted(
+            threads=moves.threads.total(),
+            memories=len(plan.memories) + len(plan.known),
+            operation=str(writer.number) if is_changed else None,
+            moves=moves.answers(),
         )
-        consolidation_commit.commit(writer, changes, at=writer.at)
-        for record in plan.memories:
-            stored = writer.load(type(record), (record.id,))
-            if stored is None:
-                raise Conflict(f"memory {record.id} was deleted meanwhile", hint="try again", stale=True)
-            if stored.project != record.project:  # its block stays where it is, so that no text of it was written
-                writer.save(replace(stored, project=record.project, provenance=record.provenance), (record.id,))
-        memories = len(plan.memories) + len(plan.known)
-        return wire.ProjectsSorted(threads=threads, memories=memories, operation=str(writer.number))
 
-    why = "projects.join" if plan.joined else "memories.sort"
+    why = "projects.join" if plan.joined else "memories.sort" if plan.memories or plan.known else "threads.sort"
     return Write(space=space, who=who, why=why, body=body, answers=wire.ProjectsSorted)
+
+
+@dataclass(slots=True)
+class _Moves:
+    """How many threads and memories got another project, by the project before (None: none) and after."""
+
+    threads: Counter[tuple[str | None, str]] = field(default_factory=Counter)
+    memories: Counter[tuple[str | None, str]] = field(default_factory=Counter)
+
+    def answers(self) -> list[ProjectMove]:
+        """Return the moves as the API shows them, by the names of the projects."""
+        # A memory that only got its project's document has moved between no projects.
+        changed = {move for move in (*self.threads, *self.memories) if move[0] != move[1]}
+        both = sorted(changed, key=lambda move: (move[0] or "", move[1]))
+        return [ProjectMove(*move, self.threads[move], self.memories[move]) for move in both]
+
+
+def _commit_memories(writer: Writer, plan: SortPlan, moves: _Moves) -> None:
+    """Write the memories of a plan with their documents, and count them in `moves`."""
+    for memory_id, project in [(record.id, record.project) for record in plan.memories] + [
+        (memory_id, None) for memory_id in plan.known
+    ]:
+        stored = writer.load(MemoryRecord, (memory_id,))
+        if stored is not None:
+            before = memory_project(stored)
+            moves.memories[before or None, project or plan.joined.get(before, before)] += 1
+    changes = consolidation_commit.MemoryPlan(
+        plan.operation, 0, "", plan.memories, plan.known, plan.documents, [], [], {}, []
+    )
+    consolidation_commit.commit(writer, changes, at=writer.at)
+    for record in plan.memories:
+        stored = writer.load(type(record), (record.id,))
+        if stored is None:
+            raise Conflict(f"memory {record.id} was deleted meanwhile", hint="try again", stale=True)
+        if stored.project != record.project:  # its block stays where it is, so that no text of it was written
+            writer.save(replace(stored, project=record.project, provenance=record.provenance), (record.id,))

@@ -21,6 +21,7 @@ from reverie.store import (
 from reverie.store.retention_and_thread_purge import Rules, Step, prune
 from reverie.usecases import documents
 from reverie.usecases.generated_files import WHY_LISTED
+from reverie.usecases.moves_between_projects import moved_threads
 from reverie.usecases.write_documents_and_memories import NewText
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def is_undoable(reader: Reader, record: OperationRecord) -> bool:
     rules = {RULES[change.kind].undo for change in record.changes if change.kind is not Kind.MEMORY}
     return (
         record.why != WHY_LISTED
-        and "restore" in rules
+        and ("restore" in rules or bool(moved_threads(reader, record)))
         and "refuse" not in rules
         and not any(change.purged for change in record.changes)
         and not _is_purged(reader, record)

@@ -28,7 +28,7 @@ from reverie.store import (
     Write,
 )
 from reverie.store.restore_replaced_versions import undo_operation
-from reverie.usecases import conflicts, documents, history_and_retention, project_identity
+from reverie.usecases import conflicts, documents, history_and_retention, moves_between_projects
 from reverie.usecases.generated_files import LIST, WHY_LISTED
 from reverie.usecases.memory_changes import edit_block, wording
 from reverie.usecases.rewind_to_branch import undo_rewind
@@ -91,11 +91,11 @@ def undo(
         ]
         # `undo_operation` also refuses an operation without anything to restore, so it is called if nothing is merged.
         of_memories = [change for change in operation.changes if change.kind is Kind.MEMORY]
-        if any(RULES[change.kind].undo != "leave" for change in others) or not (merged or of_memories):
+        of_projects = moves_between_projects.moved_threads(writer, operation)
+        if any(RULES[change.kind].undo != "leave" for change in others) or not (merged or of_memories or of_projects):
             undo_operation(writer, seq, leave=_MERGED, keep=kept)
         paths = _revert_documents(writer, operation, author=author, new_id=new_id)
-        _restore_projects(writer, operation)
-        project_identity.separate(writer, seq)
+        moves_between_projects.undo(writer, operation)
         conflicts.revert(writer, operation, paths)
         for change in operation.changes:
             if change.kind is Kind.DISTILLATION:
@@ -181,19 +181,6 @@ def _revert_documents(
         records=_memories_at(writer, texts, operation.seq - 1, only=changed),
         provenance={"undoes": operation.seq},
     )
-
-
-def _restore_projects(writer: Writer, operation: OperationRecord) -> None:
-    """Restore the project of memories of which `operation` changed the project and not the document."""
-    for change in operation.changes:
-        key = tuple(change.key)
-        memory = writer.load(MemoryRecord, key) if change.kind is Kind.MEMORY else None
-        if memory is None or writer.version(Kind.MEMORY, key) != operation.seq:
-            continue
-        versions = (version for version in writer.record_versions(MemoryRecord, key))
-        before = next((version.value for version in versions if version.operation == change.before), None)
-        if before is not None and before.document == memory.document and before.project != memory.project:
-            writer.save(msgspec.structs.replace(memory, project=before.project, provenance=before.provenance), key)
 
 
 def _merge(

@@ -72,12 +72,22 @@ class Project(Reply):
     joined_in: str | None = None
 
 
+class ProjectMove(Reply):
+    """Threads and memories that sorting took from one project, or from none, to another."""
+
+    before: str | None
+    after: str
+    threads: Count
+    memories: Count
+
+
 class ProjectsSorted(Reply):
     """Result of sorting: threads and memories that have another project now; undo `operation` to move them back."""
 
     threads: Count
     memories: Count
     operation: str | None = None
+    moves: list[ProjectMove] = field(default_factory=list)
 
 
 class ProjectsQuery(ListQuery):

@@ -14,7 +14,7 @@ from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCurs
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 from reveried.cli.send_session_files import import_file
 from support.daemon import Daemon, environment, scratch_home
-from support.projects import git, repository, session
+from support.projects import command_run, git, repository, session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -132,6 +132,7 @@ def test_a_second_name_is_joined_and_parted(started: Client, tmp_path: Path) -> 
     started.undo(str(projects["home-harbour"].joined_in))
 
     assert state(started) == before
+    assert "t-home-harbour" in {one.id for one in started.threads(project="home-harbour").items}
     assert {one.name: one.joined for one in started.projects().items}["home-harbour"] is None
     assert started.create_thread(project=str(folder)).project == "harbour"
     assert state(started) == before  # joined once, and parted by hand
@@ -193,7 +194,9 @@ def test_a_remote_in_a_transcript_joins_a_folder_that_is_gone(client: Client, tm
     import_file(client, session(tmp_path / "b.jsonl", gone, ["Push it", "To github.com:x\n"]))
     assert client.thread(str(first.thread)).project == second
     pushed = session(
-        tmp_path / "c.jsonl", gone, ["Push it", f"To https://{REMOTE}.git\n   1a2b3c4..2b3c4d5  main -> main"]
+        tmp_path / "c.jsonl",
+        gone,
+        ["Push it", *command_run("git push", f"To https://{REMOTE}.git\n   1a2b3c4..2b3c4d5  main -> main")],
     )
     assert client.thread(str(import_file(client, pushed).thread)).project == "harbour"
     assert client.thread(str(first.thread)).project == "harbour"

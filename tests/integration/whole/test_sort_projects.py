@@ -9,7 +9,7 @@ import pytest
 from reverie.client import Client
 from reverie.models import EntryKind, MemoryType
 from reverie.redact import Redactor
-from reverie.store import EntryRecord, MemoryRecord, Store, ThreadRecord, Write
+from reverie.store import EntryRecord, MemoryRecord, ProjectRecord, ProjectsCursor, Store, ThreadRecord, Write
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 from support.daemon import Daemon, environment, scratch_home
 from support.projects import repository
@@ -103,6 +103,9 @@ def test_sorting_and_its_undo(older: tuple[Daemon, Client], tmp_path: Path) -> N
     sorted_ = client.sort_projects()
 
     assert (sorted_.threads, sorted_.memories) == (2, 3)
+    assert [(move.before, move.after, move.threads, move.memories) for move in sorted_.moves] == [
+        ("worktrees", "harbour", 1, 2)
+    ]
     assert [thread.project for thread in client.threads().items] == ["harbour", "harbour"]
     assert state(client) == {
         "m1": ("harbour", "facts/harbour/procedures.md"),
@@ -120,8 +123,46 @@ def test_sorting_and_its_undo(older: tuple[Daemon, Client], tmp_path: Path) -> N
     client.undo(str(sorted_.operation))
 
     assert state(client) == BEFORE
+    assert [thread.project for thread in client.threads().items] == ["worktrees", "harbour"]
     assert (root / "facts/procedures.md").read_text().count("\n- ") == PROCEDURES.count("\n- ")
     assert not (root / "facts/harbour/procedures.md").exists()
+
+
+def test_a_session_filed_under_another_repository_is_sorted() -> None:
+    """A session that an older release filed under a clone it looked into moves to its own, and back by an undo."""
+    gone = "/machines/ann/crane"
+    extra = {
+        "type": "session_meta",
+        "payload": {"cwd": gone, "git": {"repository_url": "git@example.org:ann/crane.git"}},
+    }
+
+    def body(writer: Writer) -> None:
+        mole = ProjectRecord("mole", remotes=["example.org/ben/mole"], folders=[gone])
+        writer.save(ProjectsCursor(projects=[mole]), ProjectsCursor.KEY)
+        for name, entry in (("t0", extra), ("t1", {"cwd": "/machines/ben/mole"})):
+            thread = ThreadRecord(id=name, source="s", project="mole", created_at=AT, updated_at=AT, last_seq=1)
+            writer.save(thread, (name,))
+            writer.append_record(EntryRecord(kind=EntryKind.OTHER, extra=entry), (name,))
+
+    def projects(client: Client) -> dict[str, str | None]:
+        return {thread.id: thread.project for thread in client.threads().items}
+
+    with scratch_home() as home:
+        with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
+            store.commit([Write("default", "import", "build", body)], at=AT)
+        daemon = Daemon(home, environment(home)).start()
+        try:
+            with Client(daemon.socket) as client:
+                answer = client.sort_projects()
+                assert projects(client) == {"t0": "crane", "t1": "mole"}
+                assert [(move.before, move.after, move.threads) for move in answer.moves] == [("mole", "crane", 1)]
+                assert client.operation(str(answer.operation)).undoable
+                undone = client.undo(str(answer.operation))
+                assert projects(client) == {"t0": "mole", "t1": "mole"}
+                client.undo(str(undone.operation))
+                assert projects(client) == {"t0": "crane", "t1": "mole"}
+        finally:
+            daemon.stop()
 
 
 def test_a_shared_file_is_listed_without_what_others_know(older: tuple[Daemon, Client], tmp_path: Path) -> None:

@@ -59,11 +59,17 @@ def test_projects_are_listed(cli: Cli, routes: Routes) -> None:
 @pytest.mark.usefixtures("daemon")
 def test_sorting_names_its_undo(cli: Cli, routes: Routes) -> None:
     """`projects --sort` prints how much was moved, and the undo command if anything was."""
-    answer = {"threads": 1, "memories": 3, "operation": "12"}
+    moves = [
+        {"before": "pier", "after": "harbour", "threads": 1, "memories": 2},
+        {"before": None, "after": "quay", "threads": 0, "memories": 1},
+    ]
+    answer = {"threads": 1, "memories": 3, "operation": "12", "moves": moves}
     routes["POST /v1/projects/sort"] = answer
     said = cli("projects", "--sort").out
     assert "1 thread, 3 memories" in said
-    assert "reverie undo 12" in said
+    assert "pier → harbour: 1 thread, 2 memories\n" in said
+    assert "no project → quay: 1 memory\n" in said
+    assert "To move them back: reverie undo 12\n" in said
     assert cli("projects", "--sort", "--json").json == answer
     routes["POST /v1/projects/sort"] = {"threads": 0, "memories": 0}
     assert "undo" not in cli("projects", "--sort").out
