@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from reverie.models import EntryKind, MemoryType, StateSources, WorkingState
+from reverie.models import CommandUse, EntryKind, MemoryType, StateSources, WorkingState
 from reverie.store import (
     AccessCursor,
     AccessRecord,
@@ -30,6 +30,7 @@ from reverie.store import (
     IdentityRecord,
     ImportRecord,
     Key,
+    LearntRecord,
     LedgerRecord,
     ListedCursor,
     MemoriesCursor,
@@ -140,6 +141,7 @@ PUT: list[tuple[Key, StoredRecord]] = [
             last_seq=3,
             tokens_after=100,
             at=AT,
+            learnt=LearntRecord(1, 3, None, [CommandUse("test", "make test")]),
         ),
     ),
     (("thr_1", 2), DistillationRecord(number=2, imported=True, text="a summary", through_seq=2, at=None)),

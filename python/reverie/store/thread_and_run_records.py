@@ -18,6 +18,7 @@ __all__ = [
     "EntryRecord",
     "FactorRecord",
     "ImportRecord",
+    "LearntRecord",
     "NoteRecord",
     "OutlineRecord",
     "PassageRecord",
@@ -184,12 +185,25 @@ class PassageRecord(msgspec.Struct, frozen=True, array_like=True):
     place: int
 
 
+class LearntRecord(msgspec.Struct, frozen=True, rename="camel"):
+    """What a distillation learnt memories from: the last entry learnt from before and after it, and the counts then.
+
+    `commands_before` and `commands` are those of the thread's record: an undo restores them, so that the same entries
+    are not counted twice.
+    """
+
+    before: int
+    through: int
+    commands_before: list[CommandUse] | None = None
+    commands: list[CommandUse] | None = None
+
+
 class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
     """A summary of a thread's older entries, up to `through_seq`.
 
     One made here has every field. One found in an imported transcript (`imported`) has a text and the last entry that
     it covers, and nothing else. `last_seq` is the thread's last entry when it was made, `tokens_after` what its
-    context weighed then. Key: (thread, number).
+    context weighed then, `learnt` what memories came from. Key: (thread, number).
     """
 
     KIND: ClassVar[Kind] = Kind.DISTILLATION
@@ -202,6 +216,7 @@ class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
         "archive",
         "lastSeq",
         "tokensAfter",
+        "learnt",
     )
 
     number: int
@@ -216,6 +231,7 @@ class DistillationRecord(StoredRecord, frozen=True, kw_only=True):
     last_seq: int | None = None
     tokens_after: int | None = None
     at: str | None = None
+    learnt: LearntRecord | None = None
 
 
 class ImportRecord(StoredRecord, frozen=True, kw_only=True, rename=None):

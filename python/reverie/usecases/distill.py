@@ -15,7 +15,7 @@ from reverie import token_counter, wire
 from reverie.errors import Conflict
 from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
-from reverie.store import DigestRecord, DistillationRecord, Kind, PassageRecord, WorkingStateRecord, Write
+from reverie.store import DigestRecord, DistillationRecord, Kind, LearntRecord, PassageRecord, WorkingStateRecord, Write
 from reverie.usecases import consolidation_commit, passed_command_counts, project_identity, threads, working_state
 from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after
@@ -185,6 +185,7 @@ def commit(
             last_seq=plan.last_seq,
             tokens_after=plan.tokens_after,
             at=plan.at,
+            learnt=LearntRecord(thread.extracted_seq, plan.learnt_seq, thread.commands, plan.counts.own),
         )
         writer.save(stored, (plan.thread, plan.number))
         if writer.version(Kind.STATE, (plan.thread,)) != plan.state_version:
@@ -253,7 +254,14 @@ def past_answer(distillation: DistillationRecord) -> wire.PastDistillation:
 
 
 def distillation_record(
-    distillation: Distillation, *, text: str, archive: str, last_seq: int, tokens_after: int, at: str
+    distillation: Distillation,
+    *,
+    text: str,
+    archive: str,
+    last_seq: int,
+    tokens_after: int,
+    at: str,
+    learnt: LearntRecord,
 ) -> DistillationRecord:
     """Return a distillation as it is stored; `text` is its rendered summary, `archive` the archive's SHA-256."""
     return DistillationRecord(
@@ -271,6 +279,7 @@ def distillation_record(
         last_seq=last_seq,
         tokens_after=tokens_after,
         at=at,
+        learnt=learnt,
     )
 
 

@@ -9,14 +9,11 @@ import msgspec
 from reverie import wire
 from reverie.documents import Add, Change, Delete, Update, revert_change
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.models import EntryKind, Json
 from reverie.store import (
     RULES,
     CandidateRecord,
     DigestRecord,
-    DistillationRecord,
     DocumentRecord,
-    EntryRecord,
     ForgottenRecord,
     Kind,
     MemoryRecord,
@@ -31,12 +28,14 @@ from reverie.store.restore_replaced_versions import undo_operation
 from reverie.usecases import conflicts, documents, history_and_retention, moves_between_projects
 from reverie.usecases.generated_files import LIST, WHY_LISTED
 from reverie.usecases.memory_changes import edit_block, wording
+from reverie.usecases.reset_thread_after_undone_distillation import reset_counters
 from reverie.usecases.rewind_to_branch import undo_rewind
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
 
+    from reverie.models import Json
     from reverie.redact import Redactor
     from reverie.store import Key, Reader, Writer
     from reverie.usecases.write_documents_and_memories import Author
@@ -99,7 +98,7 @@ def undo(
         conflicts.revert(writer, operation, paths)
         for change in operation.changes:
             if change.kind is Kind.DISTILLATION:
-                _reset_to_last_distillation(writer, str(change.key[0]))
+                reset_counters(writer, change)
         return _undo_answer(writer, operation)
 
     return Write(space=space, who=who, why=f"undo {seq}", body=body, idempotency=idempotency)
@@ -239,31 +238,6 @@ def _memories_at(
             if past and past[-1].value is not None and (only is None or memory_id in only):
                 memories[memory_id] = past[-1].value
     return memories
-
-
-def _reset_to_last_distillation(writer: Writer, thread_id: str) -> None:
-    """Set the counters of a thread to its newest remaining distillation after one was removed."""
-    thread = writer.load(ThreadRecord, (thread_id,))
-    if thread is None:
-        return
-    stored = [record for _, record in writer.records(DistillationRecord, (thread_id,), reverse=True)]
-    # An imported summary has a number and no more: the messages around it all count as live.
-    own = next((record for record in stored if not record.imported), None)
-    through_seq = 0 if own is None else own.through_seq
-    last_seq = 0 if own is None else own.last_seq or 0
-    since = writer.records(EntryRecord, (thread_id,), after=(thread_id, last_seq))
-    appended = sum(entry.tokens for _, entry in since if entry.kind is EntryKind.SPEECH)
-    writer.save(
-        msgspec.structs.replace(
-            thread,
-            distillations=stored[0].number if stored else 0,
-            through_seq=through_seq,
-            extracted_seq=last_seq,
-            live_tokens=(0 if own is None else own.tokens_after or 0) + appended,
-            usage=None,
-        ),
-        (thread_id,),
-    )
 
 
 # Rollback

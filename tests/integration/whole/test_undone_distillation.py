@@ -1,0 +1,61 @@
+"""Learning after an undone distillation: what the distillation read is not counted a second time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from reveried.cli.send_session_files import import_file
+from support.projects import command_run, session
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.client import Client
+
+TALK = [text for number in range(6) for text in (f"How is gauge {number}?", f"Gauge {number} shows " + "water " * 300)]
+
+
+def imported(client: Client, path: Path) -> str:
+    """Import a session that runs one test command once; return its thread."""
+    ran: list[Any] = command_run("make gauge-test", "3 passed in 0.1s")
+    folder = str(path.parent / path.stem.split("-")[0])
+    return str(import_file(client, session(path, folder, ["Run the tests", *ran, "All passed.", *TALK])).thread)
+
+
+def undo_last(client: Client, why: str) -> str:
+    """Undo the newest operation of a kind; return the operation of the undo."""
+    operation = next(operation.id for operation in client.operations(limit=100).items if operation.why == why)
+    return str(client.undo(operation).operation)
+
+
+def procedures(client: Client) -> list[str]:
+    return [memory.content for memory in client.memories(limit=1000).items if "gauge-test" in memory.content]
+
+
+def test_a_command_that_ran_once_counts_once(client: Client, tmp_path: Path) -> None:
+    """A command that passed once is no procedure after distill, undo, redo, undo and learning each time."""
+    thread = imported(client, tmp_path / "pier-1.jsonl")
+    client.learn(thread)
+    client.distill(thread)
+    undone = undo_last(client, "thread.distill")
+    assert client.learn(thread).candidates == 0
+    redone = client.undo(undone).operation
+    assert client.learn(thread).candidates == 0
+    client.undo(str(redone))
+    assert client.learn(thread).candidates == 0
+    assert procedures(client) == []
+
+    imported_again = imported(client, tmp_path / "pier-2.jsonl")
+    client.learn(imported_again)
+    assert len(procedures(client)) == 1  # in a second session it passed again
+
+
+def test_what_was_undone_is_learnt_by_the_next_run(client: Client, tmp_path: Path) -> None:
+    """What only an undone distillation had read is read by the next run, and its commands count once."""
+    thread = imported(client, tmp_path / "quay-1.jsonl")
+    client.distill(thread)
+    undo_last(client, "thread.distill")
+    client.append(thread, [{"role": "user", "content": "I always want short answers about the quay."}])
+    learnt = client.learn(thread)
+    assert learnt.candidates > 0
+    assert not any("quay" in content and "gauge-test" in content for content in procedures(client))
