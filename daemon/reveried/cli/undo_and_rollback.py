@@ -1,11 +1,11 @@
 """`reverie undo` takes back one operation, `reverie rollback` all that came after one."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from reverie import wire
-from reverie.errors import NotFound
+from reverie.errors import Conflict, NotFound
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.log_and_diff import effects
@@ -18,6 +18,19 @@ if TYPE_CHECKING:
 __all__ = ["rollback", "undo"]
 
 _PATHS_SHOWN = 10  # of documents that a rollback would change
+
+# What clients and the daemon record beside the work: no one means these by "undo the last thing". An agent's session
+# that is followed appends all the time, and its bridge begins a thread, which an undo by its number still takes.
+_RECORDED: Final = frozenset(
+    {
+        *("thread.create", "messages.append", "import.begin", "import.chunk", "memory.list", "memory.access"),
+        *("project.register", "session.begin", "session.end", "session.project", "folder.author"),
+        *("run.begin", "run.file", "files.announced", "files.recorded", "files.begun_anew", "redaction.remember"),
+        *("backup.made", "archives.removed", "retention", "versions.shorten", "compaction.due", "compaction.done"),
+    }
+)
+# These change memories where they find something new, and are records like those above where they do not.
+_RECORDED_IF_NOT_UNDOABLE: Final = frozenset({"thread.learn", "run.complete"})
 
 
 def undo(
@@ -32,22 +45,26 @@ def undo(
 ) -> None:
     """Undo one operation by a new one.
 
+    With --yes it stops where a newer operation cannot be undone, such as the deletion of a thread.
+
     Example: reverie undo
     """
-    newer = None
     with daemon_client_and_paths.client() as client:
         if operation is not None:
             target = client.operation(operation)
         else:
             target, newer = _last_undoable(client)
+            if yes and newer is not None:
+                raise Conflict(
+                    f"operation {newer.id} ({newer.why}) is newer than all that can be undone",
+                    hint=f"it stays; to undo {target.why} ({when(target.at)}, {target.who}): reverie undo {target.id}",
+                )
             if not yes:
                 _confirm(client, target, newer, json=json)
         answer = client.undo(target.id)
     if json:
         print_json(answer)
         return
-    if yes and newer is not None:
-        say(_for_good(newer))
     if answer.operation is None:
         say(f"Nothing to undo: no change of operation {target.id} is in effect any more.")
         return
@@ -62,12 +79,17 @@ def _confirm(client: "Client", target: wire.Operation, newer: wire.Operation | N
 
 
 def _for_good(operation: wire.Operation) -> str:
-    """Return the line that warns of a newer operation, whose removals are final and are not undone."""
-    return f"Not undone: operation {operation.id} is newer ({operation.why}); what it removed is gone for good."
+    """Return the line that warns of a newer operation, which cannot be undone."""
+    is_removal = any(change.purged for change in operation.changes)
+    why = "what it removed is gone for good" if is_removal else "it cannot be undone"
+    return f"Not undone: operation {operation.id} is newer ({operation.why}); {why}."
 
 
 def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | None]:
-    """Return the newest operation that can still be undone, and the newest purge after it or None."""
+    """Return the newest operation that can still be undone, and the newest after it that cannot, or None.
+
+    What is only recorded beside the work is neither.
+    """
     newer: wire.Operation | None = None
     # Newest first: an undo comes before the operation that it undoes. An undo that was itself undone does not count.
     undone: set[str] = set()
@@ -75,9 +97,11 @@ def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | N
         if item.undoes is not None:
             if item.id not in undone:
                 undone.add(item.undoes)
-        elif item.undoable and item.id not in undone:
+        elif item.why in _RECORDED or item.id in undone:
+            continue
+        elif item.undoable:
             return item, newer
-        elif newer is None and any(change.purged for change in item.changes):
+        elif newer is None and item.why not in _RECORDED_IF_NOT_UNDOABLE:
             newer = item
     raise NotFound("there is nothing to undo", hint="reverie log lists the operations")
 

@@ -88,7 +88,11 @@ def test_a_day(cli: Cli, home: Path) -> None:
     check(cli("schedule", "add", "0 3 * * *", "--timezone", "UTC"), "next")
     [schedule] = cli("schedule", "list", "--json").json["items"]
     check(cli("schedule", "remove", schedule["id"]))
-    check(cli("undo", "--yes"), "Undone")
+    stopped = cli("undo", "--yes")  # a schedule is newer, and what would be undone is older
+    assert (stopped.code, "schedule" in stopped.err) == (4, True), stopped.err
+    undoable = next(item["id"] for item in cli("log", "--json").json["items"] if item["undoable"])
+    assert f"reverie undo {undoable}" in stopped.err
+    check(cli("undo", undoable), "Undone")
     check(cli("backup", str(home / "copy")), "checked.")
     check(cli("doctor"), "ok    daemon")
     check(cli("logs"), "ready")

@@ -45,12 +45,12 @@ ANSWERS = {
 
 @pytest.mark.usefixtures("daemon")
 def test_undo_without_id_takes_the_last_undoable(cli: Cli, routes: Routes) -> None:
-    """Operations that cannot be undone, undos, and undone operations are skipped, page by page.
+    """What is only recorded, undos, and undone operations are skipped, page by page.
 
     An operation whose undo was itself undone counts as not undone. If none is left, the command fails.
     """
     pages = {
-        None: page(OPERATION | {"id": "op_9", "undoable": False}, next_="a"),
+        None: page(OPERATION | {"id": "op_9", "undoable": False, "why": "thread.learn"}, next_="a"),
         "a": page(OPERATION | {"id": "op_8", "undoes": "op_7"}, OPERATION | {"id": "op_7"}, OPERATION),
     }
     routes.table |= ANSWERS
@@ -91,14 +91,36 @@ def test_undo_without_id_asks(cli: Cli, routes: Routes, monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("daemon")
 def test_undo_names_what_it_cannot_undo(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`undo` after a thread's deletion undoes the operation before it, and says that the deletion is newer."""
+    """`undo` after a thread's deletion names the operation before it and asks; with --yes it stops, and names it."""
     gone = {"kind": "thread", "key": ["thr_1"], "before": None, "after": None, "purged": True}
     deleted = OPERATION | {"id": "op_9", "why": "thread.delete", "undoable": False, "changes": [gone]}
     routes.table |= ANSWERS | {"GET /v1/operations": page(deleted, OPERATION)}
-    check(cli, "undo --yes", "operation op_9 is newer (thread.delete)", "Undone: distill")
+    stopped = cli("undo", "--yes")
+    assert (stopped.code, stopped.out) == (4, "")
+    assert "operation op_9 (thread.delete) is newer than all that can be undone" in stopped.err
+    assert "to undo distill (" in stopped.err
+    assert "reverie undo op_2\n" in stopped.err
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     check(cli, "undo", "operation op_9 is newer (thread.delete)", "Operation op_2: distill", "Undone: distill")
     assert "newer" not in cli("undo", "op_2").out
+
+
+@pytest.mark.usefixtures("daemon")
+@pytest.mark.parametrize("undoable", [True, False])
+def test_what_is_only_recorded_is_not_undone(cli: Cli, routes: Routes, *, undoable: bool) -> None:
+    """A bare `undo` does not take the thread that a client's bridge began, with the notes it inherited; by id it does.
+
+    A schedule, which cannot be undone, stops it.
+    """
+    note = {"kind": "note", "key": ["thr_1", "note_1"], "before": None, "after": 9}
+    begun = OPERATION | {"id": "op_9", "why": "thread.create", "undoable": undoable, "changes": [note]}
+    routes.table |= ANSWERS | {"GET /v1/operations": page(begun, OPERATION)}
+    check(cli, "undo --yes", "Undone: distill")
+    schedule = OPERATION | {"id": "op_8", "why": "schedule", "undoable": False, "changes": []}
+    routes.table |= ANSWERS | {"GET /v1/operations": page(begun, schedule, OPERATION)}
+    stopped = cli("undo", "--yes")
+    assert stopped.code == 4
+    assert "operation op_8 (schedule)" in stopped.err
 
 
 @pytest.mark.usefixtures("daemon")
