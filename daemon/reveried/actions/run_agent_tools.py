@@ -16,7 +16,7 @@ from reverie.documents.memory_md import ordered
 from reverie.documents.project_document_paths import PERSON
 from reverie.documents.prose_to_bullets import entry_with_bullets, prose_note, with_bullets
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
-from reverie.models import MemoryType
+from reverie.models import MemoryType, WorkingState
 from reverie.store import DocumentRecord
 from reverie.usecases import merge_stale_writes, working_state
 from reverie.usecases.documents import writable_path
@@ -46,13 +46,24 @@ _NO_FILE = "memory_list shows the files that are there"
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The caller of a tool. `thread` is empty where none was given."""
+    """The caller of a tool. `thread` is empty where none was given.
+
+    `folder_project` is the project that the tool works in where the thread has none. `begin` creates
+    a thread that need not exist yet, before its first note or state.
+    """
 
     services: Services
     space: str
     who: str
     thread: str
     idempotency: tuple[str, str] | None
+    folder_project: str | None = None
+    begin: Callable[[], Awaitable[None]] | None = None
+
+    @property
+    def project(self) -> str | None:
+        """The project of the thread, else of the folder; None, for all, where neither has one."""
+        return project_lookup.thread_project(self.services, self.space, self.thread) or self.folder_project
 
 
 async def run(tool: Tool, params: Mapping[str, Any], call: ToolCall) -> wire.ToolAnswer:
@@ -67,6 +78,8 @@ async def run(tool: Tool, params: Mapping[str, Any], call: ToolCall) -> wire.Too
         if tool.of_thread and not call.thread:
             raise ValidationError(f"{tool.name} belongs to a thread, and none was given", hint=_NO_THREAD)
         given = _input(tool, params)
+        if tool.of_thread and not tool.read_only and call.begin is not None:
+            await call.begin()
         if tool.read_only or tool.deletes:  # a repeated request gets the first answer here too
 
             async def read() -> wire.ToolAnswer:
@@ -122,9 +135,13 @@ async def _note(call: ToolCall, params: tools.NoteInput) -> Json:
 
 
 async def _get_state(call: ToolCall, _: tools.WorkingStateGetInput) -> Json:
-    return working_state.state_answer(
-        (await contexts_states_and_notes.state(call.services, call.space, call.thread)).state
-    )
+    try:
+        found = (await contexts_states_and_notes.state(call.services, call.space, call.thread)).state
+    except NotFound:
+        if call.begin is None:
+            raise
+        found = WorkingState()
+    return working_state.state_answer(found)
 
 
 async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json:
@@ -146,7 +163,7 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
 
 
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
-    visible = project_lookup.visible(project_lookup.thread_project(call.services, call.space, call.thread))
+    visible = project_lookup.visible(call.project)
     least = None if params.min_score is UNSET else params.min_score
     found = await recall_and_change_memories.recall(
         call.services, call.space, params.query, limit=params.limit, projects=visible, min_score=least
@@ -169,8 +186,7 @@ def _recalled(record: MemoryRecord) -> wire.ToolMemory:
 
 
 async def _list(call: ToolCall, _: tools.MemoryListInput) -> Json:
-    project = project_lookup.thread_project(call.services, call.space, call.thread)
-    listed = ordered(await project_lookup.index_entries(call.services, call.space, project))
+    listed = ordered(await project_lookup.index_entries(call.services, call.space, call.project))
     return [{"path": entry.path, "summary": entry.summary, "size": entry.size} for entry in listed]
 
 
@@ -226,7 +242,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
 def project_of(call: ToolCall, path: str) -> str:
     """Return the project of a file that an agent writes: PERSON for files about the person, else its thread's."""
     about_person = path == "facts/user.md" or type_of_blocks(path) is MemoryType.PREFERENCE
-    return PERSON if about_person else project_lookup.thread_project(call.services, call.space, call.thread) or PERSON
+    return PERSON if about_person else call.project or PERSON
 
 
 def _written(made: int, prose: str) -> Json:

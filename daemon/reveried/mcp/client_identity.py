@@ -38,9 +38,11 @@ __all__ = [
     "Client",
     "McpState",
     "client_of",
+    "create_thread",
     "new_session",
     "project_of",
     "session_client",
+    "thread_id_of",
     "thread_of",
 ]
 
@@ -150,8 +152,15 @@ def id_text(text: str) -> str:
     return re.sub(r"[^A-Za-z0-9._:@+-]+", "-", text).strip("-.")[:_ID_CHARS]
 
 
-async def thread_of(call: Call, client: Client, request: Request, *, create: bool = True) -> str:
-    """Return the thread that a client works in; where there is none yet it is created, else "" is returned.
+async def thread_of(call: Call, client: Client, request: Request) -> str:
+    """Return the id of the thread that a client works in, "" where there is none yet."""
+    thread = await thread_id_of(call, client, request)
+    with call.services.store.reader(call.space) as reader:
+        return thread if reader.exists(Kind.THREAD, (thread,)) else ""
+
+
+async def thread_id_of(call: Call, client: Client, request: Request) -> str:
+    """Return the id of the thread that a client works in; that thread may not exist yet.
 
     It is that of the client's own session, by the id in `_meta.threadId` (Codex) or by its process (Claude Code, whose
     id changes with `/clear`); else one for the client's thread id, and without that for its process or session.
@@ -161,16 +170,21 @@ async def thread_of(call: Call, client: Client, request: Request, *, create: boo
     known = await read(call.services, call.space, lambda reader: _of_session(reader, key, client.parent))
     if known is not None:
         return known
-    agent = call.agent or client.name
-    thread = f"mcp:{agent}:{key or client.key}"
+    return f"mcp:{call.agent or client.name}:{key or client.key}"
+
+
+async def create_thread(call: Call, client: Client, thread: str) -> None:
+    """Create the thread of a client, before the first note or state of it; one that exists stays as it is.
+
+    Other calls need no thread: most processes of a bridge only read memories, and would leave an empty one behind.
+    """
     with call.services.store.reader(call.space) as reader:
-        exists = reader.exists(Kind.THREAD, (thread,))
-    if exists or not create:
-        return thread if exists else ""
+        if reader.exists(Kind.THREAD, (thread,)):
+            return
+    agent = call.agent or client.name
     body = wire.CreateThread(id=thread, agent=agent, project=client.folder)
     with suppress(Conflict):  # another call of the client created it meanwhile
         await threads.create(call.services, call.space, body, agent=agent, who=call.who, idempotency=None)
-    return thread
 
 
 async def project_of(call: Call, client: Client, thread: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -15,14 +16,16 @@ from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.store import DocumentRecord
 from reverie.tools import MemoryDeleteInput
 from reverie.usecases.documents import writable_path
+from reveried.actions import project_lookup
 from reveried.actions.run_agent_tools import ToolCall, run
 from reveried.mcp import prompts, protocol, resources, server_description
-from reveried.mcp.client_identity import URIS_MAX, project_of, thread_of
+from reveried.mcp.client_identity import URIS_MAX, create_thread, project_of, thread_id_of, thread_of
 from reveried.mcp.protocol import RpcError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from reverie.tools import Tool
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.client_identity import Client
     from reveried.mcp.protocol import Request
@@ -103,9 +106,12 @@ async def call_tool(call: Call, client: Client, request: Request) -> Result:
     tool = tools.tool_named(str(request.params["name"]))
     assert tool is not None
     try:
-        thread = await thread_of(call, client, request)
+        thread = await thread_id_of(call, client, request)
+        project = await _project_for(tool, call, client, thread)
         given = dict(request.params.get("arguments") or {})
-        answer = await run(tool, given, ToolCall(call.services, call.space, call.who, thread, call.idempotency))
+        begin = partial(create_thread, call, client, thread)
+        caller = ToolCall(call.services, call.space, call.who, thread, call.idempotency, project, begin)
+        answer = await run(tool, given, caller)
     except ReverieError as error:
         return _text_result(sentence(error), is_error=True)
     found = _text_result(answer.content, is_error=answer.is_error)
@@ -113,6 +119,15 @@ async def call_tool(call: Call, client: Client, request: Request) -> Result:
         value = orjson.loads(answer.content)
         found["structuredContent"] = value if tool.listed_as is None else {tool.listed_as: value}
     return found
+
+
+async def _project_for(tool: Tool, call: Call, client: Client, thread: str) -> str | None:
+    """Return the project that a tool works in: the thread's, else that of the folder, which a write makes known."""
+    project = project_lookup.thread_project(call.services, call.space, thread)
+    is_write = not (tool.read_only or tool.of_thread or tool.deletes)
+    if project is None and client.folder is not None and is_write:
+        return await project_lookup.registered(call.services, call.space, client.folder, who=call.who)
+    return project or await project_of(call, client, thread)
 
 
 def declined() -> Result:
@@ -173,7 +188,7 @@ async def _resources(call: Call, client: Client, request: Request) -> Result:
     cursor = request.params.get("cursor", "")
     if not isinstance(cursor, str) or len(cursor) > _CURSOR_MAX:
         raise RpcError(protocol.INVALID_PARAMS, "`cursor` is the `nextCursor` of the page before")
-    thread = await thread_of(call, client, request, create=False)
+    thread = await thread_of(call, client, request)
     return await resources.resource_page(call, await project_of(call, client, thread), cursor)
 
 
@@ -183,7 +198,7 @@ async def _templates(call: Call, client: Client, request: Request) -> Result:
 
 
 async def _read(call: Call, client: Client, request: Request) -> Result:
-    uri, thread = _text(request, "uri"), await thread_of(call, client, request, create=False)
+    uri, thread = _text(request, "uri"), await thread_of(call, client, request)
     return {"contents": [await resources.contents(call, client, uri, thread)]}
 
 
@@ -196,7 +211,7 @@ async def _prompt(call: Call, client: Client, request: Request) -> Result:
     given = request.params.get("arguments", {})
     if not isinstance(given, dict):
         raise RpcError(protocol.INVALID_PARAMS, "`arguments` is an object")
-    thread = await thread_of(call, client, request, create=False)
+    thread = await thread_of(call, client, request)
     return await prompts.prompt(call, client, thread, _text(request, "name"), given)
 
 
@@ -207,10 +222,10 @@ async def _complete(call: Call, client: Client, request: Request) -> Result:
         raise RpcError(protocol.INVALID_PARAMS, "`ref` and `argument` say what is to be completed")
     begins, values = argument["value"], list[str]()
     if ref.get("type") == "ref/prompt" and ref.get("name") == "continue":
-        thread = await thread_of(call, client, request, create=False)
+        thread = await thread_of(call, client, request)
         values = await prompts.thread_ids(call, client, thread, begins)
     elif ref.get("type") == "ref/resource" and ref.get("uri") == resources.TEMPLATES[0]["uriTemplate"]:
-        thread = await thread_of(call, client, request, create=False)
+        thread = await thread_of(call, client, request)
         listed = await resources.listed(call, await project_of(call, client, thread))
         values = sorted(document.path for document in listed if document.path.startswith(begins))
     shown = values[:_COMPLETED_MAX]
@@ -237,7 +252,7 @@ async def _discover(call: Call, client: Client, request: Request) -> Result:
 
 async def _subscribe(call: Call, client: Client, request: Request) -> Result:
     """Subscribe the client to a resource that exists, so that the session's stream announces its changes."""
-    uri, thread = _text(request, "uri"), await thread_of(call, client, request, create=False)
+    uri, thread = _text(request, "uri"), await thread_of(call, client, request)
     await resources.contents(call, client, uri, thread)
     uris = call.services.mcp.uris_of(client.session)
     if len(uris) >= URIS_MAX:

@@ -223,7 +223,7 @@ def _listen(call: Call, client: Client, request: Request) -> Stream:
     agreed |= {"resourcesListChanged": True} if asked.get("resourcesListChanged") else {}
     watch = Watch(
         frozenset(uris),
-        lambda: client_identity.thread_of(call, client, request, create=False),
+        lambda: client_identity.thread_of(call, client, request),
         lists="resourcesListChanged" in agreed,
     )
     first = ("notifications/subscriptions/acknowledged", {"notifications": agreed})
@@ -242,7 +242,7 @@ async def get(call: Call) -> Reply | Stream:
     uris = call.services.mcp.uris_of(client.session)
     request = protocol.Request(None, "", {}, is_notification=True)
     bridged = client_identity.client_of(call, client, request)
-    watch = Watch(uris, lambda: client_identity.thread_of(call, bridged, request, create=False), lists=True)
+    watch = Watch(uris, lambda: client_identity.thread_of(call, bridged, request), lists=True)
     return _stream_of(call, watch)
 
 

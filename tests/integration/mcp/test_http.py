@@ -14,6 +14,7 @@ from support.tcp import TcpCaller, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from reverie.client import Client
     from support.daemon import Answer, Daemon
@@ -123,7 +124,7 @@ def test_headers_say_what_the_body_says(
 
 def test_bad_input_gets_a_code_and_nothing_is_kept(daemon: Daemon, client: Client) -> None:
     """Malformed requests, unknown sessions, methods or revisions and a 10 MB note are refused; nothing is stored."""
-    before = {kind: count for kind, count in client.status().counts.items() if kind != "threads"}
+    before = client.status().counts
     for body, headers, status, code in (
         (b'{"jsonrpc": "2.0", "id"', {}, 400, -32700),
         (b"[]", {}, 400, -32600),
@@ -145,7 +146,39 @@ def test_bad_input_gets_a_code_and_nothing_is_kept(daemon: Daemon, client: Clien
     text = "wall " * 2_100_000
     answer = asked(daemon, "tools/call", name="note", arguments={"content": text, "category": "task"})
     assert answer.json()["result"]["isError"] is True
-    assert {kind: count for kind, count in client.status().counts.items() if kind != "threads"} == before
+    assert client.status().counts == before
+
+
+def test_a_thread_begins_with_its_first_note_or_state(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """Calls on memories make no thread, and work in the project of the folder; the first note makes one."""
+    folder = tmp_path / "crane"
+    folder.mkdir()
+    bridge = f"{tmp_path.name};1;{folder}"
+
+    def call(name: str, **arguments: Any) -> Any:
+        body = message("tools/call", name=name, arguments=arguments)
+        answer = daemon.ask("POST", "/mcp", body, {**headers_of(body), "Reverie-Bridge": bridge})
+        result = answer.json()["result"]
+        assert not result["isError"], result
+        return result
+
+    before = {thread.id for thread in client.threads(limit=100).items}
+    assert json.loads(call("memory_list")["content"][0]["text"]) == []
+    call("recall", query="gate")
+    assert json.loads(call("working_state_get")["content"][0]["text"])["currentTask"] in ("", None)
+    call("memory_append", path="facts/crane/project.md", entry="- The crane is red.")
+    assert [item["path"] for item in json.loads(call("memory_list")["content"][0]["text"])] == [
+        "facts/crane/project.md"
+    ]
+    assert "red" in call("memory_read", path="facts/crane/project.md")["content"][0]["text"]
+    [crane] = [memory for memory in client.memories(limit=100).items if memory.content == "The crane is red."]
+    assert crane.project == "crane"
+    assert {thread.id for thread in client.threads(limit=100).items} == before
+    call("memory_write", path="facts/crane/project.md", content="# Crane\n\n- The crane is blue.\n")
+    call("note", content="Paint it", category="task")
+    [begun] = [thread for thread in client.threads(limit=100).items if thread.id not in before]
+    assert (begun.project, begun.id.endswith(tmp_path.name)) == ("crane", True)
+    call("memory_delete", path="facts/crane/project.md")
 
 
 def test_over_tcp_a_token_is_needed() -> None:
