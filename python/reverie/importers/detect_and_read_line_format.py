@@ -18,7 +18,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import ModuleType
 
-__all__ = ["bad_entry", "folder_of", "json_object_of", "model_named_in", "program_of", "read_line", "stated_remote"]
+__all__ = [
+    "bad_entry",
+    "folder_of",
+    "json_object_of",
+    "model_named_in",
+    "program_of",
+    "read_line",
+    "request_tokens_of",
+    "stated_remote",
+]
+
+
+_REQUEST_TOKENS_MAX = 1_000_000_000  # a larger number is a mistake, as in `context_window_usage`
 
 
 def read_line(line: bytes, number: int) -> tuple[Entry, Problem | None]:
@@ -86,6 +98,21 @@ def model_named_in(entry: Entry) -> str | None:
         holder = entry.extra["payload"]
     model = holder.get("model") if isinstance(holder, dict) else None
     return model if isinstance(model, str) else None
+
+
+def request_tokens_of(extra: dict[str, Any]) -> int:
+    """Return the tokens of the last request and its reply, where a line of its own says so (Codex); else 0.
+
+    Example: `{"type": "token_count", "info": {"last_token_usage": {"total_tokens": 54242}, …}}`. Its
+    `total_token_usage` is the sum of all requests of the session.
+    """
+    payload = extra.get("payload")
+    if extra.get("type") != "event_msg" or not isinstance(payload, dict) or payload.get("type") != "token_count":
+        return 0
+    info = payload.get("info")
+    last = info.get("last_token_usage") if isinstance(info, dict) else None
+    tokens = last.get("total_tokens") if isinstance(last, dict) else None
+    return tokens if type(tokens) is int and 0 < tokens <= _REQUEST_TOKENS_MAX else 0
 
 
 def program_of(lines: Iterable[bytes]) -> Literal["claude-code", "codex", "pi"] | None:

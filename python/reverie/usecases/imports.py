@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Conflict, NotFound
 from reverie.importers import PartialLine, plan_chunk
-from reverie.importers.detect_and_read_line_format import folder_of, model_named_in
+from reverie.importers.detect_and_read_line_format import folder_of, model_named_in, request_tokens_of
 from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
@@ -265,13 +265,14 @@ def decide(job: ChunkJob) -> ChunkPlan:
 def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
     """Set the plan's fields about the thread: messages begun, model, title, folder, last usage, summaries."""
     live = 0
-    usage: dict[str, Any] = {}
     for index, entry in enumerate(entries):
         if entry.kind is EntryKind.SUMMARY and isinstance(entry.content, str | list):
             plan.summaries.append((index, _text(entry.content), entry.at))
         if plan.folder is None and (folder := folder_of(entry.extra)) is not None and folder.startswith("/"):
             plan.folder = folder
         plan.model = model_named_in(entry) or plan.model
+        if used := request_tokens_of(entry.extra):
+            plan.usage_tokens, plan.tokens_at_usage = used, live
         if entry.kind is not EntryKind.SPEECH:
             continue
         # One API reply is several lines with the same reply id: they are one message.
@@ -280,10 +281,9 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
         plan.at = entry.at or plan.at
         live += entry.tokens
         if entry.usage:
-            usage, plan.tokens_at_usage = entry.usage, live
+            plan.usage_tokens, plan.tokens_at_usage = context_window_usage.tokens_of(entry.usage), live
         if plan.title is None and entry.role == "user":
             plan.title = imported_threads.title_of(_text(entry.content))
-    plan.usage_tokens = context_window_usage.tokens_of(usage)
 
 
 def model_of(entries: Iterable[Entry]) -> str | None:
