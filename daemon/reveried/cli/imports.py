@@ -180,6 +180,8 @@ def _import_found(
     else:
         print_reports(reports)
         _print_decisions(learnt.decisions, learnt.fallbacks)
+        if any(report.added for report in reports) and not (learnt.failures or learnt.fallbacks):
+            _print_why_none(learnt.decisions)
     _print_failures(learnt.failures)
     if exits and (learnt.failures or any(report.error for report in reports)):
         raise typer.Exit(1)
@@ -275,6 +277,17 @@ def _print_decisions(decisions: Counter[str], fallbacks: "Sequence[str]") -> Non
     added, changed = decisions["ADD"], decisions["UPDATE"] + decisions["DELETE"]
     if added or changed:
         say(f"Memories: {added:,} new, {changed:,} changed. Next: reverie memories")
+
+
+def _print_why_none(decisions: Counter[str]) -> None:
+    """Print why new lines made no memory; nothing where they made or changed one."""
+    if decisions["ADD"] or decisions["UPDATE"] or decisions["DELETE"]:
+        return
+    if known := decisions.total():
+        say(f"Memories: none new; {counted(known, 'statement')} of these sessions changed nothing that is known.")
+    else:
+        say("Memories: none; no wish, rule, decision or habit was recognised in these sessions.")
+        say('To add one yourself: reverie remember "…"')
 
 
 def _print_failures(failures: "Sequence[str]") -> None:
