@@ -106,8 +106,23 @@ def _input(tool: Tool, params: Mapping[str, Any]) -> Any:
     except ValidationError as error:
         if error.details.get("reason") != "unknown":
             raise
-        known = ", ".join(tool.input_type.__struct_encode_fields__) or "nothing"
-        raise ValidationError(error.message, hint=f"{tool.name} takes {known}") from error
+        raise ValidationError(error.message, hint=_known_fields(tool, str(error.details.get("field")))) from error
+
+
+def _known_fields(tool: Tool, path: str) -> str:
+    """Return the hint for an unknown field: those that are known in its place.
+
+    Example: for `patches[0].old` it is "each of `patches` takes oldText, newText".
+    """
+    outer, _, inner = path.partition("[")
+    fields = {field.encode_name: field.type for field in msgspec.inspect.type_info(tool.input_type).fields}  # type: ignore[attr-defined] # of a struct
+    kind = fields.get(outer)
+    while isinstance(kind, msgspec.inspect.Metadata):  # with a description
+        kind = kind.type
+    item = getattr(kind, "item_type", None)
+    if inner and isinstance(item, msgspec.inspect.StructType):
+        return f"each of `{outer}` takes {', '.join(field.encode_name for field in item.fields)}"
+    return f"{tool.name} takes {', '.join(fields) or 'nothing'}"
 
 
 def _sentence(tool: Tool, error: ReverieError) -> str:

@@ -193,6 +193,8 @@ def test_errors_have_hints_for_agents(folder: Tree) -> None:
         client, "memory_patch", path="facts/nowhere.md", patches=[{"oldText": "a", "newText": "b"}]
     )
     assert "`path` is missing" in refused(client, "memory_read")
+    wrong = refused(client, "memory_patch", path="a.md", patches=[{"old": "x", "new": "y"}])
+    assert "`patches[0].old` is not a known field; each of `patches` takes oldText, newText" in wrong
     assert "memory_write takes path, content" in refused(client, "memory_write", path="a.md", content="x", mode="fast")
     assert "memory_list takes nothing" in refused(client, "memory_list", path="facts/")
     assert "must be a list" in refused(client, "memory_patch", path="a.md", patches="all")
