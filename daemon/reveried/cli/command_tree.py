@@ -234,7 +234,9 @@ def call_with_exit_code(command: str, action: Callable[[], object], arguments: S
         print_error(command, error, json=json)
         return error.exit_status
     except TyperException as error:
-        usage = ValidationError(error.format_message().rstrip("."), hint=f"{command} --help shows its usage")
+        said, in_words_of_library, _ = error.format_message().rstrip(".").partition("Input should be a valid integer")
+        said += "it must be a whole number" if in_words_of_library else ""
+        usage = ValidationError(said, hint=f"{command} --help shows its usage")
         print_error(command, usage, json=json)
         return usage.exit_status
     except Abort:

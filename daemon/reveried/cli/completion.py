@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from reverie.errors import ValidationError
-from reveried.cli.output import clip
+from reveried.cli.output import clip, print_json
 from reveried.cli.shared_options import Json
 
 if TYPE_CHECKING:
@@ -31,9 +31,12 @@ def completion(
 
     Example: reverie completion bash > ~/.local/share/bash-completion/completions/reverie
     """
-    del json  # a script has one form
     root = cast("TyperGroup", context.find_root().command)
-    typer.echo(completion_script(shell, root), nl=False)
+    script = completion_script(shell, root)
+    if json:
+        print_json({"shell": shell, "script": script})
+        return
+    typer.echo(script, nl=False)
 
 
 def completion_script(shell: str, root: "TyperGroup") -> str:

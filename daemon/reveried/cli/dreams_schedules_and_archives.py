@@ -1,6 +1,7 @@
 """`reverie dream`, `schedule` and `archives`: start a dream, the schedules, and the archives that both leave."""
 
 import hashlib
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -60,7 +61,11 @@ def dream(
         say(f"{number}, none written:" if answer.dry_run else f"{number}:")
         print_table(["Decision", "Memory"], [change_row(change) for change in answer.changes], wraps=(1,))
     else:
-        say("The new memories are in the archive; none of them is to be changed.")
+        say(
+            "None of the new memories is to be changed. Nothing was written."
+            if answer.dry_run
+            else "The new memories are in the archive; none of them is to be changed."
+        )
     print_fields(
         [
             ("Read", counted(answer.sources, "memory", "memories") if answer.sources else None),
@@ -89,13 +94,18 @@ def schedule_list(json: Json = False) -> None:
     print_table(
         ["Schedule", "Job", "When", "Time zone", "Next", "Last", "Result"],
         [
-            (item.id, item.job, item.cron, item.timezone, when(item.next_run), when(item.last_run), _result(item))
+            (item.id, item.job, item.cron, item.timezone, _zoned(item.next_run), when(item.last_run), _result(item))
             for item in page.items
         ],
     )
     for item in page.items:
         if item.failure is not None:
             say(f"{item.id} failed: {item.failure.message}" + (f"; {item.failure.hint}" if item.failure.hint else ""))
+
+
+def _zoned(at: str | None) -> str:
+    """Format a wire timestamp as `when` does, with the zone of this machine: a schedule may be in another one."""
+    return "-" if at is None else f"{when(at)} {datetime.fromisoformat(at).astimezone().tzname()}"
 
 
 def _result(schedule: "wire.Schedule") -> str:
@@ -134,7 +144,7 @@ def schedule_add(
     if json:
         print_json(schedule)
         return
-    say(f"Schedule {schedule.id}: {schedule.cron} in {schedule.timezone}, next {when(schedule.next_run)}.")
+    say(f"Schedule {schedule.id}: {schedule.cron} in {schedule.timezone}, next {_zoned(schedule.next_run)}.")
 
 
 def schedule_remove(

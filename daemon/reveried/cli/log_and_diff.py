@@ -4,12 +4,13 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reverie import wire
-from reverie.errors import NotFound
+from reverie.errors import NotFound, ValidationError
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import clip, counted, print_json, print_table, say, when
@@ -242,6 +243,19 @@ def _action(change: wire.OperationChange) -> str:
             return "changed"
 
 
+@contextmanager
+def _named_as_arguments() -> Iterator[None]:
+    """Raise errors about the two operations of a comparison with the names that they have on the command line."""
+    try:
+        yield
+    except ValidationError as error:
+        name = {"from": "OPERATION", "to": "UNTIL"}.get(str(error.details.get("field")))
+        if name is None:
+            raise
+        said = re.sub(r"`(?:from|to)`", name, error.message)
+        raise ValidationError(said, hint=error.hint, field=name) from error
+
+
 def diff(
     start: Annotated[str, typer.Argument(metavar="OPERATION", help="An operation's id; changes after it are shown.")],
     end: Annotated[
@@ -254,7 +268,7 @@ def diff(
 
     Example: reverie diff OP
     """
-    with daemon_client_and_paths.client() as client:
+    with daemon_client_and_paths.client() as client, _named_as_arguments():
         difference = client.difference(start, end, path=path)
     if json:
         print_json(difference)

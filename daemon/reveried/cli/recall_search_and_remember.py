@@ -74,6 +74,8 @@ def search(
     with _named_as_options():
         body = wire.parse(wire.SearchRequest, {name: value for name, value in given.items() if value is not None})
     with daemon_client_and_paths.client() as client, _named_as_options():
+        if body.thread is not None:
+            client.thread(body.thread)  # raises NotFound for a misspelt one, which would find nothing
         answer = client.search(
             body.query,
             where=body.where,

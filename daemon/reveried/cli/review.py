@@ -106,18 +106,20 @@ def list_candidates(
     if not page.items:
         say(_NOTHING if state == "waiting" else "No candidate is in this state.")
         return
+    is_mixed = query.state == "all"
     print_table(
-        ["Id", "Since", "Reason", "Change"],
+        ["Id", "Since", *(["State"] if is_mixed else []), "Reason", "Change"],
         [
             (
                 f"cnd_…{item.id[-_ID_END:]}",
                 when(item.created_at),
+                *([item.state] if is_mixed else []),
                 _REASONS[item.reason],
                 clip(_in_short(item), _ROW_CHARS),
             )
             for item in page.items
         ],
-        wraps=(3,),
+        wraps=(4 if is_mixed else 3,),
     )
     if page.next:
         say("There are more: reverie review list --limit 1000")

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from reverie import wire
+from reverie.errors import ValidationError
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import print_json, print_table, say, when
@@ -21,7 +22,11 @@ def space_create(name: Name, json: Json = False) -> None:
 
     Example: reverie space create work
     """
-    body = wire.parse(wire.CreateSpace, {"id": name})
+    try:
+        body = wire.parse(wire.CreateSpace, {"id": name})
+    except ValidationError as error:
+        said = error.message.replace("`id`", "NAME")
+        raise ValidationError(said, hint="give another name, such as work", field="NAME") from None
     with daemon_client_and_paths.client() as client:
         space = client.create_space(body.id)
     if json:

@@ -45,9 +45,9 @@ def undo(
 ) -> None:
     """Undo one operation by a new one.
 
-    With --yes it stops where a newer operation cannot be undone, such as the deletion of a thread.
-
     Example: reverie undo
+
+    With --yes it stops where a newer operation cannot be undone, such as the deletion of a thread.
     """
     with daemon_client_and_paths.client() as client:
         if operation is not None:
@@ -144,5 +144,6 @@ def _confirm_rollback(client: "Client", operation: str, *, path: str | None, mem
     else:
         changed = client.difference(operation, path=path).items
         paths = ", ".join(item.path for item in changed[:_PATHS_SHOWN])
-        preview = f"{counted(len(changed), 'document')} would be restored: {paths}"
+        more = f" and {len(changed) - _PATHS_SHOWN:,} more" if len(changed) > _PATHS_SHOWN else ""
+        preview = f"{counted(len(changed), 'document')} would be restored: {paths}{more}"
     confirm(preview, "Roll back?", json=json)

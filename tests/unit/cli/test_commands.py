@@ -282,7 +282,7 @@ def test_schedule_defaults_to_the_local_time_zone(cli: Cli, routes: Routes, monk
     routes.table |= ANSWERS
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: "Europe/Vienna")
     assert dreams_schedules_and_archives.local_timezone() == "Europe/Vienna"
-    assert "next 2026-11-21 09:30." in cli("schedule", "add", "0 3 * * *").out
+    assert "next 2026-11-21 09:30 UTC." in cli("schedule", "add", "0 3 * * *").out
     monkeypatch.setattr("tzlocal.get_localzone_name", lambda: None)
     assert dreams_schedules_and_archives.local_timezone() == "UTC"
 

@@ -31,6 +31,11 @@ def test_every_command_is_in_the_script(cli: Cli, shell: str) -> None:
         assert option in script
 
 
+def test_a_script_as_json(cli: Cli) -> None:
+    """With `--json` the script is a field of an object."""
+    assert cli("completion", "bash", "--json").json == {"shell": "bash", "script": cli("completion", "bash").out}
+
+
 def test_an_unknown_shell_is_refused(cli: Cli) -> None:
     """Another shell is a usage error that names the known ones."""
     done = cli("completion", "tcsh")

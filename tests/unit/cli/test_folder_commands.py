@@ -281,9 +281,14 @@ def test_rollback(cli: Cli, routes: Routes, monkeypatch: pytest.MonkeyPatch) -> 
     refused = cli("rollback", "3", "--json")
     assert (refused.code, refused.json["message"]) == (1, "not confirmed; nothing was changed")
     assert "1 document would be restored: a.md" in refused.err
+    many = [{"path": f"{number}.md", "before": "x", "after": "y"} for number in range(15)]
+    routes["GET /v1/diff"] = {"items": many, "from": "3", "to": "7"}
+    assert "15 documents would be restored: 0.md," in cli("rollback", "3", "--json").err
+    assert "8.md, 9.md and 5 more" in cli("rollback", "3", "--json").err
+    routes["GET /v1/diff"] = {"items": many[:1], "from": "3", "to": "7"}
     routes["POST /v1/rollback"] = {"operation": "8", "to": "3", "documents": ["a.md"], "records": 0}
     monkeypatch.setattr("typer.confirm", lambda *_, **__: True)
-    check(cli, "rollback 3", "1 document would be restored: a.md")
+    check(cli, "rollback 3", "1 document would be restored: 0.md")
     check(cli, "rollback 3 --memory mem_1", "Memory mem_1 would be restored")
     routes["POST /v1/rollback"] = {"operation": None, "to": "3", "documents": [], "records": 0}
     for words, what in (("", "everything"), (" --path a.md", "a.md"), (" --memory mem_1", "mem_1")):

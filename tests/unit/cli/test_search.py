@@ -27,6 +27,16 @@ HIT: dict[str, Any] = {
         {"seq": 3, "role": "user", "text": "Did it rain?"},
     ],
 }
+THREAD = {
+    "id": "thr_1",
+    "createdAt": AT,
+    "updatedAt": AT,
+    "messageCount": 2,
+    "tokens": 9,
+    "distillations": 0,
+    "lastSeq": 2,
+    "context": {"tokens": 9, "window": 9, "fraction": 1.0, "tokenizer": "o200k_base", "estimated": True, "factor": 1.0},
+}
 SECTION = {
     "kind": "document",
     "passage": "Run.",
@@ -83,6 +93,10 @@ def test_every_option_is_sent(cli: Cli, routes: Routes) -> None:
         return {"hits": [HIT], "complete": True}
 
     routes["POST /v1/search"] = answer
+    routes["GET /v1/threads/thr_1"] = envelope("not_found", "no thread is called 'thr_1'", status=404)
+    misspelt = cli("search", "oslo", "--thread", "thr_1")
+    assert (misspelt.code, "no thread is called" in misspelt.err, sent) == (1, True, [])
+    routes["GET /v1/threads/thr_1"] = THREAD
     words = "search oslo --in all --agent mole --thread thr_1 --since 2023-01-01 --before 2024-01-01 -n 3 --json"
     printed = cli(*words.split(), "--project", "harbour").out
     assert json.loads(printed)["hits"][0]["message"]["seq"] == 2

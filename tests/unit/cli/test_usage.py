@@ -68,6 +68,13 @@ def test_docs_page_is_generated() -> None:
     assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == commands_page()
 
 
+def test_a_number_that_is_none(cli: Cli) -> None:
+    """An option that takes a number names itself and what it takes, in words of the command line."""
+    said = cli("log", "--limit", "x")
+    assert said.code == 2
+    assert "Invalid value for '--limit' / '-n': it must be a whole number\n" in said.err
+
+
 def test_every_command_has_one_sentence_an_example_and_json() -> None:
     """Help is one sentence and one example; every command but `serve`, `mcp` and `run` has --json."""
     for name, command in tree().commands.items():
