@@ -162,7 +162,7 @@ def test_overview_with_a_daemon(cli: Cli) -> None:
         (("diff",), "OPERATION", "reverie diff --help"),
         (("search", "x", "--in", "nothing"), "--in cannot be 'nothing'", "messages"),
         (("threads", "--colour"), "No such option", "reverie threads --help"),
-        (("threads", "--limit", "many"), "valid integer", "reverie threads --help"),
+        (("threads", "--limit", "many"), "must be a whole number", "reverie threads --help"),
         (("show",), "ID|PATH", "reverie show --help"),
         (("memories", "--type", "virtue"), "memories have no type virtue", "give one of skill, fact, "),
         (("recall", "x", "--type", "virtue"), "memories have no type virtue", "give one of skill, fact, "),
