@@ -33,6 +33,7 @@ __all__ = [
     "import_pi",
     "learn_from",
     "print_reports",
+    "print_why_none",
 ]
 
 Follow = Annotated[bool, typer.Option("--follow", "-f", help="Continue while the files grow, until Ctrl-C.")]
@@ -180,8 +181,8 @@ def _import_found(
     else:
         print_reports(reports)
         _print_decisions(learnt.decisions, learnt.fallbacks)
-        if any(report.added for report in reports) and not (learnt.failures or learnt.fallbacks):
-            _print_why_none(learnt.decisions)
+        if not (learnt.failures or learnt.fallbacks):
+            print_why_none(reports, learnt.decisions)
     _print_failures(learnt.failures)
     if exits and (learnt.failures or any(report.error for report in reports)):
         raise typer.Exit(1)
@@ -279,9 +280,9 @@ def _print_decisions(decisions: Counter[str], fallbacks: "Sequence[str]") -> Non
         say(f"Memories: {added:,} new, {changed:,} changed. Next: reverie memories")
 
 
-def _print_why_none(decisions: Counter[str]) -> None:
+def print_why_none(reports: "Sequence[FileReport]", decisions: Counter[str]) -> None:
     """Print why new lines made no memory; nothing where they made or changed one."""
-    if decisions["ADD"] or decisions["UPDATE"] or decisions["DELETE"]:
+    if decisions["ADD"] or decisions["UPDATE"] or decisions["DELETE"] or not any(report.added for report in reports):
         return
     if known := decisions.total():
         say(f"Memories: none new; {counted(known, 'statement')} of these sessions changed nothing that is known.")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
 
-from reveried.cli.imports import print_reports
+import pytest
+
+from reveried.cli.imports import print_reports, print_why_none
 from reveried.cli.send_session_files import FileReport
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_one_reason_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
@@ -21,3 +20,21 @@ def test_one_reason_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
         f"/s/0.jsonl and 2 more files: {full}",
         "/s/odd.jsonl is no file",
     ]
+
+
+@pytest.mark.parametrize(
+    ("decisions", "said"),
+    [
+        ({}, "Memories: none; no wish, rule, decision or habit was recognised"),
+        ({"SKIP": 2}, "Memories: none new; 2 statements of these sessions changed nothing"),
+        ({"ADD": 1, "SKIP": 1}, ""),
+    ],
+)
+def test_why_nothing_was_learnt(capsys: pytest.CaptureFixture[str], decisions: dict[str, int], said: str) -> None:
+    """New lines that make no memory are said to, with the reason; where one was made nothing is said."""
+    print_why_none([FileReport("/s/1.jsonl"), FileReport("/s/2.jsonl", added=3)], Counter(decisions))
+    out = capsys.readouterr().out
+    assert said in out
+    assert bool(out) == bool(said)
+    print_why_none([FileReport("/s/1.jsonl")], Counter(decisions))
+    assert capsys.readouterr().out == ""  # nothing new was read
