@@ -186,7 +186,7 @@ class PassageRecord(msgspec.Struct, frozen=True, array_like=True):
 
 
 class LearntRecord(msgspec.Struct, frozen=True, rename="camel"):
-    """What a distillation learnt memories from: the last entry learnt from before and after it, and the counts then.
+    """The entries that a distillation learnt memories from, `before` (exclusive) to `through`, with its counts.
 
     `commands_before` and `commands` are those of the thread's record: an undo restores them, so that the same entries
     are not counted twice.

@@ -17,7 +17,7 @@ TALK = [text for number in range(6) for text in (f"How is gauge {number}?", f"Ga
 
 def imported(client: Client, path: Path) -> str:
     """Import a session that runs one test command once; return its thread."""
-    ran: list[Any] = command_run("make gauge-test", "3 passed in 0.1s")
+    ran: list[Any] = command_run("pnpm test", "3 passed in 0.1s")
     folder = str(path.parent / path.stem.split("-")[0])
     return str(import_file(client, session(path, folder, ["Run the tests", *ran, "All passed.", *TALK])).thread)
 
@@ -28,8 +28,10 @@ def undo_last(client: Client, why: str) -> str:
     return str(client.undo(operation).operation)
 
 
-def procedures(client: Client) -> list[str]:
-    return [memory.content for memory in client.memories(limit=1000).items if "gauge-test" in memory.content]
+def procedures(client: Client, project: str) -> list[str]:
+    """Return the memories of a project that name the command."""
+    memories = client.memories(limit=1000).items
+    return [memory.content for memory in memories if memory.project == project and "pnpm test" in memory.content]
 
 
 def test_a_command_that_ran_once_counts_once(client: Client, tmp_path: Path) -> None:
@@ -43,11 +45,11 @@ def test_a_command_that_ran_once_counts_once(client: Client, tmp_path: Path) -> 
     assert client.learn(thread).candidates == 0
     client.undo(str(redone))
     assert client.learn(thread).candidates == 0
-    assert procedures(client) == []
+    assert procedures(client, "pier") == []
 
     imported_again = imported(client, tmp_path / "pier-2.jsonl")
     client.learn(imported_again)
-    assert len(procedures(client)) == 1  # in a second session it passed again
+    assert len(procedures(client, "pier")) == 1  # in a second session it passed again
 
 
 def test_what_was_undone_is_learnt_by_the_next_run(client: Client, tmp_path: Path) -> None:
@@ -55,7 +57,7 @@ def test_what_was_undone_is_learnt_by_the_next_run(client: Client, tmp_path: Pat
     thread = imported(client, tmp_path / "quay-1.jsonl")
     client.distill(thread)
     undo_last(client, "thread.distill")
-    client.append(thread, [{"role": "user", "content": "I always want short answers about the quay."}])
+    client.append(thread, [{"role": "user", "content": "From now on, always run the linter before you commit."}])
     learnt = client.learn(thread)
     assert learnt.candidates > 0
-    assert not any("quay" in content and "gauge-test" in content for content in procedures(client))
+    assert procedures(client, "quay") == []
