@@ -20,7 +20,7 @@ from reverie.usecases.forgotten_by_a_person import HeldForPerson
 from reveried.execute_use_cases import read, stored_answer
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from reverie.store import Writer
     from reveried.services import Services
@@ -54,6 +54,7 @@ async def put(
     if_match: str | None,
     idempotency: tuple[str, str] | None = None,
     project: str = PERSON,
+    origin: Mapping[str, str] | None = None,
 ) -> DocumentRecord:
     """Write the whole text of a document, whose new memories are of `project`; return the record as stored."""
     write = documents.put(
@@ -67,6 +68,7 @@ async def put(
         summary=redacted(services, summary),
         idempotency=idempotency,
         project=project,
+        origin=origin,
     )
     await check_spelling(services, space, path)
     return await commit_write(services, space, path, write)
@@ -82,6 +84,7 @@ async def patch(
     if_match: str | None,
     idempotency: tuple[str, str] | None,
     project: str = PERSON,
+    origin: Mapping[str, str] | None = None,
 ) -> documents.PatchedDocument:
     """Replace exact texts of a document. An old text is searched for as the document shows it: redacted."""
     redact = services.redactor.text
@@ -96,6 +99,7 @@ async def patch(
         if_match=if_match,
         idempotency=idempotency,
         project=project,
+        origin=origin,
     )
     return await commit_write(services, space, path, write)
 
@@ -111,6 +115,7 @@ async def append(
     if_match: str | None,
     idempotency: tuple[str, str] | None,
     project: str = PERSON,
+    origin: Mapping[str, str] | None = None,
 ) -> DocumentRecord:
     """Append an entry to a document; return the record as stored."""
     write = documents.append(
@@ -124,6 +129,7 @@ async def append(
         if_match=if_match,
         idempotency=idempotency,
         project=project,
+        origin=origin,
     )
     await check_spelling(services, space, path)
     return await commit_write(services, space, path, write)
@@ -146,6 +152,7 @@ async def insert(
     if_match: str | None = None,
     idempotency: tuple[str, str] | None = None,
     project: str = PERSON,
+    origin: Mapping[str, str] | None = None,
 ) -> DocumentRecord:
     """Insert lines behind a line of a document; return the record as stored."""
     write = move_documents_and_insert_lines.insert(
@@ -159,12 +166,20 @@ async def insert(
         if_match=if_match,
         idempotency=idempotency,
         project=project,
+        origin=origin,
     )
     return await commit_write(services, space, path, write)
 
 
 async def move(
-    services: Services, space: str, path: str, to: str, *, who: str, idempotency: tuple[str, str] | None = None
+    services: Services,
+    space: str,
+    path: str,
+    to: str,
+    *,
+    who: str,
+    idempotency: tuple[str, str] | None = None,
+    origin: Mapping[str, str] | None = None,
 ) -> wire.DocumentsMoved:
     """Move a document, or a folder with all that is below it, and their files."""
     replay = await stored_answer(services, space, idempotency, wire.DocumentsMoved)
@@ -172,7 +187,14 @@ async def move(
         return replay
     moved = await read(services, space, partial(move_documents_and_insert_lines.moved_paths, path=path, to=to))
     write = move_documents_and_insert_lines.move(
-        space, path, to, who=who, author="agent", new_id=partial(services.new_id, "mem"), idempotency=idempotency
+        space,
+        path,
+        to,
+        who=who,
+        author="agent",
+        new_id=partial(services.new_id, "mem"),
+        idempotency=idempotency,
+        origin=origin,
     )
     for new in moved.values():
         check_writable(services, space, new)
@@ -199,7 +221,7 @@ async def _commit_all(
     await services.sync_service.read_saves(space, paths)
     for path in deleted:
         await _check_secrets(services, space, path, "")
-    value = (await services.submit(write)).value
+    value = await submit_or_hold(services, space, write)
     await services.sync_service.write_documents(space, paths)
     return value
 

@@ -17,10 +17,11 @@ from reverie.documents.project_document_paths import PERSON
 from reverie.documents.prose_to_bullets import entry_with_bullets, prose_note, with_bullets
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType, WorkingState
-from reverie.store import DocumentRecord
+from reverie.store import DocumentRecord, ThreadRecord
 from reverie.usecases import merge_stale_writes, working_state
 from reverie.usecases.documents import writable_path
 from reverie.usecases.merge_stale_writes import ReadVersion
+from reverie.usecases.operation_authors import ANY_AGENT, agent_author
 from reveried.actions import contexts_states_and_notes, documents, project_lookup, recall_and_change_memories
 from reveried.execute_use_cases import answer_once, stored_answer
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from reverie.tools import Tool
     from reveried.services import Services
 
-__all__ = ["ToolCall", "project_of", "run"]
+__all__ = ["ToolCall", "agent_of", "project_of", "run"]
 
 A = TypeVar("A")
 
@@ -46,7 +47,7 @@ _NO_FILE = "memory_list shows the files that are there"
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The caller of a tool. `thread` is empty where none was given.
+    """The caller of a tool. `who` is the name of its agent, `thread` is empty where none was given.
 
     `folder_project` is the project that the tool works in where the thread has none. `begin` creates
     a thread that need not exist yet, before its first note or state.
@@ -57,6 +58,7 @@ class ToolCall:
     who: str
     thread: str
     idempotency: tuple[str, str] | None
+    tool: str = ""
     folder_project: str | None = None
     begin: Callable[[], Awaitable[None]] | None = None
 
@@ -64,6 +66,25 @@ class ToolCall:
     def project(self) -> str | None:
         """The project of the thread, else of the folder; None, for all, where neither has one."""
         return project_lookup.thread_project(self.services, self.space, self.thread) or self.folder_project
+
+    @property
+    def origin(self) -> dict[str, str]:
+        """The tool and the thread by which a memory comes, for its provenance."""
+        return {name: value for name, value in (("tool", self.tool), ("thread", self.thread)) if value}
+
+
+def agent_of(services: Services, space: str, agent: str | None, thread: str) -> str:
+    """Return the author of what a tool writes: the agent of the caller's token, else of the thread, else any agent.
+
+    A tool is called by a model: what it writes is an agent's, also over the owner's own socket.
+    """
+    if agent is not None:
+        return agent
+    if not thread:
+        return ANY_AGENT
+    with services.store.reader(space) as reader:
+        record = reader.load(ThreadRecord, (thread,))
+    return agent_author(None if record is None else record.agent)
 
 
 async def run(tool: Tool, params: Mapping[str, Any], call: ToolCall) -> wire.ToolAnswer:
@@ -242,6 +263,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
             if_match="" if document is None else document.sha256,
             idempotency=call.idempotency,
             project=project_of(call, path),
+            origin=call.origin,
         )
         # After a merge the agent knows no stored version: it has not read what was merged in.
         known = stored.version if text == content else 0
@@ -335,6 +357,7 @@ async def _patch(call: ToolCall, params: tools.MemoryPatchInput) -> Json:
         if_match=None,
         idempotency=call.idempotency,
         project=project_of(call, params.path),
+        origin=call.origin,
     )
     _remember_own_change(call, stored)
     note = _prose_note(call, stored)
@@ -356,6 +379,7 @@ async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
         if_match=None,
         idempotency=call.idempotency,
         project=project_of(call, path),
+        origin=call.origin,
     )
     _remember_own_change(call, stored)
     return _written(made, _prose_note(call, stored))

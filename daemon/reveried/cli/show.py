@@ -1,6 +1,6 @@
 """`reverie show`: an operation, thread, memory, archive, dream, conflict or document, by its id or path."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +18,7 @@ from reveried.cli.threads_contexts_and_distillation import with_thread
 
 if TYPE_CHECKING:
     from reverie.client import Client
+    from reverie.models import Json as JsonValue
 
 __all__ = ["show"]
 
@@ -141,7 +142,11 @@ def _memory(client: "Client", what: str, _at: str | None, json: bool) -> None:
             ("Changed", when(memory.updated_at)),
             ("Recalled", counted(memory.access_count, "time") if memory.access_count else "never"),
             ("Trust", memory.trust),
-            ("Learnt from", said_in if isinstance(said_in, str) else None),
+            ("Written by", _writer(memory.provenance)),
+            (
+                "In thread" if "tool" in memory.provenance else "Learnt from",
+                said_in if isinstance(said_in, str) else None,
+            ),
         ]
     )
     say()
@@ -150,6 +155,12 @@ def _memory(client: "Client", what: str, _at: str | None, json: bool) -> None:
         say(f"- {name}: {value}")
     say()
     say(f"Its versions: reverie log {memory.id}")
+
+
+def _writer(provenance: Mapping[str, "JsonValue"]) -> str | None:
+    """Return who wrote a memory, and by which tool: `claude-code (memory_append)`; None for what an engine learnt."""
+    by, tool = provenance.get("by"), provenance.get("tool")
+    return None if not isinstance(by, str) else f"{by} ({tool})" if isinstance(tool, str) else by
 
 
 def _archive(client: "Client", what: str, _at: str | None, json: bool) -> None:

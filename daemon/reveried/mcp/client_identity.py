@@ -21,6 +21,7 @@ from reverie.documents.project_document_paths import PERSON
 from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions
+from reverie.usecases.operation_authors import agent_author
 from reveried.actions import project_lookup, threads
 from reveried.execute_use_cases import read
 from reveried.mcp import protocol
@@ -37,6 +38,7 @@ __all__ = [
     "URIS_MAX",
     "Client",
     "McpState",
+    "author_of",
     "client_of",
     "create_thread",
     "new_session",
@@ -184,7 +186,16 @@ async def create_thread(call: Call, client: Client, thread: str) -> None:
     agent = call.agent or client.name
     body = wire.CreateThread(id=thread, agent=agent, project=client.folder)
     with suppress(Conflict):  # another call of the client created it meanwhile
-        await threads.create(call.services, call.space, body, agent=agent, who=call.who, idempotency=None)
+        who = author_of(call, client)
+        await threads.create(call.services, call.space, body, agent=agent, who=who, idempotency=None)
+
+
+def author_of(call: Call, client: Client) -> str:
+    """Return the author of what a client writes: the agent of its token, else the client by its name.
+
+    It is an agent's also where the bridge has no token, as `reverie install` sets it up: a model calls the tools.
+    """
+    return call.agent or agent_author(client.name)
 
 
 async def project_of(call: Call, client: Client, thread: str) -> str | None:

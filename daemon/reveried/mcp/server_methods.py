@@ -19,7 +19,7 @@ from reverie.usecases.documents import writable_path
 from reveried.actions import project_lookup
 from reveried.actions.run_agent_tools import ToolCall, run
 from reveried.mcp import prompts, protocol, resources, server_description
-from reveried.mcp.client_identity import URIS_MAX, create_thread, project_of, thread_id_of, thread_of
+from reveried.mcp.client_identity import URIS_MAX, author_of, create_thread, project_of, thread_id_of, thread_of
 from reveried.mcp.protocol import RpcError
 
 if TYPE_CHECKING:
@@ -109,8 +109,8 @@ async def call_tool(call: Call, client: Client, request: Request) -> Result:
         thread = await thread_id_of(call, client, request)
         project = await _project_for(tool, call, client, thread)
         given = dict(request.params.get("arguments") or {})
-        begin = partial(create_thread, call, client, thread)
-        caller = ToolCall(call.services, call.space, call.who, thread, call.idempotency, project, begin)
+        who, begin = author_of(call, client), partial(create_thread, call, client, thread)
+        caller = ToolCall(call.services, call.space, who, thread, call.idempotency, tool.name, project, begin)
         answer = await run(tool, given, caller)
     except ReverieError as error:
         return _text_result(sentence(error), is_error=True)

@@ -17,6 +17,7 @@ from reverie.store import MemoryRecord, PendingPurge
 from reverie.usecases import candidate_review
 from reverie.usecases import memory_changes as usecase
 from reverie.usecases import purge_targets as purging
+from reverie.usecases.operation_authors import ANY_AGENT
 from reveried.actions import project_lookup, recall_and_change_memories
 from reveried.execute_use_cases import answer_once, read
 from reveried.http.call_reply_and_stream_types import Reply
@@ -82,7 +83,7 @@ async def create(call: Call) -> Reply:
         call.services,
         call.space,
         candidate,
-        who=call.who,
+        who=_author(call, body),
         author="agent" if call.agent is not None else body.author,
         document=body.document,
         idempotency=call.idempotency,
@@ -92,6 +93,11 @@ async def create(call: Call) -> Reply:
     return Reply(
         answer, status=200 if record.existed else 201, headers={"location": f"/v1/memories/{quote(record.id)}"}
     )
+
+
+def _author(call: Call, body: wire.CreateMemory | wire.ChangeMemory) -> str:
+    """Return the author of a memory's write: a person, unless the token or the request says that it is an agent's."""
+    return call.who if call.agent is not None or body.author == "person" else ANY_AGENT
 
 
 def _type_of(body: wire.CreateMemory) -> MemoryType:
@@ -109,7 +115,7 @@ async def change(call: Call) -> Reply:
         call.params["id"],
         content=body.content,
         tags=body.tags,
-        who=call.who,
+        who=_author(call, body),
         author="agent" if call.agent is not None else body.author,
     )
     with call.services.store.reader(call.space) as reader:

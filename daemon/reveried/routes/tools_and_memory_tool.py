@@ -12,7 +12,7 @@ from reverie.tools import memory_tool
 from reverie.tools.memory_tool import Create, Delete, Insert, MemoryToolError, Rename, StrReplace, View
 from reverie.usecases.documents import writable_path
 from reveried.actions import documents
-from reveried.actions.run_agent_tools import ToolCall, project_of, run
+from reveried.actions.run_agent_tools import ToolCall, agent_of, project_of, run
 from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Call, Reply
 from reveried.http.route_table_and_dispatch import Route
@@ -125,7 +125,7 @@ async def _rename(command: Rename, call: ToolCall) -> str:
     if new in sizes or memory_tool.is_folder(new, sizes):
         raise MemoryToolError(f"The destination {command.new_path} already exists")
     try:
-        await documents.move(call.services, call.space, old, new, who=call.who)
+        await documents.move(call.services, call.space, old, new, who=call.who, origin=call.origin)
     except NotFound:
         raise MemoryToolError(f"The path {command.old_path} does not exist") from None
     return f"Successfully renamed {command.old_path} to {command.new_path}"
@@ -144,6 +144,7 @@ async def _put(call: ToolCall, name: str, text: str, document: DocumentRecord | 
             summary=None,
             if_match="" if document is None else document.sha256,
             project=project_of(call, path),
+            origin=call.origin,
         )
     except (TooLarge, ValidationError) as error:
         raise MemoryToolError(f"{error.message}; {error.hint}") from None
@@ -184,15 +185,19 @@ async def call_tool(call: Call) -> Reply:
     """
     if call.params["name"] == "memory":
         body = _body(call)
-        caller = ToolCall(call.services, call.space, call.who, body.thread or "", call.idempotency)
-        return Reply(await _run_memory_command(body.input, caller))
+        return Reply(await _run_memory_command(body.input, _caller(call, body)))
     tool = tools.tool_named(call.params["name"])
     if tool is None:
         known = ", ".join(tool.name for tool in tools.TOOLS)
         raise NotFound(f"there is no tool {call.params['name'][:80]!r}", hint=f"the tools are {known}")
     body = _body(call)
-    caller = ToolCall(call.services, call.space, call.who, body.thread or "", call.idempotency)
-    return Reply(await run(tool, body.input, caller))
+    return Reply(await run(tool, body.input, _caller(call, body)))
+
+
+def _caller(call: Call, body: wire.CallTool) -> ToolCall:
+    thread = body.thread or ""
+    who = agent_of(call.services, call.space, call.agent, thread)
+    return ToolCall(call.services, call.space, who, thread, call.idempotency, call.params["name"])
 
 
 def _body(call: Call) -> wire.CallTool:

@@ -12,6 +12,7 @@ from reverie.documents.summary_line import shortened
 from reverie.markdown_blocks import BlockKind
 from reverie.sentence_word_analysis import analyze
 from reverie.store import DocumentRecord, OperationRecord
+from reverie.usecases.operation_authors import PERSONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["index_summary", "text_without_summary"]
 
 VERSIONS_MAX: Final = 50  # read to find who wrote a summary line, or the summary that an earlier same text had
-_PEOPLE: Final = frozenset({"owner", "person"})
 _OF_MEMORIES: Final = frozenset({DocumentKind.FACTS, DocumentKind.EPISODES})
 
 
@@ -85,7 +85,7 @@ def _is_of_a_person(reader: Reader, path: str, line: str) -> bool:
             break
         operation = version.operation
     record = None if operation is None else reader.load(OperationRecord, (operation,))
-    return record is None or record.who in _PEOPLE
+    return record is None or record.who in PERSONS
 
 
 def _summary_of_same_text(reader: Reader, path: str, text: str, line: str) -> str | None:

@@ -23,7 +23,7 @@ from reverie.usecases.forgotten_by_a_person import hold_forgotten
 from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from reverie.store import Reader, Version, Writer
 
@@ -153,6 +153,7 @@ def put(
     summary: str | None = None,
     idempotency: tuple[str, str] | None = None,
     project: str = PERSON,
+    origin: Mapping[str, str] | None = None,
 ) -> Write[DocumentRecord]:
     """Write the whole text of a document; its summary line and its day are updated.
 
@@ -164,7 +165,9 @@ def put(
 
     def body(writer: Writer) -> DocumentRecord:
         _check_version(path, writer.load(DocumentRecord, (path,)), if_match)
-        return write_text(writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project)
+        return write_text(
+            writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project, origin=origin
+        )
 
     return Write(space=space, who=who, why="document.write", body=body, idempotency=idempotency, answers=DocumentRecord)
 
@@ -181,6 +184,7 @@ def patched(
     if_match: str | None = None,
     idempotency: tuple[str, str] | None = None,
     project: str = PERSON,
+    origin: Mapping[str, str] | None = None,
 ) -> Write[PatchedDocument]:
     """Replace exact texts of a document, all of them or none; `(old, new)` pairs that have passed the redactor.
 
@@ -198,7 +202,9 @@ def patched(
         ]
         text, count = _patched_text(path, document.content, found)
         summary = _patched_summary(path, document.content, text)
-        record = write_text(writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project)
+        record = write_text(
+            writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project, origin=origin
+        )
         if record.content == document.content and text != document.content:
             raise ValidationError(
                 f"the patch changes nothing of {path} but lines that Reverie writes itself, such as its day",
@@ -225,6 +231,7 @@ def append(
     if_match: str | None = None,
     idempotency: tuple[str, str] | None = None,
     project: str = PERSON,
+    origin: Mapping[str, str] | None = None,
 ) -> Write[DocumentRecord]:
     """Append markdown to a document, which is created if there is none; `summary` is its new summary line.
 
@@ -238,7 +245,9 @@ def append(
         document = writer.load(DocumentRecord, (path,))
         _check_version(path, document, if_match)
         text = append_entry(path, None if document is None else document.content, entry)
-        return write_text(writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project)
+        return write_text(
+            writer, path, text, who=who, author=author, new_id=new_id, summary=summary, project=project, origin=origin
+        )
 
     return Write(
         space=space, who=who, why="document.append", body=body, idempotency=idempotency, answers=DocumentRecord
@@ -282,11 +291,13 @@ def write_text(
     new_id: Callable[[], str],
     summary: str | None,
     project: str,
+    origin: Mapping[str, str] | None = None,
 ) -> DocumentRecord:
     """Write a text with its summary and day updated; return the record as stored. New memories are of `project`.
 
-    An equal text is not updated: a repeated call would else set a new day, and become an operation. Memories whose
-    lines `who` removed are forgotten. Raises HeldForPerson where an agent wrote what a person forgot.
+    An equal text is not updated: a repeated call would else set a new day, and become an operation. `origin` says by
+    which tool and in which thread an agent wrote it, for the memories' provenance. Memories whose lines `who` removed
+    are forgotten. Raises HeldForPerson where an agent wrote what a person forgot.
     """
     check_storable(path, text)
     document = writer.load(DocumentRecord, (path,))
@@ -298,11 +309,12 @@ def write_text(
         author=author,
         at=writer.at,
         new_id=new_id,
+        provenance={"by": who, **(origin or {})},
         project=project,
         forgotten_by=who,
     )
     record = get(writer, path)
-    hold_forgotten(writer, record, document, who=who)
+    hold_forgotten(writer, record, set() if document is None else set(document.ids), who=who)
     return record
 
 

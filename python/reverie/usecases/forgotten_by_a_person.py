@@ -9,15 +9,17 @@ from reverie.documents.project_document_paths import memory_project
 from reverie.errors import Conflict
 from reverie.models import Candidate, MemoryType
 from reverie.store import ForgottenRecord, Kind, MemoryRecord
+from reverie.usecases.operation_authors import PERSONS, is_agent
 from reverie.usecases.write_documents_and_memories import statement_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from reverie.store import CandidateRecord, DocumentRecord, Writer
 
 __all__ = ["HeldForPerson", "forget_rejected", "forgotten_again", "hold_forgotten", "hold_if_forgotten"]
 
 _SAID_CHARS: Final = 80  # of an agent's words in an error
-_PERSONS = frozenset({"owner", "person"})  # authors of operations; each other one is the name of an agent
 
 
 class HeldForPerson(Conflict):
@@ -52,7 +54,7 @@ def _candidate(memory: MemoryRecord) -> Candidate:
 
 def hold_if_forgotten(writer: Writer, memory: MemoryRecord, *, who: str) -> None:
     """Raise HeldForPerson if `who` is an agent and its memory says what a person forgot, in these or other words."""
-    if who not in _PERSONS and _is_forgotten(writer, memory):
+    if is_agent(who) and _is_forgotten(writer, memory):
         raise HeldForPerson(memory)
 
 
@@ -63,7 +65,7 @@ def _is_forgotten(writer: Writer, memory: MemoryRecord) -> bool:
     statements = (
         (record.sha256 if record.memory else f"{REJECTED}{record.sha256}", record.content, record.project)
         for _, record in writer.records(ForgottenRecord)
-        if record.by in _PERSONS
+        if record.by in PERSONS
     )
     return Forgotten(statements).nearest(_candidate(memory)) is not None
 
@@ -80,16 +82,18 @@ def forgotten_again(writer: Writer, memory: MemoryRecord) -> Candidate | None:
         deletion = next(versions, None)
         lifted = next((version.value for version in versions), None)
         is_by_save = deletion is not None and deletion.operation == writer.latest(Kind.MEMORY, (memory.id,))
-        if is_by_save and lifted is not None and lifted.by in _PERSONS:
+        if is_by_save and lifted is not None and lifted.by in PERSONS:
             writer.save(lifted, key)
     return _candidate(memory) if _is_forgotten(writer, memory) else None
 
 
-def hold_forgotten(writer: Writer, after: DocumentRecord, before: DocumentRecord | None, *, who: str) -> None:
-    """Raise HeldForPerson if `who` is an agent and wrote a line into a document that a person forgot."""
-    if who in _PERSONS or not writer.count(Kind.FORGOTTEN):
+def hold_forgotten(writer: Writer, after: DocumentRecord, known: Collection[str], *, who: str) -> None:
+    """Raise HeldForPerson if `who` is an agent and wrote a line into a document that a person forgot.
+
+    `known` are the memories that were there before: of them those with new words are compared.
+    """
+    if not is_agent(who) or not writer.count(Kind.FORGOTTEN):
         return
-    known = set() if before is None else set(before.ids)
     for name in after.ids:
         memory = writer.load(MemoryRecord, (name,))
         if memory is not None and (name not in known or memory.updated_at == writer.at):

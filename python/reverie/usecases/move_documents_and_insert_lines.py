@@ -11,10 +11,11 @@ from reverie.path_validation import existing_spelling
 from reverie.store import DocumentRecord, Write
 from reverie.usecases import documents
 from reverie.usecases.conflicts import open_conflicts
+from reverie.usecases.forgotten_by_a_person import hold_forgotten
 from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from reverie.store import Reader, Writer
 
@@ -72,8 +73,13 @@ def move(
     author: Author,
     new_id: Callable[[], str],
     idempotency: tuple[str, str] | None = None,
+    origin: Mapping[str, str] | None = None,
 ) -> Write[wire.DocumentsMoved]:
-    """Move a document, or a folder with all documents below it; memories keep their ids and their history."""
+    """Move a document, or a folder with all documents below it; memories keep their ids and their history.
+
+    A text that becomes memories at its new path is written there: its body raises HeldForPerson where an agent moves
+    what a person forgot, and what an agent makes memories in this way has an agent's trust.
+    """
 
     def body(writer: Writer) -> wire.DocumentsMoved:
         moved = moved_paths(writer, path, to)
@@ -85,7 +91,10 @@ def move(
             text = documents.get(writer, old).content
             documents.check_storable(new, text)
             texts |= {old: None, new: NewText(text)} if old != new else {}
-        put_texts(writer, texts, author=author, at=writer.at, new_id=new_id)
+        known = {name for old in moved for name in documents.get(writer, old).ids}
+        put_texts(writer, texts, author=author, at=writer.at, new_id=new_id, provenance={"by": who, **(origin or {})})
+        for new in moved.values():
+            hold_forgotten(writer, documents.get(writer, new), known, who=who)
         return wire.DocumentsMoved(path=path, to=to, operation=str(writer.number), documents=sorted(moved.values()))
 
     return Write(
@@ -133,6 +142,7 @@ def insert(
     if_match: str | None = None,
     idempotency: tuple[str, str] | None = None,
     project: str = PERSON,
+    origin: Mapping[str, str] | None = None,
 ) -> Write[DocumentRecord]:
     """Insert lines behind line `line` of a document (0: at its beginning); `text` has passed the redactor.
 
@@ -158,7 +168,7 @@ def insert(
         after = "\n".join(lines)
         after += "" if after.endswith("\n") else "\n"
         return documents.write_text(
-            writer, path, after, who=who, author=author, new_id=new_id, summary=None, project=project
+            writer, path, after, who=who, author=author, new_id=new_id, summary=None, project=project, origin=origin
         )
 
     return Write(

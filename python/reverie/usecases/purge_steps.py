@@ -184,7 +184,9 @@ def _rewrite_current(writer: Writer, found: Findings, sources: Sources) -> int:
 
 def _without_thread(provenance: dict[str, Any], thread: str) -> dict[str, Any]:
     """Return a memory's provenance without what refers to a purged thread."""
-    left = {} if provenance.get("thread") == thread else dict(provenance)
+    # Of what an agent wrote in it, who and by which tool is nothing of the thread's.
+    kept = ("by", "tool") if provenance.get("thread") == thread else tuple(provenance)
+    left = {name: provenance[name] for name in kept if name in provenance}
     updates = [update for update in provenance.get("updates", []) if update.get("thread") != thread]
     if "updates" in provenance:
         left["updates"] = updates

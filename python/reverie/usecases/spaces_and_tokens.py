@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import wire
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store import SYSTEM_SPACE, Kind, SpaceRecord, TokenRecord, Write
+from reverie.usecases.operation_authors import OWN_AUTHORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,14 +18,6 @@ __all__ = ["DEFAULT_SPACE", "create_space", "create_token", "revoke_token", "spa
 
 DEFAULT_SPACE: Final = "default"
 """The space of callers without a token. It is always there, and has no record."""
-
-_OWN_AUTHORS: Final = frozenset(
-    {
-        *("backup", "distiller", "follower", "index", "owner", "person", "purge"),
-        *("recall", "redaction", "retention", "reveried", "schedule", "sync"),
-    }
-)
-"""Authors of operations that are no agents. An agent of such a name could undo what they did, as if it were its own."""
 
 _ID_PREFIX: Final = "tok_"
 _ID_HASH_CHARS: Final = 16
@@ -60,7 +53,7 @@ def create_token(
         NotFound: there is no such space.
         ValidationError: the agent's name is that of an author that is no agent, such as `owner`.
     """
-    if agent is not None and agent.casefold() in _OWN_AUTHORS:
+    if agent is not None and agent.casefold() in OWN_AUTHORS:
         raise ValidationError(
             f"no agent can be called {agent}: that name is in the history for what is done by Reverie or its owner",
             hint="choose another name, such as the program's",

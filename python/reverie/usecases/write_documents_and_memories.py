@@ -29,6 +29,7 @@ from reverie.store import (
 from reverie.store.encode_and_seal_records import to_ms
 from reverie.usecases.cached_lookup_of_document_parts import part_index
 from reverie.usecases.document_summary_in_memory_index import index_summary
+from reverie.usecases.operation_authors import is_agent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -283,6 +284,17 @@ class _MemoryWriter:
             )
         elif made_by_caller is not None:
             record = replace(made_by_caller, document=path, order=order, **words)
+        elif stored is None and is_agent(self._provenance.get("by")):
+            # What was deleted, and an agent writes again, is the agent's: else it would have a person's trust.
+            record = replace(
+                base,
+                document=path,
+                updated_at=self._at,
+                trust=trust,
+                provenance=self._provenance,
+                project=self._project_of(base, path),
+                **words,
+            )
         elif _words_equal(base, words):
             record = replace(base, document=path, project=self._project_of(base, path))
         else:

@@ -173,7 +173,7 @@ def test_prompts_continue_hand_over_and_review(daemon: Daemon, client: Client, t
         assert f"Thread: {earlier}" in text("continue")
         assert "the south gate" in text("continue", thread=earlier)
         assert "green was chosen" in text("handoff")
-        agent.call("memory_write", {"path": PATH, "content": TEXT})
+        agent.call("memory_write", {"path": PATH, "content": "# Gates\n\n- The east door is of oak\n"})
         assert "gates.md" in text("review")
         for name, arguments in (("nonsense", {}), ("continue", {"thread": "none"}), ("review", {"x": "y"})):
             assert agent.ask("prompts/get", name=name, arguments=arguments)["error"]["code"] == -32602

@@ -146,7 +146,9 @@ def test_a_call_that_is_recorded_before_the_tool_runs(daemon: Daemon, client: Cl
 )
 def test_a_forgotten_line_that_a_tool_wrote(daemon: Daemon, client: Client, again: str) -> None:
     """What a person forgot and an agent's tool wrote into the folder is removed from its file, and waits in review."""
-    gone = client.remember(wire.CreateMemory("Never paint the lighthouse of Lindau green", type="fact"))
+    gone = client.remember(
+        wire.CreateMemory("Never paint the lighthouse of Lindau green", type="fact", author="person")
+    )
     client.forget(gone.id)
     file = root(daemon) / "facts" / "lighthouse.md"
     beside = f"The lighthouse has {len(again)} steps"

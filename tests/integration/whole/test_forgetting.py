@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 from reverie import wire
@@ -81,7 +82,7 @@ def test_an_agents_write_of_what_a_person_forgot_waits(daemon: Daemon, owner: Cl
         waiting = {change.content for item in person.candidates().items for change in item.changes}
         assert waiting == {new.content, other.content}
         agent.remember(wire.CreateMemory("The crane of the harbour lifts nine tonnes", type="fact", project="harbour"))
-        back = person.remember(new)
+        back = person.remember(msgspec.structs.replace(new, author="person"))
         assert agent.remember(new).id == back.id
 
 

@@ -326,7 +326,7 @@ def test_purged_words_are_in_no_candidate(client: Client, candidate: wire.Candid
     """A purge removes candidates that repeat the memory's words, and those words are not learnt again."""
     (change,) = candidate.changes
     assert change.content is not None
-    memory = client.remember(wire.CreateMemory(change.content, type="preference"))
+    memory = client.remember(wire.CreateMemory(change.content, type="preference", author="person"))
     client.forget(memory.id, purge=True)
     assert client.candidates(state="all").items == []
     assert learn(client, SAID_AGAIN[0][1]).forgotten == 1
