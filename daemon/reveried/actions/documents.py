@@ -135,9 +135,17 @@ async def append(
     return await commit_write(services, space, path, write)
 
 
-async def delete(services: Services, space: str, path: str, *, who: str, if_match: str | None) -> wire.DocumentDeleted:
+async def delete(
+    services: Services,
+    space: str,
+    path: str,
+    *,
+    who: str,
+    if_match: str | None,
+    origin: Mapping[str, str] | None = None,
+) -> wire.DocumentDeleted:
     """Delete a document and its file."""
-    write = documents.delete(space, path, who=who, author="agent", if_match=if_match)
+    write = documents.delete(space, path, who=who, author="agent", if_match=if_match, origin=origin)
     return await commit_write(services, space, path, write, deletes="")
 
 
@@ -201,13 +209,15 @@ async def move(
     return await _commit_all(services, space, [*moved, *moved.values()], write, deleted=moved)
 
 
-async def delete_folder(services: Services, space: str, path: str, *, who: str) -> wire.DocumentDeleted:
+async def delete_folder(
+    services: Services, space: str, path: str, *, who: str, origin: Mapping[str, str] | None = None
+) -> wire.DocumentDeleted:
     """Delete every document below a folder, and their files."""
     found = [
         record.path
         for record in await read(services, space, partial(move_documents_and_insert_lines.below, folder=path))
     ]
-    write = move_documents_and_insert_lines.delete_folder(space, path, who=who, author="agent")
+    write = move_documents_and_insert_lines.delete_folder(space, path, who=who, author="agent", origin=origin)
     return await _commit_all(services, space, found, write, deleted=found)
 
 

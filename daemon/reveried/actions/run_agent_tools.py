@@ -387,7 +387,8 @@ async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
 
 async def _delete(call: ToolCall, params: tools.MemoryDeleteInput) -> Json:
     """Delete a file with its memories; undo brings both back."""
-    deleted = await documents.delete(call.services, call.space, writable_path(params.path), who=call.who, if_match=None)
+    path = writable_path(params.path)
+    deleted = await documents.delete(call.services, call.space, path, who=call.who, if_match=None, origin=call.origin)
     return {"success": True, "operation": deleted.operation}
 
 

@@ -109,9 +109,9 @@ async def _delete(command: Delete, call: ToolCall) -> str:
         raise MemoryToolError(f"Cannot delete the {memory_tool.ROOT} directory itself")
     try:
         if await _document(call, name) is not None:
-            await documents.delete(call.services, call.space, name, who=call.who, if_match=None)
+            await documents.delete(call.services, call.space, name, who=call.who, if_match=None, origin=call.origin)
         else:
-            await documents.delete_folder(call.services, call.space, name, who=call.who)
+            await documents.delete_folder(call.services, call.space, name, who=call.who, origin=call.origin)
     except NotFound:
         raise MemoryToolError(f"The path {command.path} does not exist") from None
     return f"Successfully deleted {command.path}"

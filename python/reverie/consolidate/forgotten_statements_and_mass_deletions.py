@@ -6,15 +6,18 @@ person, since no rule can tell whether "deploys go out on Fridays" means what wa
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.consolidate.statement_comparison import parse_statement
+from reverie.consolidate.forgotten_statement_words import (
+    behind_label,
+    quoted_code,
+    statement_key,
+    statement_keys,
+    stems_in_order,
+)
 from reverie.models import Candidate, Delete, Keep, MemoryType, Update
-from reverie.sentence_word_analysis import analyze
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,33 +28,24 @@ if TYPE_CHECKING:
 __all__ = [
     "REJECTED",
     "Forgotten",
+    "ForgottenStatement",
     "Nearness",
     "episode_text",
     "hold_large_deletion",
     "lines_without",
     "spoken",
     "statement_key",
+    "statement_keys",
     "statements_in",
 ]
 
 DELETIONS_MAX: Final = 0.20  # share of the memories that a consolidation may delete by itself
 _DELETIONS_ALLOWED: Final = 1  # one is always allowed: of four memories one that is over is 25 %
 
-# The day that is appended to dated statements: "The import holds a lock (2026-11-21)." says the same on another day.
-_DAY: Final = re.compile(r"\s*\(?\b\d{4}-\d{2}-\d{2}\b\)?")
-_FRAME: Final = re.compile(
-    r"^wants agents(?: never(?= to))?(?: to)?|: the user had to correct this|^the user said:|^asked “|the user chose “",
-    re.IGNORECASE,
-)
-"""Words that the extractive distiller puts around a statement; they do not count for how near two statements are."""
-
-_CODE: Final = re.compile(r"`([^`]+)`")
-_ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # "asking" and "asked" are "ask"
-_ENDING_CHARS: Final = frozenset("gde")  # with which it ends
-_STEM_CHARS: Final = 5  # "migrations", "migrate" and "migrating" are one word
 # Shares of the rarer statement's stems that both must have, set on the pairs of tests/unit/consolidate.
 _NEAR: Final = 0.5
 _NEAR_STEMS_MIN: Final = 2
+_SHORT_STEMS: Final = 2  # of a wish that is near to another by what it is about alone
 _SAID_STEMS_MIN: Final = 3  # of a statement that a line is searched for: two words are in too many lines
 
 
@@ -67,62 +61,119 @@ class Nearness:
     REJECTED: Final = "rejected"  # the same as, or near to, a candidate that a person rejected
 
 
-@dataclass(frozen=True, slots=True)
-class _Statement:
+class ForgottenStatement(NamedTuple):
+    """A forgotten statement of a project: its key, and its content, which is empty after a purge.
+
+    `threads` is None where a person forgot it. Where an agent removed its line, they are the threads that the memory
+    was learnt from and that the agent was in: what a person says in another one is not held by that.
+    """
+
     key: str
     content: str
-    stems: frozenset[str]
-    quoted: frozenset[str]
     project: str
+    threads: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    """A forgotten statement with its stems, of which `last` is what a short wish is about."""
+
+    statement: ForgottenStatement
+    stems: frozenset[str]
+    last: str
+    quoted: frozenset[str]
+
+    @property
+    def is_rejected(self) -> bool:
+        return self.statement.key.startswith(REJECTED)
 
 
 class Forgotten:
     """The forgotten statements of a space, indexed by their words."""
 
-    def __init__(self, statements: Iterable[tuple[str, str, str]]) -> None:
-        """Index `statements`: the key, the content (empty where it was purged) and the project of each."""
-        self._all = [
-            _Statement(key, content, _stems(content), _quoted(content), project) for key, content, project in statements
-        ]
-        self._by_key = {statement.key: statement for statement in self._all}
-        self._by_stem: dict[str, list[_Statement]] = defaultdict(list)
-        for statement in self._all:
-            for stem in statement.stems:
-                self._by_stem[stem].append(statement)
+    def __init__(self, statements: Iterable[ForgottenStatement]) -> None:
+        """Index the statements; of one that is forgotten in two projects there are two."""
+        self._by_key: dict[str, list[_Indexed]] = defaultdict(list)
+        self._by_stem: dict[str, list[_Indexed]] = defaultdict(list)
+        for statement in statements:
+            ordered = stems_in_order(statement.content)
+            indexed = _Indexed(
+                statement, frozenset(ordered), ordered[-1] if ordered else "", quoted_code(statement.content)
+            )
+            self._by_key[statement.key].append(indexed)
+            for stem in indexed.stems:
+                self._by_stem[stem].append(indexed)
 
-    def nearest(self, candidate: Candidate) -> tuple[str, str] | None:
-        """Return the nearness of the nearest forgotten statement and its content; None where none is near."""
-        if not self._all:
+    def nearest(self, candidate: Candidate, *, in_all_projects: bool = False) -> tuple[str, str] | None:
+        """Return the nearness of the nearest forgotten statement and its content; None where none is near.
+
+        `in_all_projects`: the same words are found whichever project they were forgotten in.
+        """
+        if not self._by_key:
             return None
         text = spoken(candidate)
-        key = statement_key(text)
-        same = self._by_key.get(key)
-        if same is not None and _concerns(same, candidate):
+        keys = statement_keys(text)
+        same = self._with_keys(keys, candidate, in_all_projects=in_all_projects)
+        if same is not None:
             return Nearness.SAME, same.content
-        rejected = self._by_key.get(f"{REJECTED}{key}")
-        if rejected is not None and _concerns(rejected, candidate):
+        rejected = self._with_keys([f"{REJECTED}{key}" for key in keys], candidate, in_all_projects=in_all_projects)
+        if rejected is not None:
             return Nearness.REJECTED, rejected.content
-        stems, quoted = _stems(text), _quoted(text)
-        shared: dict[str, int] = defaultdict(int)
+        behind = behind_label(text)
+        labelled = (
+            None
+            if behind is None
+            else self._with_keys(statement_keys(behind), candidate, in_all_projects=in_all_projects)
+        )
+        if labelled is not None:
+            return Nearness.NEAR, labelled.content
+        near = self._near(candidate, text)
+        return (
+            None if near is None else (Nearness.REJECTED if near.is_rejected else Nearness.NEAR, near.statement.content)
+        )
+
+    def _with_keys(
+        self, keys: Iterable[str], candidate: Candidate, *, in_all_projects: bool
+    ) -> ForgottenStatement | None:
+        """Return a statement with one of these keys that concerns a candidate, or None."""
+        found = (indexed.statement for key in keys for indexed in self._by_key.get(key, ()))
+        return next((one for one in found if _concerns(one, candidate, in_all_projects=in_all_projects)), None)
+
+    def _near(self, candidate: Candidate, text: str) -> _Indexed | None:
+        """Return the statement with the most words of a candidate, if these are enough to be near; else None."""
+        ordered, quoted = stems_in_order(text), quoted_code(text)
+        stems = frozenset(ordered)
+        shared: dict[int, int] = defaultdict(int)
+        found: dict[int, _Indexed] = {}
         for stem in stems:
-            for statement in self._by_stem.get(stem, ()):
+            for indexed in self._by_stem.get(stem, ()):
                 # "To run the tests: `make test`" is not what was forgotten with "To run the tests: `make lint`".
-                about_others = quoted and statement.quoted and quoted.isdisjoint(statement.quoted)
-                if _concerns(statement, candidate) and not about_others:
-                    shared[statement.key] += 1
-        best = max(shared, key=lambda key: (shared[key], key), default=None)
-        if best is None:
-            return None
-        statement = self._by_key[best]
-        least = min(len(stems), len(statement.stems))
-        if shared[best] >= max(_NEAR_STEMS_MIN, _NEAR * least):
-            return Nearness.REJECTED if best.startswith(REJECTED) else Nearness.NEAR, statement.content
-        return None
+                about_others = quoted and indexed.quoted and quoted.isdisjoint(indexed.quoted)
+                if _concerns(indexed.statement, candidate) and not about_others:
+                    shared[id(indexed)] += 1
+                    found[id(indexed)] = indexed
+        near = []
+        for name, indexed in found.items():
+            least, most = sorted((len(stems), len(indexed.stems)))
+            enough = max(_NEAR_STEMS_MIN, _NEAR * least)
+            # "Always answer in German" and "always reply in German": of two words they share the one they are about.
+            is_short_wish = candidate.type is MemoryType.PREFERENCE and most <= _SHORT_STEMS
+            if shared[name] >= enough or (is_short_wish and ordered[-1] == indexed.last):
+                near.append((shared[name], indexed.statement.key, indexed))
+        return max(near, key=lambda one: one[:2])[2] if near else None
 
 
-def _concerns(statement: _Statement, candidate: Candidate) -> bool:
-    """Return True unless statement and candidate belong to two different projects; one without a project fits all."""
-    return statement.project == candidate.project or not statement.project or not candidate.project
+def _concerns(statement: ForgottenStatement, candidate: Candidate, *, in_all_projects: bool = False) -> bool:
+    """Return True unless statement and candidate belong to two different projects; one without a project fits all.
+
+    What an agent removed concerns what was said where it was learnt or removed, and what is from no conversation.
+    """
+    is_same = in_all_projects or statement.project == candidate.project
+    if not is_same and statement.project and candidate.project:
+        return False
+    if statement.threads is None or not candidate.provenance.get("seqs"):
+        return True
+    return candidate.provenance.get("thread") in statement.threads
 
 
 def lines_without(text: str, statements: Iterable[str]) -> str:
@@ -160,25 +211,8 @@ def episode_text(title: str | None, fields: Iterable[tuple[str, str]], content: 
     return f"{title or ''}\n{next((value for key, value in fields if key == 'Summary'), content)}"
 
 
-def statement_key(text: str) -> str:
-    """Return the SHA-256 of a statement's words in order, in hex; without fillers, frame and day."""
-    words = parse_statement(_plain(text)).sequence
-    return hashlib.sha256(" ".join(words).encode()).hexdigest()
-
-
-def _plain(text: str) -> str:
-    """Return a statement without its frame and date: "Wants agents never to push" becomes "never push"."""
-    framed = _FRAME.sub(lambda frame: "never" if "never" in frame[0] else " ", text)
-    return (_DAY.sub("", framed) if "-" in framed else framed).strip()
-
-
-def _quoted(text: str) -> frozenset[str]:
-    return frozenset(_CODE.findall(text))
-
-
 def _stems(text: str) -> frozenset[str]:
-    words = analyze(_plain(text)).content  # not `parse_statement`, which would keep thousands of statements for this
-    return frozenset((_ENDING.sub("", word) if word[-1:] in _ENDING_CHARS else word)[:_STEM_CHARS] for word in words)
+    return frozenset(stems_in_order(text))
 
 
 def hold_large_deletion(decision: Decision, existing: int) -> tuple[Decision, tuple[Update | Delete, ...]]:

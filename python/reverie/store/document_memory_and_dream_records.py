@@ -276,10 +276,12 @@ class ForgottenRecord(StoredRecord, frozen=True, kw_only=True):
 
     `content` is empty after a purge: then only the same words are recognized. `memory` is empty where a person rejected
     it in review: then the same words wait, and are not dropped. Key: (`sha256`,), that of its statement
-    (`consolidate.forgotten_statements_and_mass_deletions.statement_key`).
+    (`consolidate.forgotten_statement_words.statement_key`), or of that and of its project, and then `words` is that of
+    its statement. `threads` are those that an agent's removal concerns, None where a person forgot it.
     """
 
     KIND: ClassVar[Kind] = Kind.FORGOTTEN
+    OPTIONAL: ClassVar[tuple[str, ...]] = ("words", "threads")
 
     sha256: str
     memory: str
@@ -288,3 +290,5 @@ class ForgottenRecord(StoredRecord, frozen=True, kw_only=True):
     project: str = ""
     by: str
     at: str
+    words: str | None = None
+    threads: list[str] | None = None

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.canonical_json import canonical
 from reverie.consolidate.apply_changes_to_memories import document_of
-from reverie.consolidate.forgotten_statements_and_mass_deletions import Forgotten, Nearness
+from reverie.consolidate.forgotten_statements_and_mass_deletions import Forgotten, ForgottenStatement, Nearness
 from reverie.documents.item_and_change_types import Update, Wording
 from reverie.documents.project_document_paths import memory_project
 from reverie.errors import Conflict, NotFound
@@ -69,14 +69,14 @@ class Screened(NamedTuple):
 
 def screen(
     candidates: Sequence[Candidate],
-    forgotten: Iterable[tuple[str, str, str]],
+    forgotten: Iterable[ForgottenStatement],
     origins: Origins | FoundOrigins | None,
     *,
     at: str,
 ) -> Screened:
     """Compare candidates with forgotten statements and their origins; return usable and waiting ones.
 
-    `forgotten` are the key, content and project of each forgotten statement, read only where there are candidates.
+    `forgotten` are read only where there are candidates.
     Those wait that are near one, or whose words are from outside: quarantined, whatever they say.
     """
     if not candidates:
@@ -96,7 +96,7 @@ def screen(
         elif nearest[0] == Nearness.REJECTED and outside is not None:
             result.waiting.append(quarantined(candidate, outside, at=at))  # if it was rejected as that, not asked again
         elif nearest[0] != Nearness.SAME:
-            said = f"it is near to what was forgotten: {nearest[1][:_SHOWN_CHARS]}"
+            said = f"it is near to what was forgotten: {nearest[1][:_SHOWN_CHARS]}".removesuffix(": ")
             result.waiting.append(_addition(candidate, "forgotten", said, at=at))
         else:
             result = result._replace(dropped=result.dropped + 1)

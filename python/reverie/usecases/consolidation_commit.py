@@ -13,7 +13,7 @@ import msgspec
 from reverie import wire
 from reverie.compression_and_text_deltas import pack, unpack
 from reverie.consolidate.apply_changes_to_memories import document_of
-from reverie.consolidate.forgotten_statements_and_mass_deletions import REJECTED
+from reverie.consolidate.forgotten_statements_and_mass_deletions import ForgottenStatement
 from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.documents.overflow_parts_of_full_documents import is_full, open_part
 from reverie.errors import Conflict, Damaged
@@ -33,6 +33,7 @@ from reverie.store import (
     PurgesCursor,
 )
 from reverie.usecases import candidate_review, project_identity
+from reverie.usecases.forgotten_records import forgotten_statement
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
@@ -211,10 +212,7 @@ def _with_access(record: MemoryRecord, now: AccessRecord) -> MemoryRecord:
 
 def _forgotten(reader: Reader) -> list[bytes]:
     """Return the forgotten statements, packed in parts as `MemorySnapshot` has them. Raises MemoryError."""
-    statements = (
-        (record.sha256 if record.memory else f"{REJECTED}{record.sha256}", record.content, record.project)
-        for _, record in reader.records(ForgottenRecord)
-    )
+    statements = (forgotten_statement(record) for _, record in reader.records(ForgottenRecord))
     parts: list[bytes] = []
     while part := list(islice(statements, _PART_STATEMENTS)):
         packed = pack(msgspec.msgpack.encode(part))
@@ -224,13 +222,13 @@ def _forgotten(reader: Reader) -> list[bytes]:
     return parts
 
 
-def forgotten_statements(snapshot: MemorySnapshot) -> Iterator[tuple[str, str, str]]:
-    """Yield key, content (empty where it was purged) and project of each forgotten statement. Raises Damaged."""
+def forgotten_statements(snapshot: MemorySnapshot) -> Iterator[ForgottenStatement]:
+    """Yield the forgotten statements, one for each project. Raises Damaged."""
     for part in snapshot.forgotten:
         unpacked = unpack(part)
         if unpacked is None:
             raise Damaged("the forgotten statements of a snapshot cannot be read", hint="try again")
-        yield from from_msgpack(unpacked, list[tuple[str, str, str]])
+        yield from from_msgpack(unpacked, list[ForgottenStatement])
 
 
 def empty_plan(snapshot: MemorySnapshot) -> MemoryPlan:

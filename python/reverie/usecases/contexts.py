@@ -180,7 +180,7 @@ def _forgotten(reader: Reader, project: str, *texts: str) -> list[str]:
     """Return the forgotten statements of a project and of the person that a line of the texts says."""
     if not any(texts) or not reader.count(Kind.FORGOTTEN):
         return []
-    records = (record for _, record in reader.records(ForgottenRecord) if record.memory)
+    records = (record for _, record in reader.records(ForgottenRecord) if record.memory and record.threads is None)
     return statements_in(texts, (record.content for record in records if record.project in ("", project)))
 
 

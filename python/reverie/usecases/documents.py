@@ -261,6 +261,7 @@ def delete(
     who: str,
     author: Author,
     if_match: str | None = None,
+    origin: Mapping[str, str] | None = None,
 ) -> Write[wire.DocumentDeleted]:
     """Delete a document with its memories; every version stays in the history, and `undo` restores both."""
     path = writable_path(path)
@@ -270,7 +271,8 @@ def delete(
         _check_version(path, document, if_match)
         if any(conflict.copy == path for conflict in open_conflicts(writer)):
             raise Forbidden(f"{path} is the other text of an open conflict", hint="reverie sync resolve settles it")
-        put_texts(writer, {path: None}, author=author, at=writer.at, new_id=no_new_ids, forgotten_by=who)
+        by, gone = {"by": who, **(origin or {})}, {path: None}
+        put_texts(writer, gone, author=author, at=writer.at, new_id=no_new_ids, provenance=by, forgotten_by=who)
         return wire.DocumentDeleted(path=path, operation=str(writer.number), memories=len(document.ids))
 
     return Write(space=space, who=who, why="document.delete", body=body)
@@ -295,9 +297,9 @@ def write_text(
 ) -> DocumentRecord:
     """Write a text with its summary and day updated; return the record as stored. New memories are of `project`.
 
-    An equal text is not updated: a repeated call would else set a new day, and become an operation. `origin` says by
-    which tool and in which thread an agent wrote it, for the memories' provenance. Memories whose lines `who` removed
-    are forgotten. Raises HeldForPerson where an agent wrote what a person forgot.
+    An equal text is not updated: a repeated call would else become an operation. `origin` is the tool and thread of an
+    agent's write. Memories whose lines `who` removed are forgotten. Raises HeldForPerson where an agent wrote what a
+    person forgot.
     """
     check_storable(path, text)
     document = writer.load(DocumentRecord, (path,))
@@ -314,7 +316,7 @@ def write_text(
         forgotten_by=who,
     )
     record = get(writer, path)
-    hold_forgotten(writer, record, set() if document is None else set(document.ids), who=who)
+    hold_forgotten(writer, record, [] if document is None else document.ids, who=who)
     return record
 
 

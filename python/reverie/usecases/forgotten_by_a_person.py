@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reverie.consolidate.forgotten_statements_and_mass_deletions import REJECTED, Forgotten, statement_key
-from reverie.documents.project_document_paths import memory_project
+from reverie.consolidate.forgotten_statements_and_mass_deletions import (
+    Forgotten,
+    statement_key,
+    statement_keys,
+    statements_in,
+)
+from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import Conflict
 from reverie.models import Candidate, MemoryType
 from reverie.store import ForgottenRecord, Kind, MemoryRecord
+from reverie.usecases.forgotten_records import forgotten_statement, keys_of, record_key, statement_of
 from reverie.usecases.operation_authors import PERSONS, is_agent
-from reverie.usecases.write_documents_and_memories import statement_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -59,15 +64,27 @@ def hold_if_forgotten(writer: Writer, memory: MemoryRecord, *, who: str) -> None
 
 
 def _is_forgotten(writer: Writer, memory: MemoryRecord) -> bool:
-    """Return True if a memory is the same as, or near to, a statement that a person forgot or rejected."""
+    """Return True if a memory is the same as, or near to, a statement that a person forgot or rejected.
+
+    The same words count whichever project an agent names. Of an episode each field is compared too, as a line that may
+    say all of a forgotten statement.
+    """
     if not writer.count(Kind.FORGOTTEN):
         return False
-    statements = (
-        (record.sha256 if record.memory else f"{REJECTED}{record.sha256}", record.content, record.project)
-        for _, record in writer.records(ForgottenRecord)
-        if record.by in PERSONS
-    )
-    return Forgotten(statements).nearest(_candidate(memory)) is not None
+    by_persons = [forgotten_statement(record) for _, record in writer.records(ForgottenRecord) if _is_by_person(record)]
+    forgotten = Forgotten(by_persons)
+    if forgotten.nearest(_candidate(memory), in_all_projects=True) is not None:
+        return True
+    if memory.type is not MemoryType.EPISODE:
+        return False
+    values = [value for _, value in memory.fields]
+    contents = [one.content for one in by_persons if one.project in {PERSON, memory_project(memory)}]
+    keys = {one.key for one in by_persons}
+    return bool(statements_in(values, contents)) or any(not keys.isdisjoint(statement_keys(value)) for value in values)
+
+
+def _is_by_person(record: ForgottenRecord) -> bool:
+    return record.threads is None and record.by in PERSONS
 
 
 def forgotten_again(writer: Writer, memory: MemoryRecord) -> Candidate | None:
@@ -76,14 +93,16 @@ def forgotten_again(writer: Writer, memory: MemoryRecord) -> Candidate | None:
     The save was taken for a person's, and a person's words lift what was forgotten: that is forgotten again. The caller
     removes the memory, and its candidate waits for the person.
     """
-    key = (statement_key(statement_of(memory)),)
-    if writer.load(ForgottenRecord, key) is None:
-        versions = writer.record_versions(ForgottenRecord, key)
+    saved = writer.latest(Kind.MEMORY, (memory.id,))
+    for key in keys_of(writer, memory):
+        if writer.load(ForgottenRecord, (key,)) is not None:
+            continue
+        versions = writer.record_versions(ForgottenRecord, (key,))
         deletion = next(versions, None)
         lifted = next((version.value for version in versions), None)
-        is_by_save = deletion is not None and deletion.operation == writer.latest(Kind.MEMORY, (memory.id,))
-        if is_by_save and lifted is not None and lifted.by in PERSONS:
-            writer.save(lifted, key)
+        is_by_save = deletion is not None and deletion.operation == saved
+        if is_by_save and lifted is not None and _is_by_person(lifted):
+            writer.save(lifted, (key,))
     return _candidate(memory) if _is_forgotten(writer, memory) else None
 
 
@@ -116,7 +135,8 @@ def forget_rejected(writer: Writer, candidate: CandidateRecord, *, who: str) -> 
             updated_at=writer.at,
         )
         statement = statement_of(memory)
-        key = statement_key(statement)
+        words = statement_key(statement)
+        key = record_key(words, change.project)
         if writer.load(ForgottenRecord, (key,)) is None:
             record = ForgottenRecord(
                 sha256=key,
@@ -126,5 +146,6 @@ def forget_rejected(writer: Writer, candidate: CandidateRecord, *, who: str) -> 
                 project=change.project,
                 by=who,
                 at=writer.at,
+                words=None if key == words else words,
             )
             writer.save(record, (key,))

@@ -20,7 +20,8 @@ from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
 from reverie.usecases import documents
 from reverie.usecases.cached_lookup_of_document_parts import part_index
 from reverie.usecases.forgotten_by_a_person import hold_if_forgotten
-from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts, recall_to_mind
+from reverie.usecases.forgotten_records import recall_to_mind
+from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -206,7 +207,7 @@ def remember(
         )
         record = get(writer, memory_id)
         hold_if_forgotten(writer, record, who=who)
-        recall_to_mind(writer, record)
+        recall_to_mind(writer, record, who=who)
         return RememberedMemory(**msgspec.structs.asdict(record))
 
     return Write(space=space, who=who, why="memory.add", body=body, idempotency=idempotency, answers=RememberedMemory)

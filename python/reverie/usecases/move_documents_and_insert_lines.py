@@ -102,7 +102,9 @@ def move(
     )
 
 
-def delete_folder(space: str, path: str, *, who: str, author: Author) -> Write[wire.DocumentDeleted]:
+def delete_folder(
+    space: str, path: str, *, who: str, author: Author, origin: Mapping[str, str] | None = None
+) -> Write[wire.DocumentDeleted]:
     """Delete every document below a folder with its memories; `undo` restores all of them."""
 
     def body(writer: Writer) -> wire.DocumentDeleted:
@@ -118,6 +120,7 @@ def delete_folder(space: str, path: str, *, who: str, author: Author) -> Write[w
             author=author,
             at=writer.at,
             new_id=no_new_ids,
+            provenance={"by": who, **(origin or {})},
             forgotten_by=who,
         )
         return wire.DocumentDeleted(

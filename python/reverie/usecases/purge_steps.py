@@ -35,6 +35,7 @@ from reverie.store import (
 from reverie.store.retention_and_thread_purge import purge_thread
 from reverie.sync.sync_input_types import Baseline, Save
 from reverie.usecases import consolidation_commit, imported_thread_ids_and_deletion_marks, runs
+from reverie.usecases.forgotten_records import forget
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, lines_without
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
@@ -78,11 +79,16 @@ def begin(space: str, who: str, purge: PendingPurge) -> Write[None]:
 def remove_blocks(space: str, who: str, found: Sources) -> Write[list[str]]:
     """Return the write that takes the memories out of the current documents, and deletes documents that are purged.
 
-    Its body returns the paths that changed. The versions before are still kept.
+    Its body returns the paths that changed. The versions before are still kept. Of the memories of a purged thread the
+    hashes are kept as forgotten, as those of a purged memory are.
     """
 
     def body(writer: Writer) -> list[str]:
         purged = set(found.memories)
+        if found.thread is not None:  # another session that says the same would else bring back what was purged
+            for name in found.memories:
+                if (memory := writer.load(MemoryRecord, (name,))) is not None:
+                    forget(writer, memory, who, words_left=False)
         texts: dict[str, NewText | None] = {}
         paths = {record.document for name in found.memories if (record := writer.load(MemoryRecord, (name,)))}
         for path in {*paths, *found.documents}:

@@ -13,13 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeAlias
 from msgspec.structs import replace
 
 from reverie import documents
-from reverie.consolidate.forgotten_statements_and_mass_deletions import episode_text, statement_key
 from reverie.documents.id_matching import match_ids
-from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
-from reverie.models import MemoryType
+from reverie.documents.project_document_paths import PERSON, folder_of
 from reverie.store import (
     DocumentRecord,
-    ForgottenRecord,
     Kind,
     MemoriesCursor,
     MemoryRecord,
@@ -29,6 +26,7 @@ from reverie.store import (
 from reverie.store.encode_and_seal_records import to_ms
 from reverie.usecases.cached_lookup_of_document_parts import part_index
 from reverie.usecases.document_summary_in_memory_index import index_summary
+from reverie.usecases.forgotten_records import forget, recall_to_mind
 from reverie.usecases.operation_authors import is_agent
 
 if TYPE_CHECKING:
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
     from reverie.documents import Item, ParsedDocument
     from reverie.store import Reader, Writer
 
-__all__ = ["Author", "NewText", "blocks_of", "no_new_ids", "put_texts", "recall_to_mind", "sha256", "statement_of"]
+__all__ = ["Author", "NewText", "blocks_of", "no_new_ids", "put_texts", "sha256"]
 
 RETURN_MS = 30 * 24 * 3600 * 1000  # a block that comes back unchanged within 30 days gets its old id
 _RETIRED_KEPT = 8  # ids stored for one text; the newest are reused first
@@ -304,7 +302,7 @@ class _MemoryWriter:
         if record != stored and self._writer.save(record, (name,)):
             self.changed = True
             if trust == "person" and self._anything_forgotten:
-                recall_to_mind(self._writer, record)
+                recall_to_mind(self._writer, record, who="person")
             if stored is None or not _words_equal(stored, words):
                 self._writer.event(
                     "memory.written",
@@ -340,7 +338,7 @@ class _MemoryWriter:
         """Delete a memory, and store its id under its text, so that it is found if the text comes back."""
         memory = None if self.forgotten_by is None else self._writer.load(MemoryRecord, (name,))
         if memory is not None and self.forgotten_by is not None:
-            _forget(self._writer, memory, self.forgotten_by, self._at)
+            forget(self._writer, memory, self.forgotten_by, thread=str(self._provenance.get("thread") or ""))
         if self._writer.delete(Kind.MEMORY, (name,)):
             self.changed = True
         key = (sha256(text.strip()),)
@@ -352,38 +350,6 @@ class _MemoryWriter:
         """Return the last version of a deleted memory, so that its history continues."""
         versions = (version.value for version in self._writer.record_versions(MemoryRecord, (name,)))
         return next((value for value in versions if value is not None), None)
-
-
-def _forget(writer: Writer, memory: MemoryRecord, who: str, at: str) -> None:
-    """Store the statement of a deleted memory, so that it is not learnt again."""
-    key = _statement_key(memory)
-    record = ForgottenRecord(
-        sha256=key,
-        memory=memory.id,
-        content=statement_of(memory),
-        type=memory.type,
-        project=memory_project(memory),
-        by=who,
-        at=at,
-    )
-    writer.save(record, (key,))
-
-
-def recall_to_mind(writer: Writer, memory: MemoryRecord) -> None:
-    """Delete the forgotten statement of a memory, because the same was written again."""
-    if writer.count(Kind.FORGOTTEN):
-        writer.delete(Kind.FORGOTTEN, (_statement_key(memory),))
-
-
-def statement_of(memory: MemoryRecord) -> str:
-    """Return the words of a memory by which it is forgotten: of an episode its title and summary."""
-    if memory.type is MemoryType.EPISODE:
-        return episode_text(memory.title, memory.fields, memory.content)
-    return memory.content
-
-
-def _statement_key(memory: MemoryRecord) -> str:
-    return statement_key(statement_of(memory))
 
 
 def _words_equal(memory: MemoryRecord, words: Mapping[str, Any]) -> bool:

@@ -112,3 +112,95 @@ def test_what_was_rejected_as_a_paste_waits_when_the_person_says_it(client: Clie
     client.undo(rejected.operation)
     learn(client, text)
     assert contents(client) == {item.changes[0].content}
+
+
+def forget(client: Client, content: str) -> None:
+    """Forget the one memory with these words."""
+    (memory,) = [item for item in client.memories(limit=1000).items if item.content == content]
+    client.forget(memory.id)
+
+
+def say_in(client: Client, project: str, text: str) -> wire.MemoryChanges:
+    """Learn from a thread of a project in which the person says a text."""
+    thread = client.create_thread(project=project)
+    client.append(thread.id, [{"role": "user", "content": text}, {"role": "assistant", "content": "Yes."}])
+    return client.learn(thread.id)
+
+
+def test_a_statement_that_is_forgotten_in_two_projects(client: Client) -> None:
+    """It stays forgotten in both, whichever was the last; what a person writes again in one stays so in the other."""
+    text = "Always use `pnpm` instead of `npm`."
+    (learnt,) = say_in(client, "harbour", text).proposed
+    content = learnt.content
+    forget(client, content)
+    say_in(client, "ferry", text)
+    (other,) = client.memories().items
+    assert (other.content, other.project) == (content, "ferry")
+    forgotten_in_ferry = client.forget(other.id)
+    for project in ("harbour", "ferry", "harbour"):
+        assert say_in(client, project, text).forgotten == 1
+    assert contents(client) == set()
+    client.undo(forgotten_in_ferry.operation)
+    assert [item.project for item in client.memories().items] == ["ferry"]
+    assert say_in(client, "harbour", text).forgotten == 1
+    forget(client, content)
+    new = wire.CreateMemory(content, type="preference", project="ferry", author="person")
+    client.forget(client.remember(new).id)
+    client.remember(new)
+    assert say_in(client, "harbour", text).forgotten == 1
+
+
+def test_what_an_agent_removed_is_learnt_from_another_session(daemon: Daemon, owner: Client, space: str) -> None:
+    """A wish whose line an agent removed is not learnt again from its own thread, and is when the person says it."""
+    person = Client(daemon.socket, token=owner.create_token(space).token)
+    agent = Client(daemon.socket, token=owner.create_token(space, agent="coder").token)
+    text, _ = SAID_AGAIN[0]
+    with person, agent:
+        thread = person.create_thread().id
+        said = [{"role": "user", "content": text}, {"role": "assistant", "content": "Yes."}]
+        person.append(thread, said)
+        person.learn(thread)
+        (memory,) = person.memories().items
+        agent.forget(memory.id)
+        person.append(thread, said)
+        assert person.learn(thread).forgotten == 1
+        assert contents(person) == set()
+        assert learn(person, text).forgotten == 0
+        assert contents(person) == {memory.content}
+        # What the person forgets stays forgotten, whatever an agent removes after it.
+        forget(person, memory.content)
+        assert learn(person, text).forgotten == 1
+
+
+def test_a_purged_thread_leaves_its_memories_forgotten(client: Client) -> None:
+    """Another session that says the same does not bring back what was learnt from a purged thread."""
+    text, _ = SAID_AGAIN[0]
+    thread = client.create_thread().id
+    client.append(thread, [{"role": "user", "content": text}, {"role": "assistant", "content": "Yes."}])
+    client.learn(thread)
+    assert len(contents(client)) == 1
+    client.delete_thread(thread, confirm=thread, purge=True)
+    assert contents(client) == set()
+    assert learn(client, text).forgotten == 1
+    assert contents(client) == set()
+
+
+def test_an_agent_names_another_project_or_a_field_of_an_episode(daemon: Daemon, owner: Client, space: str) -> None:
+    """The same words wait in whichever project an agent names, and as a field of an episode; other words do not."""
+    person = Client(daemon.socket, token=owner.create_token(space).token)
+    agent = Client(daemon.socket, token=owner.create_token(space, agent="coder").token)
+    with person, agent:
+        gone = "The lock of the importer is held by quay seven"
+        person.forget(person.remember(wire.CreateMemory(gone, type="fact", project="harbour", author="person")).id)
+        episode = "## Release\n\n- Date: 2026-11-28\n- Summary: a release\n- Lesson: {}\n"
+        for write in (
+            lambda: agent.remember(wire.CreateMemory(gone, type="fact", project="ferry")),
+            lambda: agent.remember(wire.CreateMemory(gone.replace("l", "l\u200b"), type="fact", project="harbour")),
+            lambda: agent.remember(wire.CreateMemory(gone.replace("o", "\u043e"), type="fact", project="harbour")),
+            lambda: agent.append_entry("episodes/harbour-2026-11.md", episode.format(gone)),
+        ):
+            with pytest.raises(Conflict, match="waits in review"):
+                write()
+        agent.append_entry("episodes/harbour-2026-11.md", episode.format("The lock was opened by hand"))
+        agent.remember(wire.CreateMemory("The importer of the ferry holds a lock", type="fact", project="ferry"))
+        assert len(contents(person)) == 2

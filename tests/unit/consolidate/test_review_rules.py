@@ -10,6 +10,7 @@ import pytest
 from reverie.consolidate import Decision, hold_large_deletion
 from reverie.consolidate.forgotten_statements_and_mass_deletions import (
     Forgotten,
+    ForgottenStatement,
     Nearness,
     lines_without,
     statement_key,
@@ -20,7 +21,7 @@ from support.said_again import SAID_AGAIN
 
 
 def forgotten(text: str, *, project: str = "") -> Forgotten:
-    return Forgotten([(statement_key(text), text, project)])
+    return Forgotten([ForgottenStatement(statement_key(text), text, project)])
 
 
 def preference(text: str, *, project: str = "") -> Candidate:
@@ -66,7 +67,7 @@ def test_projects_are_apart() -> None:
 def test_a_purged_statement_is_known_by_its_key_alone() -> None:
     """The same words are recognized; nothing is near, since no words are stored."""
     text, other = SAID_AGAIN[0]
-    statements = Forgotten([(statement_key(text), "", "")])
+    statements = Forgotten([ForgottenStatement(statement_key(text), "", "")])
     assert (statements.nearest(preference(text)) or ("",))[0] == Nearness.SAME
     assert statements.nearest(preference(other)) is None
 

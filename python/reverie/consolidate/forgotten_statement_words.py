@@ -1,0 +1,162 @@
+"""The words by which statements are compared with forgotten ones: without frames, look-alikes and inflection.
+
+A frame is what Reverie puts around a statement: "Wants agents to", "The user said: “…”", "(from notes.md)". It is left
+out of the hash, so that the same words are recognized in another frame after a purge, when nothing else is left.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from typing import Final
+
+from reverie.consolidate.statement_comparison import parse_statement
+from reverie.sentence_word_analysis import analyze
+
+__all__ = ["behind_label", "quoted_code", "statement_key", "statement_keys", "stems_in_order"]
+
+# The day that is appended to dated statements: "The import holds a lock (2026-11-21)." says the same on another day.
+_DAY: Final = re.compile(r"\s*\(?\b\d{4}-\d{2}-\d{2}\b\)?")
+_BEGINS: Final = re.compile(
+    r"^\W*(?:wants agents(?: never(?= to))?(?: to)?\b"
+    r"|the user (?:said|wants|asked to remember):|asked “|the user chose “"
+    # Labels that name no subject, as a line of a run's file or of a note has them: "Rule: the fee is 40 euros".
+    r"|(?:rule|note|hint|tip|info|important|warning|caution|reminder|remember|fact|lesson|decision|preference):(?=\s)"
+    r"|(?:please )?remember that\b)",
+    re.IGNORECASE,
+)
+_ENDS: Final = re.compile(
+    # What the agent did before a correction, which is another time another: ", about `npm ci`".
+    r"(?:: the user had to correct this(?:, about .*)?"
+    r"|\(from [^()\n]{1,200}\)"  # the file of a run
+    r"|, (?:says|said|according to) [^,;:.!?\n]{1,40})\W*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_LABEL: Final = re.compile(r"^\W*([^\n:.!?“”]{1,40}):\s+(\S.*)$", re.DOTALL)
+_FRAMES_MAX: Final = 4  # of one statement: "Rule: … (from r.md)" has two
+_BEHIND_WORDS_MIN: Final = 3  # behind a label: of fewer many statements consist by chance
+
+_CODE: Final = re.compile(r"`([^`]+)`")
+_ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # "asking" and "asked" are "ask"
+_ENDING_CHARS: Final = frozenset("gde")  # with which it ends
+_STEM_CHARS: Final = 5  # "migrations", "migrate" and "migrating" are one word
+_POLITE: Final = frozenset({"please"})
+
+# Characters without a width, which a reader does not see: soft hyphen, joiners, marks of direction, fillers.
+_INVISIBLE: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]"
+)
+_OTHER_ALPHABET: Final = re.compile("[\u0370-\u03ff\u0400-\u052f]")
+# Letters of Cyrillic and Greek, small or capital, that look like a Latin one. Words that are really Russian or Greek
+# are changed too, in the same way on both sides of a comparison.
+_LOOK_ALIKES: Final = str.maketrans(
+    "авеёкмнорстухѕіјһԁԛԝαβειικνορτυχγ",
+    "abeekmhopctyxsijhdqwabeiikvoptyxy",
+)
+_EAST_ASIAN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_RUN: Final = re.compile("(?P<han>[\u3400-\u9fff\uf900-\ufaff々]+)|(?P<katakana>[\u30a1-\u30fa]+)|[\u3041-\u309f]+")
+# Chinese and Japanese words that a wish has whatever it is about: "from now on", "always", "each time", "must", "not".
+_FUNCTION_WORDS: Final = re.compile(
+    "今后|以后|今後|以後|始终|始終|总是|總是|一直|一律|每次|毎回|毎度|必须|必須|不要|不能|不可|禁止|绝对|絶対|之前|之后|之後"
+    "|[请請常必都要先再用在的了和与或把被是前后後時时之]"
+)
+
+
+def statement_key(text: str) -> str:
+    """Return the SHA-256 of a statement's words in order, in hex; without fillers, frames and day."""
+    return _hash(_bare(text))
+
+
+def statement_keys(text: str) -> tuple[str, ...]:
+    """Return the keys under which a statement may be stored: its key, and the one that older releases made."""
+    return tuple(dict.fromkeys((statement_key(text), _hash(_older_bare(text)))))
+
+
+def behind_label(text: str) -> str | None:
+    """Return what a statement says behind its label: "the fee is 40 euros" of "Harbour: the fee is 40 euros"; or None.
+
+    One label may be as right as another ("Staging: the port is 8080"), so what is behind it is not the same statement.
+    """
+    found = _LABEL.match(_bare(text))
+    if found is None or len(parse_statement(found[2]).sequence) < _BEHIND_WORDS_MIN:
+        return None
+    return found[2]
+
+
+def stems_in_order(text: str) -> tuple[str, ...]:
+    """Return the stems of a statement's content words, in their order; of Chinese and Japanese pairs of characters."""
+    words = analyze(_bare(text)).content  # not `parse_statement`, which would keep thousands of statements for this
+    return tuple(stem for word in words if word not in _POLITE for stem in _stems_of(word))
+
+
+def quoted_code(text: str) -> frozenset[str]:
+    """Return the pieces of code that a statement itself has in backquotes."""
+    return frozenset(_CODE.findall(_bare(text))) if "`" in text else frozenset()
+
+
+def _hash(bare: str) -> str:
+    return hashlib.sha256(" ".join(parse_statement(bare).sequence).encode()).hexdigest()
+
+
+def _bare(text: str) -> str:
+    """Return a statement without frames and date: "Wants agents never to push" becomes "never push"."""
+    text = _folded(text)
+    for _ in range(_FRAMES_MAX):
+        before = text
+        text = _DAY.sub("", text).strip() if "-" in text else text.strip()
+        text = _ENDS.sub("", _BEGINS.sub(lambda frame: "never" if "never" in frame[0].casefold() else " ", text))
+        text = _without_repeating_label(text)
+        if text == before:
+            break
+    return text.strip()
+
+
+def _without_repeating_label(text: str) -> str:
+    """Return a text without a label all of whose words follow: "fee: The mooring fee is 40 euros"."""
+    found = _LABEL.match(text) if ":" in text else None
+    if found is None:
+        return text
+    label = analyze(found[1]).content
+    return found[2] if label and set(label) <= set(analyze(found[2]).content) else text
+
+
+def _folded(text: str) -> str:
+    """Return a text without invisible characters, and with Latin letters in the place of those that look like them."""
+    if text.isascii():
+        return text
+    text = _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    return text.casefold().translate(_LOOK_ALIKES) if _OTHER_ALPHABET.search(text) else text
+
+
+def _stems_of(word: str) -> list[str]:
+    """Return the stem of a word; of a run of Chinese or Japanese, which has no spaces, the stems of its parts.
+
+    Of Chinese characters these are the pairs that follow each other between words without content, of Katakana the
+    whole run; Hiragana is grammar ("書いてください") and counts only where there is nothing else.
+    """
+    if word.isascii() or not _EAST_ASIAN.search(word):
+        return [(_ENDING.sub("", word) if word[-1:] in _ENDING_CHARS else word)[:_STEM_CHARS]]
+    stems: list[str] = []
+    for run in _RUN.finditer(word):
+        if run["katakana"]:
+            stems.append(run["katakana"][:_STEM_CHARS])
+        elif run["han"]:
+            stems += [pair for part in _FUNCTION_WORDS.split(run["han"]) for pair in _pairs(part)]
+    return stems or _pairs(word)
+
+
+def _pairs(text: str) -> list[str]:
+    return [text[at : at + 2] for at in range(len(text) - 1)]
+
+
+# The frames that releases before 0.1.0's last one left out; a purged statement has nothing but the hash of that.
+_OLDER_FRAME: Final = re.compile(
+    r"^wants agents(?: never(?= to))?(?: to)?|: the user had to correct this|^the user said:|^asked “|the user chose “",
+    re.IGNORECASE,
+)
+
+
+def _older_bare(text: str) -> str:
+    framed = _OLDER_FRAME.sub(lambda frame: "never" if "never" in frame[0] else " ", text)
+    return (_DAY.sub("", framed) if "-" in framed else framed).strip()

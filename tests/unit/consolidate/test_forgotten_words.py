@@ -1,0 +1,118 @@
+"""Words of forgotten statements: frames that do not count, look-alike letters, Chinese and Japanese, short wishes."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.consolidate.forgotten_statement_words import statement_key, statement_keys, stems_in_order
+from reverie.consolidate.forgotten_statements_and_mass_deletions import Forgotten, ForgottenStatement, Nearness
+from reverie.models import Candidate, MemoryType
+
+FEE = "The mooring fee is 40 euros"
+CORRECTED = "Use pnpm for the install instead of npm: the user had to correct this, about {} (2026-11-28)."
+
+
+def nearness(forgotten: str, said: str, *, purged: bool = False, kind: MemoryType = MemoryType.FACT) -> str | None:
+    """Return how near `said` is to what was forgotten."""
+    known = Forgotten([ForgottenStatement(statement_key(forgotten), "" if purged else forgotten, "")])
+    found = known.nearest(Candidate(type=kind, content=said))
+    return None if found is None else found[0]
+
+
+@pytest.mark.parametrize(
+    "framed",
+    [
+        "Rule: The mooring fee is 40 euros (from r.md)",
+        "fee: The mooring fee is 40 euros (2026-11-28).",
+        "Note: The mooring fee is 40 euros",
+        "Fee: The mooring fee is 40 euros",
+        "Remember: the mooring fee is 40 euros",
+        "Remember that the mooring fee is 40 euros.",
+        "The user asked to remember: “the mooring fee is 40 euros” (2026-11-28).",
+        "The user wants: “The mooring fee is 40 euros”",
+        "The mooring fee is 40 euros, says Bob",
+        "Th\u0435 moor\u200bing f\u0435e is 40 \u0435uros",
+    ],
+)
+def test_frames_and_look_alikes_are_no_words(framed: str) -> None:
+    """After a purge, when only a hash is left, the same words are recognized in each frame, and without it."""
+    assert nearness(FEE, framed, purged=True) == Nearness.SAME
+    assert nearness(framed, FEE, purged=True) == Nearness.SAME
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said"),
+    [
+        ("Staging: the port is 8080", "Production: the port is 8080"),
+        ("The mooring fee is 40 euros", "The mooring fee is 45 euros"),
+        ("Remember to lock the gate at night", "Lock the gate at noon"),
+        ("Правило порта простое", "Правило парома другое"),
+    ],
+)
+def test_other_words_have_another_key(forgotten: str, said: str) -> None:
+    """Another label, number or word is another statement."""
+    assert statement_key(forgotten) != statement_key(said)
+
+
+def test_a_label_of_its_own_waits() -> None:
+    """What was forgotten, behind a label that it had not, is no other statement for sure: it waits."""
+    assert nearness(FEE, "Harbour of Graz: the mooring fee is 40 euros", purged=True) == Nearness.NEAR
+    assert nearness("The port is open", "Harbour: the port is closed", purged=True) is None
+
+
+def test_the_step_before_a_correction_is_no_part_of_it() -> None:
+    """The same correction about another command is the same; another correction about the same command is not."""
+    first, second = CORRECTED.format("`npm ci`"), CORRECTED.format("“I will run npm install now.”")
+    assert nearness(first, second, kind=MemoryType.MISTAKE, purged=True) == Nearness.SAME
+    other = "Ask before a release: the user had to correct this, about `npm ci` (2026-11-28)."
+    assert nearness(first, other, kind=MemoryType.MISTAKE) is None
+
+
+def test_keys_of_older_releases_are_found() -> None:
+    """A purged statement of an older release is found by the hash that it made, with the frame in it."""
+    older = "6" * 64
+    said = "The user wants: “Fewer comments”"
+    assert older not in statement_keys(said)
+    assert len(statement_keys(said)) == 2
+    assert statement_keys("Fewer comments in the loader") == (statement_key("Fewer comments in the loader"),)
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said", "expected"),
+    [
+        ("The user wants: “每次提交前必须先跑测试。”", "每次提交前必须先跑测试。", Nearness.SAME),
+        (
+            "The user wants: “今後は必ずコミット前にテストを実行してください。”",
+            "今後は必ずコミット前にテストを実行してください。",
+            "same",
+        ),
+        ("每次提交前必须先跑测试。", "提交之前一律要先运行测试", Nearness.NEAR),
+        ("请始终用中文回答。", "请总是用中文回复", Nearness.NEAR),
+        ("今後は必ずコミット前にテストを実行してください。", "コミットする前には毎回テストを走らせる", Nearness.NEAR),
+        ("请始终用中文回答。", "请始终用英文写注释", None),
+        ("コメントは常に日本語で書いてください。", "テストは常に英語で書いてください。", None),
+        ("港口的吊车只能吊九吨", "灯塔必须在冬天刷成绿色", None),
+    ],
+)
+def test_chinese_and_japanese(forgotten: str, said: str, expected: str | None) -> None:
+    """Words without spaces are compared by pairs of characters; grammar and words of every wish do not count."""
+    assert nearness(forgotten, said, kind=MemoryType.PREFERENCE) == expected
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said", "kind", "expected"),
+    [
+        ("Wants agents to always answer in German.", "Please always reply in German.", "preference", Nearness.NEAR),
+        ("Wants agents to always answer in German.", "Always answer in English", "preference", None),
+        ("Wants agents to always answer in German.", "The German office closes at five", "preference", None),
+        ("The port is 8080", "The timeout is 8080", "fact", None),
+        ("Wants agents to always answer in German.", "Write commits and comments in German", "preference", None),
+    ],
+)
+def test_short_wishes(forgotten: str, said: str, kind: str, expected: str | None) -> None:
+    """Of two wishes with two words each the one that they are about is enough; of facts and longer wishes it is not."""
+    assert nearness(forgotten, said, kind=MemoryType(kind)) == expected
+
+
+def test_stems_are_in_order() -> None:
+    assert stems_in_order("Please always reply in German") == ("reply", "germa")
