@@ -20,8 +20,8 @@ import orjson
 from msgspec.structs import replace
 
 from reverie.store import DocumentRecord, MemoriesCursor, MemoryRecord, Write
-from reverie.usecases import candidate_review, memory_changes
-from reverie.usecases.forgotten_by_a_person import HeldForPerson, forgotten_again
+from reverie.usecases.forgotten_by_a_person import forgotten_again
+from reverie.usecases.hold_saves_of_agents import WHY, move_to_review
 from reveried.clock import text_of
 
 if TYPE_CHECKING:
@@ -200,14 +200,11 @@ async def _attribute(
                     held.append((own, candidate))
                 elif memory.trust == "person":
                     changed |= writer.save(own, (name,))
-        for memory, candidate in held:
-            waiting = candidate_review.quarantined(candidate, HeldForPerson.why, at=writer.at, reason="forgotten")
-            candidate_review.keep_waiting(writer, [waiting])
-            memory_changes.remove(writer, memory, author="engine")
+        move_to_review(writer, held)
         if changed:
             writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
 
-    await services.submit(Write(space, who, "folder.author", body))
+    await services.submit(Write(space, who, WHY, body))
 
 
 def _came_at(writer: Writer, memory: MemoryRecord) -> str:

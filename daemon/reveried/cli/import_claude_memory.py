@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 import typer
 
-from reverie.errors import NotFound, ReverieError
+from reverie.errors import Conflict, NotFound, ReverieError
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import counted, print_json, print_table, say
 from reveried.cli.shared_options import Json
@@ -24,14 +24,18 @@ __all__ = ["import_claude_memory"]
 
 TEXT_BYTES_MAX = 1024 * 1024  # of one file; the daemon takes no larger document
 LINES_MAX = 200  # of a transcript that are read for the folder of its project
+_AGENT = "claude-code"  # whose files these are
 _INDEX = "MEMORY.md"  # Claude Code's own list of the files; Reverie has one too
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 
-Outcome = Literal["added", "known", "kept", "ignored", "failed"]
+Outcome = Literal["added", "known", "kept", "waiting", "ignored", "failed"]
 
 
 class FileOutcome(msgspec.Struct, rename="camel"):
-    """Outcome of one file, as JSON: `known` if its document had the same text, `kept` if another, left unchanged."""
+    """Outcome of one file, as JSON: `known` if its document had the same text, `kept` if another, left unchanged.
+
+    A file is `waiting` in review if it says what the person forgot.
+    """
 
     file: str
     document: str
@@ -110,7 +114,13 @@ def _put(client: "Client", file: Path, document: str, project: str | None) -> Ou
     try:
         return "known" if client.document(document).content == text else "kept"
     except NotFound:
-        client.put_document(document, text, project=project)
+        pass
+    try:
+        client.put_document(document, text, project=project, agent=_AGENT)
+    except Conflict as conflict:
+        if not conflict.details.get("forgotten"):
+            raise
+        return "waiting"
     return "added"
 
 
@@ -139,6 +149,7 @@ def _print(report: MemoryReport) -> None:
     parts = [f"{counted(report.added, 'file')} added"]
     parts += [f"{counts['known']} known"] if counts["known"] else []
     parts += [f"{counts['kept']} with another text here, which was kept"] if counts["kept"] else []
+    parts += [f"{counts['waiting']} with what you forgot, which waits in reverie review"] if counts["waiting"] else []
     parts += [f"{counts['ignored']} of ignored folders"] if counts["ignored"] else []
     say(", ".join(parts) + ".")
     if report.added:

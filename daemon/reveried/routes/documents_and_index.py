@@ -15,6 +15,7 @@ from reverie.store import PendingPurge
 from reverie.usecases import documents as usecase
 from reverie.usecases import history_and_retention
 from reverie.usecases.generated_files import index_answer
+from reverie.usecases.operation_authors import agent_author
 from reveried.actions import documents, project_lookup
 from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
@@ -85,6 +86,7 @@ def _document(call: Call, path: str) -> DocumentRecord:
 async def put_document(call: Call) -> Reply:
     """Write a whole document; the answer comes when its file is written."""
     body = call.into(wire.PutDocument)
+    named = call.agent_of(body.agent)
     project = PERSON
     if body.project is not None:
         project = await project_lookup.registered(call.services, call.space, body.project, who=call.who)
@@ -94,7 +96,7 @@ async def put_document(call: Call) -> Reply:
         call.params["path"],
         body.content,
         summary=body.summary,
-        who=call.who,
+        who=call.who if named is None else call.agent or agent_author(named),
         if_match=_if_match(call),
         project=project,
     )

@@ -14,6 +14,7 @@ from reverie.usecases import sync_snapshot_and_commit as syncing
 from reveried.keyed_locks_and_shared_waits import finish_before_cancel, keyed_lock
 from reveried.log import logger
 from reveried.sync_service.coalesce_folder_writes import JoinedWrites
+from reveried.sync_service.hold_agent_saves import hold_agent_saves
 from reveried.sync_service.in_memory_folder_state import CommitResult
 from reveried.sync_service.report_failures_and_missing_lines import (
     announce,
@@ -287,7 +288,8 @@ class SyncService:
         if first is not None:
             part = syncing.with_bases(part, await self._commit_part(space, first, bulk=bulk))
         write = syncing.commit(part, space=space, at=self._clock(), new_id=self._id)
-        return (await self._submit(write, bulk=bulk)).value
+        done = await self._submit(write, bulk=bulk)
+        return await hold_agent_saves(space, part, done.value, self._submit)
 
     async def save_baselines(self, space: str) -> None:
         """Save the changed baselines to the store; those lost by a crash are found again by comparing the texts."""

@@ -53,13 +53,20 @@ def document(path: str, *, at: str | None = None) -> Call[wire.DocumentText]:
 
 
 def put_document(
-    path: str, content: str, *, summary: str | None = None, etag: str | None = None, project: str | None = None
+    path: str,
+    content: str,
+    *,
+    summary: str | None = None,
+    etag: str | None = None,
+    project: str | None = None,
+    agent: str | None = None,
 ) -> Call[wire.Document]:
     """Write a whole document. `etag` is the version that was read: Conflict if the document has another one now.
 
-    New memories are of `project`: a name, or the absolute path of a folder that is in it.
+    New memories are of `project`: a name, or the absolute path of a folder that is in it. With `agent` the text is an
+    agent's of this name: Conflict if it says what a person forgot.
     """
-    body = wire.PutDocument(content, summary, project)
+    body = wire.PutDocument(content, summary, project, agent)
     return request("PUT", target("documents", path), wire.Document, body, headers=_if_match(etag))
 
 

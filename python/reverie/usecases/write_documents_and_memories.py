@@ -265,6 +265,7 @@ class _MemoryWriter:
             "fields": tuple(item.fields),
         }
         trust: Author = self._author if self.session is None else "agent"
+        provenance = self._provenance if self.session is None else {"by": "agent", "session": self.session}
         stored = self._writer.load(MemoryRecord, (name,))
         made_by_caller = self._records.get(name)
         base = made_by_caller or stored or self._last_version(name)
@@ -275,21 +276,21 @@ class _MemoryWriter:
                 created_at=self._at,
                 updated_at=self._at,
                 trust=trust,
-                provenance=self._provenance if self.session is None else {"by": "agent", "session": self.session},
+                provenance=provenance,
                 order=order,
                 project=self._project_of(None, path),
                 **words,
             )
         elif made_by_caller is not None:
             record = replace(made_by_caller, document=path, order=order, **words)
-        elif stored is None and is_agent(self._provenance.get("by")):
+        elif stored is None and (self.session is not None or is_agent(self._provenance.get("by"))):
             # What was deleted, and an agent writes again, is the agent's: else it would have a person's trust.
             record = replace(
                 base,
                 document=path,
                 updated_at=self._at,
                 trust=trust,
-                provenance=self._provenance,
+                provenance=provenance,
                 project=self._project_of(base, path),
                 **words,
             )

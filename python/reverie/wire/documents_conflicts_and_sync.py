@@ -4,7 +4,16 @@ from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta, field
 
-from reverie.wire.base_structs_pages_and_errors import Count, ListQuery, OperationId, Purged, PurgeQuery, Reply, Request
+from reverie.wire.base_structs_pages_and_errors import (
+    Count,
+    Id,
+    ListQuery,
+    OperationId,
+    Purged,
+    PurgeQuery,
+    Reply,
+    Request,
+)
 from reverie.wire.spaces_tokens_projects_and_privacy import Folder, ProjectText
 
 __all__ = [
@@ -73,11 +82,15 @@ class DocumentQuery(Request):
 
 
 class PutDocument(Request):
-    """Body of `PUT /v1/documents/{path}`: the whole text. New memories are of `project`, a name or a folder's path."""
+    """Body of `PUT /v1/documents/{path}`: the whole text. New memories are of `project`, a name or a folder's path.
+
+    With `agent` the text is that agent's, and what a person forgot is refused to it.
+    """
 
     content: str
     summary: Summary | None = None
     project: ProjectText | None = None
+    agent: Id | None = None
 
 
 class Patch(Request):

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from reverie import wire
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,3 +94,28 @@ def test_what_claude_code_saves_in_the_folder_is_trusted_as_an_agent(daemon: Dae
     (root / "agent-gates.md").write_text((root / "agent-gates.md").read_text().replace("green", "white"))
     client.sync_now()
     assert client.memory(gates.id).trust == "agent"
+
+
+def test_what_was_forgotten_waits_in_files_of_claude_code(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """A file with what the person forgot is not imported, and one saved in the folder is taken out; both wait."""
+    gone = "Sails are mended in the loft on Mondays"
+    client.forget(client.remember(wire.CreateMemory(gone, type="fact", author="person")).id)
+    project_of(tmp_path, "lofts", {"sails.md": FILE.format("sails", gone), "ropes.md": FILE.format("ropes", "Rot")})
+    code, report = imported(daemon, str(tmp_path / "projects"))
+    assert (code, [file["outcome"] for file in report["files"]]) == (0, ["added", "waiting"])
+    waiting = [change.content for item in client.candidates().items for change in item.changes]
+    assert any(gone in (content or "") for content in waiting)
+
+    root = daemon.home / "root" / "default"
+    root.mkdir(parents=True, exist_ok=True)
+    other = "In the loft sails get mended each Monday"
+    (root / "agent-sails.md").write_text(FILE.format("loft", other))
+    (root / "agent-masts.md").write_text(FILE.format("masts", "Masts are of larch wood."))
+    client.sync_now()
+    contents = [memory.content for memory in client.memories(limit=1000).items]
+    assert not any(other in content or gone in content for content in contents)
+    assert any("larch" in content for content in contents)
+    waiting = [change.content for item in client.candidates().items for change in item.changes]
+    assert any(other in (content or "") for content in waiting)
+    wait_until(lambda: not (root / "agent-sails.md").exists())
+    assert (root / "agent-masts.md").exists()

@@ -1,0 +1,57 @@
+"""Files that an agent saved: what a person forgot is taken out of them again, and waits for the person.
+
+A save is committed as it is, since a file cannot be refused as a call can. The next operation takes the lines out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reverie.documents import session_of
+from reverie.store import DocumentRecord, Kind, MemoryRecord, Write
+from reverie.usecases import candidate_review, memory_changes
+from reverie.usecases.forgotten_by_a_person import HeldForPerson, forgotten_again
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from reverie.models import Candidate
+    from reverie.store import Writer
+    from reverie.sync.sync_plan_types import Plan
+
+__all__ = ["WHY", "hold_saves", "move_to_review"]
+
+WHY = "folder.author"
+
+
+def hold_saves(plan: Plan, operations: Mapping[str, int], *, space: str) -> Write[None] | None:
+    """Return the write that takes forgotten statements out of files that name an agent's session; None without one.
+
+    Claude Code's auto memory names it. `operations` committed the puts of the plan: of their memories those that came
+    by them are compared.
+    """
+    sessions = {put.path: session for put in plan.puts if (session := session_of(put.text)) is not None}
+    if not sessions:
+        return None
+
+    def body(writer: Writer) -> None:
+        held = []
+        for path in sessions:
+            document = writer.load(DocumentRecord, (path,)) if writer.count(Kind.FORGOTTEN) else None
+            for name in [] if document is None else document.ids:
+                memory = writer.load(MemoryRecord, (name,))
+                came = memory is not None and writer.latest(Kind.MEMORY, (name,)) == operations.get(path)
+                candidate = forgotten_again(writer, memory) if memory is not None and came else None
+                if memory is not None and candidate is not None:
+                    held.append((memory, candidate))
+        move_to_review(writer, held)
+
+    return Write(space, f"session:{next(iter(sessions.values()))}", WHY, body)
+
+
+def move_to_review(writer: Writer, held: Iterable[tuple[MemoryRecord, Candidate]]) -> None:
+    """Remove memories from their documents, and let their candidates wait for a person."""
+    for memory, candidate in held:
+        waiting = candidate_review.quarantined(candidate, HeldForPerson.why, at=writer.at, reason="forgotten")
+        candidate_review.keep_waiting(writer, [waiting])
+        memory_changes.remove(writer, memory, author="engine")
