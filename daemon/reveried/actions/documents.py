@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 from reverie import wire
 from reverie.documents.project_document_paths import PERSON
-from reverie.errors import Conflict
+from reverie.errors import Conflict, Forbidden
 from reverie.path_validation import existing_spelling
 from reverie.store import DocumentRecord, Write
 from reverie.sync.redaction_view import has_marker
 from reverie.usecases import candidate_review, documents, move_documents_and_insert_lines
 from reverie.usecases.forgotten_by_a_person import HeldForPerson
+from reverie.usecases.generated_files import LIST
+from reverie.usecases.operation_authors import is_agent
 from reveried.execute_use_cases import read, stored_answer
 
 if TYPE_CHECKING:
@@ -144,7 +146,9 @@ async def delete(
     if_match: str | None,
     origin: Mapping[str, str] | None = None,
 ) -> wire.DocumentDeleted:
-    """Delete a document and its file."""
+    """Delete a document and its file. Raises Forbidden where an agent deletes the list of all files."""
+    if path == LIST and is_agent(who):
+        raise Forbidden(f"{LIST} lists the memory files, and is written again", hint="delete the files that are to go")
     write = documents.delete(space, path, who=who, author="agent", if_match=if_match, origin=origin)
     return await commit_write(services, space, path, write, deletes="")
 

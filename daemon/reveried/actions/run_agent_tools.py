@@ -14,7 +14,7 @@ from reverie import tools, wire
 from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.memory_md import ordered
 from reverie.documents.project_document_paths import PERSON
-from reverie.documents.prose_to_bullets import entry_with_bullets, prose_note, with_bullets
+from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DocumentRecord, ThreadRecord
@@ -23,6 +23,7 @@ from reverie.usecases.documents import writable_path
 from reverie.usecases.merge_stale_writes import ReadVersion
 from reverie.usecases.operation_authors import ANY_AGENT, agent_author
 from reveried.actions import contexts_states_and_notes, documents, project_lookup, recall_and_change_memories
+from reveried.actions.notes_about_agent_writes import note_about_write
 from reveried.execute_use_cases import answer_once, stored_answer
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
     stored = await stored_answer(call.services, call.space, call.idempotency, DocumentRecord)
     if stored is None:
         stored = await _retry_while_overtaken(attempt)
-    return _written(made, _prose_note(call, stored))
+    return _written(call, stored, made=made)
 
 
 def project_of(call: ToolCall, path: str) -> str:
@@ -282,27 +283,11 @@ def project_of(call: ToolCall, path: str) -> str:
     return PERSON if about_person else call.project or PERSON
 
 
-def _written(made: int, prose: str) -> Json:
-    """Return the result of a write, with a note if bullets were made of prose, else with `prose`, a note about it."""
-    if not made:
-        return {"success": True, "note": prose} if prose else {"success": True}
-    bullets = "a bullet was made of it" if made == 1 else f"{made} bullets were made of it"
-    return {"success": True, "note": f'only a "- " bullet is a memory: {bullets}'}
-
-
-def _prose_note(call: ToolCall, stored: DocumentRecord) -> str:
-    """Return the note about prose that this version of a document has and the version before it has not.
-
-    A repeated request gets the note of the first: both compare the same two versions.
-    """
-    with call.services.store.reader(call.space) as reader:
-        older = (
-            version.value
-            for version in reader.record_versions(DocumentRecord, (stored.path,))
-            if version.value is None or version.value.version < stored.version
-        )
-        before = next(older, None)
-    return prose_note(stored.path, stored.content, before.content if before is not None else "")
+def _written(call: ToolCall, stored: DocumentRecord, *, made: int = 0, added: bool = False) -> dict[str, Json]:
+    """Return the result of a write, with a note where there is something to say of it."""
+    project = project_lookup.thread_project(call.services, call.space, call.thread)
+    note = note_about_write(call.services, call.space, stored, made=made, added=added, project=project)
+    return {"success": True, "note": note} if note else {"success": True}
 
 
 async def _retry_while_overtaken(attempt: Callable[[], Awaitable[A]]) -> A:
@@ -360,8 +345,7 @@ async def _patch(call: ToolCall, params: tools.MemoryPatchInput) -> Json:
         origin=call.origin,
     )
     _remember_own_change(call, stored)
-    note = _prose_note(call, stored)
-    return {"success": True, "appliedCount": stored.applied_count, **({"note": note} if note else {})}
+    return {**_written(call, stored), "appliedCount": stored.applied_count}
 
 
 async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
@@ -382,7 +366,7 @@ async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
         origin=call.origin,
     )
     _remember_own_change(call, stored)
-    return _written(made, _prose_note(call, stored))
+    return _written(call, stored, made=made, added=True)
 
 
 async def _delete(call: ToolCall, params: tools.MemoryDeleteInput) -> Json:

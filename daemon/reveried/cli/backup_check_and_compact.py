@@ -80,6 +80,7 @@ def restore(
     say(f"Restored {file}: {counted(sum(restored.counts.values()), 'record')}, checked.")
     if kept is not None:
         say(f"The old store is in {kept}; delete it when you no longer need it.")
+    say("What you forgot or purged after the backup may be back: reverie memories shows what is remembered.")
     if saved_since:
         saved = counted(len(saved_since), "file")
         say(f"{saved} that you saved after the backup will be read as your edits: {_shown(saved_since)}")

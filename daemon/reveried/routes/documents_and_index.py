@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.documents.project_document_paths import PERSON
-from reverie.errors import ValidationError
+from reverie.errors import Conflict, ValidationError
 from reverie.path_validation import is_reserved
-from reverie.store import PendingPurge
+from reverie.store import DocumentRecord, PendingPurge
 from reverie.usecases import documents as usecase
 from reverie.usecases import history_and_retention
 from reverie.usecases.generated_files import index_answer
+from reverie.usecases.merge_stale_writes import has_words_of_person
 from reverie.usecases.operation_authors import agent_author
 from reveried.actions import documents, project_lookup
 from reveried.execute_use_cases import read
@@ -23,7 +24,6 @@ from reveried.http.route_table_and_dispatch import Route
 from reveried.routes.purge import purge
 
 if TYPE_CHECKING:
-    from reverie.store import DocumentRecord
     from reveried.http.call_reply_and_stream_types import Call
 
 __all__ = ["ROUTES"]
@@ -87,6 +87,7 @@ async def put_document(call: Call) -> Reply:
     """Write a whole document; the answer comes when its file is written."""
     body = call.into(wire.PutDocument)
     named = call.agent_of(body.agent)
+    await _require_read(call)
     project = PERSON
     if body.project is not None:
         project = await project_lookup.registered(call.services, call.space, body.project, who=call.who)
@@ -171,6 +172,7 @@ async def delete_document(call: Call) -> Reply:
     try:
         if query.purge:
             return Reply(await _purge_document(call, usecase.writable_path(call.params["path"])))
+        await _require_read(call)
         return Reply(
             await documents.delete(
                 call.services, call.space, call.params["path"], who=call.who, if_match=_if_match(call)
@@ -181,6 +183,26 @@ async def delete_document(call: Call) -> Reply:
             raise
         hint = "give a document such as facts/user.md, or add ?folder=true to delete a folder"
         raise ValidationError(error.message, hint=hint, reason="suffix") from None
+
+
+async def _require_read(call: Call) -> None:
+    """Refuse an agent's token that replaces a person's words without the ETag of what it has read, as the tools do.
+
+    Raises:
+        Conflict: the document has words of a person, and the request no If-Match.
+    """
+    if call.agent is None or _if_match(call) is not None:
+        return
+    path = usecase.writable_path(call.params["path"])
+    await call.services.sync_service.read_saves(call.space, {path})
+    with call.services.store.reader(call.space) as reader:
+        document = reader.load(DocumentRecord, (path,))
+        if document is not None and has_words_of_person(reader, document):
+            raise Conflict(
+                f"{path} holds what a person wrote, and the request does not say that you have read it",
+                hint="read it, and send its ETag as If-Match",
+                reason="unread",
+            )
 
 
 async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:

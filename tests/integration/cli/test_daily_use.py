@@ -99,7 +99,7 @@ def test_a_day(cli: Cli, home: Path) -> None:
     assert cli("logs", "--json").json["lines"]
     check(cli("check"), "all checksums match")
     check(cli("down"), "The daemon has stopped")
-    check(cli("restore", str(home / "copy")), "Next: reverie up")
+    check(cli("restore", str(home / "copy")), "forgot or purged after the backup may be back", "Next: reverie up")
     assert cli("up", "--json").json["started"] is True
     assert cli("down", "--json").json["stopped"] is True
     assert cli("down", "--json").json == {"stopped": False}
