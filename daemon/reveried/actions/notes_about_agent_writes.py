@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from reverie.documents.document_kind import DocumentKind, kind_of
 from reverie.documents.project_document_paths import folder_of
@@ -15,32 +15,36 @@ if TYPE_CHECKING:
     from reverie.store import Reader
     from reveried.services import Services
 
-__all__ = ["note_about_write"]
+__all__ = ["Way", "note_about_write"]
+
+Way: TypeAlias = Literal["whole", "patch", "append"]
 
 
 def note_about_write(
-    services: Services, space: str, stored: DocumentRecord, *, made: int = 0, added: bool = False, project: str | None
+    services: Services, space: str, stored: DocumentRecord, *, made: int = 0, way: Way, project: str | None
 ) -> str:
     """Return what an agent must know of its write, "" for nothing; a repeated request gets the note of the first.
 
-    Of `made` bullets the caller made paragraphs; `added` says that it appended, in a thread of `project`.
+    Of `made` bullets the caller made paragraphs; `way` is how it wrote, in a thread of `project`.
     """
     with services.store.reader(space) as reader:
-        return "; ".join(_notes(reader, stored, made=made, added=added, project=project))
+        return "; ".join(_notes(reader, stored, made=made, way=way, project=project))
 
 
-def _notes(reader: Reader, stored: DocumentRecord, *, made: int, added: bool, project: str | None) -> Iterator[str]:
+def _notes(reader: Reader, stored: DocumentRecord, *, made: int, way: Way, project: str | None) -> Iterator[str]:
     before = _version_before(reader, stored)
     if made:
         yield f'only a "- " bullet is a memory: {made} bullet{"s were" if made > 1 else " was"} made of it'
     elif prose := prose_note(stored.path, stored.content, before.content if before is not None else ""):
         yield prose
-    gone = 0 if before is None else len(before.ids) - len(stored.ids)  # a line in other words is none that is gone
+    gone = (
+        0 if before is None or way != "whole" else len(before.ids) - len(stored.ids)
+    )  # a line in other words is none that is gone
     if gone > 0:
         yield f"{gone} {'memory' if gone == 1 else 'memories'} of the file left by this; an undo brings them back"
-    if added and kind_of(stored.path, stored.content) is DocumentKind.PLAIN:
+    if way == "append" and kind_of(stored.path, stored.content) is DocumentKind.PLAIN:
         yield "this file holds no memories: facts/ and episodes/ do"
-    folder = folder_of(stored.path) if added else None
+    folder = folder_of(stored.path) if way == "append" else None
     if folder is not None and project and folder != project and folder in _projects(reader):
         yield f"this file is of the project {folder}, and you are in {project}"
 

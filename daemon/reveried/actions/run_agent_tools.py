@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from reverie.models import Json
     from reverie.store import MemoryRecord
     from reverie.tools import Tool
+    from reveried.actions.notes_about_agent_writes import Way
     from reveried.services import Services
 
 __all__ = ["ToolCall", "agent_of", "project_of", "run"]
@@ -274,7 +275,7 @@ async def _write(call: ToolCall, params: tools.MemoryWriteInput) -> Json:
     stored = await stored_answer(call.services, call.space, call.idempotency, DocumentRecord)
     if stored is None:
         stored = await _retry_while_overtaken(attempt)
-    return _written(call, stored, made=made)
+    return _written(call, stored, way="whole", made=made)
 
 
 def project_of(call: ToolCall, path: str) -> str:
@@ -283,10 +284,10 @@ def project_of(call: ToolCall, path: str) -> str:
     return PERSON if about_person else call.project or PERSON
 
 
-def _written(call: ToolCall, stored: DocumentRecord, *, made: int = 0, added: bool = False) -> dict[str, Json]:
+def _written(call: ToolCall, stored: DocumentRecord, *, way: Way, made: int = 0) -> dict[str, Json]:
     """Return the result of a write, with a note where there is something to say of it."""
     project = project_lookup.thread_project(call.services, call.space, call.thread)
-    note = note_about_write(call.services, call.space, stored, made=made, added=added, project=project)
+    note = note_about_write(call.services, call.space, stored, made=made, way=way, project=project)
     return {"success": True, "note": note} if note else {"success": True}
 
 
@@ -345,7 +346,7 @@ async def _patch(call: ToolCall, params: tools.MemoryPatchInput) -> Json:
         origin=call.origin,
     )
     _remember_own_change(call, stored)
-    return {**_written(call, stored), "appliedCount": stored.applied_count}
+    return {**_written(call, stored, way="patch"), "appliedCount": stored.applied_count}
 
 
 async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
@@ -366,7 +367,7 @@ async def _append(call: ToolCall, params: tools.MemoryAppendInput) -> Json:
         origin=call.origin,
     )
     _remember_own_change(call, stored)
-    return _written(call, stored, made=made, added=True)
+    return _written(call, stored, way="append", made=made)
 
 
 async def _delete(call: ToolCall, params: tools.MemoryDeleteInput) -> Json:

@@ -55,10 +55,8 @@ def test_an_append_says_where_it_went(client: Client) -> None:
     answer, _ = call(client, "memory_append", thread, path="facts/ferry/project.md", entry="- The ferry has two decks")
     assert answer["note"] == "this file is of the project ferry, and you are in harbour"
     for path in ("facts/harbour/project.md", "facts/user.md"):
-        assert call(client, "memory_append", thread, path=path, entry=f"- A line of {path}") == (
-            {"success": True},
-            False,
-        )
+        answer, _ = call(client, "memory_append", thread, path=path, entry=f"- A line of {path}")
+        assert answer == {"success": True}
 
 
 @pytest.mark.parametrize("way", ["put", "delete"])
