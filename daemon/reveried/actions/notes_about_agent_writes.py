@@ -37,11 +37,10 @@ def _notes(reader: Reader, stored: DocumentRecord, *, made: int, way: Way, proje
         yield f'only a "- " bullet is a memory: {made} bullet{"s were" if made > 1 else " was"} made of it'
     elif prose := prose_note(stored.path, stored.content, before.content if before is not None else ""):
         yield prose
-    gone = (
-        0 if before is None or way != "whole" else len(before.ids) - len(stored.ids)
-    )  # a line in other words is none that is gone
+    # A line in other words is none that is gone, and of a patch the agent has named what goes.
+    gone = len(before.ids) - len(stored.ids) if before is not None and way == "whole" else 0
     if gone > 0:
-        yield f"{gone} {'memory' if gone == 1 else 'memories'} of the file left by this; an undo brings them back"
+        yield f"{gone} {'memory' if gone == 1 else 'memories'} of the file deleted by this; an undo brings them back"
     if way == "append" and kind_of(stored.path, stored.content) is DocumentKind.PLAIN:
         yield "this file holds no memories: facts/ and episodes/ do"
     folder = folder_of(stored.path) if way == "append" else None

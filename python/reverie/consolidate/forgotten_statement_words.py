@@ -30,7 +30,8 @@ _ENDS: Final = re.compile(
     # What the agent did before a correction, which is another time another: ", about `npm ci`".
     r"(?:: the user had to correct this(?:, about .*)?"
     r"|\(from [^()\n]{1,200}\)"  # the file of a run
-    r"|, (?:says|said|according to) [^,;:.!?\n]{1,40})\W*$",
+    r"|, (?:says|said|according to) [^,;:.!?\n]{1,40}"
+    r"|(?:\s\\?#[^\W\d][\w-]*)+)\W*$",  # tags, also where their sign is escaped; "#12" is an issue
     re.IGNORECASE | re.DOTALL,
 )
 _LABEL: Final = re.compile(r"^\W*([^\n:.!?“”]{1,40}):\s+(\S.*)$", re.DOTALL)

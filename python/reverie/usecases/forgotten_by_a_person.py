@@ -20,7 +20,7 @@ from reverie.usecases.operation_authors import PERSONS, is_agent
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from reverie.store import CandidateRecord, DocumentRecord, Writer
+    from reverie.store import CandidateRecord, DocumentRecord, Reader, Writer
 
 __all__ = ["HeldForPerson", "forget_rejected", "forgotten_again", "hold_forgotten", "hold_if_forgotten"]
 
@@ -59,28 +59,34 @@ def _candidate(memory: MemoryRecord) -> Candidate:
 
 def hold_if_forgotten(writer: Writer, memory: MemoryRecord, *, who: str) -> None:
     """Raise HeldForPerson if `who` is an agent and its memory says what a person forgot, in these or other words."""
-    if is_agent(who) and _is_forgotten(writer, memory):
+    if is_agent(who) and _ForgottenByPersons(writer).has(memory):
         raise HeldForPerson(memory)
 
 
-def _is_forgotten(writer: Writer, memory: MemoryRecord) -> bool:
-    """Return True if a memory is the same as, or near to, a statement that a person forgot or rejected.
+class _ForgottenByPersons:
+    """The statements that persons forgot or rejected, read and indexed once for all memories of a write."""
 
-    The same words count whichever project an agent names. Of an episode each field is compared too, as a line that may
-    say all of a forgotten statement.
-    """
-    if not writer.count(Kind.FORGOTTEN):
-        return False
-    by_persons = [forgotten_statement(record) for _, record in writer.records(ForgottenRecord) if _is_by_person(record)]
-    forgotten = Forgotten(by_persons)
-    if forgotten.nearest(_candidate(memory), in_all_projects=True) is not None:
-        return True
-    if memory.type is not MemoryType.EPISODE:
-        return False
-    values = [value for _, value in memory.fields]
-    contents = [one.content for one in by_persons if one.project in {PERSON, memory_project(memory)}]
-    keys = {one.key for one in by_persons}
-    return bool(statements_in(values, contents)) or any(not keys.isdisjoint(statement_keys(value)) for value in values)
+    def __init__(self, reader: Reader) -> None:
+        records = (record for _, record in reader.records(ForgottenRecord)) if reader.count(Kind.FORGOTTEN) else ()
+        self._statements = [forgotten_statement(record) for record in records if _is_by_person(record)]
+        self._index = Forgotten(self._statements)
+
+    def has(self, memory: MemoryRecord) -> bool:
+        """Return True if a memory is the same as, or near to, one of the statements.
+
+        The same words count whichever project an agent names. Of an episode each field is compared too, as a line that
+        may say all of a forgotten statement.
+        """
+        if self._index.nearest(_candidate(memory), in_all_projects=True) is not None:
+            return True
+        if memory.type is not MemoryType.EPISODE:
+            return False
+        values = [value for _, value in memory.fields]
+        contents = [one.content for one in self._statements if one.project in {PERSON, memory_project(memory)}]
+        keys = {one.key for one in self._statements}
+        return bool(statements_in(values, contents)) or any(
+            not keys.isdisjoint(statement_keys(value)) for value in values
+        )
 
 
 def _is_by_person(record: ForgottenRecord) -> bool:
@@ -103,7 +109,7 @@ def forgotten_again(writer: Writer, memory: MemoryRecord) -> Candidate | None:
         is_by_save = deletion is not None and deletion.operation == saved
         if is_by_save and lifted is not None and _is_by_person(lifted):
             writer.save(lifted, (key,))
-    return _candidate(memory) if _is_forgotten(writer, memory) else None
+    return _candidate(memory) if _ForgottenByPersons(writer).has(memory) else None
 
 
 def hold_forgotten(writer: Writer, after: DocumentRecord, known: Collection[str], *, who: str) -> None:
@@ -113,10 +119,16 @@ def hold_forgotten(writer: Writer, after: DocumentRecord, known: Collection[str]
     """
     if not is_agent(who) or not writer.count(Kind.FORGOTTEN):
         return
-    for name in after.ids:
-        memory = writer.load(MemoryRecord, (name,))
-        if memory is not None and (name not in known or memory.updated_at == writer.at):
-            hold_if_forgotten(writer, memory, who=who)
+    written = [
+        memory
+        for name in after.ids
+        if (memory := writer.load(MemoryRecord, (name,))) is not None
+        and (name not in known or memory.updated_at == writer.at)
+    ]
+    forgotten = _ForgottenByPersons(writer) if written else None
+    for memory in written:
+        if forgotten is not None and forgotten.has(memory):
+            raise HeldForPerson(memory)
 
 
 def forget_rejected(writer: Writer, candidate: CandidateRecord, *, who: str) -> None:

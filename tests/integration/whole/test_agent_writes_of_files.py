@@ -43,7 +43,7 @@ def test_a_write_says_how_many_memories_it_dropped(client: Client) -> None:
     changed = two.replace("1990", "1991")
     assert call(client, "memory_write", thread, path=path, content=changed) == ({"success": True}, False)
     answer, _ = call(client, "memory_write", thread, path=path, content="# Locks\n")
-    assert answer["note"].startswith("2 memories of the file left by this")
+    assert answer["note"].startswith("2 memories of the file deleted by this")
 
 
 def test_an_append_says_where_it_went(client: Client) -> None:

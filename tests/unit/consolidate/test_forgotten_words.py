@@ -31,6 +31,7 @@ def nearness(forgotten: str, said: str, *, purged: bool = False, kind: MemoryTyp
         "The user asked to remember: “the mooring fee is 40 euros” (2026-11-28).",
         "The user wants: “The mooring fee is 40 euros”",
         "The mooring fee is 40 euros, says Bob",
+        "The mooring fee is 40 euros #fees #harbour",
         "Th\u0435 moor\u200bing f\u0435e is 40 \u0435uros",
     ],
 )
@@ -46,6 +47,7 @@ def test_frames_and_look_alikes_are_no_words(framed: str) -> None:
         ("Staging: the port is 8080", "Production: the port is 8080"),
         ("The mooring fee is 40 euros", "The mooring fee is 45 euros"),
         ("Remember to lock the gate at night", "Lock the gate at noon"),
+        ("The lock leaks, see #12", "The lock leaks, see #13"),
         ("Правило порта простое", "Правило парома другое"),
     ],
 )
