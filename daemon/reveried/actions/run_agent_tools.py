@@ -17,7 +17,7 @@ from reverie.documents.project_document_paths import PERSON
 from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType, WorkingState
-from reverie.store import DocumentRecord, ThreadRecord
+from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.usecases import merge_stale_writes, working_state
 from reverie.usecases.documents import writable_path
 from reverie.usecases.merge_stale_writes import ReadVersion
@@ -71,8 +71,10 @@ class ToolCall:
 
     @property
     def origin(self) -> dict[str, str]:
-        """The tool and the thread by which a memory comes, for its provenance."""
-        return {name: value for name, value in (("tool", self.tool), ("thread", self.thread)) if value}
+        """The tool and the thread by which a memory comes, for its provenance; no thread that has not begun."""
+        with self.services.store.reader(self.space) as reader:
+            thread = self.thread if reader.exists(Kind.THREAD, (self.thread,)) else ""
+        return {name: value for name, value in (("tool", self.tool), ("thread", thread)) if value}
 
 
 def agent_of(services: Services, space: str, agent: str | None, thread: str) -> str:

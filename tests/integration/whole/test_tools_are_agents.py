@@ -97,6 +97,7 @@ def test_the_history_and_the_memory_name_the_agent(daemon: Daemon, owner: Client
     """The log names the client of the bridge, and the memory its tool and its thread; `show` prints them."""
     with bridge(daemon.env, tmp_path) as agent:
         agent.open()
+        agent.call("note", {"content": "the crane is looked at first", "category": "task"})
         agent.call("memory_append", {"path": FILE, "entry": f"- {UNRELATED}"})
     authors = {item.why: item.who for item in reversed(owner.operations(limit=10).items)}
     assert (authors["thread.create"], authors["document.append"]) == ("claude-code", "claude-code")
