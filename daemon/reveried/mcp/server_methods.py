@@ -17,7 +17,8 @@ from reverie.store import DocumentRecord
 from reverie.tools import MemoryDeleteInput
 from reverie.usecases.documents import writable_path
 from reveried.actions import project_lookup
-from reveried.actions.run_agent_tools import ToolCall, run
+from reveried.actions.caller_of_a_tool import ToolCall
+from reveried.actions.run_agent_tools import run
 from reveried.mcp import prompts, protocol, resources, server_description
 from reveried.mcp.client_identity import URIS_MAX, author_of, create_thread, project_of, thread_id_of, thread_of
 from reveried.mcp.protocol import RpcError

@@ -12,7 +12,8 @@ from reverie.tools import memory_tool
 from reverie.tools.memory_tool import Create, Delete, Insert, MemoryToolError, Rename, StrReplace, View
 from reverie.usecases.documents import writable_path
 from reveried.actions import documents
-from reveried.actions.run_agent_tools import ToolCall, agent_of, project_of, run
+from reveried.actions.caller_of_a_tool import ToolCall, agent_of
+from reveried.actions.run_agent_tools import project_of, run
 from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Call, Reply
 from reveried.http.route_table_and_dispatch import Route

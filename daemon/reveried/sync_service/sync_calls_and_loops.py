@@ -287,8 +287,7 @@ class SyncService:
         first = syncing.first_puts(part)
         if first is not None:
             part = syncing.with_bases(part, await self._commit_part(space, first, bulk=bulk))
-        write = syncing.commit(part, space=space, at=self._clock(), new_id=self._id)
-        done = await self._submit(write, bulk=bulk)
+        done = await self._submit(syncing.commit(part, space=space, at=self._clock(), new_id=self._id), bulk=bulk)
         return await hold_agent_saves(space, part, done.value, self._submit)
 
     async def save_baselines(self, space: str) -> None:
@@ -383,8 +382,7 @@ class SyncService:
 
     async def _finish(self, space: str, folder: SpaceFolder) -> None:
         """Settle all displaced files of a folder, sync their late writes, and save the baselines."""
-        changed = await asyncio.to_thread(folder.late.settle, None)
-        if changed:
+        if changed := await asyncio.to_thread(folder.late.settle, None):
             await self.sync(space, changed)
         await self.save_baselines(space)
 
