@@ -9,6 +9,7 @@ from reverie import token_counter
 from reverie.context import Limits, Parts, render
 from reverie.distill import state_rendering, summary
 from reverie.distill.extractive import Extractive
+from reverie.distill.extractive.typed_and_pasted_text import typed_by_person
 from reverie.errors import ModelFailed
 from reverie.importers.commands_and_interjections import with_asides
 from reverie.importers.find_and_read_transcript_files import read_entries
@@ -18,7 +19,6 @@ from reverie.language_model.requests_and_answers import Outcome
 from reverie.language_model.thread_text_in_pages import pages_of
 from reverie.redact import Redactor
 from reverie.store import seal
-from reverie.usecases.candidate_word_origins import typed_by_person
 from reverie.usecases.imports import model_of
 from reverie.usecases.learning_by_model import source_of
 from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry

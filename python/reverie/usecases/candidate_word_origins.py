@@ -13,14 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from reverie.context.render_context_tiers import DISTILLED, FRAME
-from reverie.distill.extractive.introductions_of_pasted_text import (
-    announced_at,
-    announces_text,
-    asks_about_text_above,
-    is_disguised,
-    is_separator,
-)
-from reverie.distill.extractive.parse_messages_into_steps import text_of, user_speech
+from reverie.distill.extractive.parse_messages_into_steps import text_of
+from reverie.distill.extractive.typed_and_pasted_text import message_typed_and_pasted, typed_and_pasted
 from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze
 
@@ -29,7 +23,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate, Message
 
-__all__ = ["FoundOrigins", "Origins", "harm_of_file", "typed_and_pasted", "typed_by_person", "without_recalled"]
+__all__ = ["FoundOrigins", "Origins", "harm_of_file", "without_recalled"]
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
@@ -40,10 +34,6 @@ WHY: Final[dict[Origin, str]] = {
 }
 _COVERED: Final = 0.6  # share of a candidate's words that one line must have to be where they are from
 _COPIED_CHARS: Final = 40  # of a sentence that an agent repeats; a shorter one is found in many texts by chance
-_LONG_CHARS: Final = 6_000  # of a message: so much is not typed, and only its first and last paragraph count as typed
-_QUOTE_WORDS: Final = 6  # of a quotation inside a line
-_DOCUMENT_LINES: Final = 12  # of a message with headings, from which on it is a document and not a request
-_SPEAKERS: Final = 3  # lines such as "Bob: …" that make a chat
 
 # Text that was served to an agent begins with one of these; each is followed by memories to the end of its block.
 _SERVED: Final = (
@@ -63,39 +53,6 @@ _WEB_TOOL: Final = re.compile(r"web|fetch|brows|http|url|search_engine|navigate"
 # The person runs the memory's own commands in the agent's shell: `reverie recall "…"`.
 _MEMORY_COMMAND: Final = re.compile(r"\breverie\s+(?:recall|context|memories|search|show|thread|review)\b")
 
-_FENCE: Final = re.compile(r"^\s*(?:```|~~~)")
-_TAG_OPENS: Final = re.compile(r"^\s*<(\w[\w-]*)(?:\s[^>]*)?>")
-# A line that announces text of somebody else: "here is the mail from Bob:", "the readme says:".
-_ANNOUNCES: Final = re.compile(
-    r"\b(?:from|says?|said|sent|wrote|writes|reads|received|copied|pasted?|e?-?mails?|messages?|reviews?|tickets?|issues?"
-    r"|articles?|pages?|posts?|logs?|outputs?|docs?|documents?|readme|transcripts?|quotes?|chat|slack|snippets?)\b.*:\s*$",
-    re.IGNORECASE,
-)
-# A line that may announce either, and one of these that announces the person's own: "Here are my preferences:".
-_MAY_ANNOUNCE: Final = re.compile(
-    r"\b(?:here(?:'s| is| are)|this is|got|comments?|notes?|specs?|text|answers?)\b.*:\s*$", re.IGNORECASE
-)
-_OWN: Final = re.compile(
-    r"\b(?:my|our) (?:\w+ )?(?:rules?|preferences?|wish(?:es)?|conventions?|requirements?|guidelines?|requests?|plan"
-    r"|list|instructions?|thoughts?|feedback|comments?|answers?|notes?|tasks?|todos?|habits?|setup|decisions?)\b(?!')"
-    r"|\b(?:i|we) (?:want|need|would|expect|prefer|like|ask|decided|always|never)\b|\bfor you\b"
-    r"|^(?:please )?remember\b",
-    re.IGNORECASE,
-)
-_HEADER: Final = re.compile(
-    r"^(?:from|to|subject|date|sent|cc|reply-to|von|an|betreff|datum|gesendet|de|para|asunto|fecha|à|objet|da|oggetto"
-    r"|assunto|от|кому|тема|发件人|收件人|主题|日期|差出人|宛先|件名)\s?[:：]\s*\S|^on .{5,80} wrote:\s*$",
-    re.IGNORECASE,
-)
-_PASTED: Final = re.compile(r"\[Pasted (?:text|content)", re.IGNORECASE)
-_HEADING: Final = re.compile(r"^#{1,4}\s+\S")
-_SPEAKER: Final = re.compile(
-    r"^(?:\[[^\]]{3,30}\]\s*)?(?P<who>[A-Z@][\w .@-]{0,30}?)(?:\s*[\[(][^\])]{3,30}[\])])?:\s+\S"
-)
-_QUOTE: Final = re.compile(
-    r"[\"“«„]([^\"“”«»„]{20,})[\"”»“]|\u2018([^\u2018\u2019]{20,})\u2019(?!\w)|(?<!\w)'(\w[^'\n]{20,})'(?!\w)"
-    r"|[「『]([^「」『』]{6,})[」』]"
-)
 _DAY: Final = re.compile(r"\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
 _FRAMED: Final = re.compile(
     r"^wants agents (?:to always|never to|to)\s|: the user had to correct this(?:, about .*)?$"
@@ -294,7 +251,7 @@ def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin,
                 if message.role == "assistant":
                     yield "agent", block["text"]
                 else:
-                    typed, pasted = typed_and_pasted(user_speech(block["text"]))
+                    typed, pasted = message_typed_and_pasted(block["text"])
                     yield "person", typed
                     yield "paste", pasted
             case "tool_use" if isinstance(block.get("input"), dict):
@@ -310,68 +267,6 @@ def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin,
                     yield "paste", pasted
                 else:
                     yield "web" if _WEB_TOOL.search(name) else "tool", result
-
-
-def typed_and_pasted(text: str) -> tuple[str, str]:
-    """Return the lines of a person's message that they typed, and those that they pasted or quoted.
-
-    In doubt a line counts as pasted: what rests on it waits for the person and is not lost.
-    """
-    lines = text.splitlines()
-    speakers = [found["who"] for line in lines if (found := _SPEAKER.match(line))]
-    is_chat = len(speakers) >= _SPEAKERS and len(set(speakers)) > 1
-    is_document = len(lines) >= _DOCUMENT_LINES and sum(bool(_HEADING.match(line)) for line in lines) > 1
-    typed: list[str] = []
-    pasted: list[str] = []
-    fenced = rest = False
-    tag = ""
-    last = next((number for number in range(len(lines) - 1, -1, -1) if lines[number].strip()), 0)
-    above = last if lines and asks_about_text_above(lines[last]) else 0
-    for number, line in enumerate(lines):
-        if not fenced and not tag and (found := _TAG_OPENS.match(line)) and f"</{found[1]}>" in text:
-            tag = found[1]
-        fence = _FENCE.match(line) is not None
-        rest = rest or bool(_HEADER.match(line) or _PASTED.search(line)) or (is_document and bool(_HEADING.match(line)))
-        rest = rest or (is_separator(line) and number > 0)
-        quoted = line.lstrip().startswith(">") or (is_chat and bool(_SPEAKER.match(line)))
-        begin = announced_at(line)
-        if fence or fenced or tag or rest or quoted or number < above or is_disguised(line):
-            pasted.append(line)
-        else:
-            typed.append(_unquoted(line[:begin] if begin > 0 else line, pasted))
-            pasted += [line[begin:]] if begin > 0 else []
-        fenced ^= fence
-        if tag and f"</{tag}>" in line:
-            tag = ""
-        # What follows an announcement on lines of its own is somebody else's.
-        may = _MAY_ANNOUNCE.search(line) is not None and _OWN.search(line) is None
-        announces = may or _ANNOUNCES.search(line) is not None
-        announces = announces or begin > 0 or announces_text(line)
-        rest = rest or (announces and number + 1 < len(lines))
-    if len(text) > _LONG_CHARS:
-        paragraphs = "\n".join(typed).split("\n\n")
-        pasted += paragraphs[1:-1]
-        typed = paragraphs[:1] + paragraphs[1:][-1:]
-    return "\n".join(typed), "\n".join(pasted)
-
-
-def typed_by_person(text: str) -> str:
-    """Return what a person typed of a message, without what they pasted into it and what their client added."""
-    return typed_and_pasted(user_speech(text))[0]
-
-
-def _unquoted(line: str, pasted: list[str]) -> str:
-    """Return a line without its longer quotations, which are moved to `pasted`."""
-    return _QUOTE.sub(lambda found: _aside(found, pasted), line)
-
-
-def _aside(found: re.Match[str], pasted: list[str]) -> str:
-    """Move a longer quotation to `pasted` and return a blank in its place; return a short quotation unchanged."""
-    words = next(group for group in found.groups() if group)
-    if len(words.split()) < _QUOTE_WORDS and found[4] is None:
-        return found[0]
-    pasted.append(words)
-    return " "
 
 
 def _plain(text: str) -> str:

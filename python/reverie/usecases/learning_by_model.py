@@ -23,6 +23,7 @@ import msgspec
 
 from reverie.consolidate import Decision, Proposal, add_or_skip, candidates_to_add
 from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Utterance, read_trace
+from reverie.distill.extractive.typed_and_pasted_text import typed_by_person
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ModelFailed
 from reverie.language_model import consolidation as consolidating
@@ -31,7 +32,6 @@ from reverie.language_model.similar_memories_in_pages import Nearby, neighbourho
 from reverie.language_model.thread_text_in_pages import PAGES_MAX, SourceEntry, pages_of
 from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.usecases import candidate_review, consolidation_plan
-from reverie.usecases.candidate_word_origins import typed_by_person
 from reverie.usecases.consolidation_commit import empty_plan
 from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.reflection_turns import reflect

@@ -12,6 +12,7 @@ from typing import Final
 
 __all__ = [
     "announced_at",
+    "announces_own",
     "announces_text",
     "asks_about_text_above",
     "heads_chat_message",
@@ -23,12 +24,14 @@ _CHARS_MAX: Final = 400  # of a line that is searched: an announcement is short
 
 _TEXTS: Final = (
     r"(?:e-?mails?|messages?|texts?|letters?|reviews?|tickets?|issues?|articles?|pages?|posts?|logs?|outputs?|docs?"
-    r"|documents?|documentation|readme|transcripts?|chat|slack|snippets?|paragraphs?|sentences?|descriptions?|comments?"
+    r"|documents?|documentation|readme|transcripts?|chat|slack|snippets?|paragraphs?|sentences?|descriptions?"
+    r"|comments?"
     r"|contents?|rfcs?|specs?|drafts?|wiki|newsletters?|release notes|changelogs?)"
 )
 # Nobody asks to translate or to summarise what they say themselves.
 _OF_TEXT: Final = (
-    r"(?:summari[sz]e|summary of|translate|proof-?read|paraphrase|rephrase|rewrite|reply to|respond to|shorten|explain"
+    r"(?:summari[sz]e|summary of|translate|proof-?read|paraphrase|rephrase|rewrite|reply to|respond to|shorten"
+    r"|explain"
     r"|what (?:does|do|did)\b.{0,40}\b(?:mean|say|want)|make sense of|fix the (?:grammar|typos|spelling) (?:of|in)"
     r"|tl;?dr)"
 )
@@ -62,11 +65,18 @@ _ABOVE: Final = re.compile(
 )
 _COLON: Final = re.compile(r"[:\uff1a\ufe55\ua789\u2014\u2013\u2192\u2193][^\w]{0,8}$")
 _FOREIGN_WORDS: Final = re.compile(
-    r"\b(?:e-?mails?|mails?|nachricht(?:en)?|brief|texte?s?|dokument\w*|seite|ticket|schreibt|schrieb|geschrieben|sagt"
+    r"\b(?:e-?mails?|mails?|nachricht(?:en)?|brief|texte?s?|dokument\w*|seite|ticket|schreibt|schrieb|geschrieben"
+    r"|sagt"
     r"|sagte|meinte|folgende\w*|correos?|mensajes?|texto|página|documento|escribi\w+|dice|dijo|siguiente\w*|proveedor"
     r"|courriels?|courrier|messages?|page|document|écrit|dit|suivant\w*|voici|voilà|messaggio|pagina|scritto|ha detto"
     r"|seguente|mensagem|escreveu|disse|seguinte|bericht|schreef|volgende|письмо|сообщение|пишет|написал\w*|сказал\w*"
-    r"|następując\w*|napisał\w*|wiadomość)\b",
+    r"|następując\w*|napisał\w*|wiadomość|mesaj\w*|e-?posta\w*|metin|metni|belge\w*|sayfa\w*|yorum\w*|yazdı\w*|dedi"
+    r"|söyledi"
+    r"|gönderdi\w*|şunu|şöyle|aşağıdaki\w*|رسالة|رسائل|بريد|نص|مقال\w*|صفحة|وثيقة|مستند|تعليق|كتب\w*|قال\w*|أرسل\w*"
+    r"|التالي\w*)\b"
+    # Korean puts its particles behind a word, so no word ends there: "밥의 메시지:", "밥이 보낸 메일이야:".
+    r"|메시지|메일|편지|문서|댓글|게시글|페이지|로그|본문|기사|이슈|(?:보낸|보냈|쓴|썼|말한|말했|적은|적었|남긴"
+    r"|다음은)",
     re.IGNORECASE,
 )
 # Here a colon is not needed: "Il a écrit ceci", "mira este correo", "schau dir diese Mail an".
@@ -78,7 +88,8 @@ _POINTS_AT: Final = re.compile(
     re.IGNORECASE,
 )
 _CJK: Final = re.compile(
-    r"^(?:请|帮我|你)?.{0,8}(?:下面|以下|如下|这是|这封|这篇|这段|これは|次の|以下の|この).{0,20}(?:邮件|文档|内容|文章|日志|消息|评论"
+    r"^(?:请|帮我|你)?.{0,8}(?:下面|以下|如下|这是|这封|这篇|这段|これは|次の|以下の|この).{0,20}(?:邮件|文档|内容"
+    r"|文章|日志|消息|评论"
     r"|工单|说明|文本|信|メール|文書|記事|ログ|コメント|本文|文章|文).{0,12}$"
 )
 _SEPARATOR: Final = re.compile(
@@ -94,7 +105,8 @@ _CHAT_HEAD: Final = re.compile(
 )
 # "Deploy at 10:42" is a time in a sentence.
 _TIME_IN_SENTENCE: Final = re.compile(
-    r"\b(?:at|by|until|till|from|around|before|after|since|to|for|um|bis|ab|vor|nach|gegen|seit|von|las|hasta|desde|para"
+    r"\b(?:at|by|until|till|from|around|before|after|since|to|for|um|bis|ab|vor|nach|gegen|seit|von|las|hasta|desde"
+    r"|para"
     r"|à|vers|avant|après|dès|pour)\s+\d\d?:\d\d",
     re.IGNORECASE,
 )
@@ -104,6 +116,22 @@ _DAY_AT: Final = re.compile(
 _OWN: Final = re.compile(
     r"\b(?:my|our|meine?|unsere?|mis?|nuestr[ao]s?|mes|nos|notre|mon)\b|我的|我们的|私の"
     r"|\b(?:i|we) (?:want|need|would|expect|prefer|like|ask|decided|always|never)\b|\brules? (?:for|of|is)\b",
+    re.IGNORECASE,
+)
+# The person's own rules, whatever stands between: "Here are my rules for this repo:", "meine Regeln:". Not those of
+# somebody of theirs: "my colleague's rules:".
+_OWN_LIST: Final = re.compile(
+    r"\b(?:my|our) (?:\w+ )?(?:rules?|preferences?|wish(?:es)?|conventions?|requirements?|guidelines?|requests?|plan"
+    r"|list|instructions?|thoughts?|feedback|comments?|answers?|notes?|tasks?|todos?|habits?|setup|decisions?)\b(?!')"
+    r"|\b(?:i|we) (?:want|need|would|expect|prefer|like|ask|decided|always|never)\b|\bfor you\b"
+    r"|^(?:please )?remember\b"
+    r"|\b(?:meine?|unsere?) (?:\w+ )?(?:regeln|vorgaben|wünsche|vorlieben|konventionen|anforderungen|bitten)\b"
+    r"|\b(?:mes|nos) (?:\w+ )?(?:règles|préférences|consignes|conventions|exigences|souhaits)\b"
+    r"|\b(?:mis|nuestras|nuestros) (?:\w+ )?(?:reglas|preferencias|normas|convenciones|requisitos|deseos)\b"
+    r"|\b(?:le )?(?:mie|nostre) (?:\w+ )?(?:regole|preferenze|convenzioni)\b|\b(?:minhas|nossas) (?:\w+ )?(?:regras"
+    r"|preferências|convenções)\b|\b(?:мои|наши) (?:\w+ )?(?:правила|предпочтения|требования|пожелания)\b"
+    r"|(?:我|我们)的?(?:规则|要求|偏好|规范)|(?:私|私たち|うち)の(?:ルール|規則|希望|好み)|(?:내|제|우리)\s?(?:규칙"
+    r"|요청|선호)",
     re.IGNORECASE,
 )
 # A Latin and a Cyrillic or Greek letter that looks like a Latin one in one word: nobody types that.
@@ -116,7 +144,7 @@ _JOINERS: Final = "\u200c\u200d"  # of Persian, Indic scripts and emoji
 
 
 def announces_text(line: str) -> bool:
-    """Return True for a line after which the lines that follow are another's words, in any of ten languages."""
+    """Return True for a line after which the lines that follow are another's words, in any of thirteen languages."""
     plain = _visible(line).strip()
     if not plain or len(plain) > _CHARS_MAX:
         return False
@@ -129,6 +157,11 @@ def announces_text(line: str) -> bool:
     return _COLON.search(plain) is not None and (
         _FOREIGN_WORDS.search(plain) is not None or re.search(rf"\b{_TEXTS}\b", plain, re.IGNORECASE) is not None
     )
+
+
+def announces_own(line: str) -> bool:
+    """Return True for a line that announces what the person wants themself: "Here are my rules for this repo:"."""
+    return _OWN_LIST.search(line[:_CHARS_MAX]) is not None
 
 
 def announced_at(line: str) -> int:

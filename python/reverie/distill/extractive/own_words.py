@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.introductions_of_pasted_text import (
     announced_at,
+    announces_own,
     announces_text,
     asks_about_text_above,
     heads_chat_message,
@@ -23,6 +24,7 @@ __all__ = ["own_sentences", "quoted_sentences"]
 
 # Blank lines are in no pattern's beginning: each of them would be one, and all that follow would be tried for each.
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~).*?(?:^[^\S\n]*(?:```|~~~)[^\S\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCED: Final = "\n\ue000\n"  # in the place of a fence; a private character, which no message has
 _TAG = re.compile(r"<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>")
 _TAG_END = re.compile(r"</(?P<tag>[a-z][\w-]*)>")
 _QUOTE_ENDS: Final = {
@@ -116,18 +118,19 @@ def quoted_sentences(text: str) -> list[str]:
     if _is_document(text):
         return []
     found = [sentence for fence in _PLAIN_FENCE.finditer(text) for sentence in sentences(fence["text"])]
-    lines = _cut(_FENCE.sub("\n", text), _tagged, "\n").split("\n")
+    lines = _cut(_FENCE.sub(_FENCED, text), _tagged, "\n").split("\n")
     above = _end_of_text_above(lines)
-    pasted = False
+    until = -1
     for number, line in enumerate(lines):
-        if pasted or number < above or _QUOTE_LINE.match(line) or is_disguised(line):
+        if number <= until or number < above or _QUOTE_LINE.match(line) or is_disguised(line):
             found += sentences(_QUOTE_LINE.sub("", line))
         elif (begin := announced_at(line)) > 0:
             found += sentences(line[begin:])
-            pasted = True
+            until = len(lines)
         else:
             found += [line[begin:end].strip(_QUOTE_MARKS) for begin, end in _quotes(line)]
-        pasted = pasted or _opens_foreign(line)
+        if number > until and _opens_foreign(line):
+            until = _end_of_announced(lines, number)
     quoted = [sentence for sentence in found if not _RECALLED.match(sentence)]
     return quoted if len(quoted) <= _SENTENCES_MAX else []
 
@@ -141,12 +144,15 @@ def own_sentences(text: str) -> list[str]:
     """Return the sentences of a message that the person said in their own words; none of a pasted document."""
     if _is_document(text):
         return []
-    plain = _cut(_FENCE.sub("\n", text), _tagged, "\n")
+    plain = _cut(_FENCE.sub(_FENCED, text), _tagged, "\n")
     kept: list[str] = []
     is_output = False
     speakers = {found["who"] for found in _SPEAKER.finditer(plain)} - _LABELS
     lines = plain.split("\n")
-    for line in lines[_end_of_text_above(lines) :]:
+    until = _end_of_text_above(lines) - 1
+    for number, line in enumerate(lines):
+        if number <= until or line == _FENCED.strip("\n"):
+            continue
         if _LETTER.match(line):
             break
         if len(speakers) >= _SPEAKERS_MIN and _SPEAKER.match(line):
@@ -156,7 +162,8 @@ def own_sentences(text: str) -> list[str]:
             continue
         if _opens_foreign(line):
             kept += [_cut(sentence, _quotes, "“…”") for sentence in sentences(line)[:-1]]
-            break
+            until = _end_of_announced(lines, number)
+            continue
         if announced_at(line) > 0:
             break
         if not _FOREIGN_LINE.match(line) and not is_disguised(line):
@@ -173,6 +180,18 @@ def _end_of_text_above(lines: list[str]) -> int:
     return last if asks_about_text_above(lines[last]) else 0
 
 
+def _end_of_announced(lines: list[str], number: int) -> int:
+    """Return the last line of what a line announces: the last fence if one is next, else the end of the message.
+
+    "Here is the log:", a fence with the log, and then the person's own words.
+    """
+    fence = _FENCED.strip("\n")
+    following = next((line for line in lines[number + 1 :] if line.strip()), "")
+    if following != fence:
+        return len(lines)
+    return max(at for at in range(number + 1, len(lines)) if lines[at] == fence)
+
+
 def _opens_foreign(line: str) -> bool:
     """Return True for a line that announces a quotation or a chat: the lines after it are another person's words."""
     if len(line) <= _HEADING_CHARS_MAX and _OWN_RULES.search(line):
@@ -180,7 +199,7 @@ def _opens_foreign(line: str) -> bool:
     if _SEVERITY.search(line) or is_separator(line) or announces_text(line) or heads_chat_message(line):
         return True
     plain = line.rstrip()
-    if not plain.endswith((":", "：", "。")):
+    if not plain.endswith((":", "：", "。")) or announces_own(plain):
         return False
     # No sentence ends behind the announcement: where one does, the pattern would be tried from each word before it.
     last = max(plain.rfind(mark) for mark in ".!?")
