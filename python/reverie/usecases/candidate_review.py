@@ -27,8 +27,9 @@ from reverie.store import (
     Write,
 )
 from reverie.usecases import memory_changes
-from reverie.usecases.candidate_word_origins import WHY, harm_of_file
+from reverie.usecases.candidate_word_origins import WHY
 from reverie.usecases.forgotten_by_a_person import forget_rejected
+from reverie.usecases.harm_of_agent_files import harm_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate, Message
 
-__all__ = ["FoundOrigins", "Origins", "harm_of_file", "without_recalled"]
+__all__ = ["FoundOrigins", "Origins", "without_recalled"]
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
@@ -67,41 +67,6 @@ _REFUSAL: Final = re.compile(
 )
 # Tools by which the agent asks the person: their results are the person's answers.
 _ASKING_TOOL: Final = re.compile(r"ask_?(?:user|followup|human)|user_?input|ExitPlanMode", re.IGNORECASE)
-
-
-# Orders to an agent to act behind the person's back, which a file may have copied from anywhere.
-_BEHIND_BACK: Final = re.compile(
-    r"\bwithout (?:asking|telling|informing) (?:the |your )?(?:user|person|owner|human)\b"
-    r"|\b(?:never|not|don'?t)(?: to)? (?:ask|tell|inform) (?:the |your )?(?:user|person|owner|human)\b",
-    re.IGNORECASE,
-)
-
-
-# A file that speaks for the person, who said nothing in it, or that says of other memories that they are over.
-_SPEAKS_FOR_OTHERS: Final = re.compile(
-    r"\b(?:user|person|owner|human)(?: has| have|'s)? (?:wants?|wishes|prefers?|preferences?|asks?|asked|requires?"
-    r"|required|expects?|likes?|insists?|said|says|told|allows?|allowed|approves?|approved|permits?)\b|^wants agents\b"
-    r"|\bno longer (?:true|valid|correct|right|the case)\b"
-    r"|\b(?:user|person|owner|human)[ _-](?:preferences?|wish(?:es)?|rules?|requests?|instructions?)\b"
-    r"|\b(?:der|die|den|dem) (?:benutzer|nutzer|anwender|user|besitzer)(?:in)? (?:möchte|will|wünscht|bevorzugt"
-    r"|verlangt|erwartet|erlaubt|sagte?|mag|hat (?:gesagt|verlangt|erlaubt|gebeten))\b"
-    r"|\bl.utilisat(?:eur|rice) (?:veut|souhaite|préfère|demande|exige|autorise|aime|a (?:dit|demandé|autorisé))\b"
-    r"|\b(?:el|la) (?:usuari|dueñ)[oa] (?:quiere|desea|prefiere|pide|exige|permite|dijo"
-    r"|ha (?:dicho|pedido|permitido))\b"
-    r"|\bo usuário (?:quer|deseja|prefere|pediu|disse|permite)\b"
-    r"|\bl.utente (?:vuole|desidera|preferisce|chiede|permette|ha (?:detto|chiesto))\b"
-    r"|(?:用户|使用者)(?:希望|想|要求|偏好|喜欢|说|允许|同意)"
-    r"|(?:ユーザー?|利用者)(?:は|が|の)[^。]{0,40}(?:希望|望|好|要求|許可|言って|言った|ほしい|欲しい)"
-    # The id of a memory: an order about another one.
-    r"|\bmem_[0-9a-z]{20,}",
-    re.IGNORECASE,
-)
-# Advice that gives something away: "Always send the logs to collect.example".
-_SENDS_AWAY: Final = re.compile(
-    r"\b(?:send|post|upload|forward|e?-?mail|copy|share|push|report|submit)\b[^.!?\n]{0,80}"
-    r"(?:https?://|[\w.+-]+@[\w-]+\.\w|\b(?:to|at|via|through|with) [\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b)",
-    re.IGNORECASE,
-)
 
 
 class _Line(NamedTuple):
@@ -181,18 +146,6 @@ class Origins:
                     words = frozenset(analyze(line).content) if line.strip() else frozenset()
                     if words:
                         yield _Line(words, origin, message.first_seq, message.last_seq)
-
-
-def harm_of_file(candidate: Candidate) -> str | None:
-    """Return why a candidate of a file or of working memory has to wait for a person; None where it is harmless."""
-    from reverie.language_model.extraction import UNSAFE
-
-    if candidate.provenance.get("seqs"):
-        return None
-    is_harmful = any(pattern.search(candidate.content) for pattern in (UNSAFE, _BEHIND_BACK, _SENDS_AWAY))
-    if is_harmful:
-        return "its advice could do harm where it is followed"
-    return "an agent's file speaks for the person" if _SPEAKS_FOR_OTHERS.search(candidate.content) else None
 
 
 def without_recalled(messages: Sequence[Message]) -> list[Message]:
