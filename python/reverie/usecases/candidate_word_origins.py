@@ -17,6 +17,7 @@ from reverie.distill.extractive.parse_messages_into_steps import text_of
 from reverie.distill.extractive.typed_and_pasted_text import message_typed_and_pasted, typed_and_pasted
 from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze
+from reverie.usecases.harm_of_agent_files import gives_orders
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,20 +54,38 @@ _WEB_TOOL: Final = re.compile(r"web|fetch|brows|http|url|search_engine|navigate"
 # The person runs the memory's own commands in the agent's shell: `reverie recall "…"`.
 _MEMORY_COMMAND: Final = re.compile(r"\breverie\s+(?:recall|context|memories|search|show|thread|review)\b")
 
+_FROM_FILE: Final = re.compile(r"\s*\(from [^()]*\)$")
 _DAY: Final = re.compile(r"\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
 _FRAMED: Final = re.compile(
     r"^wants agents (?:to always|never to|to)\s|: the user had to correct this(?:, about .*)?$"
     r"|^the user (?:said|wants|asked to remember):",
     re.IGNORECASE | re.DOTALL,
 )
-# Where the person refuses an edit, its result is what they say instead. Only of tools whose results no file, program or
-# page can write: the output of a shell could say the same.
-_EDIT_TOOL: Final = re.compile(r"(?:Multi|Notebook)?Edit|Write")
+# What a correction was about, and the error line of a failed check: both are the agent's or a program's words.
+_ABOUT: Final = re.compile(r": the user had to correct this, about “(?P<said>.*)”", re.DOTALL)
+_ERROR: Final = re.compile(r"^If the \w+ \w+ with “(?P<line>.*?)”, look at ", re.DOTALL)
+# Where the person refuses a call, its result is what they say instead. Only of Claude Code's own tools whose results no
+# file, program or page can begin: a server of MCP writes the results of its tools, and names them, as it likes.
+_REFUSABLE: Final = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write", "Read", "Glob", "ExitPlanMode"})
 _REFUSAL: Final = re.compile(
     r"The user doesn't want to proceed with this tool use\..{0,400}?\bthe user said:", re.DOTALL
 )
-# Tools by which the agent asks the person: their results are the person's answers.
-_ASKING_TOOL: Final = re.compile(r"ask_?(?:user|followup|human)|user_?input|ExitPlanMode", re.IGNORECASE)
+# Before the output of a command that failed the client puts "Exit code 1", so a result that begins with the client's
+# words is the client's. In all of 18 recorded refusals of commands they are these.
+_REFUSED_COMMAND: Final = re.compile(
+    r"The user doesn't want to proceed with this tool use\. The tool use was rejected \(eg\. if it was a file edit, the"
+    r" new_string was NOT written to the file\)\. To tell you how to proceed, the user said:"
+)
+# Tools of clients by which the agent asks the person: their results are the person's answers.
+_ASKING_TOOLS: Final = frozenset(
+    {"AskUserQuestion", "ask_followup_question", "request_user_input", "ask_user", "ask_human"}
+)
+# Between the sentences, steps and labels of a statement: "Deploy: Log in → Push (from a.md)".
+_PARTS: Final = re.compile(r" → | — |: |\uff1a|(?<=[.;!?])\s+|(?<=[。\uff1b！？])")
+_WORDS: Final = re.compile(r"\w+")
+_PART_CHARS: Final = 12  # of a step or sentence that is looked for: shorter ones are found in many texts by chance
+_WIDE: Final = 3  # letters that a Chinese, Japanese or Korean character counts for
+_WIDE_FROM: Final = "\u2e80"
 
 
 class _Line(NamedTuple):
@@ -96,19 +115,26 @@ class Origins:
         self._messages = [message for message in messages if not message.rewound]
         self._tools = _tools(self._messages)
         self._outside: list[str] | None = None  # case-folded
+        self._texts: list[tuple[Origin, str]] | None = None
 
     def outside(self, candidate: Candidate) -> str | None:
         """Return why a candidate's words come from outside, and not from the person or the agent; else None.
 
-        A candidate without entries (from a file, or from working memory) was written by the agent itself.
+        A candidate without entries (from a file, or from working memory) was written by the agent itself, unless its
+        words were in a tool's result, a page or a paste of the thread before.
         """
-        seqs = candidate.provenance.get("seqs") or []
-        if not seqs or candidate.type is MemoryType.EPISODE:
+        if candidate.type is MemoryType.EPISODE:
             return None
-        text = _DAY.sub("", _FRAMED.sub("", _DAY.sub("", candidate.content)).rstrip("."))
+        content = _DAY.sub("", candidate.content)
+        lines = list(self._lines(candidate.provenance.get("seqs") or []))
+        if not lines:  # of a file, or of working memory
+            return self._heard_first(_FROM_FILE.sub("", content))
+        if candidate.type is MemoryType.MISTAKE and (why := self._quoted_from_outside(content)):
+            return why
+        text = _DAY.sub("", _FRAMED.sub("", content).rstrip("."))
         words = frozenset(analyze(text).content)
         best: dict[Origin, float] = {}
-        for line in self._lines(seqs):
+        for line in lines:
             share = len(words & line.words) / len(words) if words else 0.0
             best[line.origin] = max(best.get(line.origin, 0.0), share)
         typed = best.pop("person", 0.0)
@@ -117,6 +143,39 @@ class Origins:
         if outside is not None and best[outside] >= _COVERED and best[outside] > own:
             return WHY[outside]
         return None if typed >= _COVERED else self._copied(candidate, text)
+
+    def _quoted_from_outside(self, content: str) -> str | None:
+        """Return why what a mistake quotes is from outside: an order in an error line, a page's sentence; else None."""
+        about, error = _ABOUT.search(content), _ERROR.match(content)
+        if error is not None and gives_orders(error["line"]):
+            return WHY["tool"]
+        return None if about is None else self._heard_first(about["said"])
+
+    def _heard_first(self, text: str) -> str | None:
+        """Return why a text is from outside: most of it was in a result or a paste before the agent said it; else None.
+
+        What an agent wrote into a file and read again, or what a tool showed after an edit, is the agent's own.
+        """
+        parts = [words for part in _PARTS.split(text) if _size(words := _comparable(part)) >= _PART_CHARS]
+        found: dict[Origin, int] = {}
+        for part in parts:
+            origin = next((origin for origin, heard in self._heard() if part in heard), None)
+            if origin in WHY:
+                found[origin] = found.get(origin, 0) + _size(part)
+        size = sum(found.values())
+        if size < _COPIED_CHARS or size < _COVERED * sum(map(_size, parts)):
+            return None
+        return WHY[max(found, key=lambda origin: found[origin])]
+
+    def _heard(self) -> list[tuple[Origin, str]]:
+        """Return the texts of all messages in their order, each with its origin, for comparing word by word."""
+        if self._texts is None:
+            self._texts = [
+                (origin, _comparable(text))
+                for message in self._messages
+                for origin, text in _segments(message, self._tools)
+            ]
+        return self._texts
 
     def _copied(self, candidate: Candidate, text: str) -> str | None:
         """Return why an agent's sentence is copied: it is word for word in a tool's result or a paste; else None."""
@@ -208,18 +267,43 @@ def _segments(message: Message, tools: dict[str, str]) -> Iterator[tuple[Origin,
                     yield "person", typed
                     yield "paste", pasted
             case "tool_use" if isinstance(block.get("input"), dict):
-                yield "agent", "\n".join(value for value in block["input"].values() if isinstance(value, str))
+                yield "agent", "\n".join(_strings(block["input"]))
             case "tool_result":
                 name = tools.get(str(block.get("tool_use_id")), "")
                 result = text_of(block.get("content"))
-                if _ASKING_TOOL.search(name):
+                if name in _ASKING_TOOLS:
                     yield "person", result
-                elif block.get("is_error") and _EDIT_TOOL.fullmatch(name) and (refused := _REFUSAL.match(result)):
+                elif block.get("is_error") and (refused := _refusal(name, result)):
                     typed, pasted = typed_and_pasted(result[refused.end() :])
                     yield "person", typed
                     yield "paste", pasted
                 else:
                     yield "web" if _WEB_TOOL.search(name) else "tool", result
+
+
+def _refusal(name: str, result: str) -> re.Match[str] | None:
+    """Return the client's words at the beginning of a refused call's result; None for a tool that could write them."""
+    if name == "Bash":
+        return _REFUSED_COMMAND.match(result)
+    return _REFUSAL.match(result) if name in _REFUSABLE else None
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """Yield the texts in a call's input, also those in its lists: the edits of a `MultiEdit`."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _strings(one)
+
+
+def _comparable(text: str) -> str:
+    """Return the words of a text alone, so that marks, line breaks and capitals make no difference."""
+    return " ".join(_WORDS.findall(text.casefold()))
+
+
+def _size(words: str) -> int:
+    return sum(_WIDE if char >= _WIDE_FROM else 1 for char in words)
 
 
 def _plain(text: str) -> str:

@@ -59,7 +59,7 @@ def decide(job: RunJob) -> RunPlan:
         at=job.at,
         random=job.random,
         thread=consolidation_plan.Origin(job.run.thread, job.run.project),
-        messages=unlearnt,
+        messages=messages,  # a file may have words of what the run read before it was learnt from last
     )
     return RunPlan(job.run, job.at, job.learnt, max(last_seq, job.learnt), written, memories)
 
