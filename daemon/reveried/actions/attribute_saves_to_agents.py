@@ -2,8 +2,9 @@
 
 A save does not say who made it, so it counts as a person's. The agent's thread does: a call of a file tool with a path
 in the folder, and the words, or a shell command that names a file of the folder and has the words. What came into the
-store by a save at that time or later, in these words, is the agent's. A client records a call before it runs the tool,
-so the calls without a result are looked at again with what the thread records next.
+store by a save at that time or later, in these words, is the agent's. So is all that a file's next save brought where a
+shell command may have written the file with words that it does not have: `cat a.md >> facts/b.md`. A client records a
+call before it runs the tool, so the calls without a result are looked at again with what the thread records next.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec.structs import replace
 
-from reverie.store import DocumentRecord, MemoriesCursor, MemoryRecord, Write
+from reverie.store import DocumentRecord, MemoriesCursor, MemoryRecord, OperationRecord, Write
 from reverie.usecases.forgotten_by_a_person import forgotten_again
 from reverie.usecases.hold_saves_of_agents import WHY, move_to_review
+from reverie.usecases.sync_snapshot_and_commit import WHY as SAVED
+from reveried.actions.files_written_by_shell_commands import files_with_unknown_words, spellings
 from reveried.clock import text_of
 
 if TYPE_CHECKING:
@@ -43,11 +46,14 @@ _THREADS_MAX = 64  # with such calls; those of the thread that wrote first are l
 
 @dataclass(frozen=True, slots=True)
 class _Edit:
-    """Words that a call wrote to a path of the folder; `at` is the call's time as its message has it."""
+    """Words that a call wrote to a path of the folder; `at` is the call's time as its message has it.
+
+    The words are None where a shell command wrote others than its own: the output of a program, another file.
+    """
 
     call: str
     path: str
-    words: str
+    words: str | None
     at: str | None
 
 
@@ -75,7 +81,7 @@ class OpenCalls:
 async def attribute_lines(services: Services, space: str, data: bytes, *, who: str) -> None:
     """Attribute what tool calls in these lines of a transcript wrote into the folder."""
     roots = _roots(services, space)
-    if not services.open_calls.has(space, who) and not any(orjson.dumps(root)[1:-1] in data for root in roots):
+    if not services.open_calls.has(space, who) and not any(orjson.dumps(root)[1:-1] in data for root in _named(roots)):
         return
     messages = []
     for line in data.splitlines():
@@ -120,6 +126,10 @@ def _roots(services: Services, space: str) -> set[str]:
     return {root, os.path.realpath(root)}
 
 
+def _named(roots: Iterable[str]) -> set[str]:
+    return {spelling for root in roots for spelling in spellings(root)}
+
+
 def _blocks(messages: Iterable[tuple[Any, Any]]) -> Iterator[tuple[dict[str, Any], Any]]:
     """Yield each block of the messages, with the time of its message."""
     for content, at in messages:
@@ -134,8 +144,10 @@ def _edits(block: Mapping[str, Any], at: Any, roots: set[str]) -> Iterator[_Edit
     if not isinstance(given, dict):
         return
     call, at = str(block.get("id") or ""), at if isinstance(at, str) else None
-    for relative, command in _commands(given, roots):
-        yield _Edit(call, relative, _plain(command), at)
+    command = _command(given)
+    if any(root in command for root in _named(roots)):
+        yield from (_Edit(call, relative, _plain(command), at) for relative in _files(command, roots))
+        yield from (_Edit(call, relative, None, at) for relative in files_with_unknown_words(command, roots))
     path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
     root = next((root for root in roots if path.startswith(root + "/")), None)
     if root is not None and ".." not in path:
@@ -143,17 +155,20 @@ def _edits(block: Mapping[str, Any], at: Any, roots: set[str]) -> Iterator[_Edit
         yield from (_Edit(call, relative, _plain(text), at) for text in _texts(given))
 
 
-def _commands(given: Mapping[str, Any], roots: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield each file of the folder that a shell command names, with the command: its words are what it may write."""
+def _command(given: Mapping[str, Any]) -> str:
+    """Return the shell command of a call; empty for another call."""
     command = given.get("command")
     if isinstance(command, list):
         command = " ".join(part for part in command if isinstance(part, str))
-    if not isinstance(command, str) or not any(root in command for root in roots):
-        return
+    return command if isinstance(command, str) else ""
+
+
+def _files(command: str, roots: set[str]) -> Iterator[str]:
+    """Yield each file of the folder that a shell command names: its words are what it may write there."""
     for name in dict.fromkeys(_FILE.findall(command)):
-        path = next((name[len(root) + 1 :] for root in roots if name.startswith(root + "/")), name)
+        path = next((name[len(root) + 1 :] for root in _named(roots) if name.startswith(root + "/")), name)
         if not path.startswith("/") and ".." not in path:
-            yield os.path.normpath(path), command
+            yield os.path.normpath(path)
 
 
 def _texts(given: Mapping[str, Any]) -> Iterator[str]:
@@ -172,27 +187,35 @@ async def _attribute(
     """
     blocks = list(_blocks(messages))
     new = [edit for block, at in blocks for edit in _edits(block, at, roots)]
-    answered = {str(block.get("tool_use_id")) for block, _ in blocks if block.get("type") == "tool_result"}
-    edits = services.open_calls.join(space, who, new, answered)
+    results = {str(block.get("tool_use_id")): at for block, at in blocks if block.get("type") == "tool_result"}
+    edits = services.open_calls.join(space, who, new, set(results))
     if not edits:
         return
     await services.sync_service.read_saves(space, {edit.path for edit in edits})
     now = datetime.fromisoformat(services.clock())
-    written: dict[str, list[tuple[str, str]]] = {}
+    written: dict[str, list[_Edit]] = {}
     for edit in edits:
-        written.setdefault(edit.path, []).append((edit.words, _since(edit.at, now)))
+        written.setdefault(edit.path, []).append(edit)
 
     def body(writer: Writer) -> None:
         changed = False
         held = []
         for path, calls in written.items():
             document = writer.load(DocumentRecord, (path,))
+            said = [(edit.words, _since(edit.at, now)) for edit in calls if edit.words is not None]
+            saves = {
+                operation
+                for edit in calls
+                if edit.words is None and (edit.at is not None or edit.call in results)
+                for operation in _saves_of(writer, path, edit.at, results.get(edit.call), now)
+            }
             for name in [] if document is None else document.ids:
                 memory = writer.load(MemoryRecord, (name,))
                 if memory is None:
                     continue
                 words, came_at = _plain(memory.content), _came_at(writer, memory)
-                if not any(came_at >= since and words in text for text, since in calls):
+                has_said = any(came_at >= since and words in text for text, since in said)
+                if not has_said and not (saves and _came_by(writer, memory) in saves):
                     continue
                 own = replace(memory, trust="agent", provenance={**memory.provenance, "by": who})
                 candidate = forgotten_again(writer, own)
@@ -212,6 +235,40 @@ def _came_at(writer: Writer, memory: MemoryRecord) -> str:
     versions = writer.record_versions(MemoryRecord, (memory.id,))
     back = next((newer.at for newer, older in pairwise(versions) if older.value is None), "")
     return max(memory.updated_at, back)
+
+
+def _saves_of(writer: Writer, path: str, at: str | None, answered_at: Any, now: datetime) -> list[int]:
+    """Return the operations of the saves that a command made `at` may have caused: those up to its result.
+
+    Without one among them it is the first one after, since a save may be read late. Of a command without a time it is
+    the last one: the others of these minutes may be the person's.
+    """
+    since = _since(at, now)
+    saves = []  # the newest first
+    for version in writer.record_versions(DocumentRecord, (path,)):
+        if version.at < since:
+            break
+        operation = writer.load(OperationRecord, (version.operation,))
+        if operation is not None and operation.why == SAVED:
+            saves.append(version)
+    if at is None:
+        return [version.operation for version in saves[:1]]
+    try:
+        until = text_of(datetime.fromisoformat(answered_at) + CLOCKS)
+    except (TypeError, ValueError):
+        until = ""
+    meanwhile = [version.operation for version in saves if version.at <= until]
+    return meanwhile or [version.operation for version in saves[-1:]]
+
+
+def _came_by(writer: Writer, memory: MemoryRecord) -> int:
+    """Return the operation by which the words of a memory came into the store."""
+    came = 0
+    for version in writer.record_versions(MemoryRecord, (memory.id,)):
+        if version.value is None or version.value.content != memory.content:
+            break
+        came = version.operation
+    return came
 
 
 def _since(at: Any, now: datetime) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
@@ -95,6 +97,78 @@ def test_a_line_that_a_shell_wrote(daemon: Daemon, client: Client, command: str)
     client.append(thread.id, [{"role": "user", "content": "Note it."}, {"role": "assistant", "content": [use]}])
     assert memory(client, theirs).trust == "agent"
     assert memory(client, mine).trust == "person"
+
+
+def stamp(seconds: float) -> str:
+    return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def import_call(client: Client, tmp_path: Path, command: str, *, at: str, until: str) -> None:
+    """Import a session whose agent ran a shell command from `at` to `until`."""
+    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": command}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
+    said: list[tuple[str, Any, str]] = [("user", "Go.", at), ("assistant", [use], at), ("user", [result], until)]
+    lines = [
+        {
+            "type": role,
+            "uuid": f"u{number}",
+            "parentUuid": f"u{number - 1}" if number else None,
+            "sessionId": "s",
+            "timestamp": when,
+            "message": {"role": role, "content": content},
+        }
+        for number, (role, content, when) in enumerate(said)
+    ]
+    session = tmp_path / f"{uuid4()}.jsonl"
+    session.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    import_file(client, session)
+
+
+@pytest.mark.parametrize(
+    ("command", "is_agents"),
+    [
+        ("cat /home/ann/harbour/CLAUDE.md >> {file}", True),
+        ("cp CLAUDE.md {file}", True),
+        ("curl -s https://docs.example/rules -o {file}", True),
+        ("cd {root} && cat /srv/a | tee -a facts/{name}", True),
+        ("F={file}; sed -i s/a/b/ $F", True),
+        ("cat {file}", False),
+        ("cp {file} /tmp/copy.md", False),
+        ("echo '- The tide is high' >> {file}", False),
+        ("cat /srv/a >> {root}/facts/another.md", False),
+    ],
+)
+def test_a_shell_that_wrote_words_of_a_file(
+    daemon: Daemon, client: Client, tmp_path: Path, command: str, *, is_agents: bool
+) -> None:
+    """What a command copied into a file has an agent's trust, though the call has no word of it; nothing else has."""
+    name = f"copied-{uuid4().hex[:8]}.md"
+    file = root(daemon) / "facts" / name
+    before, copied, later = (f"{word} stands in {name}" for word in ("The pier", "A buoy", "The mole"))
+    save(client, file, f"- {before}\n", before)
+    began = memory(client, before).updated_at
+    wait_until(lambda: stamp(-2.1) > began)  # the client's clock may be ahead by two seconds
+    at = stamp(0)
+    save(client, file, f"- {before}\n- {copied}\n", copied)
+    until = stamp(0)
+    wait_until(lambda: stamp(-2.1) > until)
+    save(client, file, f"- {before}\n- {copied}\n- {later}\n", later)
+    said = command.format(file=file, root=root(daemon), name=name)
+    import_call(client, tmp_path, said, at=at, until=until)
+    assert memory(client, copied).trust == ("agent" if is_agents else "person")
+    assert memory(client, before).trust == memory(client, later).trust == "person"
+
+
+def test_a_forgotten_line_that_a_shell_copied(daemon: Daemon, client: Client, tmp_path: Path) -> None:
+    """What a person forgot and a command copied into the folder is removed again, and waits in review."""
+    gone = client.remember(wire.CreateMemory("The signal of the outer mole is green at night", type="fact"))
+    client.forget(gone.id)
+    file = root(daemon) / "facts" / "signals.md"
+    at = stamp(-1)
+    save(client, file, f"- {gone.content}\n", gone.content)
+    import_call(client, tmp_path, f"cp CLAUDE.md {file}", at=at, until=stamp(0))
+    assert all(item.content != gone.content for item in client.memories(limit=1000).items)
+    assert any(item.changes[0].content == gone.content for item in client.candidates(limit=1000).items)
 
 
 def use_and_result(root: Path, name: str, line: str, *, codex: bool) -> tuple[dict[str, Any], dict[str, Any]]:

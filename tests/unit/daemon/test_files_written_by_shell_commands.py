@@ -1,0 +1,73 @@
+"""Tests of which files of a folder a shell command may write, with words that it does not have."""
+
+from __future__ import annotations
+
+import pytest
+
+from reveried.actions.files_written_by_shell_commands import files_with_unknown_words, spellings
+
+ROOT = "/srv/memory"
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("cat a.md >> {}/facts/b.md", "facts/b.md"),
+        ("cat a.md > {}/facts/b.md 2>&1", "facts/b.md"),
+        ("cat a.md \\\n  >> {}/facts/b.md", "facts/b.md"),
+        ("cat a.md | sort | tee -a {}/facts/b.md", "facts/b.md"),
+        ('echo "$(cat a.md)" >> {}/facts/b.md', "facts/b.md"),
+        ("cat >> {}/facts/b.md <<EOF\n$(cat a.md)\nEOF", "facts/b.md"),
+        ("while read l; do echo $l; done < a >> {}/facts/b.md", "facts/b.md"),
+        ("cp a.md {}/facts/b.md", "facts/b.md"),
+        ("cp docs/a.md {}/facts/", "facts/a.md"),
+        ("mv -t {}/facts docs/a.md", "facts/a.md"),
+        ("curl -s https://x.example/a -o {}/facts/b.md", "facts/b.md"),
+        ("cd {}/facts && curl -O https://x.example/a.md", "facts/a.md"),
+        ("wget -P {}/facts https://x.example/a.md", "facts/a.md"),
+        ("sed -i 's/a/b/' {}/facts/b.md", "facts/b.md"),
+        ("dd if=a of={}/facts/b.md", "facts/b.md"),
+        ("cd {} && cat ../a >> facts/b.md", "facts/b.md"),
+        ('F={}/facts/b.md\ncat a >> "$F"', "facts/b.md"),
+        ("bash -lc 'cat a >> {}/facts/b.md'", "facts/b.md"),
+        ("python3 -c \"open('{}/facts/b.md', 'w').write(open('a').read())\"", "facts/b.md"),
+        ("git checkout HEAD -- {}/facts/b.md", "facts/b.md"),
+        ("cat 'a >> {}/facts/b.md", "facts/b.md"),
+    ],
+)
+def test_what_a_command_writes(command: str, file: str) -> None:
+    """A file is found that is a target of an output, of a copy, or an argument of a program that may write."""
+    assert files_with_unknown_words(command.replace("{}", ROOT), {ROOT}) == [file]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo '- line' >> {}/facts/b.md",
+        "cat > {}/facts/b.md <<'EOF'\n- it's $HOME\nEOF",
+        "cd {} && printf '%s\\n' '- line' | tee -a facts/b.md",
+        "cat {}/facts/b.md",
+        "*** Begin Patch\n*** Update File: {}/facts/b.md\n+- line\n*** End Patch",
+        "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {}/facts/b.md\n+- it's\n*** End Patch\nEOF",
+        "grep -n x {}/facts/b.md | head -3 > /tmp/found.md",
+        "cp {}/facts/b.md /tmp/b.md",
+        "sed -n 1,3p {}/facts/b.md",
+        "git add {}/facts/b.md && git commit -m x",
+        "ls {} && cp a.md b.md",
+        "cd {} && cat facts/b.md; cd /tmp && cat a > c.md",
+        "cat a >> {}-other/facts/b.md",
+        "cat a >> {}/../b.md",
+    ],
+)
+def test_what_a_command_does_not_write(command: str) -> None:
+    """A file that is read, one outside of the folder, and one whose new words are in the command, is not found."""
+    assert files_with_unknown_words(command.replace("{}", ROOT), {ROOT}) == []
+
+
+def test_a_folder_in_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command may name a folder from the home folder."""
+    monkeypatch.setenv("HOME", "/home/ann")
+    assert spellings("/home/ann/Reverie") == ["/home/ann/Reverie", "~/Reverie", "$HOME/Reverie", "${HOME}/Reverie"]
+    assert spellings("/home/anna/Reverie") == ["/home/anna/Reverie"]
+    for name in spellings("/home/ann/Reverie"):
+        assert files_with_unknown_words(f"cat a >> {name}/b.md", {"/home/ann/Reverie"}) == ["b.md"]
