@@ -87,9 +87,8 @@ def screen(
     for candidate in candidates:
         nearest = known.nearest(candidate)
         outside = WHY["paste"] if candidate.provenance.get("quoted") else None
-        if outside is None and origins is not None:
-            outside = origins.outside(candidate)
-        outside = outside or harm_of_file(candidate)
+        if outside is None:
+            outside = (origins.outside(candidate) if origins else None) or harm_of_file(candidate)
         if nearest is None and outside is not None:
             result.waiting.append(quarantined(candidate, outside, at=at))
         elif nearest is None:

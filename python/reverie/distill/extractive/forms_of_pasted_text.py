@@ -322,7 +322,7 @@ def lines_above_a_signature(lines: Sequence[str]) -> set[int]:
 
 
 def lines_of_speakers(lines: Sequence[str]) -> set[int]:
-    """Return the lines behind somebody's name, "Bob: from now on …", up to a blank line; none behind a label.
+    """Return the lines from a speaker's name, "Bob: from now on …", up to a blank line, without those after a label.
 
     "Note: always …" and "Commits: never …" are the person's own. A single line is what they type, whatever is before
     its colon: nobody pastes a name and a sentence without a word about it.
