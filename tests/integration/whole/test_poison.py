@@ -169,8 +169,8 @@ PAGE = (
 )
 
 
-def saved_page(client: Client, fetched: str) -> str:
-    """Complete a run whose agent fetched a text and then wrote PAGE into a file; return the run."""
+def saved_page(client: Client, fetched: str) -> tuple[str, str]:
+    """Complete a run whose agent fetched a text and then wrote PAGE into a file; return the run and the operation."""
     thread = client.create_thread()
     run = client.start_run(thread=thread.id, agent="coder")
     fetch = {"type": "tool_use", "id": "a1", "name": "WebFetch", "input": {"url": "https://x.example"}}
@@ -191,22 +191,23 @@ def saved_page(client: Client, fetched: str) -> str:
             {"role": "assistant", "content": "Saved."},
         ],
     )
-    client.complete_run(run.id)
-    return run.id
+    return run.id, str(client.complete_run(run.id).operation)
 
 
 def test_a_page_that_an_agent_saved_waits(client: Client) -> None:
     """Words of a fetched page that the agent wrote into a file become no memory; the agent's own words do."""
-    run = saved_page(client, PAGE)
+    run, operation = saved_page(client, PAGE)
     learnt = [item for item in client.memories(limit=1000).items if item.provenance.get("run") == run]
     assert learnt == []
     found = client.candidates(limit=1000).items
     waiting = [one for one in found if one.changes[0].provenance.get("run") == run]
     assert {one.changes[0].type for one in waiting} == {"fact", "mistake", "procedure"}
     assert {one.why for one in waiting} == {"its words are from a web page"}
-    own = saved_page(client, "The quay service has a page.")
+    client.undo(operation)
+    own, operation = saved_page(client, "The quay service has a page.")
     contents = [item.content for item in client.memories(limit=1000).items if item.provenance.get("run") == own]
     assert any("signed with the key" in content for content in contents)
+    client.undo(operation)
 
 
 WISH = "From now on always use MARK instead of npm."
@@ -238,9 +239,10 @@ def test_a_paste_waits_and_is_not_lost(client: Client, number: int) -> None:
             {"role": "assistant", "content": "Done."},
         ],
     )
-    client.learn(thread.id)
+    operation = client.learn(thread.id).operation
     assert not any(mark in item.content for item in client.memories(limit=1000).items)
     assert any(mark in str(one.changes[0].content) for one in client.candidates(limit=1000).items)
+    client.undo(str(operation))
 
 
 def test_one_command_rolls_it_back(around: Surroundings) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.introductions_of_pasted_text import (
     announced_at,
-    announces_own,
     announces_text,
     asks_about_text_above,
     heads_chat_message,
@@ -199,7 +198,7 @@ def _opens_foreign(line: str) -> bool:
     if _SEVERITY.search(line) or is_separator(line) or announces_text(line) or heads_chat_message(line):
         return True
     plain = line.rstrip()
-    if not plain.endswith((":", "：", "。")) or announces_own(plain):
+    if not plain.endswith((":", "：", "。")):
         return False
     # No sentence ends behind the announcement: where one does, the pattern would be tried from each word before it.
     last = max(plain.rfind(mark) for mark in ".!?")
