@@ -14,6 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from reverie.models import EntryKind
+from reverie.remove_tagged_spans import without_tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -64,7 +65,7 @@ _TOOL_PARAMETERS: Final = frozenset(
 
 _CONTEXT_WORD: Final = re.compile(r"[a-z]{4,}")
 
-_ADDED_BY_CLIENT: Final = re.compile(r"<((?:command|local-command|ide)[-_]\w+|system-reminder)>.*?</\1>", re.DOTALL)
+_ADDED_BY_CLIENT: Final = re.compile(r"<((?:command|local-command|ide)[-_]\w+|system-reminder)>")
 """Elements that a client inserts into a person's message."""
 
 _NOT_TYPED: Final = ("[Request interrupted", "Caveat:", "Base directory for this skill")
@@ -249,7 +250,7 @@ def _words(role: str, content: Json) -> str:
     words = content if isinstance(content, str) else "\n".join(_text_blocks(content))
     if role != "user":
         return words
-    typed = _ADDED_BY_CLIENT.sub("", words).strip()
+    typed = without_tagged(words, _ADDED_BY_CLIENT).strip()
     return "" if typed.startswith(_NOT_TYPED) else typed
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import ids
 from reverie.errors import Conflict
+from reverie.remove_tagged_spans import without_tagged
 from reverie.store import ImportRecord, SessionsCursor
 from reverie.usecases import sessions
 
@@ -30,7 +31,7 @@ _COMMAND = re.compile(r"<command-name>\s*(/[^<\s]+)\s*</command-name>")
 _COMMAND_ARGUMENTS = re.compile(r"<command-args>([^<]+)</command-args>")
 # What clients put into a person's message: reminders, outputs of local commands, names of opened files.
 _CLIENT_TEXT = re.compile(
-    r"<(system-reminder|local-command-\w+|bash-\w+|ide_\w+|task-notification|command-\w+)\b[^>]*>.*?</\1>", re.DOTALL
+    r"<(system-reminder|local-command-\w+|bash-\w+|ide_\w+|task-notification|command-\w+)\b[^>]{0,500}>"
 )
 _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]")
 _HEADING = re.compile(
@@ -94,7 +95,7 @@ def title_of(text: str) -> str | None:
     arguments = _COMMAND_ARGUMENTS.search(text)
     if command is not None and arguments is not None and arguments[1].strip():
         return _clipped(f"{command[1]} {arguments[1]}")
-    said = _INTERRUPTED.sub("", _CLIENT_TEXT.sub("", text)).strip()
+    said = _INTERRUPTED.sub("", without_tagged(text, _CLIENT_TEXT)).strip()
     heading = _HEADING.search(said)
     if heading is not None and said.count("\n") >= _PASTED_LINES:
         return _clipped(heading[1])

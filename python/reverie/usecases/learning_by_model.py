@@ -31,6 +31,7 @@ from reverie.language_model import extraction
 from reverie.language_model.similar_memories_in_pages import Nearby, neighbourhood
 from reverie.language_model.thread_text_in_pages import PAGES_MAX, SourceEntry, pages_of
 from reverie.models import Add, Delete, Keep, Skip, Update
+from reverie.remove_tagged_spans import without_tagged
 from reverie.usecases import candidate_review, consolidation_plan
 from reverie.usecases.consolidation_commit import empty_plan
 from reverie.usecases.memory_changes import memory_of
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 __all__ = ["MemoryWork", "Worked", "source_of", "work_on"]
 
 REFUSED_SHOWN = 5  # kinds of refusals that a fallback names
-_REMINDER = re.compile(r"<system-reminder>.*?</system-reminder>", re.DOTALL)  # a client's words inside a tool's output
+_REMINDER = re.compile(r"<(system-reminder)>")  # a client's words inside a tool's output
 
 
 class MemoryWork(NamedTuple):
@@ -300,7 +301,7 @@ def source_of(messages: Sequence[Message], redactor: Redactor) -> list[SourceEnt
                 entries.append(SourceEntry(step.seq, "call", f"{step.tool} {given}", step.at))
                 if step.answered:
                     failed = "(failed) " if step.failed else ""
-                    printed = _REMINDER.sub("", step.result).strip()
+                    printed = without_tagged(step.result, _REMINDER).strip()
                     entries.append(SourceEntry(step.result_seq, "result", f"{failed}{printed}", step.at))
             case Interrupted():
                 entries.append(SourceEntry(step.seq, "call", "(the person stopped the agent here)", step.at))

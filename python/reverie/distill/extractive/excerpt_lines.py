@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Trace, Utterance
 from reverie.distill.extractive.sentences_and_specific_names import clip
+from reverie.remove_tagged_spans import without_tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,8 @@ _ENCODED = re.compile(rf"[^\s,;:|&(){{}}\[\]\"'<>]{{{_WORD_LENGTH + 1}}}")
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
 _LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t)")
 _HIT = re.compile(r"^(?P<file>[\w./@+-]*\w\.\w+)-\d+-(?P<text>.*\S.*)$")
-_WRAPPING = re.compile(r"<system-reminder>.*?</system-reminder>|</?tool_use_error>", re.DOTALL)
+_REMINDER = re.compile(r"<(system-reminder)>")
+_WRAPPING = re.compile(r"</?tool_use_error>")
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 _PLANS = {"TaskCreate", "TodoWrite"}
 _SEARCH_OPTIONS = ("glob", "type", "output_mode")
@@ -97,7 +99,7 @@ def _call(call: ToolCall, trace: Trace) -> Iterator[tuple[str, Source, int, str]
         return
     result = call.result
     if "<" in result:
-        result = _WRAPPING.sub("", result)
+        result = _WRAPPING.sub("", without_tagged(result, _REMINDER))
     result = _shortened(result, trace)
     source = Source.ERROR if call.failed else Source.RESULT
     if call.tool == "Grep":

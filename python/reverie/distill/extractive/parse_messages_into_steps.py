@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reverie.distill.extractive.classify_and_translate_tools import EDITS, READS, canonical_calls, canonical_result
 from reverie.models import ORPHAN_RESULT
+from reverie.remove_tagged_spans import without_tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,13 +32,10 @@ __all__ = [
 ]
 
 # Blocks that a client adds to the person's text.
-_HIDDEN = re.compile(
-    r"<(system-reminder|local-command-\w+|command-message|command-contents|ide_\w+|bash-\w+)>.*?</\1>",
-    re.DOTALL,
-)
+_HIDDEN = re.compile(r"<(system-reminder|local-command-\w+|command-message|command-contents|ide_\w+|bash-\w+)>")
 # A slash command as the client stores it; it is restored as typed: "/review 12".
 _COMMAND = re.compile(
-    r"<command-name>\s*(?P<name>[^<]*?)\s*</command-name>(?:\s*<command-args>\s*(?P<args>.*?)\s*</command-args>)?",
+    r"<command-name>(?P<name>[^<]*)</command-name>(?:\s*<command-args>(?P<args>.{0,10000}?)</command-args>)?",
     re.DOTALL,
 )
 # Beginnings of texts in the person's role that no person typed.
@@ -152,7 +150,7 @@ def read_trace(messages: Sequence[Message]) -> Trace:
 def user_speech(text: str) -> str:
     """Return what a person typed in a user message: client markup removed, slash commands restored."""
     if "<" in text:
-        text = _HIDDEN.sub("", text)
+        text = without_tagged(text, _HIDDEN)
         text = _COMMAND.sub(_as_typed, text)
     text = text.strip()
     return "" if text.startswith(_NOT_SPEECH) else text
@@ -172,7 +170,7 @@ def text_of(content: Any) -> str:
 
 
 def _as_typed(found: re.Match[str]) -> str:
-    return f"{found['name']} {found['args'] or ''}".strip()
+    return f"{found['name'].strip()} {(found['args'] or '').strip()}".strip()
 
 
 def _blocks(message: Message) -> list[dict[str, Any]]:
