@@ -43,7 +43,11 @@ _LEVELS: Final[tuple[dict[Speaker, int], ...]] = (
 )
 _HEAD_SHARE: Final = 0.65  # of a clipped entry; the rest is its end, where errors and conclusions are
 
-QUOTE_CHARS_MIN: Final = 4  # without white space: 用中文回答 is a whole wish
+# A quote has to be long enough to be no accident. "read t" is in "Please read the guide", and says nothing of it.
+QUOTE_WORDS_MIN: Final = 3  # "I use vim"
+QUOTE_CHARS_MIN: Final = 12  # or as many without white space: "table-driven tests", a path
+QUOTE_CJK_MIN: Final = 6  # or as many characters of a script without spaces: 常に日本語で
+QUOTE_CLAUSE_MIN: Final = 4  # or a whole clause of the entry, from as many characters on: "Use tabs.", 用中文回答
 
 _LABEL: Final[dict[Speaker, str]] = {
     "person": "person",
@@ -53,6 +57,8 @@ _LABEL: Final[dict[Speaker, str]] = {
     "file": "file that the agent wrote",
 }
 _SAME_CHARACTERS: Final = str.maketrans("“”„‟«»‘’‚‛‐‑‒–—―…", '""""""\'\'\'\'------.')  # noqa: RUF001 - those are the point
+_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f\uf900-\ufaff]")
+_CLAUSE_END: Final = re.compile(r"[.!?;:,\n。！？；：，、،؛؟]+")  # noqa: RUF001 - those are the point
 _DOTS: Final = re.compile(r"\.{2,}")
 _SPACE: Final = re.compile(r"\s+")
 
@@ -86,13 +92,52 @@ class Quotable:
         self._texts = [(entry, plain(entry.text)) for entry in entries]
 
     def entry_with(self, quote: str, seq: int = 0) -> SourceEntry | None:
-        """Return the entry that contains a quote: entry `seq` if it does, else a person's or agent's first; or None."""
+        """Return the entry that contains a quote: entry `seq` if it does, else a person's or agent's first; or None.
+
+        The quote must begin and end at words of the entry, and be long enough, or one of its clauses.
+        """
         words = words_of_quote(quote)
-        if len(words.replace(" ", "")) < QUOTE_CHARS_MIN:
+        if len(words.replace(" ", "")) < QUOTE_CLAUSE_MIN:
             return None
-        matches = [entry for entry, text in self._texts if words in text]
+        if _is_long(words):
+            matches = [entry for entry, text in self._texts if _has_words(text, words)]
+        else:
+            clause = _CLAUSE_END.sub("", words)
+            matches = [entry for entry, text in self._texts if words in text and clause in _clauses(entry.text)]
         order = ("person", "agent", "file", "call", "result")
         return min(matches, default=None, key=lambda entry: (entry.seq != seq, order.index(entry.speaker), entry.seq))
+
+
+def _is_long(words: str) -> bool:
+    """Return True for a quote that is long enough wherever it is in an entry."""
+    return (
+        sum(any(map(str.isalnum, word)) for word in words.split()) >= QUOTE_WORDS_MIN
+        or len(words.replace(" ", "")) >= QUOTE_CHARS_MIN
+        or len(_CJK.findall(words)) >= QUOTE_CJK_MIN
+    )
+
+
+def _has_words(text: str, words: str) -> bool:
+    """Return True if the words are somewhere in a text, from the beginning of a word to the end of one."""
+    at = text.find(words)
+    while at >= 0:
+        if not _is_in_word(text, at) and not _is_in_word(text, at + len(words)):
+            return True
+        at = text.find(words, at + 1)
+    return False
+
+
+def _clauses(text: str) -> set[str]:
+    """Return the clauses of a text as quotes are compared: what is between two marks of punctuation or lines."""
+    return {words_of_quote(clause) for clause in _CLAUSE_END.split(text)}
+
+
+def _is_in_word(text: str, at: int) -> bool:
+    """Return True if a position is inside of a word; False between characters of a script without spaces."""
+    if not 0 < at < len(text):
+        return False
+    one, other = text[at - 1], text[at]
+    return one.isalnum() and other.isalnum() and not _CJK.match(one) and not _CJK.match(other)
 
 
 def words_of_quote(quote: str) -> str:
