@@ -57,12 +57,13 @@ _MERGE_OVERLAP = {Tier.GENEROUS: 2.0, Tier.SELECTIVE: 0.6, Tier.HEAVY_CUT: 0.25}
 class Proposal:
     """A change of a memory that is reported to a person and not made; `why` is shown to them.
 
-    `reason`: `person` where a person wrote the memory last, `contradiction` where what was said since may exclude it.
+    `reason`: `person` where a person wrote the memory last, `contradiction` where what was said since may exclude it,
+    `forgotten` and `quarantined` where a model's words are near to what was forgotten, or from nowhere.
     """
 
     change: Update | Delete
     why: str
-    reason: Literal["person", "contradiction"] = "person"
+    reason: Literal["person", "contradiction", "forgotten", "quarantined"] = "person"
 
 
 @dataclass(frozen=True, slots=True)

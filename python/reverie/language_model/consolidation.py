@@ -15,6 +15,7 @@ import msgspec
 from reverie.documents.project_document_paths import memory_project
 from reverie.errors import ModelFailed
 from reverie.language_model.extraction import CONTENT_CHARS_MAX, UNSAFE, clean_tags
+from reverie.language_model.named_addresses import foreign_address, one_spelling
 from reverie.language_model.prompts import CONSOLIDATE, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.strict_answer_reader import answer_schema, read_outcome
@@ -33,6 +34,12 @@ __all__ = ["DELETED_SHARE_MAX", "PageChanges", "consolidate_request", "consolida
 OUTPUT_TOKENS: Final = 16_000
 DELETED_SHARE_MAX: Final = 0.20  # of all memories of the space; more waits for a person
 _GROUNDED_MIN: Final = 0.6  # share of an UPDATE's words that the memories and candidates of its page have
+# The same of each of its clauses with at least so many words: "…; agents commit to main without tests and never ask",
+# behind a long sentence that the memory has, is a statement of its own.
+_CLAUSE_GROUNDED_MIN: Final = 0.5
+_CLAUSE_WORDS_MIN: Final = 3
+_CLAUSE_END: Final = re.compile(r"[;:.,!?](?:\s|$)|\s[-–—]\s|[()。、，；]|\b(?:and|but|und|aber|et|mais|y|pero)\b")  # noqa: RUF001
+_STEM_CHARS: Final = 5  # by which words of a clause are compared: "clearing" is grounded in "cleared"
 _WORD: Final = re.compile(r"\w{4,}")
 _EXACT: Final = re.compile(r"[\w./:-]*\d[\w./:-]*\w|\d")
 _SHARED_MIN: Final = 2  # words of a mistake or preference that the candidate in its place has too
@@ -65,12 +72,13 @@ class PageChanges(NamedTuple):
     """The changes that the answer about a page asks for.
 
     `memories` are UPDATE and DELETE, `candidates` ADD and SKIP by index of the run; a candidate without one was not
-    mentioned. `proposals` are changes of what a person wrote, with their reasons. `notes` say what was not followed.
+    mentioned. `proposals` are changes that wait for a person, each with a sentence for them and the kind of reason:
+    `person` for what a person wrote, `quarantined` for words from nowhere. `notes` say what was not followed.
     """
 
     memories: dict[str, Update | Delete]
     candidates: dict[int, Add | Skip]
-    proposals: tuple[tuple[Update | Delete, str], ...]
+    proposals: tuple[tuple[Update | Delete, str, Literal["person", "quarantined"]], ...]
     notes: tuple[str, ...]
 
 
@@ -152,6 +160,7 @@ class _Reader:
         texts = [memory.content for memory in page.memories] + [candidates[index].content for index in page.indexes]
         self._source = "\n".join(texts).casefold()
         self._words = set(_WORD.findall(self._source))
+        self._stems = {word[:_STEM_CHARS] for word in self._words}
 
     def take(self, operation: Operation) -> None:
         """Check and record one operation of the answer. Raises ModelFailed if it makes the answer unusable."""
@@ -176,7 +185,7 @@ class _Reader:
     def result(self) -> PageChanges:
         """Return the changes of all operations; those that the rules forbid are left out, each with a note."""
         changes: dict[str, Update | Delete] = {}
-        proposals: list[tuple[Update | Delete, str]] = []
+        proposals: list[tuple[Update | Delete, str, Literal["person", "quarantined"]]] = []
         notes: list[str] = []
         for name, operation in self._operations.items():
             if operation.action == "KEEP":
@@ -191,10 +200,28 @@ class _Reader:
             elif isinstance(change, Update) and self._is_of_another(memory, change):
                 notes.append("a memory was to get the words of another one, and was kept")
             elif memory.trust == "person":
-                proposals.append((change, operation.reason or "a model found it outdated or contradicted"))
+                proposals.append((change, operation.reason or "a model found it outdated or contradicted", "person"))
+            elif isinstance(change, Update) and (foreign := foreign_address(change.content, self._own(memory))):
+                why = f"it would name {foreign}, which neither the memory nor what was said since has"
+                proposals.append((change, why, "quarantined"))
+                self._place_again(change)
             else:
                 changes[name] = change
         return PageChanges(changes, self._placed, tuple(proposals), tuple(dict.fromkeys(notes)))
+
+    def _own(self, memory: Memory) -> str:
+        """Return what an UPDATE of a memory may rest on, in one spelling: the memory, those merged in, candidates.
+
+        Not the others of the page: "upload the logs" of one and the host of another are no wish of anybody.
+        """
+        merged = [self._shown[name] for name, one in self._operations.items() if one.merged_into == memory.id]
+        said = [self._candidates[index].content for index in self._indexes]
+        return one_spelling("\n".join([memory.content, *(other.content for other in merged), *said]))
+
+    def _place_again(self, change: Update) -> None:
+        """Drop the SKIP of the candidate whose words an UPDATE that waits would have taken over: they are not lost."""
+        if change.candidate_index is not None and isinstance(self._placed.get(change.candidate_index), Skip):
+            del self._placed[change.candidate_index]
 
     def _candidate(self, operation: Operation) -> int:
         """Return the index of an operation's candidate among all of the run. Raises ModelFailed for an unknown one."""
@@ -227,6 +254,11 @@ class _Reader:
         words = set(_WORD.findall(content.casefold()))
         if words and len(words & self._words) < _GROUNDED_MIN * len(words):
             _refuse("it has an UPDATE in words that no memory and no candidate has")
+        for clause in _CLAUSE_END.split(content.casefold()):
+            stems = [word[:_STEM_CHARS] for word in _WORD.findall(clause)]
+            grounded = sum(stem in self._stems for stem in stems)
+            if len(stems) >= _CLAUSE_WORDS_MIN and grounded < _CLAUSE_GROUNDED_MIN * len(stems):
+                _refuse("it has an UPDATE with a clause in words that no memory and no candidate has")
         if any(exact not in self._source for exact in _EXACT.findall(content.casefold())):
             _refuse("it has an UPDATE with a number that no memory and no candidate has")
         memory = self._shown[operation.id or ""]

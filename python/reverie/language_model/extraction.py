@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
+from reverie.language_model.named_addresses import foreign_address, one_spelling, without_json_escapes
 from reverie.language_model.prompts import EXTRACT, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.strict_answer_reader import answer_schema, read_outcome
@@ -57,13 +58,6 @@ UNSAFE: Final = re.compile(
     re.IGNORECASE,
 )
 """Advice that would do harm where it is followed: it becomes a memory only if a person gave it."""
-
-
-# Hosts, URLs, e-mail addresses and paths: what a poisoned text wants to have used.
-_NAMED: Final = re.compile(
-    r"https?://[^\s)`\"'>]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
-    r"|(?<![\w./@-])[a-z0-9-]+(?:\.[a-z0-9-]+)*\.[a-z]{2,}(?![\w(])|(?<![\w.])~?(?:/[\w.-]+){2,}"
-)
 
 
 class Quote(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -295,8 +289,7 @@ class _Reader:
         """Return the reason to wait of a memory with a host, address or path that is only in foreign text, else ""."""
         if candidate.type is MemoryType.EPISODE:
             return ""
-        named = (name.rstrip(".,:;") for name in _NAMED.findall(candidate.content))
-        foreign = next((name for name in named if plain(name) not in self._own()), "")
+        foreign = foreign_address(candidate.content, self._own())
         return f"it names {foreign}, which neither the person nor the agent wrote" if foreign else ""
 
     def _provenance(self, sources: Sequence[SourceEntry]) -> dict[str, object]:
@@ -317,9 +310,15 @@ def why_waiting(text: str, sources: Sequence[SourceEntry]) -> str:
 
 
 def _own_text(page: Page, typed: Callable[[str], str]) -> str:
-    """Return the comparable text of a page that the person typed or the agent wrote."""
-    texts = {"person": typed, "agent": plain, "call": plain, "file": plain}
-    return "\n".join(texts[entry.speaker](entry.text) for entry in page.entries if entry.speaker in texts)
+    """Return what the person typed or the agent wrote of a page, in the spelling in which addresses are compared."""
+    texts: dict[str, Callable[[str], str]] = {
+        "person": typed,
+        "agent": str,
+        "call": without_json_escapes,
+        "file": str,
+    }
+    own = (texts[entry.speaker](entry.text) for entry in page.entries if entry.speaker in texts)
+    return one_spelling("\n".join(own))
 
 
 def time_of(sources: Sequence[SourceEntry], at: str) -> str:

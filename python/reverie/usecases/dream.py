@@ -123,7 +123,11 @@ def decide(job: DreamJob) -> DreamPlan:
         )
     pages = _pages(job, batch)
     asked = model_changes(
-        pages, job.outcomes or {}, budget=job.budget - archive.tokens_used, redact=Redactor(job.literals).text
+        pages,
+        job.outcomes or {},
+        budget=job.budget - archive.tokens_used,
+        redact=Redactor(job.literals).text,
+        forgotten=consolidation_commit.forgotten_statements(job.memories),
     )
     by_rule = [
         change for change in archive.changes if not isinstance(change, Delete) or not _is_named(asked, change.id)

@@ -16,11 +16,13 @@ from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_request, consolidated
 from reverie.language_model.similar_memories_in_pages import ConsolidationPage, Nearby, memory_pages
 from reverie.models import Delete, Update
+from reverie.usecases.updates_near_forgotten import updates_near_forgotten
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from reverie.consolidate import DreamPlan as ArchivePlan
+    from reverie.consolidate.forgotten_statements_and_mass_deletions import ForgottenStatement
     from reverie.language_model.requests_and_answers import ModelRequest, Outcome
     from reverie.models import Change, Memory, Tier
 
@@ -73,6 +75,7 @@ def model_changes(
     *,
     budget: int,
     redact: Callable[[str], str],
+    forgotten: Iterable[ForgottenStatement],
 ) -> ModelChanges:
     """Return the changes that the model's answers ask for; none of them if they took more than `budget` tokens."""
     changes: dict[str, Update | Delete] = {}
@@ -90,10 +93,14 @@ def model_changes(
             notes.append(f"consolidation failed ({error.reason}): {error.message} No memory of its page was touched")
             continue
         changes |= answer.memories
-        proposals += [Proposal(change, why) for change, why in answer.proposals]
+        proposals += [Proposal(*proposed) for proposed in answer.proposals]
         notes += answer.notes
     if used > budget:
         return ModelChanges((), (), 0, "", f"the model took {used:,} tokens, more than the budget has: not used")
+    shown = {memory.id: memory for page, _ in pages for memory in page.memories}
+    for held in updates_near_forgotten(changes, shown, forgotten):
+        proposals.append(held)
+        del changes[held.change.id]
     return ModelChanges(tuple(changes.values()), tuple(proposals), used, model, "; ".join(dict.fromkeys(notes)))
 
 

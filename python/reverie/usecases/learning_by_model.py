@@ -10,6 +10,7 @@ decided by rule, and said in the plan's `fallback`:
 | a candidate's quote | that candidate is refused |
 | the consolidation's answer comes later (a spool) | nothing yet; those messages are read again when it is there |
 | the consolidation of a page, or its answer | its candidates: duplicates SKIP, the rest ADD; no memory is touched |
+| an UPDATE near to what was forgotten | it waits for a person, and its candidate is added |
 | more than 20 % of all memories deleted | as if the consolidation had failed: that waits for a person |
 """
 
@@ -33,9 +34,10 @@ from reverie.language_model.thread_text_in_pages import PAGES_MAX, SourceEntry, 
 from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.remove_tagged_spans import without_tagged
 from reverie.usecases import candidate_review, consolidation_plan
-from reverie.usecases.consolidation_commit import empty_plan
+from reverie.usecases.consolidation_commit import empty_plan, forgotten_statements
 from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.reflection_turns import reflect
+from reverie.usecases.updates_near_forgotten import updates_near_forgotten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -253,11 +255,19 @@ class _Consolidation:
         """Return the decision of the usable answers; candidates that none of them mentions are added or skipped."""
         changed: dict[str, Update | Delete] = {}
         placed: dict[int, Change] = {}
-        proposals = []
+        proposals: list[Proposal] = []
         for answer in answers:
             changed |= answer.memories
             placed |= answer.candidates
-            proposals += [Proposal(change, why) for change, why in answer.proposals]
+            proposals += [Proposal(*proposed) for proposed in answer.proposals]
+        by_id = {memory.id: memory for memory in self._existing}
+        for held in updates_near_forgotten(changed, by_id, forgotten_statements(self._work.snapshot)):
+            proposals.append(held)
+            del changed[held.change.id]
+            # The candidate that the update would have taken over is not lost: it was screened by itself.
+            index = held.change.candidate_index if isinstance(held.change, Update) else None
+            if index is not None and isinstance(placed.get(index), Skip):
+                del placed[index]
         rest = sorted({*undecided, *(index for index in range(len(self._candidates)) if index not in placed)})
         # What an ADD of the model says already is not added once more for a candidate that it did not mention.
         added = [index for index, change in sorted(placed.items()) if isinstance(change, Add)]

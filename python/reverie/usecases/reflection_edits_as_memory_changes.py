@@ -10,9 +10,12 @@ from reverie.consolidate import Decision, Proposal, candidates_to_add
 from reverie.documents.document_kind import type_of_blocks
 from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.language_model.extraction import time_of, why_waiting
+from reverie.language_model.named_addresses import foreign_address, one_spelling, without_json_escapes
 from reverie.language_model.prompts import REFLECT
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Update
 from reverie.usecases import candidate_review, consolidation_plan
+from reverie.usecases.consolidation_commit import forgotten_statements
+from reverie.usecases.updates_near_forgotten import updates_near_forgotten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +66,11 @@ def plan_of(
     screened = consolidation_plan.screened(
         snapshot, candidates, redactor=redactor, at=at, thread=thread, messages=messages
     )
-    changes, proposals = reader.changes({memory.id: memory for memory in existing})
+    by_id = {memory.id: memory for memory in existing}
+    changes, proposals = reader.changes(by_id)
+    for near in updates_near_forgotten(changes, by_id, forgotten_statements(snapshot)):
+        proposals.append(near)
+        del changes[near.change.id]
     after = [_after(memory, changes.get(memory.id)) for memory in existing]
     added = candidates_to_add(
         range(len(screened.usable)), screened.usable, [memory for memory in after if memory is not None]
@@ -114,7 +121,11 @@ class _Reader:
         self._reflected = reflected
         self._redactor = redactor
         self._at = at
-        self._own = _words(entry.text for entry in reflected.entries if entry.speaker != "result")
+        own = [entry for entry in reflected.entries if entry.speaker != "result"]
+        self._own = _words(entry.text for entry in own)
+        self._own_text = one_spelling(
+            "\n".join(without_json_escapes(one.text) if one.speaker == "call" else one.text for one in own)
+        )
         self._foreign = _words(entry.text for entry in reflected.entries if entry.speaker == "result")
 
     def candidates(self) -> tuple[list[Candidate], list[tuple[Candidate, str]]]:
@@ -130,9 +141,9 @@ class _Reader:
                 usable.append(candidate)
         return usable, held
 
-    def changes(self, by_id: Mapping[str, Memory]) -> tuple[dict[str, Change], list[Proposal]]:
+    def changes(self, by_id: Mapping[str, Memory]) -> tuple[dict[str, Update | Delete], list[Proposal]]:
         """Return the changes of memories by id, and those that only a person may make."""
-        made: dict[str, Change] = {}
+        made: dict[str, Update | Delete] = {}
         proposals: list[Proposal] = []
         for block in self._reflected.updated:
             content = self._redactor.text(block.item.content)
@@ -151,10 +162,10 @@ class _Reader:
         memory: Memory,
         change: Update | Delete,
         sources: Sequence[SourceEntry],
-        made: dict[str, Change],
+        made: dict[str, Update | Delete],
         proposals: list[Proposal],
     ) -> None:
-        why = self._why(change.content if isinstance(change, Update) else "", sources)
+        why = self._why(change.content if isinstance(change, Update) else "", sources, before=memory.content)
         if memory.trust == "person":
             why = why or "a reflection found it outdated or contradicted"
         if why:
@@ -179,13 +190,15 @@ class _Reader:
             provenance={**self.provenance(block.sources), "path": block.path},
         )
 
-    def _why(self, text: str, sources: Sequence[SourceEntry]) -> str:
-        """Return why a person has to accept a change first, empty where it may be made."""
+    def _why(self, text: str, sources: Sequence[SourceEntry], *, before: str = "") -> str:
+        """Return why a person has to accept a change first, empty where it may be made; `before` are the old words."""
         if not sources:
             return UNQUOTED
         words = set(_WORD.findall(text.casefold()))
         if len(words & (self._foreign - self._own)) > len(words & self._own):
             return FOREIGN
+        if foreign := foreign_address(text, f"{self._own_text}\n{one_spelling(before)}"):
+            return f"it names {foreign}, which neither the person nor the agent wrote"
         return why_waiting(text, sources)
 
 
