@@ -20,7 +20,7 @@ from reverie.consolidate.memories_under_consolidation import Item, WorkingSet, s
 from reverie.consolidate.statement_comparison import Relation, parse_statement, relate
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import TokenBudgetExceeded, ValidationError
-from reverie.models import Change, Delete, Memory, MemoryType
+from reverie.models import Change, Delete, Memory, MemoryType, Update
 from reverie.sentence_word_analysis import analyze, strip_markers
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ class Source:
     person: bool
     id: str | None
     project: str  # empty for the person
+    unchanged: bool  # the redactor has left its words as they are
     seniority: str  # creation time and id: orders sources with equal content, the oldest first
 
 
@@ -140,11 +141,11 @@ def validate_budget(value: Json, maximum: int = MAX_TOKEN_BUDGET) -> int:
 def distilled(sources: Iterable[Source], *, budget: int, redact: Callable[[str], str]) -> Archive:
     """Return the archive of all distinct sources, before some are left out to fit the budget."""
     by_address = sorted(sources, key=lambda source: (source.sha256, source.ref, source.seniority))
-    kept, duplicates = _distinct(by_address)
+    kept, duplicates, tags = _distinct(by_address)
     deletable = [source for source in duplicates if source.id is not None and not source.person]
     return Archive(
         read=tuple(by_address),
-        deletes=tuple(Delete(source.id) for source in deletable if source.id is not None),
+        deletes=(*_tagged(kept, tags), *(Delete(source.id) for source in deletable if source.id is not None)),
         budget=budget,
         summary=redact(_summary(by_address)),
         memories=[_entry(source) for source in kept],
@@ -166,8 +167,8 @@ def fitted(archive: Archive, input_tokens: int) -> DreamPlan:
 class Archive:
     """An archive whose memories are in order of usefulness, so that its first `shown` can be taken.
 
-    `read` are its sources by address; `deletes` are the changes for the memories themselves, `changes` the same ones
-    as the archive names them.
+    `read` are its sources by address; `deletes` are the changes for the memories themselves, and updates of those that
+    get the tags of a deleted one; `changes` are the deletions as the archive names them.
     """
 
     read: tuple[Source, ...]
@@ -288,15 +289,26 @@ def _source(
         person=person,
         id=memory_id,
         project=project,
+        unchanged=content == value["content"] and list(tags) == list(value["tags"]),
         seniority=seniority,
     )
 
 
-def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Source]]:
-    """Return the sources that no other one covers, most useful first, and the duplicates.
+def _tagged(kept: Iterable[Source], tags: Mapping[str, tuple[str, ...]]) -> Iterator[Update]:
+    """Yield the updates that give memories the tags of deleted ones with the same words, `tags` by the memory's id."""
+    for source in kept:
+        if source.id is not None and source.id in tags and source.unchanged and not source.person:
+            joined = tuple(dict.fromkeys((*source.tags, *tags[source.id])))
+            if joined != source.tags:
+                yield Update(source.id, source.content, joined)
+
+
+def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Source], dict[str, tuple[str, ...]]]:
+    """Return the sources that no other one covers, most useful first, the duplicates, and tags of identical ones by id.
 
     Episodes are left out of the archive as well where another covers them, but are never deleted.
     """
+    tags: dict[str, tuple[str, ...]] = {}
     working = WorkingSet()
     kept: list[Source] = []
     duplicates: list[Source] = []
@@ -305,10 +317,15 @@ def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Source]]:
         scope = scope_of(source.type, user=source.document == "facts/user.md", project=source.project)
         if not strip_markers(statement.text).strip():
             continue  # everything in it was redacted
-        if any(
-            relate(statement, working.items[position].statement, keyed=False) in {Relation.SAME, Relation.COVERED}
+        relations = (
+            (relate(statement, working.items[position].statement, keyed=False), position)
             for position in working.similar(statement, scope)
-        ):
+        )
+        covering = next((one for one in relations if one[0] in {Relation.SAME, Relation.COVERED}), None)
+        if covering is not None:
+            same = kept[covering[1]].id if covering[0] is Relation.SAME else None
+            if same is not None and source.id is not None and not source.person:
+                tags[same] = (*tags.get(same, ()), *source.tags)
             if source.type is not MemoryType.EPISODE:
                 duplicates.append(source)
             continue
@@ -316,7 +333,7 @@ def _distinct(sources: Sequence[Source]) -> tuple[list[Source], list[Source]]:
         kept.append(source)
     kept.sort(key=lambda source: (_RANK.index(source.type), source.sha256, source.ref))
     duplicates.sort(key=lambda source: (source.sha256, source.ref, source.seniority))
-    return kept, duplicates
+    return kept, duplicates, tags
 
 
 def _compare_order(source: Source) -> tuple[bool, int, bool, str, str, str]:

@@ -130,7 +130,9 @@ def decide(job: DreamJob) -> DreamPlan:
         forgotten=consolidation_commit.forgotten_statements(job.memories),
     )
     by_rule = [
-        change for change in archive.changes if not isinstance(change, Delete) or not _is_named(asked, change.id)
+        change
+        for change in archive.changes
+        if not isinstance(change, Update | Delete) or not _is_named(asked, change.id)
     ]
     memories = consolidation_plan.plan_changes(
         job.memories, [*asked.changes, *by_rule], at=job.at, proposals=asked.proposals

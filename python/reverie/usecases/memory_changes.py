@@ -181,8 +181,9 @@ def remember(
 ) -> Write[RememberedMemory]:
     """Return the write that creates a memory in a document, which is created if there is none; it returns the record.
 
-    Where the document, or another part of it, has the same words already, with these tags, the body returns that memory
-    and adds nothing. The words have passed the redactor. Without a `document` it is the one for its type; of one that
+    Where the document, or another part of it, has the same words already, the body returns that memory and adds none:
+    it gets the tags that it has not, unless an agent would change a person's line for that. The words have passed the
+    redactor. Without a `document` it is the one for its type; of one that
     is full, the next part (`documents.parts`). With a `project` in the candidate it belongs to that, wherever it is
     written. Raises ValidationError for a document that has no memories, or memories
     of another type, and HeldForPerson where an agent remembers what a person forgot.
@@ -200,7 +201,8 @@ def remember(
         for part in similar:
             existing = _same_memory(writer, part, words, at[:10])
             if existing is not None:
-                return RememberedMemory(**msgspec.structs.asdict(get(writer, existing)), existed=True)
+                record = _with_tags(writer, *existing, author=author, who=who)
+                return RememberedMemory(**msgspec.structs.asdict(record), existed=True)
         memory_id = new_id()
         edit_block(
             writer, room, Add(memory_id, words), author=author, provenance={"by": who}, project=candidate.project
@@ -213,20 +215,27 @@ def remember(
     return Write(space=space, who=who, why="memory.add", body=body, idempotency=idempotency, answers=RememberedMemory)
 
 
-def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> str | None:
-    """Return the id of the memory in a document that reads as these words would, and has their tags; or None."""
+def _same_memory(reader: Reader, path: str, words: Wording, day: str) -> tuple[str, tuple[str, ...]] | None:
+    """Return the id of the memory in a document that reads as these words would, and their tags as read; or None."""
     document = reader.load(DocumentRecord, (path,))
     if document is None:
         return None
     (new,) = parse_document(path, new_document(path, [("", words)], day=day).text or "").items or (None,)
     for memory_id, item in zip(document.ids, parse_document(path, document.content).items, strict=False):
-        if (
-            new is not None
-            and (item.content, item.title, item.fields) == (new.content, new.title, new.fields)
-            and set(new.tags) <= set(item.tags)
-        ):
-            return memory_id
+        if new is not None and (item.content, item.title, item.fields) == (new.content, new.title, new.fields):
+            return memory_id, new.tags
     return None
+
+
+def _with_tags(writer: Writer, memory_id: str, tags: tuple[str, ...], *, author: Author, who: str) -> MemoryRecord:
+    """Add tags to a memory and return it; a person's line stays as it is for an agent."""
+    memory = get(writer, memory_id)
+    joined = tuple(dict.fromkeys((*memory.tags, *tags)))
+    if joined == memory.tags or (memory.trust == "person" and author != "person"):
+        return memory
+    words = Wording(memory.content, joined, memory.title, memory.fields)
+    edit_block(writer, memory.document, Update(memory_id, words), author=author, provenance={"by": who})
+    return get(writer, memory_id)
 
 
 def change(

@@ -92,7 +92,7 @@ class MemoryPage(Page[Memory]):
 
 
 class RememberedMemory(Memory, kw_only=True):
-    """Answer of `POST /v1/memories`. `existed`: the same memory was there already; nothing was added (200, not 201)."""
+    """Answer of `POST /v1/memories`. `existed`: the same memory was there already, none was added (200, not 201)."""
 
     existed: bool = False
 

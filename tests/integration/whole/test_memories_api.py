@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from reverie import wire
 from reverie.client import Client
 from reverie.errors import NotFound, ValidationError
 from reveried.cli.send_session_files import import_file
@@ -215,7 +216,7 @@ def test_a_space_without_memories_has_no_index() -> None:
     ],
 )
 def test_an_exact_duplicate_is_the_memory_that_is_there(daemon: Daemon, body: dict[str, Any]) -> None:
-    """Creating an equal memory again answers 200 with `existed`; other words or tags make a new memory."""
+    """Creating an equal memory again answers 200 with `existed`; other tags are joined, other words make a new one."""
     first = daemon.ask("POST", "/v1/memories", body)
     assert (first.status, first.json()["existed"]) == (201, False)
     before = daemon.ask("GET", "/v1/status").json()
@@ -224,5 +225,17 @@ def test_an_exact_duplicate_is_the_memory_that_is_there(daemon: Daemon, body: di
     assert again.headers["location"] == first.headers["location"]
     after = daemon.ask("GET", "/v1/status").json()
     assert (after["operation"], after["counts"]) == (before["operation"], before["counts"])
-    for other in ({"content": body["content"] + " too"}, {"tags": [*body.get("tags", []), "more"]}):
-        assert daemon.ask("POST", "/v1/memories", body | other).status == 201
+    tagged = daemon.ask("POST", "/v1/memories", body | {"tags": ["more"]})
+    assert (tagged.status, tagged.json()["id"]) == (200, first.json()["id"])
+    assert tagged.json()["tags"] == [*first.json()["tags"], "more"]
+    assert daemon.ask("POST", "/v1/memories", body | {"content": body["content"] + " too"}).status == 201
+
+
+def test_tags_of_an_agent_do_not_change_a_persons_line(client: Client) -> None:
+    """An agent that remembers a person's statement with another tag gets it as it is; a person adds one."""
+    mine = client.remember(wire.CreateMemory("The pilot boat leaves at six", tags=["boat"], author="person"))
+    theirs = client.remember(wire.CreateMemory("The pilot boat leaves at six", tags=["ops"], author="agent"))
+    assert (theirs.id, theirs.existed, theirs.tags, theirs.trust) == (mine.id, True, ["boat"], "person")
+    other = client.remember(wire.CreateMemory("The tug leaves at seven", author="agent"))
+    joined = client.remember(wire.CreateMemory("The tug leaves at seven", tags=["tug"], author="person"))
+    assert (joined.id, joined.tags) == (other.id, ["tug"])

@@ -76,6 +76,20 @@ def test_duplicates_are_kept_once() -> None:
     assert dream(list(after)).changes == ()
 
 
+def test_duplicates_have_their_tags_joined() -> None:
+    """Of two memories with the same words the one that stays gets the tags of both; a person's line keeps its own."""
+    same = replace(MEMORIES[0], tags=("a", "b"))
+    other = replace(same, id="mem_9", created_at="2030", tags=("b", "c"))
+    plan = dream([same, other])
+    gone = next(change.id for change in plan.changes if isinstance(change, Delete))
+    (kept,) = apply(plan.changes, [same, other], at=AT, new_ids=())
+    assert {kept.id, gone} == {same.id, "mem_9"}
+    assert sorted(kept.tags) == ["a", "b", "c"]
+    assert dream([kept]).changes == ()
+    assert dream([replace(same, trust="person"), other]).changes == (Delete("mem_9"),)
+    assert dream([replace(same, trust="person"), replace(other, trust="person")]).changes == ()
+
+
 def test_an_archive_has_no_time_and_no_id() -> None:
     """Equal memories with other ids, times and order give the same archive."""
     other = [
