@@ -17,6 +17,7 @@ from reverie import memory_search_index
 from reverie.errors import ReverieError
 from reverie.full_text_index import Index
 from reverie.store import Kind, MemoryRecord, OperationRecord, RecordCache
+from reverie.usecases.nearer_wishes_first import nearer_wishes_first
 from reverie.usecases.saved_search_index import SavedIndex, are_there, segments_to_merge
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ BUFFER_MAX: Final = 20_000  # memories in the index's buffer while it is built; 
 class MemoryIndex:
     """A search index over one space's memories. Not thread-safe.
 
-    `saved` are its files, None where it is in memory only. `unsaved` counts the changes since it was saved; an index
-    that was just built counts each memory.
+    `saved` are its files, None if it is in memory only. `unsaved` counts changes since; a new index has each memory.
     """
 
     def __init__(self, saved: SavedIndex | None = None) -> None:
@@ -111,9 +111,13 @@ class MemoryIndex:
     def recall(self, reader: Reader, query: str, **options: Any) -> Found[MemoryRecord]:
         """Return the best memories for `query` if it is related to them; options of `SearchIndex.recall`.
 
-        Raises OSError for a damaged file.
+        A project's wish comes before the person's that it excludes. Raises OSError for a damaged file.
         """
-        return self._index.recall(query, lambda memory_id: self._found.load(reader, (memory_id,)), **options)
+
+        def load(memory_id: str) -> Counted[MemoryRecord] | None:
+            return self._found.load(reader, (memory_id,))
+
+        return nearer_wishes_first(self._index.recall(query, load, **options), options, self.nearest, load)
 
     def nearest(self, query: str, limit: int, **options: Any) -> list[str]:
         """Return ids of the best memories for `query`; options of `SearchIndex.nearest`. Raises OSError."""
