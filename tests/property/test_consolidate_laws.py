@@ -16,9 +16,10 @@ from support.soak import count
 JANUARY, MARCH = "2026-01-01T00:00:00.000Z", "2026-03-01T00:00:00.000Z"
 
 AT = "2026-11-21T09:30:00.000Z"
+PROJECTS = ("", "", "harbour")
 WORDS = (
     "run tests pytest never always use cache build main branch over tabs spaces 3.11 3.12 src/app.py slow fast"
-    " resolved Language: not 5 minutes is no longer the a `make` Alice; deploy."
+    " resolved Language: not 5 minutes is no longer the a `make` Alice; deploy. gone now, from to"
 )
 KINDS = [kind for kind in MemoryType if kind is not MemoryType.EPISODE]
 
@@ -32,6 +33,8 @@ plain = st.builds(
     tags=tags,
     at=times,
     subject=st.sampled_from(["user", "project"]),
+    provenance=st.sampled_from([{}, {"said_in": "harbour"}, {"said_in": "quay"}]),
+    project=st.sampled_from(PROJECTS),
 )
 episodes = st.builds(
     Candidate,
@@ -62,6 +65,8 @@ def memories(draw: st.DrawFn) -> tuple[Memory, ...]:
                 trust=draw(st.sampled_from(["person", "agent", "engine"])),
                 title=candidate.title,
                 fields=candidate.fields,
+                provenance=candidate.provenance,
+                project=candidate.project,
             )
         )
     return tuple(items)
@@ -193,3 +198,58 @@ def test_generous_deletes_only_resolved_mistakes(new: list[Candidate], old: tupl
     deleted = [change for change in decide(new, old, Tier.GENEROUS).changes if isinstance(change, Delete)]
     over = any(word in candidate.content for candidate in new for word in ("no longer", "resolved"))
     assert over or not deleted
+
+
+# Sentences that exclude each other, of the person and of two projects, said in the sessions of these.
+SENTENCES = (
+    "Wants agents to always use tabs.",
+    "Wants agents to always use tabs for indentation in the project harbour.",
+    "Wants agents to use spaces, not tabs.",
+    "Prefers tabs over spaces.",
+    "Wants agents never to use tabs in Makefiles.",
+    "Dislikes tabs.",
+    "Run the tests with `just test`",
+    "Run the tests with `make test` now, `just test` is gone.",
+    "Run the tests with `just test` now, `make test` is gone.",
+    "Run the tests with `just test`, they need Docker",
+    "The tests run with `make test` since we switched from `just test` to `make test`.",
+)
+excluding = st.builds(
+    Candidate,
+    type=st.sampled_from([MemoryType.PREFERENCE, MemoryType.PREFERENCE, MemoryType.FACT, MemoryType.PROCEDURE]),
+    content=st.sampled_from(SENTENCES),
+    at=times,
+    provenance=st.sampled_from([{}, {"said_in": "harbour"}, {"said_in": "quay"}]),
+    project=st.sampled_from(["", "harbour", "quay"]),
+)
+
+
+@st.composite
+def excluding_memories(draw: st.DrawFn) -> tuple[Memory, ...]:
+    return tuple(
+        Memory(
+            id=f"mem_{number}",
+            type=candidate.type,
+            content=candidate.content,
+            tags=(),
+            document=document_of(candidate, at=AT),
+            created_at=JANUARY,
+            updated_at=candidate.at or "2026-01-15T00:00:00.000Z",
+            trust=draw(st.sampled_from(["person", "engine", "engine"])),
+            provenance=candidate.provenance,
+            project=candidate.project,
+        )
+        for number, candidate in enumerate(draw(st.lists(excluding, max_size=4)))
+    )
+
+
+@settings(max_examples=count(100, 3000), deadline=None)
+@given(st.lists(excluding, max_size=5), excluding_memories())
+def test_what_excludes_each_other_ends_in_one_state(new: list[Candidate], old: tuple[Memory, ...]) -> None:
+    """Opposite wishes and values of several projects, repeated, change nothing again, and never what a person wrote."""
+    decision = decide(new, old, Tier.GENEROUS)
+    once = apply(decision.changes, old, new, at=AT, new_ids=ids("new"))
+    again = decide(new, once, Tier.GENEROUS)
+    assert {type(change) for change in again.changes} <= {Keep, Skip}, again.changes
+    assert all(memory in once for memory in old if memory.trust == "person")
+    assert decision == _decided_beside_all(new, old)

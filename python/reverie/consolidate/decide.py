@@ -1,9 +1,10 @@
 """The decision about candidates and existing memories: ADD, UPDATE, DELETE, KEEP or SKIP (seed 003).
 
 Deterministic rules, no model. A candidate that says nothing new is skipped; one that says more, or something newer,
-about the same thing updates the memory; so does a wish that excludes an older one ("use spaces, not tabs"), or it
-becomes a proposal where that is not certain; one that says that a mistake is over deletes it. For candidates that are
-only similar to a memory the tier decides:
+about the same thing updates the memory; so does a wish that excludes an older one ("use spaces, not tabs"), or what
+says that an older fact or procedure is over ("`make test` now, `just test` is gone"), or it becomes a proposal where
+that is not certain; one that says that a mistake is over deletes it. For candidates that are only similar to a memory
+the tier decides:
 
 * GENEROUS adds them;
 * SELECTIVE skips a candidate without a new word, merges one that is close, and adds only what is specific;
@@ -17,13 +18,23 @@ Episodes are added once and never updated or deleted: what happened does not cha
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from reverie.consolidate import shrink_memories_by_share_of_window
 from reverie.consolidate.add_or_skip_episodes import decide_episodes
-from reverie.consolidate.memories_under_consolidation import WISHES, Item, WorkingSet, neighbours, scope_of, scopes_of
-from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
+from reverie.consolidate.excluded_memories import excluded_memories, opposed_in_session
+from reverie.consolidate.memories_under_consolidation import (
+    Item,
+    WorkingSet,
+    is_older,
+    neighbours,
+    said_in,
+    scope_of,
+    scopes_of,
+)
+from reverie.consolidate.opposite_wishes import Opposition
 from reverie.consolidate.statement_comparison import (
     Relation,
     Statement,
@@ -118,10 +129,12 @@ class _Consolidation:
     covered: dict[int, int] = field(default_factory=dict)  # candidate -> position of the item that says it
     proposals: dict[str, Proposal] = field(default_factory=dict)  # by memory
     resolving: list[int] = field(init=False)  # the candidates that say of something that it is over
-    last_with: dict[str, int] = field(init=False)  # content -> the last candidate that has it
+    with_content: dict[str, list[int]] = field(init=False)  # content -> the candidates that have it
 
     def __post_init__(self) -> None:
-        self.last_with = {candidate.content: index for index, candidate in enumerate(self.candidates)}
+        self.with_content = defaultdict(list)
+        for index, candidate in enumerate(self.candidates):
+            self.with_content[candidate.content].append(index)
         self.resolving = [
             index
             for index, candidate in enumerate(self.candidates)
@@ -192,9 +205,9 @@ class _Consolidation:
         scope = scope_of(candidate.type, user=candidate.subject == "user", project=candidate.project)
         if not statement.normalized or self._resolve(index, candidate, statement):
             return
-        if candidate.type in WISHES and self._oppose(index, candidate, statement, scope):
+        if self._oppose(index, candidate, statement, scope):
             return
-        position = self.working.identical(statement, candidate.project)
+        position = self.working.identical(statement, candidate.project, said_in(candidate.provenance))
         if position is not None:
             self._cover(index, position)
             return
@@ -219,39 +232,46 @@ class _Consolidation:
         """
         item = self.working.items[position]
         self._cover(index, position)
-        older = _older(candidate.at, item.stated_at) or self._is_stated_later(index, item)
+        older = is_older(candidate.at, item.stated_at) or self._is_stated_later(index, item)
         if relation is Relation.EXTENDS or (relation is Relation.REPLACES and not older):
             self._write(index, candidate, statement, position, f"{relation.value} it")
 
     def _oppose(self, index: int, candidate: Candidate, statement: Statement, scope: str) -> bool:
-        """Write a wish over an older opposite one and drop further opposites; return True where it is placed.
+        """Write a candidate over an older memory that it excludes, drop further ones; return True where it is placed.
 
-        A newer wish that excludes this one stands. Where it is not certain that both cannot hold, the older one stays,
-        and a person is asked.
+        A newer memory that excludes this candidate stands. Where it is not certain that both cannot hold, the older one
+        stays, and a person is asked. `excluded_memories` says what holds between a project and the person.
         """
-        wish = parse_wish(candidate.content)
         placed = -1
-        scopes = {scope, *(scope_of(kind, user=False, project=candidate.project) for kind in WISHES)}
-        near = self.working.opposed(wish, scopes) if wish is not None else []
-        for position in near:
+        excluded = excluded_memories(self.working, candidate, statement)
+        for position, found in excluded:
             item = self.working.items[position]
-            found = opposition(wish, item.wish) if wish is not None and item.wish is not None else None
-            older = _older(candidate.at, item.stated_at) or self._is_stated_later(index, item)
-            certain = found is Opposition.CERTAIN and candidate.type is item.type is MemoryType.PREFERENCE
-            if found is None or (older and not certain):
-                continue
+            is_elsewhere = item.project != candidate.project
+            older = is_older(candidate.at, item.stated_at) or self._is_stated_later(index, item)
             if older:
-                self._cover(index, position)
-                return True
-            if not certain:
+                # The person's older wish is no exception from a project's newer one, but the other way round.
+                if found is Opposition.CERTAIN and not (is_elsewhere and not candidate.project):
+                    self._cover(index, position)
+                    return True
+            elif is_elsewhere and candidate.project:
+                continue
+            elif found is Opposition.POSSIBLE:
                 self._ask(item, candidate)
-            elif item.owned_by_person or not self._is_said(statement, scope, apart_from={*near} - {placed}):
+            elif (item.owned_by_person and not is_elsewhere) or not (
+                (is_elsewhere and placed >= 0)
+                or self._is_said(statement, scope, apart_from={at for at, _ in excluded} - {placed})
+            ):
                 self._cover(index, position)
                 self._write(index, candidate, statement, position, "excludes it")
                 placed = position
             else:
                 self._drop(position, "what was said since excludes it")
-        return placed >= 0
+        if placed >= 0:
+            return True
+        newer = opposed_in_session(self.working, self.candidates, self.statements, index)
+        if newer is not None:
+            self._cover(index, newer)
+        return newer is not None
 
     def _ask(self, item: Item, candidate: Candidate) -> None:
         """Propose to delete an item's memory, since a newer candidate may contradict it."""
@@ -261,9 +281,15 @@ class _Consolidation:
             self.proposals.setdefault(item.memory.id, proposal)
 
     def _is_stated_later(self, index: int, item: Item) -> bool:
-        """Return True if a later candidate repeats this item's content, and so would revert a change of it."""
-        later = self.last_with.get(item.content, -1)
-        return later > index and not _older(self.candidates[later].at, self.candidates[index].at)
+        """Return True if another candidate repeats this item's content later, and so would revert a change of it.
+
+        Later is what has a later time, and of what has not, what comes later in the batch.
+        """
+        at = self.candidates[index].at
+        return any(
+            is_older(at, self.candidates[other].at) or (other > index and not is_older(self.candidates[other].at, at))
+            for other in self.with_content.get(item.content, ())
+        )
 
     def _place_by_overlap(
         self, index: int, candidate: Candidate, statement: Statement, scope: str, similar: list[int]
@@ -287,7 +313,16 @@ class _Consolidation:
         if self.tier is not Tier.GENEROUS and is_generic(statement, candidate.type, scope):
             return
         self.working.add(
-            Item(scope, statement, candidate.tags, candidate.at, index=index, candidate=candidate, written_now=True)
+            Item(
+                scope,
+                statement,
+                candidate.tags,
+                candidate.at,
+                index=index,
+                candidate=candidate,
+                written_now=True,
+                said_in=said_in(candidate.provenance),
+            )
         )
 
     def _resolve(self, index: int, candidate: Candidate, statement: Statement) -> bool:
@@ -295,7 +330,7 @@ class _Consolidation:
         mistakes = scope_of(MemoryType.MISTAKE, user=False, project=candidate.project)
         for position in self.working.similar(statement, mistakes) if says_resolved(statement) else ():
             item = self.working.items[position]
-            if resolves(statement, item.statement) and not _older(candidate.at, item.stated_at):
+            if resolves(statement, item.statement) and not is_older(candidate.at, item.stated_at):
                 # One item says that it is over: the first that it is written to, others of the same kind are dropped.
                 if item.type is candidate.type and (item.owned_by_person or not self._is_said(statement, item.scope)):
                     self._cover(index, position)
@@ -324,11 +359,11 @@ class _Consolidation:
                 continue
             for position in self.working.similar(statement, scope):
                 item = self.working.items[position]
-                if resolves(item.statement, statement) and not _older(item.stated_at, candidate.at):
+                if resolves(item.statement, statement) and not is_older(item.stated_at, candidate.at):
                     self._cover(index, position)
                     return True
         return any(
-            resolves(self.statements[other], statement) and not _older(self.candidates[other].at, candidate.at)
+            resolves(self.statements[other], statement) and not is_older(self.candidates[other].at, candidate.at)
             for other in self.resolving
             if self.candidates[other].project == candidate.project
         )
@@ -348,7 +383,7 @@ class _Consolidation:
             self.proposals[item.memory.id] = Proposal(change, f"what was said since {why}")
             return
         self.working.rewrite(position, statement)
-        item.write(candidate.tags, index, candidate.at)
+        item.write(candidate, index)
 
     def _drop(self, position: int, why: str) -> None:
         """Drop an item; if it is a person's, propose its deletion instead."""
@@ -358,8 +393,3 @@ class _Consolidation:
             self.proposals[item.memory.id] = Proposal(Delete(item.memory.id), why)
             return
         item.alive = False
-
-
-def _older(one: str | None, other: str | None) -> bool:
-    """Return True if `one` is an earlier time than `other`; an unknown time is not earlier."""
-    return one is not None and other is not None and one < other

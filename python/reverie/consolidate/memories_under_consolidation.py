@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from reverie.consolidate.opposite_wishes import Wish, parse_wish
+from reverie.consolidate.retired_values import Retirement, parse_retirement
 from reverie.consolidate.statement_comparison import Statement, parse_statement, says_resolved
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.models import Candidate, Memory, MemoryType
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["WISHES", "Item", "WorkingSet", "neighbours", "scope_of", "scopes_of", "stated_at"]
+__all__ = [
+    "SAID_IN",
+    "VALUES",
+    "WISHES",
+    "Item",
+    "WorkingSet",
+    "is_older",
+    "neighbours",
+    "said_in",
+    "scope_of",
+    "scopes_of",
+    "stated_at",
+]
 
 _SCOPES = (*(kind.value for kind in MemoryType if kind is not MemoryType.EPISODE), "fact:user")
 
 WISHES = frozenset({MemoryType.PREFERENCE, MemoryType.MISTAKE})  # types that say what a person wants
+VALUES = frozenset({MemoryType.FACT, MemoryType.PROCEDURE})  # types that name a value, which may be over
+SAID_IN = "said_in"  # field of a person's wish's provenance: the project in whose session it was said
 _POSTINGS_MAX = 1000  # items; a word that more of them have finds too much, as a stop word does
 _SIMILAR_MAX = 64  # items that one statement is compared with, the most similar of those found
 _LAST = ("\U0010ffff", "")  # sorts after every scope
@@ -38,6 +53,7 @@ class Item:
     candidate: Candidate | None = None  # set where it will be added
     alive: bool = True  # False: it will be deleted, or not be added
     written_now: bool = False  # a candidate of this run wrote it or is covered by it
+    said_in: str = ""  # the project in whose session its content was said, for a wish of the person
 
     @property
     def content(self) -> str:
@@ -65,14 +81,25 @@ class Item:
     @property
     def wish(self) -> Wish | None:
         """The content read as a wish; None for a type that holds none."""
-        return parse_wish(self.content) if self.scope.partition("@")[0] in WISHES else None
+        return parse_wish(self.content, self.project) if self.scope.partition("@")[0] in WISHES else None
 
-    def write(self, tags: Iterable[str], index: int, at: str | None) -> None:
+    @property
+    def retirement(self) -> Retirement | None:
+        """The value that the content says is over; None for a type that names none."""
+        return parse_retirement(self.content) if self.scope.partition("@")[0] in VALUES else None
+
+    def write(self, written: Candidate, index: int) -> None:
         """Record that a candidate gave the item its content: take the candidate's index and time, add its tags."""
-        self.tags = tuple(dict.fromkeys((*self.tags, *tags)))
-        self.stated_at, self.index, self.written_now = at, index, True
+        self.tags = tuple(dict.fromkeys((*self.tags, *written.tags)))
+        self.stated_at, self.index, self.written_now = written.at, index, True
+        self.said_in = said_in(written.provenance)
         if self.candidate is not None:
-            self.candidate = replace(self.candidate, content=self.content, tags=self.tags, at=at)
+            provenance = {key: value for key, value in self.candidate.provenance.items() if key != SAID_IN}
+            if self.said_in:
+                provenance[SAID_IN] = self.said_in
+            self.candidate = replace(
+                self.candidate, content=self.content, tags=self.tags, at=written.at, provenance=provenance
+            )
 
 
 @dataclass(slots=True)
@@ -86,6 +113,7 @@ class WorkingSet:
     _by_subject: dict[tuple[str, str], dict[int, None]] = field(default_factory=dict)
     _by_wish: dict[tuple[str, ...], dict[int, None]] = field(default_factory=dict)
     _resolving: dict[str, dict[int, None]] = field(default_factory=dict)  # by scope, what says that something is over
+    _retiring: dict[str, dict[int, None]] = field(default_factory=dict)  # by scope, what says that a value is over
     _written: dict[int, None] = field(default_factory=dict)  # items of candidates, and those with other words since
     _first_with: dict[tuple[str, str], int] = field(default_factory=dict)  # scope and content at any time -> position
 
@@ -103,7 +131,8 @@ class WorkingSet:
                 user = memory.document == "facts/user.md"
                 scope = scope_of(memory.type, user=user, project=memory_project(memory))
                 statement = parse_statement(memory.content)
-                working.add(Item(scope, statement, memory.tags, stated_at(memory), memory=memory))
+                said = said_in(memory.provenance)
+                working.add(Item(scope, statement, memory.tags, stated_at(memory), memory=memory, said_in=said))
         return working
 
     def add(self, item: Item) -> None:
@@ -140,6 +169,8 @@ class WorkingSet:
             yield self._postings.setdefault(word, {})
         if says_resolved(statement):
             yield self._resolving.setdefault(item.scope, {})
+        if item.retirement is not None:
+            yield self._retiring.setdefault(item.scope, {})
         wish = item.wish
         for key in wish.index_keys() if wish is not None else ():
             yield self._by_wish.setdefault(key, {})
@@ -162,6 +193,7 @@ class WorkingSet:
                 additions[item.index] = item
             elif item.content == item.memory.content:  # kept, and with it the time and the tags that are stored
                 item.stated_at, item.tags = stated_at(item.memory), item.memory.tags
+                item.said_in = said_in(item.memory.provenance)
             elif item.index is not None:
                 item.stated_at = candidates[item.index].at or _NOW
             else:  # merged by `capacity.shrink`, of words that were stated before
@@ -185,16 +217,17 @@ class WorkingSet:
         """Yield every item that will be stored, with its position."""
         return ((position, item) for position, item in enumerate(self.items) if item.alive)
 
-    def identical(self, statement: Statement, project: str) -> int | None:
+    def identical(self, statement: Statement, project: str, session_project: str = PERSON) -> int | None:
         """Return the position of an item, of any type, with the same normalized text; a person's item first.
 
         Only items of the project, and those that concern the person, count: what another project says is not recalled
-        in this one.
+        in this one. A wish of the person is said already where the project of its session has it.
         """
+        projects = {project, session_project, PERSON}
         matches = (
             position
             for position in self._by_text.get(statement.normalized, ())
-            if self._has_text(position, statement.normalized) and self.items[position].project in {project, PERSON}
+            if self._has_text(position, statement.normalized) and self.items[position].project in projects
         )
         return min(matches, default=None, key=lambda position: (not self.items[position].owned_by_person, position))
 
@@ -216,6 +249,10 @@ class WorkingSet:
     def has_resolving(self, scope: str) -> bool:
         """Return True if an item of a scope, removed or not, says that a problem is resolved."""
         return bool(self._resolving.get(scope))
+
+    def has_retiring(self, scope: str) -> bool:
+        """Return True if an item of a scope says that a value is over."""
+        return bool(self._retiring.get(scope))
 
     def opposed(self, wish: Wish, scopes: Collection[str]) -> list[int]:
         """Return positions of items of the scopes whose wish may exclude another one, in order."""
@@ -267,10 +304,10 @@ def neighbours(
     texts: set[str] = set()
     keys: set[tuple[str, ...]] = set()
     for candidate, statement in zip(candidates, statements, strict=True):
-        projects.add(candidate.project)
+        projects |= {candidate.project, said_in(candidate.provenance)}
         words |= statement.words
         texts.add(statement.normalized)
-        keys.update(_keys(candidate.type, statement))
+        keys.update(_keys(candidate.type, statement, candidate.project))
     found = []
     for memory in existing:
         if memory_project(memory) not in projects:
@@ -279,17 +316,17 @@ def neighbours(
         if (
             not words.isdisjoint(statement.words)
             or statement.normalized in texts
-            or (keys and not keys.isdisjoint(_keys(memory.type, statement)))
+            or (keys and not keys.isdisjoint(_keys(memory.type, statement, memory_project(memory))))
         ):
             found.append(memory)
     return found
 
 
-def _keys(kind: MemoryType, statement: Statement) -> Iterator[tuple[str, ...]]:
+def _keys(kind: MemoryType, statement: Statement, project: str) -> Iterator[tuple[str, ...]]:
     """Yield the subject of a statement, and the keys of the wish that it is."""
     if statement.subject is not None:
         yield ("subject", statement.subject[0])
-    wish = parse_wish(statement.text) if kind in WISHES else None
+    wish = parse_wish(statement.text, project) if kind in WISHES else None
     if wish is not None:
         yield from wish.index_keys()
 
@@ -308,7 +345,23 @@ def scopes_of(project: str) -> list[str]:
     return [f"{scope}@{project}" if project else scope for scope in _SCOPES]
 
 
+def said_in(provenance: Mapping[str, Any]) -> str:
+    """Return the project in whose session the content of a person's wish was said; "" where that is unknown.
+
+    `provenance` is that of a candidate or a memory; of a memory the last of its updates counts.
+    """
+    updates = provenance.get("updates")
+    source = updates[-1] if updates else provenance
+    project = source.get(SAID_IN)
+    return project if isinstance(project, str) else PERSON
+
+
 def stated_at(memory: Memory) -> str | None:
     """Return when the content of a memory was stated: the time of the candidate behind it, else of its last change."""
     at = memory.provenance.get("at")
     return at if isinstance(at, str) else memory.updated_at
+
+
+def is_older(one: str | None, other: str | None) -> bool:
+    """Return True if `one` is an earlier time than `other`; an unknown time is not earlier."""
+    return one is not None and other is not None and one < other

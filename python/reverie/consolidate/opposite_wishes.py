@@ -164,9 +164,15 @@ class Wish:
 
 
 @text_cache(bytes_max=16_000_000, entry_bytes=1700, char_bytes=6)
-def parse_wish(text: str) -> Wish | None:
-    """Return a sentence read as a wish; None where it is none, or too long to be one rule."""
+def parse_wish(text: str, project: str = "") -> Wish | None:
+    """Return a sentence read as a wish; None where it is none, or too long to be one rule.
+
+    With the `project` that it belongs to, the words that say so are no part of it: "use tabs in the project harbour"
+    and "use tabs" want the same, one of them in harbour.
+    """
     plain = _DAY.sub("", normalize(text).replace("\u2019", "'"))
+    if project:
+        plain = _without_project(plain, project)
     quoted = _QUOTED.match(plain)
     plain = _CORRECTED.sub("", quoted["what"].rstrip(".!") if quoted else plain)
     if len(plain) > _CHARS_MAX or "?" in plain:
@@ -196,6 +202,19 @@ def parse_wish(text: str) -> Wish | None:
         clauses=1 if one else len(clauses),
         firm="dislikes" not in plain,
     )
+
+
+def _without_project(plain: str, project: str) -> str:
+    """Return a wish of a project without the phrase that names it: "in the project harbour", "in this repo"."""
+    if " project" not in plain and " repo" not in plain and " code" not in plain:
+        return plain
+    name = re.escape(normalize(project))
+    return re.sub(
+        rf"[\s,]*\b(?:in|for|of|inside|within) (?:(?:the|our) (?:project|repo(?:sitory)?|code ?base) {name}"
+        r"|this (?:project|repo(?:sitory)?|code ?base))(?![\w-])(?:,(?= \w))?",
+        "",
+        plain,
+    ).strip()
 
 
 def opposition(new: Wish, old: Wish) -> Opposition | None:

@@ -53,7 +53,7 @@ def one_spelling(text: str) -> str:
 def without_json_escapes(text: str) -> str:
     r"""Return the input of a call, which is JSON, with blanks for the escapes that a name may begin or end at.
 
-    Example: in `{"text": "see\\nevil.example"}` no name begins with an `n`.
+    Example: of `"see`, a backslash and `nevil.example"` the name is `evil.example`.
     """
     return _JSON_SPACE.sub(" ", text)
 

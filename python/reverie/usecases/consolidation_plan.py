@@ -12,6 +12,7 @@ import msgspec
 
 from reverie import consolidate, ids, render_index_and_memory_json, token_counter, wire
 from reverie.consolidate import Decision
+from reverie.consolidate.memories_under_consolidation import SAID_IN
 from reverie.decode_json_and_msgpack import convert
 from reverie.documents import Add as AddItem
 from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
@@ -21,7 +22,7 @@ from reverie.documents.escaping import clean
 from reverie.documents.overflow_parts_of_full_documents import is_full, next_part, open_part, room
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ValidationError
-from reverie.models import Add, Candidate, Delete, Keep, Memory, Skip, Tier, Update
+from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from reverie.sentence_word_analysis import normalize
 from reverie.store.encode_and_seal_records import to_ms
 from reverie.usecases import candidate_review
@@ -237,7 +238,8 @@ def _is_same(before: Memory | None, after: Memory) -> bool:
 def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -> Candidate:
     """Return the candidate with secrets redacted, before anything is decided on its words, and with its provenance.
 
-    What was said of "this project" names the project, so that it can be read beside those of others.
+    What was said of "this project" names the project, so that it can be read beside those of others. Of a person's wish
+    it is noted in which project's session it was said: there it may exclude what the project has.
     """
     # Through JSON: the redactor reads lists and dicts only, and a secret in a tuple would pass.
     fields, _ = redactor.value(msgspec.json.decode(msgspec.json.encode(candidate)))
@@ -247,6 +249,8 @@ def _redacted(candidate: Candidate, redactor: Redactor, thread: Origin | None) -
         if project and not concerns_person(candidate, project):
             fields["project"] = fields["provenance"]["project"] = project
             fields["content"] = fields["content"].replace("this project", f"the project {project}")
+        elif project and candidate.type is MemoryType.PREFERENCE:
+            fields["provenance"][SAID_IN] = project
     return convert(fields, Candidate)
 
 

@@ -10,11 +10,12 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie.consolidate.memories_under_consolidation import WISHES
+from reverie.consolidate.memories_under_consolidation import VALUES, WISHES, said_in
 from reverie.consolidate.opposite_wishes import parse_wish
+from reverie.consolidate.retired_values import parse_retirement
 from reverie.consolidate.shrink_memories_by_share_of_window import similarity_to_merge
 from reverie.consolidate.statement_comparison import parse_statement
-from reverie.documents.project_document_paths import PERSON
+from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.models import MemoryType, Tier
 from reverie.sentence_word_analysis import subject_of
 from reverie.store import Kind, MemoryRecord
@@ -151,16 +152,19 @@ class _Reading:
     subject: str | None
     resolves: bool  # says of something that it is over
     wishes: frozenset[tuple[str, ...]]  # the keys of the wish that it is
+    gone: frozenset[str]  # the words of the value that it says is over
 
     @classmethod
     def of(cls, candidate: Candidate) -> _Reading:
         """Return the reading of a candidate."""
+        retirement = parse_retirement(candidate.content)
         return cls(
             kind=candidate.type,
             words=_words(candidate.content),
             subject=_subject(candidate.content),
             resolves=parse_statement(candidate.content).resolves,
-            wishes=_wishes(candidate.type, candidate.content),
+            wishes=_wishes(candidate.type, candidate.content, candidate.project),
+            gone=frozenset() if retirement is None else _words(" ".join(retirement.gone)),
         )
 
     def may_concern(self, memory: MemoryRecord, tier: Tier) -> bool:
@@ -176,9 +180,12 @@ class _Reading:
         words = _words(memory.content)
         if len(words & self.words) >= _SHARED_MIN[tier] * min(len(words), len(self.words)):
             return True
+        if self.gone and self.gone <= words:
+            return True
         if self.subject is not None and self.subject == _subject(memory.content):
             return True
-        return bool(self.wishes) and not self.wishes.isdisjoint(_wishes(memory.type, memory.content))
+        theirs = _wishes(memory.type, memory.content, memory_project(memory)) if self.wishes else frozenset()
+        return not self.wishes.isdisjoint(theirs)
 
 
 def _words(text: str) -> frozenset[str]:
@@ -186,9 +193,9 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(word[:_STEM_CHARS] for word in _WORD.findall(text.casefold()))
 
 
-def _wishes(kind: MemoryType, text: str) -> frozenset[tuple[str, ...]]:
+def _wishes(kind: MemoryType, text: str, project: str) -> frozenset[tuple[str, ...]]:
     """Return the keys of the wish that a text is; none for a type that holds no wishes."""
-    wish = parse_wish(text) if kind in WISHES else None
+    wish = parse_wish(text, project) if kind in WISHES else None
     return frozenset() if wish is None else frozenset(wish.index_keys())
 
 
@@ -202,15 +209,23 @@ def _nearest(index: MemoryIndex, candidate: Candidate) -> Iterable[str]:
     """Yield ids of the memories that a candidate may be compared with, some of them more than once.
 
     They are those near it of its own type, any that say the same in its project or of the person, those with its
-    subject, whose value it may replace, wishes that it may exclude, and mistakes that it may say are over.
+    subject, whose value it may replace, wishes that it may exclude, also those of the project that it was said in,
+    values and mistakes that it may say are over, and statements that its own value is over.
     """
     own = [candidate.project]
+    session = said_in(candidate.provenance)
     text = "\n".join((candidate.title or "", candidate.content, *(value for _, value in candidate.fields)))
     yield from index.nearest(text, _NEAREST, types=[candidate.type], projects=own)
     if candidate.type is MemoryType.EPISODE:
         return
     statement = parse_statement(candidate.content)
-    yield from index.nearest(text, _SAME, projects=[candidate.project, PERSON])
+    yield from index.nearest(text, _SAME, projects=[candidate.project, PERSON, session])
+    if candidate.type is MemoryType.PREFERENCE and (session or candidate.project):
+        other = session or PERSON
+        yield from index.nearest(text, _NEAREST, types=sorted(WISHES), projects=[other])
+    outdated = {*VALUES, MemoryType.PREFERENCE} if parse_retirement(candidate.content) else VALUES
+    if candidate.type in VALUES or len(outdated) > len(VALUES):
+        yield from index.nearest(text, _NEAREST, types=sorted(outdated - {candidate.type}), projects=own)
     if candidate.type is MemoryType.MISTAKE:  # any type may say that it is over
         yield from index.nearest(text, _NEAREST, projects=own)
     elif candidate.type is MemoryType.PREFERENCE or statement.resolves:
