@@ -1,4 +1,4 @@
-"""Removal of what stands between a begin tag and its end tag, in time linear in the text, whatever is in it."""
+"""Remove what stands between a begin tag and its end tag, in time linear in the text, whatever is in it."""
 
 from __future__ import annotations
 
