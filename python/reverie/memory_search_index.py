@@ -134,11 +134,12 @@ class SearchIndex:
             return []
         hits: list[Hit[M]] = []
         room = token_budget
-        topic = query_relevance.Topic(self.index.topic_words(query))
+        topic = query_relevance.Topic(query, self.index.topic_words(query))
         for match in self.index.search(query, limit, Filter(any_of=_groups(types, tags, projects))):
             found = load(match.id)
             if found is not None and found.tokens <= room:
-                hits.append(Hit(found.memory, match.score, match.terms, found.tokens, topic.relevance(match.terms)))
+                relevance = topic.relevance(match.terms, memory_text(found.memory))
+                hits.append(Hit(found.memory, match.score, match.terms, found.tokens, relevance))
                 room -= found.tokens
         return hits
 
@@ -187,7 +188,7 @@ class SearchIndex:
 
     def _best_relevance(self, query: str) -> float:
         """Return the greatest relevance among the first hits for a query."""
-        topic = query_relevance.Topic(self.index.topic_words(query))
+        topic = query_relevance.Topic(query, self.index.topic_words(query))
         return max((topic.relevance(hit.terms) for hit in self.index.search(query, _GATE_HITS)), default=0.0)
 
     def ids(

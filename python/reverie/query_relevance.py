@@ -2,10 +2,14 @@
 
 BM25 ranks texts, and its scores say nothing about whether the best one is about the question: "write a haiku about
 autumn" finds the memory that shares `write`. Relevance is the part of the query's topic words that a text has.
+
+Commands are often made of words that are in any question: `make check`, `go get`. Where a text has such a name as code
+and the query has its words in this order, they are topic words too.
 """
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -28,6 +32,14 @@ THRESHOLD_MIN: Final = 0.5
 PROBES_ABOVE: Final = 3
 """Probes that may be above the threshold: a store knows something about one or two of them, and a third is chance.
 With 2, one of five conversations that were measured answers 82 % of its own questions instead of 91 %."""
+
+_CODE = re.compile(r"`([^`\n]{3,60})`")
+"""Code in a text; longer code is a line of a program, and nobody asks for it word by word."""
+
+_NAME_WORDS = range(2, 6)
+"""Words of a name in code. One alone may be any word: `add` is in "add a paragraph about autumn"."""
+
+_WORD = re.compile(r"\w+")
 
 PROBES: Final[tuple[str, ...]] = (
     "how do I grill aubergines without oil?",
@@ -76,27 +88,39 @@ them is chance, and shows how much it finds by chance: the more the larger it is
 
 
 class Topic:
-    """The topic words of a query, each with whether any text has it."""
+    """The words of a query, and its topic words, each with whether any text has it."""
 
-    __slots__ = ("_divisor", "_worth")
+    __slots__ = ("_words", "_worth")
 
-    def __init__(self, topic_words: Sequence[tuple[str, bool]]) -> None:
-        """Begin with the topic words of one query; single digits are none: "TLS 1.3" is not about "3 of 4"."""
+    def __init__(self, query: str, topic_words: Sequence[tuple[str, bool]]) -> None:
+        """Begin with a query and its topic words; single digits are none: "TLS 1.3" is not about "3 of 4"."""
         words = [item for item in topic_words if len(item[0]) > 1 or not item[0].isdigit()]
         self._worth = {word: 1.0 if is_known else SIMILAR_WORD for word, is_known in words}
-        self._divisor = len(words) ** LENGTH_POWER
+        self._words = _spaced(_WORD.findall(query.lower()))
 
-    def relevance(self, matched: Iterable[tuple[str, float]]) -> float:
+    def relevance(self, matched: Iterable[tuple[str, float]], text: str = "") -> float:
         """Return 0 to 1: how much of the topic words a text has that was found by the `matched` words.
 
-        These are the terms of a hit, words with their scores. A query without topic words ("and then?") is related to
-        nothing.
+        These are the terms of a hit, words with their scores. The names in the code of `text` that the query has are
+        topic words too, and matched: "make check" is wholly answered by "run `make check`". A query without topic words
+        ("and then?") is related to nothing.
         """
-        worth = self._worth
-        if not worth:
+        named = self._named(text)
+        if not self._worth and not named:
             return 0.0
-        share: float = sum([worth.get(word, 0.0) for word, _ in matched]) / self._divisor
-        return min(1.0, share)
+        # What is in a name counts once, whether or not it is a topic word by itself: the `test` of `just test`.
+        found = sum(self._worth.get(word, 0.0) for word, _ in matched if word not in named) + len(named)
+        return min(1.0, found / len(self._worth.keys() | named) ** LENGTH_POWER)
+
+    def _named(self, text: str) -> set[str]:
+        """Return the words of those names in the code of a text that are in the query."""
+        names = [_WORD.findall(code.lower()) for code in _CODE.findall(text)] if "`" in text else []
+        return {word for name in names if len(name) in _NAME_WORDS and _spaced(name) in self._words for word in name}
+
+
+def _spaced(words: Iterable[str]) -> str:
+    """Return words with a space around each, so that one sequence of words is found in another."""
+    return f" {' '.join(words)} "
 
 
 def threshold(best_of_probes: Iterable[float]) -> float:

@@ -132,14 +132,21 @@ def _recall(line: _Line) -> int:
     everywhere, project = line.flag("--all-projects"), _project(line)
     if limit is not None and not (limit.isascii() and limit.isdigit() and 1 <= int(limit) <= 100):
         raise _NotPlainError
-    body = {"query": _joined(line.text()), "limit": int(limit or print_answers.RECALL_LIMIT)}
+    body: dict[str, Any] = {"query": _joined(line.text()), "limit": int(limit or print_answers.RECALL_LIMIT)}
     body |= {"types": [_one_of(kind, _TYPES)]} if kind is not None else {}
     body |= {"tags": [tag]} if tag is not None else {}
     here = print_answers.folder_here()
     body |= {"allProjects": True} if everywhere else {} if here is None else {"folder": here}
     body |= {} if project is None else {"project": project}
     answer = _ask("POST", "/v1/recall", body)
-    _print_json(answer) if as_json else print_answers.print_recall(_answer(answer))
+    if as_json:
+        _print_json(answer)
+        return 0
+    is_nearest = not answer["hits"] and answer.get("weaker", 0) > 0
+    if is_nearest:
+        body |= {"limit": min(body["limit"], print_answers.NEAREST_HITS), "minScore": 0}
+        answer = _ask("POST", "/v1/recall", body)
+    print_answers.print_recall(_answer(answer), is_nearest=is_nearest)
     return 0
 
 

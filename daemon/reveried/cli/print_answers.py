@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FILE_PENDING",
     "ID_END",
+    "NEAREST_HITS",
     "RECALL_LIMIT",
     "UNSYNCED",
     "file_pending",
@@ -28,6 +29,7 @@ __all__ = [
 
 FILE_PENDING = "It is stored, but the file could not be written yet. Next: reverie sync status"
 ID_END = 8  # last characters of an id: ids begin with a time, so memories extracted together differ at the end
+NEAREST_HITS = 3  # memories that it shows at most for a question to which none is related
 RECALL_LIMIT = 5  # memories that `reverie recall` shows
 _LEFT_OUT_SHOWN = 3  # saves that left lines out, in the status; `reverie sync status` lists all
 UNSYNCED = ("stopped", "blocked")  # states of sync that end a command with exit status 4
@@ -157,14 +159,16 @@ def _changes_from(status: wire.SyncStatus) -> str:
     return f"periodic scans: {status.watching_hint}" if status.watching_hint else "periodic scans"
 
 
-def print_recall(answer: wire.RecallAnswer) -> None:
-    """Print the memories that match a question, each with why it does."""
+def print_recall(answer: wire.RecallAnswer, *, is_nearest: bool = False) -> None:
+    """Print the memories that match a question, each with why it does; `is_nearest` if none is related to it."""
     if answer.project is not None:
         say(in_project_line(answer.project))
     if not answer.hits and not answer.weaker:
         say("No memory matches that. `reverie memories` lists all of them.")
     elif not answer.hits:
         say("Nothing here is related to that.")
+    elif is_nearest:
+        say("Nothing here is clearly about that. The nearest, which share a word with it:")
     for hit in answer.hits or ():
         say(wrapped(one_line(hit.memory)))
         say(f"    {hit.memory.type}, {hit.memory.document}; {hit.why}")

@@ -16,6 +16,7 @@ from reveried.cli.list_and_resolve_project import AllProjects, ProjectOption, ch
 from reveried.cli.output import clip, counted, is_terminal, print_json, print_table, say, when, wrapped
 from reveried.cli.print_answers import (
     ID_END,
+    NEAREST_HITS,
     RECALL_LIMIT,
     folder_here,
     in_project_line,
@@ -171,20 +172,29 @@ def recall(
         wire.RecallRequest, {"query": joined_text(query, "QUERY", max_chars=_QUERY_CHARS_MAX), "types": types}
     )
     with daemon_client_and_paths.client() as client:
-        answer = client.recall(
-            request.query,
-            limit=limit,
-            types=request.types,
-            tags=[tag] if tag else None,
-            project=given_project(project),
-            folder=folder_here(),
-            all_projects=all_projects,
-            min_score=min_score,
-        )
+
+        def ask(limit: int, min_score: float | None) -> wire.RecallAnswer:
+            return client.recall(
+                request.query,
+                limit=limit,
+                types=request.types,
+                tags=[tag] if tag else None,
+                project=given_project(project),
+                folder=folder_here(),
+                all_projects=all_projects,
+                min_score=min_score,
+            )
+
+        answer = ask(limit, min_score)
+        # Whoever asks in a terminal can judge a weak hit; agents, which are given what is found, would take it as true. So would a
+        # program: the answer of --json has no hits then.
+        is_nearest = min_score is None and not answer.hits and answer.weaker > 0 and not json
+        if is_nearest:
+            answer = ask(min(limit, NEAREST_HITS), 0.0)
     if json:
         print_json(answer)
         return
-    print_recall(answer)
+    print_recall(answer, is_nearest=is_nearest)
 
 
 def memories(

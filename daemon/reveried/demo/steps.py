@@ -43,7 +43,7 @@ __all__ = [
 BUDGET_MIN, BUDGET_MAX = 4_000, 16_000  # tokens of the new context
 SESSION_BYTES_MIN = 20 * 1024  # a shorter one has just begun or was abandoned: there is nothing to distill in it
 _SUBAGENT_PREFIX = "agent-"
-_SAMPLE_QUESTION = "How do we run the tests, and which libraries may we add?"
+_SAMPLE_QUESTION = "How do we run the tests?"
 _QUESTION_TYPES = ("mistake", "preference", "procedure", "fact", "observation", "skill")  # most instructive first
 _QUESTION_WORDS = 8  # of a memory that go into a question
 

@@ -79,6 +79,8 @@ def test_a_day(cli: Cli, home: Path) -> None:
     check(cli("context", thread["id"], "--max-tokens", "4000"), "tokens (o200k_base)", "make check")
     check(cli("memories"), "facts/tidetable/mistakes.md")
     check(cli("recall", "may we add a dependency"), "never to add a dependency")
+    check(cli("recall", "make check"), "instead of bare pytest")
+    check(cli("recall", "may we add a library"), "The nearest, which share a word", "never to add a dependency")
     check(cli("log"), "yes")
     check(cli("show", cli("log", "--json").json["items"][0]["id"]), "Operation")
     check(cli("archives", "list"))
@@ -255,6 +257,8 @@ def test_the_demo(cli: Cli) -> None:
     done = check(
         cli("demo"), "sample session", "before", "after", "Working state", "facts/tidetable/mistakes.md", "Measured on"
     )
+    search = done.out.partition("5. Search the memories")[2].partition("6. The files")[0]
+    assert "always run `make check`" in search
     [home] = {word.rstrip(".") for word in done.out.split() if "reverie-demo-" in word and word.endswith(".")}
     assert not Path(home).exists()
 

@@ -33,6 +33,8 @@ PLAIN = (
     "recall when do we deploy",
     "recall --json -n 3 when do we deploy --type fact",
     "recall nothing-like-this",
+    "recall do ducks deploy dungarees",
+    "recall do ducks deploy dungarees --json",
     "recall --project . when do we test",
     "recall when do we test --project /nowhere/at/all",
     "remember we deploy on Thursdays",

@@ -129,6 +129,37 @@ def test_one_word_is_a_query(index: SearchIndex, store: dict[str, Memory]) -> No
     assert index.recall("dredger", by_id(store), limit=1).hits == index.search("dredger", by_id(store), limit=1)
 
 
+COMMANDS = ("make check", "go get", "get set-up done", "just get-all")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("size", range(1, 6))
+def test_a_command_of_general_words_is_found(command: str, size: int) -> None:
+    """A command in code is found by its words, though they are general ones, from a store of one memory on."""
+    texts = [f"Before a push: `{command}`", *HARBOUR[: size - 1]]
+    small = {f"m{number}": memory(number, text) for number, text in enumerate(texts)}
+    index = SearchIndex()
+    index.add_many(small.values())
+    for question in (command, f"Should I {command} now?", f"what does `{command}` do"):
+        hits = index.recall(question, by_id(small), limit=10).hits
+        assert [hit.memory.id for hit in hits][:1] == ["m0"], question
+        assert hits[0].relevance > THRESHOLD_MIN
+    for other in ("check what you make", "get going", "get it, start it", "what can we make of that?"):
+        assert index.recall(other, by_id(small), limit=10).hits == [], other
+
+
+def test_words_of_code_count_only_as_its_name() -> None:
+    """Neither one word, nor other words between, nor text without code make general words topic words."""
+    check = [("check", 1.0), ("make", 1.0)]
+    assert Topic("make check", []).relevance(check, "run `make check`") == 1
+    assert Topic("make a check", []).relevance(check, "run `make check`") == 0
+    assert Topic("make check", []).relevance(check, "make check is run") == 0
+    assert Topic("add a poem", []).relevance([("add", 1.0)], "`add`") == 0
+    assert Topic("just test it", [("test", True), ("berth", True)]).relevance(
+        [("test", 1.0)], "`just test`"
+    ) == pytest.approx(2 / 3**0.75)
+
+
 def test_the_threshold_is_learned_from_the_store() -> None:
     """The threshold is the minimum for an empty index, and grows once the index has a memory for every probe."""
     assert SearchIndex().threshold() == THRESHOLD_MIN
@@ -147,14 +178,14 @@ def matched(*words: str) -> list[tuple[str, float]]:
 
 def test_relevance_grows_with_the_share_of_topic_words() -> None:
     """Relevance grows with the share of topic words that match; few high scores do not raise the threshold."""
-    four = Topic([(word, True) for word in ("berth", "crane", "quay", "tide")])
+    four = Topic("", [(word, True) for word in ("berth", "crane", "quay", "tide")])
     assert four.relevance(matched("berth", "crane", "quay", "tide")) == 1
     assert four.relevance(matched("berth", "crane")) == pytest.approx(2 / 4**0.75)
     assert four.relevance(matched("berth", "other")) == pytest.approx(1 / 4**0.75)
-    assert Topic([("dredger", False)]).relevance(matched("dredger")) == pytest.approx(0.6)
-    assert Topic([]).relevance(matched("berth")) == 0
-    assert Topic([("berth", True), ("3", True)]).relevance(matched("berth")) == 1
-    assert Topic([("3", True)]).relevance(matched("3")) == 0
+    assert Topic("", [("dredger", False)]).relevance(matched("dredger")) == pytest.approx(0.6)
+    assert Topic("", []).relevance(matched("berth")) == 0
+    assert Topic("", [("berth", True), ("3", True)]).relevance(matched("berth")) == 1
+    assert Topic("", [("3", True)]).relevance(matched("3")) == 0
     assert threshold([0.1] * 39 + [1.0]) == THRESHOLD_MIN
     assert threshold([0.1] * 37 + [0.7, 0.8, 1.0]) == THRESHOLD_MIN
     assert threshold([0.1] * 36 + [0.6, 0.7, 0.8, 1.0]) == 0.6
