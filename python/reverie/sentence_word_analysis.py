@@ -31,6 +31,7 @@ _WORD = re.compile(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
 # A word as written, with apostrophes.
 _WRITTEN = re.compile(r"-{0,2}\w+(?:['\u2019./:_+\-@\\]+\w+)*")
 _CLAUSE_END = re.compile(r"[;:!?,\n]|\s[(\[]|\.\s|\s[-\u2013\u2014]\s")
+_SENTENCE_END = re.compile(r"[;:!?\n]|\.\s")
 _APOSTROPHES = str.maketrans("", "", "'\u2019")
 _KEY = re.compile(r"\s*((?:[^:\n.!?]|[:.!?](?=\S)){1,60}?)\s*:\s+\S")
 _MARKER = re.compile(r"\[REDACTED:[^\]\s]*\]")
@@ -71,6 +72,7 @@ _CONJUNCTIONS = frozenset(_CONJUNCTIONS_TEXT.split())
 _PREPOSITIONS = frozenset(
     {"after", "at", "before", "by", "for", "from", "in", "into", "of", "on", "to", "until", "with"}
 )
+_SMALL = frozenset({"a", "an", "any", "each", "every", "me", "new", "our", "the", "them", "us", "you", "your"})
 _OPEN_ENDED = frozenset({"any", "after", "before", "each", "every", "until"})  # words that no phrase ends with
 
 _NEGATIONS_TEXT = (
@@ -136,6 +138,25 @@ def opening_phrase(text: str, words_max: int) -> tuple[str, ...]:
     It begins behind articles and pronouns and ends with its clause: at punctuation, or at a conjunction behind two
     words. Of a longer clause at most `words_max` words are kept, rather fewer than half of what a preposition begins.
     Example: "The releases are cut from `stable`, never from main" gives "releases are cut from stable".
+
+    A phrase with one content word only ("ask", "limit") names no topic: it goes on without articles and pronouns.
+    Example: "Ask me before you add a dependency to go.mod" gives "Ask before add dependency".
+    """
+    phrase = _opening_phrase(text, words_max, is_short=False)
+    if len(_content_words(phrase)) > 1:
+        return phrase
+    longer = _opening_phrase(text, words_max, is_short=True)
+    return longer if len(_content_words(longer)) > 1 else phrase
+
+
+def _content_words(words: Iterable[str]) -> list[str]:
+    return [word for word in words if (folded := word.translate(_APOSTROPHES).casefold()) not in _STOP and folded]
+
+
+def _opening_phrase(text: str, words_max: int, *, is_short: bool) -> tuple[str, ...]:
+    """Return the first words of a text, as `opening_phrase`; where `is_short`, of several clauses, without small words.
+
+    Only a comma, a bracket or a dash between the clauses is passed: behind a full stop something else may begin.
     """
     words: list[str] = []
     folded: list[str] = []
@@ -144,11 +165,15 @@ def opening_phrase(text: str, words_max: int) -> tuple[str, ...]:
     for match in _WRITTEN.finditer(text):
         word = match[0].lower() if plain else _compatible(match[0]).translate(_APOSTROPHES).casefold()
         between, end = text[end : match.start()], match.end()
-        if not word.strip("_-") or (not words and word in _LEADING):
-            continue
-        if words and (_CLAUSE_END.search(between) or (len(words) > 1 and word in _CONJUNCTIONS)):
+        if words and (_SENTENCE_END if is_short else _CLAUSE_END).search(between):
             break
-        if len(words) >= words_max and folded[-1] not in _NEGATIONS:
+        if not word.strip("_-") or (word in _LEADING and not words) or (word in _SMALL and is_short):
+            continue
+        if len(words) > 1 and word in _CONJUNCTIONS and not is_short:
+            break
+        if len(words) >= words_max and (is_short or folded[-1] not in _NEGATIONS):
+            if is_short:
+                break
             last = len(words) - 1
             kept = max((at for at in range(2, last) if folded[at] in _PREPOSITIONS), default=len(words))
             words, folded = words[:kept], folded[:kept]

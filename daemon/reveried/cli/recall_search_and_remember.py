@@ -186,8 +186,8 @@ def recall(
             )
 
         answer = ask(limit, min_score)
-        # Whoever asks in a terminal can judge a weak hit; agents, which are given what is found, would take it as true. So would a
-        # program: the answer of --json has no hits then.
+        # Whoever asks in a terminal can judge a weak hit; agents and programs would take it for an answer, so that
+        # theirs (--json) has no hits then.
         is_nearest = min_score is None and not answer.hits and answer.weaker > 0 and not json
         if is_nearest:
             answer = ask(min(limit, NEAREST_HITS), 0.0)

@@ -46,13 +46,39 @@ _MARKS = re.compile(r"\*\*")
 # Labels that say what kind of line it is, and not what it is about: "The user wants: short answers".
 _KIND_LABEL = re.compile(r"\s*(?:the user\b[^:\n]{0,20}|decision|note|rule|lesson|fact)\s*:\s*", re.IGNORECASE)
 # How preferences begin: "Wants agents to always run the linter" is about "run the linter".
-_FRAME = re.compile(r"\s*(?:wants agents (?:to always |to |(?=never ))|prefers (?:to )?|dislikes )", re.IGNORECASE)
-# How a quoted wish begins, and what it holds for: "From now on, every message names its ticket" is about "every ...".
-_OCCASION = re.compile(
-    r"[“\"'\s]*(?:(?:from now on|from here on|going forward|as a (?:general )?rule)[,:]?\s"
-    r"|(?:when(?:ever)?|every time|if|before|after|for|to) [^,:”]{3,80}, )(?:always |please )*(?=\w)",
+_FRAME = re.compile(
+    r"\s*(?:wants agents (?:to always |to |(?=never ))|prefers (?:to |using )?|dislikes )", re.IGNORECASE
+)
+# How a wish or a statement about oneself begins: "Ab jetzt sollst du …" and "I'm a …" do not say what is wanted or who
+# it is. English, German, Spanish and French; what denies ("never", "nie") stays. Apostrophes are straight here.
+_QUOTED_FRAME = re.compile(
+    r"[\"'“”„«»\s]*(?:"
+    r"from now on|from here on|going forward|as a (?:general )?rule|in general|by default|in this (?:repo\w*|project)"
+    r"|please|always|remember(?: that)?|note that|make sure (?:that |to )?(?:you )?|be sure to"
+    r"|i(?:'m| am)(?: an?| the)?|my name is"
+    r"|i(?:'d| would)? (?:rather|like|want|need|expect|prefer)(?: (?:you|agents|it if you))?(?: to)?"
+    r"|(?:i )?(?:think|guess|believe)(?: that)?|(?:we|you) (?:should|must|need to|have to)|let's"
+    r"|it(?:'?s| is) (?:better|best|important)(?: that| to|(?= not ))?"
+    r"|ab jetzt|ab sofort|von nun an|künftig|in zukunft|von jetzt an|grundsätzlich|bitte|immer"
+    r"|(?:du )?(?:sollst|solltest|musst)(?: du)?|ich (?:möchte|will|wünsche mir|hätte gerne?),?(?: dass)?(?: du)?"
+    r"|(?:wir haben (?:entschieden|beschlossen|vereinbart)|denke? daran|achte darauf),? dass|ich bin(?: eine?)?"
+    r"|a partir de ahora|de ahora en adelante|por lo general|por favor|siempre"
+    r"|(?:quiero|prefiero|me gustaría|recuerda|hay)(?: que)?|debes|tienes que|soy(?: una?)?"
+    r"|à partir de maintenant|désormais|dorénavant|en général|s'il (?:te|vous) plaît|toujours"
+    r"|(?:je (?:veux|voudrais|préfère|souhaite)|j'aimerais|il faut|tu dois)(?: que)?(?: tu)?"
+    r"|n'oublie pas(?: que| de)?|je suis(?: une?)?"
+    r")[,:]?\s+(?=\S)",
     re.IGNORECASE,
 )
+_CURLY_APOSTROPHE = "\u2019"
+# What a wish holds for: "Before every commit, run `just lint`" is about "run just lint".
+_OCCASION = re.compile(
+    r"[\"'“„«\s]*(?:when(?:ever)?|every time|if|before|after|for|to|given|since|because|in|on"
+    r"|wenn|falls|bevor|nachdem|sobald|vor|nach|bei|da|weil|cuando|si|antes de|después de|para|como"
+    r"|quand|lorsque|avant|après|pour|comme|dès) [^,:”]{3,80}, (?=\w)",
+    re.IGNORECASE,
+)
+_FRAMES_MAX = 4  # at the beginning of one wish: "From now on, please make sure that you always …"
 _KIND_TAGS = frozenset(
     {"decision", "fact", "mistake", "note", "observation", "preference", "procedure", "rule", "skill"}
 )
@@ -83,9 +109,10 @@ class SummaryInput(Protocol):
 
 
 def summary_line(memories: Sequence[SummaryInput]) -> str:
-    """Return the topics of the memories, most frequent first, then in their order, joined by commas; at most ten words.
+    """Return the topics of the memories, most frequent first, joined by commas; at most ten words.
 
-    Example: two facts with the key "Editor" and one tagged #ci give "editor, ci".
+    Of equally frequent ones the newest are chosen where not all have room, so that the line changes as a document
+    grows. Example: two facts with the key "Editor" and one tagged #ci give "editor, ci".
     """
     return summary_of_topics([topics_of(memory) for memory in memories])
 
@@ -98,17 +125,20 @@ def topics_of(memory: SummaryInput) -> Topics:
 def summary_of_topics(topics: Sequence[Topics]) -> str:
     """Return the summary line of memories with these topics, as `summary_line`."""
     counts: dict[str, int] = {}
+    newest: dict[str, int] = {}
     spelled: dict[str, str] = {}
-    for of_one in topics:
+    for at, of_one in enumerate(topics):
         for folded, topic in of_one:
-            if folded in counts:
-                counts[folded] += 1
-            else:
-                counts[folded] = 1
-                spelled[folded] = topic
+            counts[folded] = counts.get(folded, 0) + 1
+            newest[folded] = at
+            spelled.setdefault(folded, topic)
+    # Equal ones stay in order of appearance where all have room; else new memories are appended behind older ones.
+    are_all_shown = sum(len(topic.split()) for topic in spelled.values()) <= WORDS_MAX
     chosen: list[str] = []
     words = 0
-    for folded in sorted(counts, key=counts.__getitem__, reverse=True):  # equal counts stay in order of appearance
+    for folded in sorted(
+        counts, key=lambda folded: (counts[folded], 0 if are_all_shown else newest[folded]), reverse=True
+    ):
         topic = spelled[folded]
         size = len(topic.split())
         if words + size <= WORDS_MAX:
@@ -186,11 +216,10 @@ def _written_topics(kind: MemoryType, content: str, tags: tuple[str, ...], title
     if kind is MemoryType.EPISODE and title:
         words = opening_phrase(title, _TITLE_WORDS) or tuple(title.replace(",", " ").split()[:_TITLE_WORDS])
         return (_lower_case_name(words),) if words else ()
-    content = _KIND_LABEL.sub("", _MARKS.sub("", strip_markers(content)), count=1)
+    whole = content = _KIND_LABEL.sub("", _MARKS.sub("", strip_markers(content)), count=1)
     if kind is MemoryType.PREFERENCE and (frame := _FRAME.match(content)):
         content = content[frame.end() :]
-    elif kind is MemoryType.PREFERENCE and (occasion := _OCCASION.match(content)):
-        content = content[occasion.end() :]
+    content = _without_frames(content, kind)
     key = label_of(content)
     if key is not None:
         words = tuple(key.replace("`", "").replace(",", " ").split())
@@ -200,9 +229,25 @@ def _written_topics(kind: MemoryType, content: str, tags: tuple[str, ...], title
     if about:
         return tuple(about[:2])
     words = opening_phrase(content, _PHRASE_WORDS)
-    if words and content.lstrip("\"'“`(").startswith(words[0]):
+    # A capital behind other words is that of a name: "Prefers British English".
+    if words and whole.lstrip("\"'“`(").startswith(words[0]):
         words = (_lower_first(words[0]), *words[1:])
     return (" ".join(words),) if words else ()
+
+
+def _without_frames(content: str, kind: MemoryType) -> str:
+    """Return a text without the words by which a wish begins, and of a preference without what it holds for.
+
+    Example: "Ab jetzt sollst du vor jedem Commit `pnpm lint` laufen lassen" gives "vor jedem Commit …".
+    """
+    for _ in range(_FRAMES_MAX):
+        frame = _QUOTED_FRAME.match(content.replace(_CURLY_APOSTROPHE, "'"))
+        if frame is None and kind is MemoryType.PREFERENCE:
+            frame = _OCCASION.match(content)
+        if frame is None:
+            break
+        content = content[frame.end() :]
+    return content
 
 
 def _lower_case_name(words: Sequence[str]) -> str:

@@ -67,11 +67,21 @@ def test_the_topic_of_an_episode(title: str, topic: str) -> None:
 
 
 def test_topics_are_listed_once() -> None:
-    """Topics are listed once however they are spelled, most frequent first, in at most ten words."""
+    """Topics are listed once however they are spelled, most frequent first, then the newest, in at most ten words."""
     text = "- Name: Ada\n- Docker: 27\n- docker: on staging\n" + "".join(f"- Key k{at}: x\n" for at in range(9))
     found = summary_line(parse_document("facts/a.md", text).items)
-    assert found.startswith("docker, name, key k0, key k1")
+    assert found.startswith("docker, key k8, key k7")
     assert len(found.split()) == WORDS_MAX
+
+
+def test_the_line_changes_as_a_document_grows() -> None:
+    """A document whose topics all have room lists them in order; of more the newest are listed, and what recurs."""
+    lines = ["- The user wants: “sort imports”", "- Prefers small pull requests.", "- Prefers British English."]
+    short = summary_line(parse_document("facts/preferences.md", "\n".join(lines)).items)
+    assert short == "sort imports, small pull requests, British English"
+    lines += ["- Prefers tabs over spaces.", "- The user wants: “Sort imports!”", "- Dislikes long functions."]
+    grown = summary_line(parse_document("facts/preferences.md", "\n".join(lines)).items)
+    assert grown == "sort imports, long functions, tabs over spaces, British English"
 
 
 @pytest.mark.parametrize(
@@ -86,6 +96,21 @@ def test_topics_are_listed_once() -> None:
         ("The user wants: “As a rule, we squash merge”", "squash merge"),
         ("The user wants: “Before every commit, run `just lint`”", "run just lint"),
         ("The user wants: “When you add a route, always document it in the guide”", "document it in the guide"),
+        (
+            "The user wants: “given the secrecy of the plans, I think its better not to keep any copy on the laptop”",
+            "not to keep any copy",
+        ),
+        ("Wants agents to always ask me before you add a new harbour to the map.", "ask before add harbour"),
+        ("Prefers using the strict parser instead of a pattern.", "strict parser"),
+        ("The user said: “I'm a tide clerk, and I know some Rust”", "tide clerk"),
+        ("The user said: “I\u2019m a tide clerk”", "tide clerk"),
+        ("The user said: “I use only free software”", "use only free software"),
+        ("The user wants: “Ab jetzt sollst du vor jedem Push `just lint` laufen lassen”", "vor jedem Push just lint"),
+        ("The user wants: “Bitte keine Emojis in Commits”", "keine Emojis in Commits"),
+        ("The user wants: “Wenn du eine Route änderst, sollst du die Anleitung anpassen”", "die Anleitung anpassen"),
+        ("The user wants: “De ahora en adelante, quiero que respondas en español”", "respondas en español"),
+        ("The user wants: “À partir de maintenant, il faut que tu écrives des tests”", "écrives des tests"),
+        ("The user wants: “Please always”", "general"),
     ],
 )
 def test_the_topic_of_a_preference(preference: str, topic: str) -> None:
