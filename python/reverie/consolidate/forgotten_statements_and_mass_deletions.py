@@ -6,6 +6,7 @@ person, since no rule can tell whether "deploys go out on Fridays" means what wa
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -46,7 +47,16 @@ _DELETIONS_ALLOWED: Final = 1  # one is always allowed: of four memories one tha
 _NEAR: Final = 0.5
 _NEAR_STEMS_MIN: Final = 2
 _SHORT_STEMS: Final = 2  # of a wish that is near to another by what it is about alone
-_SAID_STEMS_MIN: Final = 3  # of a statement that a line is searched for: two words are in too many lines
+_SAID_STEMS_MIN: Final = 3  # of a statement that a line is searched for: two words are in too many lines,
+_SHORT_LINE_STEMS_MAX: Final = 4  # unless the line is as short: "- Wishes: I hate long lines." has two more
+
+_ENGINE_WORDS: Final = re.compile(
+    r"^(?:wants agents (?:to )?always\b|prefers(?: to)?\b|dislikes\b)|\b(?:for|from|in|of|to) the project [\w.-]+",
+    re.IGNORECASE,
+)
+"""Words that an engine puts where the person had others: "I hate long lines" is "Dislikes long lines", and "in this
+repo" is "in the project harbour". A line in the person's own words need not have them. (They are no frames, which
+are left out of the hash: "Dislikes X" and "Prefers X" are no same statement.)"""
 
 
 REJECTED: Final = "rejected:"
@@ -177,26 +187,40 @@ def _concerns(statement: ForgottenStatement, candidate: Candidate, *, in_all_pro
 
 
 def lines_without(text: str, statements: Iterable[str]) -> str:
-    """Return a text without the lines that say one of the forgotten statements: that have all of its words."""
-    forgotten = [stems for statement in statements if len(stems := _stems(statement)) >= _SAID_STEMS_MIN]
+    """Return a text without the lines that say one of the forgotten statements: that have all of its words.
+
+    Words of an engine's frame need not be in the line.
+    """
+    forgotten = [stems for statement in statements if len(stems := _own_stems(statement)) >= _SHORT_STEMS]
     if not forgotten:
         return text
     lines = [(line, _stems(line)) for line in text.splitlines(keepends=True)]
-    return "".join(line for line, said in lines if not any(stems <= said for stems in forgotten))
+    return "".join(line for line, said in lines if not any(_says(said, stems) for stems in forgotten))
 
 
 def statements_in(texts: Iterable[str], statements: Iterable[str]) -> list[str]:
     """Return the forgotten statements that a line of a text repeats: those for which `lines_without` removes a line."""
-    lines = [stems for text in texts for line in text.splitlines() if len(stems := _stems(line)) >= _SAID_STEMS_MIN]
+    lines = [stems for text in texts for line in text.splitlines() if len(stems := _stems(line)) >= _SHORT_STEMS]
     if not lines:
         return []
     anywhere = frozenset[str]().union(*lines)
-    return [statement for statement in statements if _is_said(_stems(statement), anywhere, lines)]
+    return [statement for statement in statements if _is_said(_own_stems(statement), anywhere, lines)]
 
 
 def _is_said(stems: frozenset[str], anywhere: frozenset[str], lines: Sequence[frozenset[str]]) -> bool:
-    """Return True if a line has all stems of a statement; `anywhere` are those of all lines."""
-    return len(stems) >= _SAID_STEMS_MIN and stems <= anywhere and any(stems <= line for line in lines)
+    """Return True if a line says a statement with these stems; `anywhere` are those of all lines."""
+    return stems <= anywhere and any(_says(line, stems) for line in lines)
+
+
+def _says(line: frozenset[str], stems: frozenset[str]) -> bool:
+    """Return True if a line with these stems has those of a statement, and the statement is long enough to be meant."""
+    is_enough = len(stems) >= _SAID_STEMS_MIN or (len(stems) == _SHORT_STEMS and len(line) <= _SHORT_LINE_STEMS_MAX)
+    return is_enough and stems <= line
+
+
+def _own_stems(statement: str) -> frozenset[str]:
+    """Return the stems of a statement without the words that an engine put there."""
+    return _stems(_ENGINE_WORDS.sub(" ", statement))
 
 
 def spoken(source: Candidate) -> str:

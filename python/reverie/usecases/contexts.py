@@ -162,7 +162,11 @@ def snapshot(
         state=state,
         digest="" if digest is None else digest.text,
         forgotten=_forgotten(
-            reader, thread.project or "", digest.text if digest else "", _extent(base).text if base else ""
+            reader,
+            thread.project or "",
+            digest.text if digest else "",
+            _extent(base).text if base else "",
+            "\n".join(state.recent_decisions),
         ),
         notes=[
             Note(id=note.id, content=note.content, category=note.category, at=note.at)
@@ -304,12 +308,20 @@ def _parts(job: ContextJob, messages: tuple[Message, ...]) -> Parts:
         index=job.index,
         digest=lines_without(job.digest, job.forgotten),
         notes=tuple(sorted(job.notes, key=lambda note: note.at, reverse=True)),
-        state=state_text.render(job.state),
+        state=state_text.render(_without_forgotten_decisions(job.state, job.forgotten)),
         recall=tuple(RecallLine(text, memory, document) for text, memory, document in job.recall),
         messages=messages,
         model=job.model,
         placement=job.placement,
     )
+
+
+def _without_forgotten_decisions(state: WorkingState, forgotten: Sequence[str]) -> WorkingState:
+    """Return a working state without the decisions that say what was forgotten since."""
+    if not forgotten:
+        return state
+    items = state_text.state_items(state, "recent_decisions")
+    return state_text.with_items(state, recent_decisions=[item for item in items if lines_without(item[0], forgotten)])
 
 
 def _answer(context: Context, job: ContextJob) -> wire.ContextAnswer:

@@ -80,6 +80,29 @@ def test_lines_that_say_it_are_left_out() -> None:
     assert lines_without(text, ["the team", ""]) == text
 
 
+@pytest.mark.parametrize(
+    ("statement", "line"),
+    [
+        ("Dislikes hidden work on import; pass the client in.", "I hate hidden work on import; pass the client in."),
+        ("Dislikes long lines.", "I hate long lines."),
+        ("Prefers small pull requests.", "I'd rather have small pull requests"),
+        ("Wants agents to always run `just lint` in the project harbour.", "in this repo always run `just lint`"),
+        ("Wants agents never to push to main.", "please never push to main"),
+        ("The user wants: “Bitte antworte auf Deutsch”", "Bitte antworte auf Deutsch."),
+        ("The user asked to remember: “deploys are frozen in May”", "Remember that deploys are frozen in May"),
+    ],
+)
+def test_the_words_of_an_engine_need_not_be_in_a_line(statement: str, line: str) -> None:
+    """A digest has the person's own words, and a forgotten memory those of the engine around them."""
+    text = f"- The user writes briefly.\n- Wishes: {line}\n"
+    assert statements_in([text], [statement]) == [statement]
+    assert lines_without(text, [statement]) == "- The user writes briefly.\n"
+    other = (
+        "- Wishes: I hate flaky tests in this repo, run them twice\n- Worked on: long names of lines in tables, twice\n"
+    )
+    assert lines_without(other, [statement]) == other
+
+
 def test_only_statements_that_a_line_says_are_looked_at() -> None:
     """`statements_in` returns exactly the forgotten statements for which some line of the texts would be left out."""
     chance = random.Random(9)
