@@ -161,8 +161,11 @@ async def context_text(
     max_tokens: int | None = None,
     max_chars: int | None = None,
     tiers: Sequence[str] | None = None,
+    index: str | None = None,
 ) -> str:
     """Return the context of a thread as one text: the tiers named, else all, in at most `max_chars` characters.
+
+    `index` takes the place of the memory index that the thread was opened with, for a reader who is not in it.
 
     Raises:
         NotFound: no such thread.
@@ -170,6 +173,8 @@ async def context_text(
     """
     sized = max_chars is not None
     job = await context_job(services, space, thread_id, query=query, max_tokens=max_tokens, sized=sized)
+    if index is not None:
+        job = replace(job, index=index or None)
     text = contexts.TextJob(job, tiers=None if tiers is None else list(tiers), chars_max=max_chars)
     return (await decide(services, "context-text", text, wire.ContextText)).text
 

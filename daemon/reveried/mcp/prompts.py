@@ -95,7 +95,11 @@ async def _continue(call: Call, client: Client, thread: str, asked: str | None) 
         asked = next((one.id for one in newest if one.id != thread and one.message_count), None)
         if asked is None:
             raise NotFound("there is no earlier thread of this project", hint="begin the work, or name a thread")
-    text = await contexts_states_and_notes.context_text(call.services, call.space, asked, max_chars=CHARS_MAX)
+    # The earlier thread's own index is as old as that thread, and this one reads files by it now.
+    index = str((await resources.contents(call, client, resources.INDEX, thread))["text"])
+    text = await contexts_states_and_notes.context_text(
+        call.services, call.space, asked, max_chars=CHARS_MAX, index=index
+    )
     return f"{_CONTINUE}\n\nThread: {asked}\n\n{text}"
 
 

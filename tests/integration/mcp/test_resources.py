@@ -175,6 +175,7 @@ def test_prompts_continue_hand_over_and_review(daemon: Daemon, client: Client, t
         assert "green was chosen" in text("handoff")
         agent.call("memory_write", {"path": PATH, "content": "# Gates\n\n- The east door is of oak\n"})
         assert "gates.md" in text("review")
+        assert "gates.md" in text("continue", thread=earlier)
         for name, arguments in (("nonsense", {}), ("continue", {"thread": "none"}), ("review", {"x": "y"})):
             assert agent.ask("prompts/get", name=name, arguments=arguments)["error"]["code"] == -32602
         ref, argument = {"type": "ref/prompt", "name": "continue"}, {"name": "thread", "value": earlier[:6]}
