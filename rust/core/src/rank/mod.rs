@@ -22,6 +22,7 @@ mod filter;
 mod general_words;
 mod interner;
 mod irregular;
+mod languages;
 mod list_cache;
 mod postings;
 mod query;

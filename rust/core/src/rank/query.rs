@@ -7,6 +7,7 @@ use super::analyzer::for_each_term;
 use super::bm25::idf;
 use super::char_folding::is_unspaced;
 use super::general_words::is_general;
+use super::languages::Languages;
 use super::stem::stem;
 use super::stop_words::is_function_word;
 use super::vocabulary::PREFIX_BYTES;
@@ -67,7 +68,11 @@ impl Query {
 /// Return the words of a query that say what it is about, in the order of their spelling, and which ones are known.
 pub(super) fn topic_words(index: &Index, query: &str) -> Vec<(String, bool)> {
     let mut by_word: BTreeMap<String, bool> = BTreeMap::new();
-    for (term, word) in searched_terms(index, query).0 {
+    let (words, has_content_word) = searched_terms(index, query);
+    if !has_content_word {
+        return Vec::new();
+    }
+    for (term, word) in words {
         let is_known = index.document_frequency(&term) > 0;
         let is_noise = !is_known && term.bytes().all(|byte| byte.is_ascii_digit());
         if !is_general(&term) && !is_noise {
@@ -79,15 +84,17 @@ pub(super) fn topic_words(index: &Index, query: &str) -> Vec<(String, bool)> {
 
 /// Return the terms of a query that count, each with its word, and whether it has a word that is no function word.
 fn searched_terms(index: &Index, query: &str) -> (BTreeMap<String, String>, bool) {
-    let mut words: BTreeMap<String, String> = BTreeMap::new();
-    let mut has_content_word = false;
-    for_each_term(query, |term, word| {
-        has_content_word |= !is_function_word(word);
-        if !words.contains_key(term) {
-            words.insert(term.to_owned(), word.to_owned());
-        }
-    });
-    words.retain(|term, word| if has_content_word { !is_function_word(word) } else { is_selective(index, term) });
+    let mut all: Vec<(String, String)> = Vec::new();
+    for_each_term(query, |term, word| all.push((term.to_owned(), word.to_owned())));
+    let languages = Languages::of(all.iter().map(|(_, word)| word.as_str()));
+    let is_function = |word: &str| is_function_word(word) || languages.have(word) || languages.have_parts_of(word);
+    let has_content_word = all.iter().any(|(_, word)| !is_function(word));
+    // Where words of one term differ, the first that counts is kept: "wir" and "wire" have one stem.
+    all.retain(|(term, word)| if has_content_word { !is_function(word) } else { is_selective(index, term) });
+    let mut words = BTreeMap::new();
+    for (term, word) in all {
+        words.entry(term).or_insert(word);
+    }
     (words, has_content_word)
 }
 
