@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.distill import Distiller
-from reverie.distill.extractive import Extractive, commands, cue_phrases, todo_list
+from reverie.distill.extractive import Extractive, commands, messages_that_open_a_task, todo_list
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.parse_messages_into_steps import read_trace, user_speech
 from support.thread import Thread
@@ -184,7 +184,7 @@ def test_a_rewritten_list_keeps_finished_tasks() -> None:
 )
 def test_which_messages_begin_a_task(text: str, opens: bool) -> None:  # noqa: FBT001
     """A message with new work begins a task; a remark on the current work does not."""
-    assert cue_phrases.opens_task(text) is opens
+    assert messages_that_open_a_task.opens_task(text) is opens
 
 
 def test_text_of_the_user() -> None:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from reverie import token_counter
 from reverie.distill import state_rendering
-from reverie.distill.extractive import Extractive, cue_phrases
+from reverie.distill.extractive import Extractive, cue_phrases, messages_that_open_a_task
 from reverie.models import StateSources, WorkingState
 from support.thread import Thread, logger_fix
 
@@ -210,7 +210,7 @@ def test_the_task_stays_where_only_the_plan_changed() -> None:
 
 def test_a_short_request_that_says_please_is_a_request() -> None:
     """A bare "Please." or "yes please!" is an approval; "please" before a request makes it no approval."""
-    assert cue_phrases.opens_task("Please write the announcement for the new release")
+    assert messages_that_open_a_task.opens_task("Please write the announcement for the new release")
     assert cue_phrases.is_approval("yes please!")
     assert cue_phrases.is_approval("Please.")
     assert not cue_phrases.is_approval("Please write the tests")

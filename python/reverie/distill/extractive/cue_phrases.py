@@ -14,6 +14,7 @@ __all__ = [
     "is_decision",
     "is_failure",
     "is_finding",
+    "is_housekeeping",
     "is_imminent",
     "is_informative",
     "is_intent",
@@ -26,7 +27,6 @@ __all__ = [
     "is_settled",
     "is_statement",
     "is_uninformative",
-    "opens_task",
     "stated_intent",
 ]
 
@@ -169,6 +169,21 @@ _NOTHING_ELSE = re.compile(
 )
 """Words that add nothing to a yes."""
 
+# "Thanks, that's it for today", "Danke, das war's": the end of a session, and no remark about its task.
+_CLOSING = re.compile(
+    r"(?:(?:thanks(?: a lot| so much| again)?|thank you(?: very much| so much)?|(?:vielen )?dank"
+    r"|danke(?: dir| schön| sehr)?|merci(?: beaucoup)?|(?:muchas )?gracias"
+    r"|(?:(?:and|so|ok(?:ay)?|und|also),? )?"
+    r"(?:that(?:'s| is| was)?|we(?:'re| are)|i(?:'m| am)) (?:it|all|done|finished)"
+    r"|(?:und )?das (?:war(?:'?s| alles)|ist alles|reicht)|c'est (?:tout|fini)|(?:eso|esto) es todo|es todo"
+    r"|for (?:today|now)|für heute|fürs erste|pour (?:aujourd'hui|le moment)|por (?:hoy|ahora)"
+    r"|(?:see you|bye|good ?night|goodbye)(?: (?:tomorrow|later|soon|then|on \w+day))?|bis (?:morgen|später|dann|bald)"
+    r"|tschüss?|à (?:demain|bientôt)|au revoir|hasta (?:mañana|luego)|adiós"
+    r"|(?:have a )?(?:nice|great|good) (?:day|evening|weekend|work|job)|schönen? (?:tag|abend|feierabend)|gute arbeit"
+    r"|great|perfect|perfekt|parfait|perfecto|super)(?:\W+|$))+",
+    re.IGNORECASE,
+)
+
 # A specific name in a short answer makes it more than a yes: "use --force", "the Parser".
 _NAME = re.compile(r"[\d`/_.@#=]\w|--\w|\w[A-Z]|(?<=\s)[A-Z]")
 # "Let me check the logs": says nothing about what was found.
@@ -184,16 +199,6 @@ _HOUSEKEEPING = re.compile(
     r"|pr|status)|address|update the pr|squash|continue|go on|retry|try again)\b",
     re.IGNORECASE,
 )
-# "And also the docs": continues the current task.
-_FOLLOW_UP = re.compile(r"^(?:no|nope|wait|hmm+|actually|don'?t|do not|stop|why did|and|also|but)\b", re.IGNORECASE)
-# "Ok, let's keep the old one.": chooses within the task and asks for nothing else.
-_CHOICE = re.compile(
-    r"^(?:ok(?:ay)?,? |so,? |and )*let'?s (?:go with|use|keep|stick|not|skip|drop|stay)\b"
-    r"(?:(?!\b(?:and|then)\b)[^.!?\n])*[.!]?$",
-    re.IGNORECASE,
-)
-# A question that asks for work: "Can you fix the parser?"
-_ASKED_FOR = re.compile(r"^(?:ok(?:ay)?,? |so,? |now,? |and )*(?:can|could|would|will|please|let'?s)\b", re.IGNORECASE)
 # A request that only refers back: "fix it up".
 _POINTING = re.compile(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+)?", re.IGNORECASE)
 
@@ -215,12 +220,6 @@ _POINTS_BACK = re.compile(
 _LEANS = re.compile(r"\bthe (?:rest|others)\b|\b(?:it|them|these|those) (?:all|again|both)\b", re.IGNORECASE)
 # Words of five letters or more carry the meaning of a short message.
 _TELLING = re.compile(r"[^\W\d_]{5,}")
-# "Yes, I think so": agrees, and asks for nothing.
-_AGREEMENT = re.compile(
-    r"^(?:yes|yep|yeah|yup|ok(?:ay)?|sure|right|agreed|exactly|true)\b[\s,.!]*"
-    r"(?:it|that|this|there|those|they|i (?:think|agree|guess|see)|you|we)\b",
-    re.IGNORECASE,
-)
 # "We decided to keep both": final, unlike "we could keep both".
 _SETTLED = _phrases(
     r"\b(?:we|i)(?:'ll|'ve| will| have)? (?:agreed|decided|settled|chose|chosen|opted|go with|keep|stick|skip)\b",
@@ -353,7 +352,7 @@ def is_approval(text: str) -> bool:
 def is_acknowledgement(text: str) -> bool:
     """True if a person's message starts no task: a yes, thanks, or a single word."""
     words = words_of(text)
-    if _CJK_YES.fullmatch(text):
+    if _CJK_YES.fullmatch(text) or _CLOSING.fullmatch(text.strip().replace("\u2019", "'")):
         return True
     if words == 1 or _APPROVAL.match(text) is None:
         return words == 1
@@ -367,23 +366,15 @@ def is_brief(text: str) -> bool:
     return words_of(text) <= _BRIEF_WORDS and not is_question(text) and _NAME.search(text) is None
 
 
+def is_housekeeping(text: str) -> bool:
+    """True if a text is about handing in or checking the work in hand, as in "Open a PR as a draft"."""
+    return _HOUSEKEEPING.match(text) is not None
+
+
 def is_uninformative(text: str) -> bool:
     """True if a person's message means nothing by itself: housekeeping, or a few words that refer back."""
     words = words_of(text)
     if words <= _MIN_WORDS and (_POINTS_BACK.search(text) or not _TELLING.search(text)):
         return True
     leans = words <= 3 * _MIN_WORDS and _LEANS.search(text) is not None
-    return leans or _HOUSEKEEPING.match(text) is not None
-
-
-def opens_task(text: str) -> bool:
-    """True if a person's message asks for new work, rather than continues the current task.
-
-    A yes, a correction, an addition, a plain question, a choice between ways of doing it (let's use the other),
-    housekeeping (commit, push, run the linter) and a few words that only point back (fix it up) or name nothing do not.
-    """
-    if is_approval(text) or is_acknowledgement(text) or is_uninformative(text) or is_brief(text):
-        return False
-    if _FOLLOW_UP.match(text) or _CHOICE.match(text.strip()) or _AGREEMENT.match(text):
-        return False
-    return not is_question(text) or _ASKED_FOR.match(text) is not None
+    return leans or is_housekeeping(text)

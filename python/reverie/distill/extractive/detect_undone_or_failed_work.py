@@ -16,6 +16,7 @@ from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.git_undo import taken_back
 from reverie.distill.extractive.language_cues import language_of
+from reverie.distill.extractive.messages_that_open_a_task import opens_task
 from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
 from reverie.sentence_word_analysis import is_stop_word
@@ -100,7 +101,7 @@ class EndState:
         self._said = [
             said for said in facts.requests if not said.answers and not cue_phrases.is_uninformative(said.text)
         ]
-        self._openers = [said.seq for said in facts.requests if cue_phrases.opens_task(said.text)]
+        self._openers = [said.seq for said in facts.requests if opens_task(said.text)]
         self._complaints = list(_complaints(facts))
 
     def holds(self, work: Finished) -> bool:

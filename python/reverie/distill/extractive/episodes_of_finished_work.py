@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.candidate_builder import file_tag
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.commands import Purpose
@@ -28,6 +27,7 @@ from reverie.distill.extractive.committed_files import CommittedFiles
 from reverie.distill.extractive.detect_undone_or_failed_work import EndState, Finished, common_words
 from reverie.distill.extractive.language_cues import words_of
 from reverie.distill.extractive.later_commits_on_earlier_work import LaterCommits, with_id
+from reverie.distill.extractive.messages_that_open_a_task import opens_task
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import BROKEN, mended_cause
 from reverie.distill.extractive.outdated_sentences import OutdatedSentences
 from reverie.distill.extractive.rewritten_commits import lasting_ids
@@ -297,7 +297,7 @@ def _plans(facts: ThreadFacts) -> list[_Plan]:
         if call.tool == "ExitPlanMode" and call.answered and not call.failed
     ]
     found.sort()
-    openers = [said.seq for said in facts.requests if cue_phrases.opens_task(said.text)]
+    openers = [said.seq for said in facts.requests if opens_task(said.text)]
     plans = []
     for seq, text in found:
         heading = _PLAN_HEADING.search(text)

@@ -56,9 +56,10 @@ _TELLING_WORDS = 5  # of an answer; a shorter one says nothing without its quest
 def current_request(facts: ThreadFacts) -> str:
     """Return what the person last asked for, followed by a later remark, correction or question."""
     asked = substantial_requests(facts.requests)
-    if not asked:
+    tasks = [said for said in asked if not state_cues.is_only_for_good(said.text)]
+    if not tasks:
         return leading_sentences(facts.answers[-1].answer, TASK_CHARS) if facts.answers else ""
-    opener = next((said for said in reversed(asked) if state_cues.is_new_task(said.text)), asked[0])
+    opener = next((said for said in reversed(tasks) if state_cues.is_new_task(said.text)), tasks[0])
     if opener is asked[-1]:
         return leading_sentences(opener.text, TASK_CHARS)
     last = latest_remark(asked[-1], facts)

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import cue_phrases
+from reverie.distill.extractive import cue_phrases, messages_that_open_a_task
 from reverie.distill.extractive.choices_of_form_x_not_y import named_choice
 from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
 from reverie.distill.extractive.order_phrases import VERB, holds_from_now_on, is_general_rule
@@ -239,7 +239,7 @@ def _is_of_task(text: str, sentence: str, message: str, *, chat: bool) -> bool:
         return True
     if not (text.startswith("Wants agents to use ") or is_per_piece(text)) or named_choice(sentence) is not None:
         return False
-    return cue_phrases.opens_task(first_sentence(message)) and first_sentence(message) != sentence
+    return messages_that_open_a_task.opens_task(first_sentence(message)) and first_sentence(message) != sentence
 
 
 def _quoted(text: str) -> str:

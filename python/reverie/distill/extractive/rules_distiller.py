@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from reverie import token_counter
 from reverie.distill import summary
-from reverie.distill.extractive import cue_phrases, excerpt_lines, excerpt_ranking
+from reverie.distill.extractive import cue_phrases, excerpt_lines, excerpt_ranking, state_cues
 from reverie.distill.extractive.build_summary_sections import summary_sections, tone_lines
 from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
 from reverie.distill.extractive.commands import Purpose
+from reverie.distill.extractive.messages_that_open_a_task import is_follow_up
 from reverie.distill.extractive.parse_messages_into_steps import read_trace
 from reverie.distill.extractive.procedures_and_skills import command_uses
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
@@ -135,7 +136,10 @@ def _digest(facts: ThreadFacts, previous: str = "") -> str:
     topics = [
         f"{_TOPIC}{(said.at or '')[:10]} {clip(first_sentence(said.text), 100)}".replace("  ", " ")
         for said in facts.requests
-        if len(said.text.split()) >= 5 and not cue_phrases.is_question(said.text)
+        if len(said.text.split()) >= 5
+        and not cue_phrases.is_question(said.text)
+        and not is_follow_up(said.text)
+        and not state_cues.is_only_for_good(said.text)
     ]
     before = previous.split("\n")
     wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)

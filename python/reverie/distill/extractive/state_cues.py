@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from reverie.distill.extractive import cue_phrases
+from reverie.distill.extractive.messages_that_open_a_task import is_for_good, opens_task
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "is_inspection",
     "is_new_task",
     "is_numbered_step",
+    "is_only_for_good",
     "is_weighed_choice",
     "open_questions",
     "without_label",
@@ -224,7 +226,20 @@ def is_inspection(doing: str) -> bool:
 
 def is_new_task(text: str) -> bool:
     """True if a person's message opens a task; an observation that asks for nothing in any sentence does not."""
-    return cue_phrases.opens_task(text) and not _is_remark(text)
+    return opens_task(text) and not _is_remark(text) and not is_only_for_good(text)
+
+
+def is_only_for_good(text: str) -> bool:
+    """Return True if a message has wishes that hold beyond the task, and else only yes, thanks and housekeeping.
+
+    Example: "Never push to main. Open a PR as a draft." is about how the work is handed in, not what it is.
+    """
+    said = [part for sentence in sentences(text) for part in sentence.split("; ")]  # "we use tabs; reformat this"
+    lasting = [is_for_good(sentence) for sentence in said]
+    return any(lasting) and all(
+        lasts or cue_phrases.is_acknowledgement(sentence) or cue_phrases.is_housekeeping(sentence)
+        for sentence, lasts in zip(said, lasting, strict=True)
+    )
 
 
 def _is_remark(text: str) -> bool:

@@ -127,7 +127,7 @@ def _task_chain(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
         return [(clip(item.subject, ITEM_CHARS), item.seq) for item in plan[first : first + _MAX_CHAIN]]
     if facts.steps and facts.steps[0].seq >= task_opened(facts):
         return [(clip(step.text, ITEM_CHARS), step.seq) for step in facts.steps[:_MAX_CHAIN]]
-    asked = substantial_requests(facts.requests)
+    asked = [said for said in substantial_requests(facts.requests) if not state_cues.is_only_for_good(said.text)]
     tasks = [said for said in asked if said is asked[0] or state_cues.is_new_task(said.text)]
     found = [(clip(first_sentence(said.text), ITEM_CHARS), said.seq) for said in tasks]
     return _newest([*state_items(before, "task_chain"), *found], _MAX_CHAIN)
