@@ -110,7 +110,8 @@ class Topic:
             return 0.0
         # What is in a name counts once, whether or not it is a topic word by itself: the `test` of `just test`.
         found = sum(self._worth.get(word, 0.0) for word, _ in matched if word not in named) + len(named)
-        return min(1.0, found / len(self._worth.keys() | named) ** LENGTH_POWER)
+        divisor: float = len(self._worth.keys() | named) ** LENGTH_POWER
+        return min(1.0, found / divisor)
 
     def _named(self, text: str) -> set[str]:
         """Return the words of those names in the code of a text that are in the query."""

@@ -204,3 +204,21 @@ def test_an_agent_names_another_project_or_a_field_of_an_episode(daemon: Daemon,
         agent.append_entry("episodes/harbour-2026-11.md", episode.format("The lock was opened by hand"))
         agent.remember(wire.CreateMemory("The importer of the ferry holds a lock", type="fact", project="ferry"))
         assert len(contents(person)) == 2
+
+
+def test_contexts_leave_out_what_was_forgotten_in_other_words(client: Client) -> None:
+    """A digest and a working state have the person's words, the memory the engine's: both go with the memory."""
+    said = "I hate hidden work of a harbour module on import."
+    thread = client.create_thread()
+    filler = "Please count the ropes of the harbour and write down their lengths. " * 400  # beyond the preserved tail
+    for text in (said, "Please write the tide limiter for the harbour", "Never rename a berth.", *[filler] * 4):
+        client.append(thread.id, [{"role": "user", "content": text}, {"role": "assistant", "content": "Yes."}])
+    client.distill(thread.id)
+    client.learn(thread.id)
+    [memory] = [item for item in client.memories(limit=1000).items if "hidden work" in item.content]
+    assert memory.content.startswith("Dislikes")
+    assert f"Wishes: {said}" in client.context_text(thread.id, tiers=["digest"])
+    client.forget(memory.id)
+    left = client.context_text(thread.id, tiers=["digest"])
+    assert "hidden work" not in left
+    assert "Never rename a berth." in left
