@@ -212,7 +212,10 @@ def test_contexts_leave_out_what_was_forgotten_in_other_words(client: Client) ->
     thread = client.create_thread()
     filler = "Please count the ropes of the harbour and write down their lengths. " * 400  # beyond the preserved tail
     for text in (said, "Please write the tide limiter for the harbour", "Never rename a berth.", *[filler] * 4):
-        client.append(thread.id, [{"role": "user", "content": text}, {"role": "assistant", "content": "Yes."}])
+        call = {"type": "tool_use", "id": f"t{len(text)}", "name": "Bash", "input": {"command": "ls"}}
+        result = {"type": "tool_result", "tool_use_id": call["id"], "content": "quay"}
+        turn = [("user", text), ("assistant", [call]), ("user", [result]), ("assistant", "Yes.")]
+        client.append(thread.id, [{"role": role, "content": content} for role, content in turn])
     client.distill(thread.id)
     client.learn(thread.id)
     [memory] = [item for item in client.memories(limit=1000).items if "hidden work" in item.content]

@@ -18,6 +18,7 @@ TASK = "Please write a tide limiter for the booking API"
     "remark",
     [
         "Never push to main directly. Open a PR with a draft status and assign it to me",
+        "I hate hidden work on import.",
         "From now on, write a migration for each schema change",
         "Ab jetzt sollst du vor jedem Commit `just lint` laufen lassen",
         "De ahora en adelante, usa siempre nombres cortos",
@@ -72,6 +73,7 @@ def test_a_thread_of_wishes_has_no_task() -> None:
         "Never mind the docs for now; write the parser for tide tables",
         "Thanks! Now that it works, please port the limiter to the search API",
         "Always use UTC. Convert the printing module to that in this change",
+        "I hate this parser, rewrite it as a table of states",
         "We always use tabs; reformat src/quay with them",
         "Kannst du den Parser für Gezeiten schreiben?",
         "Schreibe bitte einen Parser für die Gezeiten",

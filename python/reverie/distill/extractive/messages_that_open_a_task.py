@@ -28,7 +28,8 @@ _FOLLOW_UP = re.compile(
 # "Never push to main", "Ab jetzt immer …" (`language_cues`): holds beyond the task, and asks for nothing now.
 _FOR_GOOD = re.compile(
     r"^(?:(?:please|and|also|oh|ok(?:ay)?|yes)\b,? *)*(?:always|never(?! mind)|from now on|going forward"
-    r"|in (?:the )?future|as a rule|every time|remember that|(?:i|we) (?:always|never|usually|prefer))\b",
+    r"|in (?:the )?future|as a rule|every time|remember that|(?:i|we) (?:always|never|usually|prefer))\b"
+    r"|^(?:i|we) (?:hate|dislike|don'?t like) [^,;]+$",
     re.IGNORECASE,
 )
 # "Ok, let's keep the old one.": chooses within the task and asks for nothing else.
