@@ -17,7 +17,7 @@ pub(super) struct Languages {
 
 impl Languages {
     /// Return the languages of which at least one certain function word is among the lower-case words of a query.
-    pub(super) fn of<'a>(query: impl Iterator<Item = &'a str> + Clone) -> Self {
+    pub(super) fn of<'a>(query: &(impl Iterator<Item = &'a str> + Clone)) -> Self {
         let mut words = Vec::new();
         for language in &LANGUAGES {
             let certain: Vec<&str> = language.certain.split_whitespace().collect();
@@ -94,7 +94,7 @@ mod tests {
     use super::{LANGUAGES, Languages};
 
     fn of(query: &str) -> Languages {
-        Languages::of(query.split(' '))
+        Languages::of(&query.split(' '))
     }
 
     /// The lists are sorted without repetition, and no word is both certain and ambiguous.

@@ -86,7 +86,7 @@ pub(super) fn topic_words(index: &Index, query: &str) -> Vec<(String, bool)> {
 fn searched_terms(index: &Index, query: &str) -> (BTreeMap<String, String>, bool) {
     let mut all: Vec<(String, String)> = Vec::new();
     for_each_term(query, |term, word| all.push((term.to_owned(), word.to_owned())));
-    let languages = Languages::of(all.iter().map(|(_, word)| word.as_str()));
+    let languages = Languages::of(&all.iter().map(|(_, word)| word.as_str()));
     let is_function = |word: &str| is_function_word(word) || languages.have(word) || languages.have_parts_of(word);
     let has_content_word = all.iter().any(|(_, word)| !is_function(word));
     // Where words of one term differ, the first that counts is kept: "wir" and "wire" have one stem.
