@@ -1,4 +1,4 @@
-"""Whether a person's message opens a task, continues the one in hand, or only says how things are done for good."""
+"""Tests of a person's message: it opens a task, continues the one in hand, or is a wish for good."""
 
 from __future__ import annotations
 
