@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive import cue_phrases
+from reverie.distill.extractive.messages_that_open_a_task import opens_task
 from reverie.distill.extractive.ordinary_wish_forms_by_language import BY_LANGUAGE
 from reverie.distill.extractive.ordinary_wish_forms_of_english import ENGLISH
 from reverie.distill.extractive.sentences_and_specific_names import one_line, sentences
@@ -103,7 +104,7 @@ def asks_for_more(message: str, sentence: str, is_wish: Callable[[str], bool]) -
     Another wish, as `is_wish` finds it, is no such order.
     """
     others = [one for one in sentences(message) if one_line(one) != one_line(sentence)]
-    return any(cue_phrases.is_question(one) or (cue_phrases.opens_task(one) and not is_wish(one)) for one in others)
+    return any(cue_phrases.is_question(one) or (opens_task(one) and not is_wish(one)) for one in others)
 
 
 def confirmed_statement(sentence: str, after: str) -> str:
