@@ -1,4 +1,4 @@
-"""Remove what stands between a begin tag and its end tag, in time linear in the text, whatever is in it."""
+"""Remove the text between a begin tag and its end tag, in time linear in the text, whatever is in it."""
 
 from __future__ import annotations
 
