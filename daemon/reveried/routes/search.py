@@ -61,7 +61,7 @@ class _Asked:
 
 
 def _found(asked: _Asked) -> wire.SearchAnswer:
-    """Return the answer; takes milliseconds once the indexes are up to date."""
+    """Return the hits of a search, after waiting up to `WAIT_S` for the indexes to catch up; blocks."""
     services, space, request = asked.services, asked.space, asked.request
     lists: list[list[wire.SearchHit]] = []
     complete = True

@@ -34,7 +34,7 @@ _REQUEST_TOKENS_MAX = 1_000_000_000  # a larger number is a mistake, as in `cont
 
 
 def read_line(line: bytes, number: int) -> tuple[Entry, Problem | None]:
-    """Return the entry of one line (without its line end), and a problem to report or None; never raises.
+    """Return the entry of one line, also of an unreadable one, and a problem to report or None; never raises.
 
     `number` is the line's number, from 1.
     """

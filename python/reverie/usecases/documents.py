@@ -186,7 +186,7 @@ def patched(
     project: str = PERSON,
     origin: Mapping[str, str] | None = None,
 ) -> Write[PatchedDocument]:
-    """Replace exact texts of a document, all of them or none; `(old, new)` pairs that have passed the redactor.
+    """Return the write that replaces exact texts of a document, all or none; `pairs` have passed the redactor.
 
     `sent` are the old texts as they were sent: a document that was stored before a secret of it was known has it still.
     The body raises Conflict, naming the lines, if a text does not occur or occurs more than once.

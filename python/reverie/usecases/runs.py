@@ -103,7 +103,7 @@ def get(reader: Reader, run_id: str) -> RunRecord:
 
 
 def files_of(reader: Reader, run_id: str) -> list[RunFileRecord]:
-    """Return the files of a run by path."""
+    """Return the files of a run as a list, sorted by path."""
     return sorted((record for _, record in reader.records(RunFileRecord, (run_id,))), key=lambda record: record.path)
 
 

@@ -199,7 +199,7 @@ class StandingPreference:
 
 
 def standing_preferences(requests: Iterable[Utterance], *, chat: bool = False) -> Iterator[StandingPreference]:
-    """Yield the standing preferences in the person's own words, newest first, without repetitions.
+    """Yield each lasting wish once, newest first: English in the third person, other languages quoted.
 
     Those that a later message takes back are left out. `chat`: the messages are of a thread without tool calls.
     """
