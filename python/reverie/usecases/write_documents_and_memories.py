@@ -311,7 +311,7 @@ class _MemoryWriter:
                 )
 
     def _project_of(self, memory: MemoryRecord | None, path: str) -> str | None:
-        """Return the project of the memory at `path`: its folder's, else the one it had; `memory` is None for a new one.
+        """Return the project of a memory at `path`: its folder's, else the one it had; `memory` is None for a new one.
 
         In a project's folder it belongs to that. Taken out of such a folder it is the person's: of a line that somebody
         moves from `facts/harbour/mistakes.md` to `facts/mistakes.md` every project is to know. Where it was before, as

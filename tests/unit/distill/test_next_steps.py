@@ -107,15 +107,54 @@ def test_an_announcement_that_only_looks_says_what_for() -> None:
     assert step == "go on: update the notes to match the final plan (read the plan file first)"
 
 
+def test_a_short_announcement_to_look_says_what_is_asked() -> None:
+    """Where no sentence says what a short look is for, the next step names the person's request."""
+    thread = Thread().user("The upload of large maps fails, please find out why")
+    thread.agent("Now let me check the map service.").call("Read", {"file_path": "/w/app/maps.py"}, "def upload(): ...")
+    (step,) = ENGINE.working_state(thread.messages).next_steps
+    assert step == "go on: The upload of large maps fails, please find out why (check the map service)"
+
+
+def test_an_announced_edit_that_was_made_is_checked_and_then_over() -> None:
+    """After the edit and something else it is to be checked; after a check that passes it is announced no more."""
+    thread = Thread().user("Add a limit to the pool, please").agent("Now I'll add the limit to the pool.")
+    edited = thread.edit("/w/app/pool.py")
+    assert ENGINE.working_state(edited.messages).next_steps == ("go on: add the limit to the pool",)
+    looked = edited.bash("git diff --stat", "pool.py | 2 +")
+    assert ENGINE.working_state(looked.messages).next_steps == (
+        "go on: see that it works, and finish: add the limit to the pool",
+    )
+    passed = looked.bash("pytest -q", "12 passed")
+    assert ENGINE.working_state(passed.messages).next_steps == ("go on: Add a limit to the pool, please",)
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "is_over"),
+    [
+        ("Bash", {"command": "gh api repos/a/b/pulls/1/comments/2/replies -f body='done'"}, True),
+        ("Bash", {"command": "git push origin pool"}, True),
+        ("mcp__linear__create_issue", {"title": "Pool"}, True),
+        ("Bash", {"command": "gh pr view 12 --comments"}, False),
+        ("mcp__linear__list_issues", {}, False),
+    ],
+)
+def test_what_was_sent_out_is_no_next_step(tool: str, given: dict[str, str], *, is_over: bool) -> None:
+    """A request whose last call sent something out and succeeded is not told again; one that only looks is."""
+    thread = Thread().user("Tell them that the pool is limited now, please").call(tool, given, "ok")
+    assert (ENGINE.working_state(thread.messages).next_steps == ()) is is_over
+    failed = Thread().user("Tell them that the pool is limited now, please").call(tool, given, "error", failed=True)
+    assert ENGINE.working_state(failed.messages).next_steps != ()
+
+
 def test_words_with_which_a_call_was_refused_are_a_request() -> None:
-    """The person's words in the result of a refused call are the next step; a typed shell command is no task."""
+    """The person's words in refusing a call are the next step, behind their task; a typed command is no task."""
     thread = (
         Thread()
         .user("Rename `load` to `read_all`")
         .call("Edit", {"file_path": "/w/app/a.py"}, f"{REFUSED}wait, keep `load` as an alias", failed=True)
     )
     state = ENGINE.working_state(thread.messages)
-    assert state.next_steps == ("do what the user asked: wait, keep `load` as an alias",)
+    assert state.next_steps == ("do what the user asked: Rename `load` to `read_all` → wait, keep `load` as an alias",)
     typed = Thread().user(TASK).user("<bash-input>git status</bash-input>").messages
     assert "git status" not in ENGINE.working_state(typed).current_task
 

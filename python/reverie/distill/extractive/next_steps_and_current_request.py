@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases, state_cues
-from reverie.distill.extractive.parse_messages_into_steps import Utterance
+from reverie.distill.extractive.classify_and_translate_tools import EDITS, READS
+from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
 from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
 from reverie.distill.extractive.thread_facts import substantial_requests
 
@@ -42,6 +43,7 @@ _ORDERED = "do what the user asked: "
 _AGREED = "do what was agreed: "
 _ANSWER = "answer the user: "
 _GO_ON = "go on: "
+_CHECK = "see that it works, and finish: "
 OF_NOW = (_ORDERED, _AGREED, _ANSWER, _GO_ON)
 """How next steps begin that are computed anew after each message."""
 
@@ -50,6 +52,7 @@ CHECKS = ("tests", "build", "lint")
 _TO = "” to: "
 # Entries after which an announced step counts as done or given up, and an older plan as left for another task.
 _STILL_DOING = 60
+_TELLING_STEP_WORDS = 8  # of a step that looks at something; a shorter one does not say what for
 _TELLING_WORDS = 5  # of an answer; a shorter one says nothing without its question
 
 
@@ -162,7 +165,17 @@ def _order(facts: ThreadFacts) -> str:
     if cue_phrases.is_acknowledgement(said.text):
         return ""
     asked = leading_sentences(said.text, 2 * ITEM_CHARS)
+    if _refuses(said, facts) and len(asked) < ITEM_CHARS:
+        # "main is in another worktree", in refusing a call, says nothing without what was being done.
+        task = next((one for one in reversed(substantial_requests(facts.requests)) if one.seq < said.seq), None)
+        asked = f"{leading_sentences(task.text, ITEM_CHARS)}{THEN}{asked}" if task is not None else asked
     return f"{_ANSWER if cue_phrases.is_question(asked) else _ORDERED}{asked}"
+
+
+def _refuses(said: Utterance, facts: ThreadFacts) -> bool:
+    """Return True if a person's words came with the refusal of a call."""
+    calls = facts.trace.calls
+    return bool(calls) and calls[-1].failed and calls[-1].result_seq == said.seq
 
 
 def _agreement(seq: int, facts: ThreadFacts) -> str:
@@ -192,9 +205,21 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
         return [(clip(f"{_GO_ON}make the {name} pass again ({failing[-1].error})", 2 * ITEM_CHARS), failing[-1].seq)]
     if facts.answers and facts.answers[-1].seq > (asked[-1].seq if asked else 0):
         return [_after_answer(facts.answers[-1])]
-    if not asked:
+    if not asked or _is_published(facts):
         return []
     return [(f"{_GO_ON}{latest_remark(asked[-1], facts)}", asked[-1].seq)]
+
+
+def _is_published(facts: ThreadFacts) -> bool:
+    """Return True if the last step sent something out and that succeeded: an issue, replies to comments, a push.
+
+    What was asked for is then done as far as the thread shows; the agent only has to say so.
+    """
+    last = facts.trace.steps[-1]
+    if not isinstance(last, ToolCall) or not last.answered or last.failed:
+        return False
+    words = last.word("command") if last.tool == "Bash" else last.tool
+    return state_cues.publishes(words)
 
 
 def _after_answer(answer: AnsweredQuestion) -> StateItem:
@@ -212,6 +237,11 @@ def _announced_step(facts: ThreadFacts) -> str:
     if last is None or last.role != "assistant" or last.seq < facts.trace.steps[-1].seq - _STILL_DOING:
         return ""
     said = sentences(last.text)
+    made = _is_made(last.seq, facts)
+    run = facts.runs[-1] if facts.runs and facts.runs[-1].seq > last.seq else None
+    is_checked = made and run is not None and not run.failed and run.purpose.value in CHECKS
+    if is_checked or _is_published(facts):
+        return ""
     doing = cue_phrases.stated_intent(said[-1]) if said else ""
     if not doing and last is not facts.trace.steps[-1]:
         # "Let me trace how it breaks. The key is the base commit.": what it is doing stands before what it thinks.
@@ -221,5 +251,20 @@ def _announced_step(facts: ThreadFacts) -> str:
     if state_cues.is_inspection(doing):
         # "I need to update the docs. Let me read the plan.": the first says what for.
         purpose = next((intent for one in said[-4:-1] if (intent := cue_phrases.stated_intent(one))), "")
-        doing = f"{purpose} ({doing})" if purpose not in {"", doing} and len(purpose) < ITEM_CHARS else doing
+        purpose = purpose if purpose != doing else ""
+        if (
+            not purpose and len(doing.split()) < _TELLING_STEP_WORDS
+        ):  # what is looked at says little without what it is looked at for
+            asked = substantial_requests(facts.requests)
+            purpose = clip(sentences(asked[-1].text)[0], ITEM_CHARS - 1) if asked and sentences(asked[-1].text) else ""
+        doing = f"{purpose} ({doing})" if purpose and len(purpose) < ITEM_CHARS else doing
+    elif made and doing:
+        doing = f"{_CHECK}{doing}"
     return clip(doing, 2 * ITEM_CHARS)
+
+
+def _is_made(since: int, facts: ThreadFacts) -> bool:
+    """Return True if files were edited from entry `since` on, and something else than edits was done after that."""
+    calls = [call for call in facts.trace.calls if call.seq >= since]
+    edits = [place for place, call in enumerate(calls) if call.tool in EDITS and call.answered and not call.failed]
+    return bool(edits) and any(call.tool not in EDITS | READS for call in calls[edits[-1] + 1 :])

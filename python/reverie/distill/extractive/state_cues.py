@@ -21,6 +21,7 @@ __all__ = [
     "is_only_for_good",
     "is_weighed_choice",
     "open_questions",
+    "publishes",
     "without_label",
 ]
 
@@ -127,6 +128,13 @@ _INSPECTION = re.compile(
     r"|review|trace|confirm|investigate|view|list|get|think|try|start)\b",
     re.IGNORECASE,
 )
+# Commands and names of tools that send something to others: `gh pr comment`, `mcp__linear__create_issue`, `git push`.
+_PUBLISHES = re.compile(
+    r"\bgit push\b|\b(?:gh|glab) (?:pr|mr|issue|release) (?:create|comment|edit|close|merge|review|note)\b"
+    r"|\bgh api\b.*(?:--method (?:POST|PUT|PATCH)|-X ?(?:POST|PUT|PATCH)| -[fF] )"
+    r"|^mcp__.*(?:^|_)(?:create|update|save|send|post|add|close|reply|comment)_",
+    re.DOTALL,
+)
 _REMARK = re.compile(
     r"^(?:(?:um+|uh+|oh|ah|hm+|well|so|and|but|ok(?:ay)?|ugh|wow|right)\b[,.! ]*)*"
     r"(?:there(?:'s| is| are| were)|it(?:'s| is| was)|that(?:'s| is| was)|this is"
@@ -222,6 +230,11 @@ def is_finished_review(sentence: str) -> bool:
 def is_inspection(doing: str) -> bool:
     """Return True if an announced step only looks at something; the purpose of it is in an earlier sentence."""
     return _INSPECTION.match(doing) is not None
+
+
+def publishes(call: str) -> bool:
+    """Return True if a shell command, or the name of a tool, sends something out: a push, an issue, a comment."""
+    return _PUBLISHES.search(call) is not None
 
 
 def is_new_task(text: str) -> bool:
