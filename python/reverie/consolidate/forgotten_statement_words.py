@@ -14,7 +14,7 @@ from typing import Final
 from reverie.consolidate.statement_comparison import parse_statement
 from reverie.sentence_word_analysis import analyze
 
-__all__ = ["behind_label", "quoted_code", "statement_key", "statement_keys", "stems_in_order"]
+__all__ = ["behind_label", "named_things", "statement_key", "statement_keys", "stems_in_order"]
 
 # The day that is appended to dated statements: "The import holds a lock (2026-11-21)." says the same on another day.
 _DAY: Final = re.compile(r"\s*\(?\b\d{4}-\d{2}-\d{2}\b\)?")
@@ -39,6 +39,7 @@ _FRAMES_MAX: Final = 4  # of one statement: "Rule: … (from r.md)" has two
 _BEHIND_WORDS_MIN: Final = 3  # behind a label: of fewer many statements consist by chance
 
 _CODE: Final = re.compile(r"`([^`]+)`")
+_NUMBERED_NAME: Final = re.compile(r"(?<![\w`])(?=[a-z_-]*\d)(?=[\d_-]*[a-z])[a-z\d_-]{2,40}(?![\w`])", re.IGNORECASE)
 _ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # "asking" and "asked" are "ask"
 _ENDING_CHARS: Final = frozenset("gde")  # with which it ends
 _STEM_CHARS: Final = 5  # "migrations", "migrate" and "migrating" are one word
@@ -91,9 +92,10 @@ def stems_in_order(text: str) -> tuple[str, ...]:
     return tuple(stem for word in words if word not in _POLITE for stem in _stems_of(word))
 
 
-def quoted_code(text: str) -> frozenset[str]:
-    """Return the pieces of code that a statement itself has in backquotes."""
-    return frozenset(_CODE.findall(_bare(text))) if "`" in text else frozenset()
+def named_things(text: str) -> frozenset[str]:
+    """Return what a statement is about by name: code in backquotes, and names of letters and digits such as `web3`."""
+    bare = _bare(text)
+    return frozenset(_CODE.findall(bare)) | frozenset(name.casefold() for name in _NUMBERED_NAME.findall(bare))
 
 
 def _hash(bare: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.consolidate.forgotten_statement_words import (
     behind_label,
-    quoted_code,
+    named_things,
     statement_key,
     statement_keys,
     stems_in_order,
@@ -91,7 +91,7 @@ class _Indexed:
     statement: ForgottenStatement
     stems: frozenset[str]
     last: str
-    quoted: frozenset[str]
+    named: frozenset[str]
 
     @property
     def is_rejected(self) -> bool:
@@ -108,7 +108,7 @@ class Forgotten:
         for statement in statements:
             ordered = stems_in_order(statement.content)
             indexed = _Indexed(
-                statement, frozenset(ordered), ordered[-1] if ordered else "", quoted_code(statement.content)
+                statement, frozenset(ordered), ordered[-1] if ordered else "", named_things(statement.content)
             )
             self._by_key[statement.key].append(indexed)
             for stem in indexed.stems:
@@ -151,14 +151,14 @@ class Forgotten:
 
     def _near(self, candidate: Candidate, text: str) -> _Indexed | None:
         """Return the statement with the most words of a candidate, if these are enough to be near; else None."""
-        ordered, quoted = stems_in_order(text), quoted_code(text)
+        ordered, named = stems_in_order(text), named_things(text)
         stems = frozenset(ordered)
         shared: dict[int, int] = defaultdict(int)
         found: dict[int, _Indexed] = {}
         for stem in stems:
             for indexed in self._by_stem.get(stem, ()):
                 # "To run the tests: `make test`" is not what was forgotten with "To run the tests: `make lint`".
-                about_others = quoted and indexed.quoted and quoted.isdisjoint(indexed.quoted)
+                about_others = named and indexed.named and named.isdisjoint(indexed.named)
                 if _concerns(indexed.statement, candidate) and not about_others:
                     shared[id(indexed)] += 1
                     found[id(indexed)] = indexed

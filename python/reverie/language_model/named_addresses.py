@@ -26,6 +26,7 @@ _DISGUISED: Final = (
     (re.compile(r"[\[({]\s?:(?://)?\s?[\])}](?://)?"), "://"),
     (re.compile(r"\bh(?:xx|\*\*|tt)p(?=s?:)"), "http"),
 )
+_MARKER: Final = re.compile(r"[\[<]redacted:[^\]>]{0,60}[\]>]")  # it has a colon, and names nothing
 _JSON_SPACE: Final = re.compile(r"(?<!\\)\\[nrt\"]")
 _SLASHES: Final = re.compile(r"[\\/]{2,}|\\")
 _NAMED: Final = re.compile(
@@ -44,7 +45,7 @@ _HEX_DIGITS_MIN: Final = 3  # of an IPv6 address; `::` and the `a::b` of a progr
 
 def one_spelling(text: str) -> str:
     """Return a text in the spelling in which addresses are compared."""
-    text = unicodedata.normalize("NFKC", text).casefold()
+    text = _MARKER.sub(" ", unicodedata.normalize("NFKC", text).casefold())
     for disguise, plain in _DISGUISED:
         text = disguise.sub(plain, text)
     return _SLASHES.sub("/", text)

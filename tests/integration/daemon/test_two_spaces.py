@@ -164,7 +164,7 @@ def test_nothing_crosses(sides: tuple[Daemon, int, list[Side]]) -> None:
 def _remember_one(port: int, side: Side) -> None:
     """Remember a line and wait for its file: the calls before may have deleted whatever the space had."""
     with TcpCaller(port, side.token) as caller:
-        said = {"content": f"{side.word} lies at the last pier", "document": "facts/last.md"}
+        said = {"content": f"{side.word} lies at the last pier", "document": "facts/last.md", "author": "person"}
         answer = caller.ask("POST", "/v1/memories", said)
         assert answer.status in {200, 201}, answer.body
         assert caller.ask("POST", "/v1/sync", {}).status == 200

@@ -37,9 +37,9 @@ class Aged(Tree):
         set_clock(self.daemon.home, int(now.timestamp() * 1_000))
 
     def remembers(self, name: str, *texts: str) -> None:
-        """Let an agent remember facts in a file."""
+        """Remember facts in a file, by the API: these words are not held back though a line like them was deleted."""
         for text in texts:
-            self.client.remember(wire.CreateMemory(content=text, document=name))
+            self.client.remember(wire.CreateMemory(content=text, document=name, author="person"))
         self.agree()
 
     def announced(self, first: int) -> list[tuple[str, dict[str, Any]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import threading
 import time
@@ -41,7 +42,12 @@ class Adder:
             self.number += 1
 
     def _add(self, socket: Path) -> str | None:
-        body = f'{{"content": "{self.name} saw boat {self.number}", "document": "facts/{self.name}.md"}}'.encode()
+        said = {
+            "content": f"{self.name} saw boat {self.number}",
+            "document": f"facts/{self.name}.md",
+            "author": "person",
+        }
+        body = json.dumps(said).encode()
         key = {"Idempotency-Key": f"{self.name} {self.number}"}
         answer = self._ask(socket, request("POST", "/v1/memories", body, key))
         if answer is None:

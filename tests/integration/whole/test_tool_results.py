@@ -27,7 +27,7 @@ def test_prose_becomes_bullets(folder: Tree) -> None:
     client, path = folder.client, "facts/prose.md"
     first = result_of(client, "memory_append", path=path, entry="The lighthouse keeper is called Wendelin.")
     assert first["success"]
-    assert "a bullet was made" in first["note"]
+    assert "1 bullet was made" in first["note"]
     more = "The foghorn runs\non compressed air.\n\nThe slipway is closed in winter."
     assert "2 bullets" in result_of(client, "memory_append", path=path, entry=more)["note"]
     text = "# Prose\n\nThe winch is rated for nine tons.\n\n1. Grease it\n2. Lock it\n"
@@ -110,8 +110,11 @@ def test_what_would_not_be_remembered_is_refused(folder: Tree) -> None:
     assert "## Title" in refused(client, "memory_write", path="episodes/2031-01.md", content="The mast broke.")
     assert not (folder.root / "facts/none.md").exists()
     assert not (folder.root / "episodes/2031-01.md").exists()
-    assert result_of(client, "memory_write", path="facts/none.md", content="# None yet\n") == {"success": True}
-    assert result_of(client, "memory_append", path="notes/log.md", entry="Any prose.") == {"success": True}
+    assert result_of(client, "memory_write", path="facts/none.md", content="# None yet\n")["success"]
+    assert result_of(client, "memory_append", path="notes/log.md", entry="Any prose.") == {
+        "success": True,
+        "note": "this file holds no memories: facts/ and episodes/ do",
+    }
 
 
 def test_an_appended_list_is_a_memory_of_its_own(folder: Tree) -> None:
