@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from reverie.consolidate.forgotten_statements_and_mass_deletions import (
     Forgotten,
@@ -18,7 +21,7 @@ from reverie.usecases.forgotten_records import forgotten_statement, keys_of, rec
 from reverie.usecases.operation_authors import PERSONS, is_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from reverie.store import CandidateRecord, DocumentRecord, Reader, Writer
 
@@ -42,6 +45,11 @@ class HeldForPerson(Conflict):
             forgotten=True,
         )
         self.candidate = _candidate(memory)
+
+
+def _as_words(name: str) -> str:
+    """Return the words of a tag or of a file's name: "the-pier_is-long" has four."""
+    return name.replace("-", " ").replace("_", " ")
 
 
 def _candidate(memory: MemoryRecord) -> Candidate:
@@ -74,14 +82,16 @@ class _ForgottenByPersons:
     def has(self, memory: MemoryRecord) -> bool:
         """Return True if a memory is the same as, or near to, one of the statements.
 
-        The same words count whichever project an agent names. Of an episode each field is compared too, as a line that
-        may say all of a forgotten statement.
+        The same words count whichever project an agent names. Title and tags, and of an episode each field, are
+        compared too, as lines that may say all of a forgotten statement.
         """
         if self._index.nearest(_candidate(memory), in_all_projects=True) is not None:
             return True
-        if memory.type is not MemoryType.EPISODE:
-            return False
-        values = [value for _, value in memory.fields]
+        fields = [value for _, value in memory.fields] if memory.type is MemoryType.EPISODE else []
+        return self.says(memory, [*fields, memory.title or "", *(_as_words(tag) for tag in memory.tags)])
+
+    def says(self, memory: MemoryRecord, values: Sequence[str]) -> bool:
+        """Return True if one of these texts says all of a statement that concerns the memory's project."""
         contents = [one.content for one in self._statements if one.project in {PERSON, memory_project(memory)}]
         keys = {one.key for one in self._statements}
         return bool(statements_in(values, contents)) or any(
@@ -115,7 +125,8 @@ def forgotten_again(writer: Writer, memory: MemoryRecord) -> Candidate | None:
 def hold_forgotten(writer: Writer, after: DocumentRecord, known: Collection[str], *, who: str) -> None:
     """Raise HeldForPerson if `who` is an agent and wrote a line into a document that a person forgot.
 
-    `known` are the memories that were there before: of them those with new words are compared.
+    `known` are the memories that were there before: of them those with new words are compared. The document's summary
+    and its name are compared too, since both are in the index that opens each new thread.
     """
     if not is_agent(who) or not writer.count(Kind.FORGOTTEN):
         return
@@ -125,10 +136,23 @@ def hold_forgotten(writer: Writer, after: DocumentRecord, known: Collection[str]
         if (memory := writer.load(MemoryRecord, (name,))) is not None
         and (name not in known or memory.updated_at == writer.at)
     ]
-    forgotten = _ForgottenByPersons(writer) if written else None
+    forgotten = _ForgottenByPersons(writer)
+    label = MemoryRecord(
+        id="",
+        type=MemoryType.FACT,
+        content=after.summary,
+        title=_as_words(PurePosixPath(after.path).stem),
+        document=after.path,
+        created_at=writer.at,
+        updated_at=writer.at,
+    )
     for memory in written:
-        if forgotten is not None and forgotten.has(memory):
+        if forgotten.has(memory):
             raise HeldForPerson(memory)
+    if forgotten.says(label, [label.content]):
+        raise HeldForPerson(label)
+    if forgotten.says(label, [label.title or ""]):
+        raise HeldForPerson(replace(label, content=label.title or "", title=None))
 
 
 def forget_rejected(writer: Writer, candidate: CandidateRecord, *, who: str) -> None:

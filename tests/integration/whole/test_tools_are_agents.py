@@ -93,6 +93,24 @@ def test_tools_over_http_bring_nothing_forgotten_back(owner: Client, again: str)
     assert owner.remember(wire.CreateMemory(again, type="fact", author="person")).trust == "person"
 
 
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("memory_append", {"path": FILE, "entry": f"- {UNRELATED}", "summary": FORGOTTEN}),
+        ("memory_append", {"path": FILE, "entry": f"- {UNRELATED} #{FORGOTTEN.lower().replace(' ', '-')}"}),
+        ("memory_write", {"path": f"facts/{FORGOTTEN.lower().replace(' ', '-')}.md", "content": f"- {UNRELATED}\n"}),
+    ],
+    ids=["summary", "tag", "name"],
+)
+def test_no_label_says_what_was_forgotten(owner: Client, forgotten: str, tool: str, given: dict[str, str]) -> None:
+    """A summary, a tag or a file's name with the words of a forgotten statement is refused: an index shows them."""
+    answer = owner.call_tool(tool, given)
+    assert answer.is_error
+    assert "waits in review" in answer.content
+    assert contents(owner) == {}
+    assert forgotten.lower() not in owner.index().text.lower().replace("-", " ")
+
+
 def test_the_history_and_the_memory_name_the_agent(daemon: Daemon, owner: Client, tmp_path: Path) -> None:
     """The log names the client of the bridge, and the memory its tool and its thread; `show` prints them."""
     with bridge(daemon.env, tmp_path) as agent:
