@@ -119,6 +119,7 @@ class ThreadFold:
     end: int = 0  # the last entry in which anything is said or done
     words: Utterance | None = None  # the last ones
     ends_in_words: bool = False
+    calls: list[ToolCall] = field(default_factory=list)  # the last since these words, or whose result has them
     requests: list[Utterance] = field(default_factory=list)
     plan: TodoList = field(default_factory=TodoList)
     runs: dict[str, Run] = field(default_factory=dict)  # the last of each purpose
@@ -167,6 +168,9 @@ class ThreadFold:
         self.end = found.steps[-1].seq
         self.ends_in_words = bool(spoken) and spoken[-1] is found.steps[-1]
         self.words = spoken[-1] if spoken else self.words
+        since = self.words.seq if self.words is not None else 0
+        calls = [call for call in (*self.calls, *found.calls) if max(call.seq, call.result_seq) >= since]
+        self.calls = [_bare_call(call) for call in calls[-_FEW:]]
 
     def _update_failing(self, facts: ThreadFacts) -> None:
         """Update failing checks: a failure stays until a run of the same purpose passes."""
@@ -208,10 +212,16 @@ class ThreadFold:
             touched=touched,
         )
 
-    def _last_steps(self) -> tuple[Utterance | Interrupted, ...]:
-        """Return the last utterance, and an interruption as a placeholder if other entries came after it."""
-        words = (self.words,) if self.words is not None else ()
-        return words if self.ends_in_words or not self.end else (*words, Interrupted(self.end, None))
+    def _last_steps(self) -> tuple[Utterance | ToolCall | Interrupted, ...]:
+        """Return the last utterance with the calls around it; a placeholder at the end if other entries came last."""
+        since = self.words.seq if self.words is not None else 0
+        before = [call for call in self.calls if call.seq < since]
+        words = () if self.words is None else (self.words,)
+        if self.ends_in_words or not self.end:
+            return (*before, *words)
+        after = [call for call in self.calls if call.seq >= since]
+        is_last = bool(after) and after[-1].seq == self.end
+        return (*before, *words, *after, *(() if is_last else (Interrupted(self.end, None),)))
 
 
 def _requests(found: Sequence[Utterance]) -> list[Utterance]:
@@ -242,3 +252,9 @@ def _decisions(found: list[KeySentence]) -> list[KeySentence]:
 
 def _bare(run: Run) -> Run:
     return replace(run, command=clip(run.command, _COMMAND), description=clip(run.description, _COMMAND))
+
+
+def _bare_call(call: ToolCall) -> ToolCall:
+    """Return a call without its result, and without input but the command that it ran."""
+    command = call.word("command")
+    return replace(call, input={"command": clip(command, _COMMAND)} if command else {}, result="")

@@ -174,8 +174,8 @@ def _order(facts: ThreadFacts) -> str:
 
 def _refuses(said: Utterance, facts: ThreadFacts) -> bool:
     """Return True if a person's words came with the refusal of a call."""
-    calls = facts.trace.calls
-    return bool(calls) and calls[-1].failed and calls[-1].result_seq == said.seq
+    last = next((step for step in reversed(facts.trace.steps) if isinstance(step, ToolCall)), None)
+    return last is not None and last.failed and last.result_seq == said.seq
 
 
 def _agreement(seq: int, facts: ThreadFacts) -> str:
@@ -265,6 +265,6 @@ def _announced_step(facts: ThreadFacts) -> str:
 
 def _is_made(since: int, facts: ThreadFacts) -> bool:
     """Return True if files were edited from entry `since` on, and something else than edits was done after that."""
-    calls = [call for call in facts.trace.calls if call.seq >= since]
+    calls = [step for step in facts.trace.steps if isinstance(step, ToolCall) and step.seq >= since]
     edits = [place for place, call in enumerate(calls) if call.tool in EDITS and call.answered and not call.failed]
     return bool(edits) and any(call.tool not in EDITS | READS for call in calls[edits[-1] + 1 :])
