@@ -238,7 +238,7 @@ def _announced_step(facts: ThreadFacts) -> str:
         return ""
     said = sentences(last.text)
     made = _is_made(last.seq, facts)
-    run = facts.runs[-1] if facts.runs and facts.runs[-1].seq > last.seq else None
+    run = max((run for run in facts.runs if run.seq > last.seq), key=lambda run: run.seq, default=None)
     is_checked = made and run is not None and not run.failed and run.purpose.value in CHECKS
     if is_checked or _is_published(facts):
         return ""
