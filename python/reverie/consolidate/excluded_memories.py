@@ -66,7 +66,7 @@ def _is_retired_by(item: Item, candidate: Candidate) -> bool:
 
 
 def _excluded_wishes(working: WorkingSet, candidate: Candidate) -> list[tuple[int, Opposition]]:
-    """Return positions of wishes that a wish may exclude: of its own scope, and of the project that it was said in.
+    """Return the positions of older wishes to compare with a wish: of its scope, and of its session's project.
 
     For a wish of a project those of the person count too that were said in a session of it: they may be newer.
     """
@@ -91,7 +91,7 @@ def _excluded_wishes(working: WorkingSet, candidate: Candidate) -> list[tuple[in
 def opposed_in_session(
     working: WorkingSet, candidates: Sequence[Candidate], statements: Sequence[Statement], index: int
 ) -> int | None:
-    """Return the position of the person's wish that excludes a project's candidate, and was said in it later; or None.
+    """Return the position of a later wish of the person that excludes a project's candidate, or None.
 
     The person had that wish already, so no memory of the project has its words. Without this the candidate would be
     added, and dropped again by the later one, in each pass.

@@ -196,7 +196,7 @@ def find_transcripts(paths: Iterable[Path]) -> list[Path]:
 
 
 def oldest_first(paths: Iterable[Path]) -> list[Path]:
-    """Return transcripts in the order in which their sessions began, so that what was said last is learnt last.
+    """Return transcripts sorted by the first time in them, the oldest first.
 
     Files have random names, such as the ids of sessions. One whose first lines tell no time, or that cannot be read,
     comes before the others, by its path.

@@ -68,7 +68,7 @@ _OF_STEP: Final = re.compile(
 
 
 def is_grounded_decision(sentence: str, language: str) -> bool:
-    """Return True for a decision with two of: what was rejected, the reason, something named; not for a task's step."""
+    """Return True for a decision that has two of a rejected choice, a reason and a name, and is no step of a task."""
     begins = _BEGINS.get(language)
     if begins is None or not begins.match(sentence) or (language == "ja" and not _ENDS_JA.search(sentence)):
         return False
