@@ -378,3 +378,18 @@ def test_a_page_gives_the_memories_of_the_same_text() -> None:
 def test_a_broken_page_gives_nothing(page: str) -> None:
     """Pages without text, with open or stray marks, give no memories and no error."""
     assert ENGINE.candidates([], {"a.htm": page}) == ()
+
+
+@pytest.mark.parametrize("blank", ["\n", " \n", "\t\n"])
+@pytest.mark.parametrize(
+    ("path", "definition"),
+    [
+        ("src/lamp.rs", "/// Lights the lamp of the north pier at dusk.\npub fn light() {}\n"),
+        ("src/lamp.py", 'def light() -> None:\n    """Light the lamp of the north pier at dusk."""\n'),
+    ],
+)
+def test_a_definition_after_many_blank_lines_of_a_file_is_found(path: str, definition: str, blank: str) -> None:
+    """Each blank line is read once: 40,000 of them before and after a definition change nothing."""
+    [alone] = ENGINE.candidates([], files={path: definition})
+    [found] = ENGINE.candidates([], files={path: f"{blank * 20_000}{definition}{blank * 20_000}"})
+    assert found.content == alone.content

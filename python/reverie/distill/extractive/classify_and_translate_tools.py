@@ -178,7 +178,7 @@ _STATES: Final = {
     **dict.fromkeys("-~", "in_progress"),
 }
 # A list of steps as text: "[x] Write it".
-_CHECKBOX = re.compile(r"^\s*(?:[-*]\s+)?\[(?P<state>[ xX~-]?)\]\s+(?P<step>\S.*?)\s*$", re.MULTILINE)
+_CHECKBOX = re.compile(r"^[^\S\n]*(?:[-*]\s+)?\[(?P<state>[ xX~-]?)\]\s+(?P<step>\S.*?)\s*$", re.MULTILINE)
 _EDITOR_KINDS: Final = {"view": ToolKind.READ, "create": ToolKind.WRITE, "write": ToolKind.WRITE}
 # `bash -lc "make test"` runs `make test`.
 _SHELL_WORDS = 3

@@ -322,7 +322,7 @@ def _with_open_lines(found: Sequence[str], text: str) -> list[str]:
 
 def _is_item(sentence: str, text: str) -> bool:
     """Return True for a sentence that begins an item of a list in a text."""
-    return re.search(rf"^\s*[-*•] +{re.escape(sentence[:20])}", text, re.MULTILINE) is not None
+    return re.search(rf"^[^\S\n]*[-*•] +{re.escape(sentence[:20])}", text, re.MULTILINE) is not None
 
 
 def _sentence(text: str) -> str:

@@ -57,7 +57,7 @@ _NONE: Final = re.compile(
     r"|nichts|ningun[ao] \w+ encontrad[ao]|nada|aucune? \w+ trouvée?|rien)\b|没有|暂无|なし|特になし",
     re.IGNORECASE,
 )
-_STEP: Final = re.compile(r"^\s*\d+[.)]\s+(?P<text>.+)$", re.MULTILINE)
+_STEP: Final = re.compile(r"^[^\S\n]*\d+[.)]\s+(?P<text>.+)$", re.MULTILINE)
 _DONE_STEP: Final = re.compile(
     r"\[[ xX~-]\]|^[✅✔☑☐✓❌]|^~~|\b(?:done|finished|complete[d]?|erledigt|fertig|hecho|terminado|fait|terminé)\W*$"
     r"|[✅✔☑✓]\s*$|^(?:[A-Z]\w+ed|Wrote|Made|Built|Ran|Found|Split|Put|Set up) (?!to\b)|已完成$|完了$",

@@ -84,7 +84,7 @@ _LETTER = re.compile(
     r"|team))\b[^.!?]{0,40}[,:]"
 )
 # Several people who speak in turn, each behind their name; a label of the person's own is no name.
-_SPEAKER = re.compile(r"^\s*(?P<who>[A-Z][\w.-]{1,20}): +\S", re.MULTILINE)
+_SPEAKER = re.compile(r"^[^\S\n]*(?P<who>[A-Z][\w.-]{1,20}): +\S", re.MULTILINE)
 _LABELS_TEXT: Final = (
     "Task Goal Rule Rules Note Notes Context Step Steps Todo Input Output Expected Actual Constraints "
     "Style Problem Fix Solution Important Also Question Answer Bug Issue Example Reminder Wichtig Aufgabe "
