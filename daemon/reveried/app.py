@@ -34,7 +34,7 @@ from reverie.usecases.redaction_fingerprints import FingerprintKeeper
 from reveried import __version__, log
 from reveried.actions import purge
 from reveried.actions.begin_and_complete_runs import complete_due
-from reveried.actions.learn import learn_from_spool
+from reveried.actions.learn_memories_from_thread import learn_from_spool
 from reveried.actions.scheduled_dreams_and_learning import register_scheduled_jobs
 from reveried.actions.sessions_and_privacy_settings import resume_following
 from reveried.actions.store_compaction import compact_when_quiet

@@ -19,8 +19,8 @@ from reverie.errors import NotFound, ReverieError
 from reverie.importers import find_and_read_transcript_files
 from reverie.usecases import sessions
 from reverie.wire import CHUNK_MAX_BYTES
-from reveried.actions import imports
-from reveried.actions.learn import learn
+from reveried.actions import import_transcript_chunks
+from reveried.actions.learn_memories_from_thread import learn
 from reveried.log import logger
 from reveried.restart_failed_loops import start_supervised
 
@@ -211,7 +211,7 @@ async def _import(services: Services, space: str, followed: _Followed) -> int:
         data = await asyncio.to_thread(_bytes_at, followed.path, followed.offset, status[2])
         # Nothing follows the last line of a session that has ended, so it needs no line end.
         is_last = followed.ended and followed.offset + len(data) == status[2]
-        answer = await imports.take_chunk(
+        answer = await import_transcript_chunks.take_chunk(
             services,
             space,
             followed.import_id,
@@ -255,7 +255,7 @@ def _tail(followed: _Followed) -> bytes:
 async def _open(services: Services, space: str, followed: _Followed, *, rewritten: bool) -> None:
     """Set the position from which a file is to be read: that of its import, or the start where it was rewritten."""
     record = followed.record
-    place = await imports.begin(
+    place = await import_transcript_chunks.begin(
         services, space, client=record.client, session=record.session, source=str(followed.path), idempotency=None
     )
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie.store import Kind, ThreadRecord
 from reverie.usecases.operation_authors import ANY_AGENT, agent_author
-from reveried.actions import project_lookup
+from reveried.actions import find_or_register_project
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -37,7 +37,7 @@ class ToolCall:
     @property
     def project(self) -> str | None:
         """The project of the thread, else of the folder; None, for all, where neither has one."""
-        return project_lookup.thread_project(self.services, self.space, self.thread) or self.folder_project
+        return find_or_register_project.thread_project(self.services, self.space, self.thread) or self.folder_project
 
     @property
     def origin(self) -> dict[str, str]:

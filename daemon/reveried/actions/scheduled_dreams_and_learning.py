@@ -13,8 +13,8 @@ from reverie.errors import ModelFailed, NotFound, ReverieError, unexpected
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome
 from reverie.store import ThreadRecord
 from reverie.usecases import dream as dream_case
-from reveried.actions.dreams import dream, dream_snapshot
-from reveried.actions.learn import learn, learn_snapshot
+from reveried.actions.learn_memories_from_thread import learn, learn_snapshot
+from reveried.actions.run_dream import dream, dream_snapshot
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.execute_use_cases import decide, read
 from reveried.model_transports.ask_model import prepared

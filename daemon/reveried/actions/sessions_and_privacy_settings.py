@@ -15,8 +15,8 @@ from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.store import SessionRecord, ThreadRecord, Write
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reverie.usecases import privacy_settings, project_identity, sessions, threads
-from reveried.actions import imports
-from reveried.actions.project_lookup import registered
+from reveried.actions import import_transcript_chunks
+from reveried.actions.find_or_register_project import registered
 from reveried.execute_use_cases import read
 from reveried.transcript_follower import is_own_file
 
@@ -59,7 +59,7 @@ async def begin(
     if await read(services, space, of_session):
         return wire.Session(request.client, request.session, at, at)
     project = await registered(services, space, request.project, who=f"session:{request.client}")
-    place = await imports.begin(
+    place = await import_transcript_chunks.begin(
         services, space, client=request.client, session=request.session, source=transcript, idempotency=None
     )
     record = SessionRecord(

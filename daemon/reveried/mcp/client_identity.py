@@ -22,7 +22,7 @@ from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions
 from reverie.usecases.operation_authors import agent_author
-from reveried.actions import project_lookup, threads
+from reveried.actions import find_or_register_project, threads
 from reveried.execute_use_cases import read
 from reveried.mcp import protocol
 
@@ -203,9 +203,9 @@ async def project_of(call: Call, client: Client, thread: str) -> str | None:
 
     In a folder that no project is known by, it is `PERSON`: other projects are not shown there.
     """
-    project = project_lookup.thread_project(call.services, call.space, thread)
+    project = find_or_register_project.thread_project(call.services, call.space, thread)
     if project is None and client.folder is not None:
-        project = await project_lookup.known_project(call.services, call.space, client.folder) or PERSON
+        project = await find_or_register_project.known_project(call.services, call.space, client.folder) or PERSON
     return project
 
 

@@ -16,7 +16,7 @@ from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.store import DocumentRecord
 from reverie.tools import MemoryDeleteInput
 from reverie.usecases.documents import writable_path
-from reveried.actions import project_lookup
+from reveried.actions import find_or_register_project
 from reveried.actions.caller_of_a_tool import ToolCall
 from reveried.actions.run_agent_tools import run
 from reveried.mcp import prompts, protocol, resources, server_description
@@ -124,10 +124,10 @@ async def call_tool(call: Call, client: Client, request: Request) -> Result:
 
 async def _project_for(tool: Tool, call: Call, client: Client, thread: str) -> str | None:
     """Return the project that a tool works in: the thread's, else that of the folder, which a write makes known."""
-    project = project_lookup.thread_project(call.services, call.space, thread)
+    project = find_or_register_project.thread_project(call.services, call.space, thread)
     is_write = not (tool.read_only or tool.of_thread or tool.deletes)
     if project is None and client.folder is not None and is_write:
-        return await project_lookup.registered(call.services, call.space, client.folder, who=call.who)
+        return await find_or_register_project.registered(call.services, call.space, client.folder, who=call.who)
     return project or await project_of(call, client, thread)
 
 

@@ -15,7 +15,7 @@ from reverie.language_model.strict_answer_reader import answer_schema, read_answ
 from reverie.store import DistillationRecord
 from reverie.usecases import distill, threads
 from reveried.actions import distill as distill_actions
-from reveried.actions import learn as learn_actions
+from reveried.actions import learn_memories_from_thread as learn_actions
 from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route

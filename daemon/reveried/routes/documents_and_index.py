@@ -17,7 +17,7 @@ from reverie.usecases import history_and_retention
 from reverie.usecases.generated_files import index_answer
 from reverie.usecases.merge_stale_writes import has_words_of_person
 from reverie.usecases.operation_authors import agent_author
-from reveried.actions import documents, project_lookup
+from reveried.actions import documents, find_or_register_project
 from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
@@ -90,7 +90,7 @@ async def put_document(call: Call) -> Reply:
     await _require_read(call)
     project = PERSON
     if body.project is not None:
-        project = await project_lookup.registered(call.services, call.space, body.project, who=call.who)
+        project = await find_or_register_project.registered(call.services, call.space, body.project, who=call.who)
     document = await documents.put(
         call.services,
         call.space,
@@ -216,8 +216,8 @@ async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
 
 async def index(call: Call) -> Reply:
     """Return the memory index for an agent's first turn, as text and as data."""
-    selection = await project_lookup.selected(call.services, call.space, call.query_as(wire.IndexQuery))
-    entries = await project_lookup.index_entries(call.services, call.space, selection.scope)
+    selection = await find_or_register_project.selected(call.services, call.space, call.query_as(wire.IndexQuery))
+    entries = await find_or_register_project.index_entries(call.services, call.space, selection.scope)
     listed = await call.services.sync_service.documents(call.space)
     return Reply(index_answer(entries, listed, selection.project))
 

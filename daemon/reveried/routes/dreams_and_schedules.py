@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.store import DreamRecord
 from reverie.usecases import dream
-from reveried.actions import dreams
+from reveried.actions import run_dream
 from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
@@ -26,7 +26,7 @@ async def start(call: Call) -> Reply:
     request, idempotency = call.into(wire.StartDream), call.idempotency
 
     async def work(_: Progress) -> wire.DreamAnswer:
-        return await dreams.dream(
+        return await run_dream.dream(
             call.services,
             call.space,
             who=call.who,

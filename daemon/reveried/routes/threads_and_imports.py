@@ -9,7 +9,12 @@ from reverie import wire
 from reverie.errors import Forbidden, TooLarge, ValidationError
 from reverie.store import PendingPurge, ThreadRecord
 from reverie.usecases import threads
-from reveried.actions import attribute_saves_to_agents, imports, message_pages_and_page_index, project_lookup
+from reveried.actions import (
+    attribute_saves_to_agents,
+    find_or_register_project,
+    import_transcript_chunks,
+    message_pages_and_page_index,
+)
 from reveried.actions import threads as actions
 from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
@@ -42,7 +47,7 @@ async def list_threads(call: Call) -> Reply:
     query = call.query_as(wire.ThreadsQuery)
     project: str | None = None
     if query.project is not None:
-        project = await project_lookup.known_project(call.services, call.space, query.project)
+        project = await find_or_register_project.known_project(call.services, call.space, query.project)
         if project is None:  # a folder that no thread has worked in
             return Reply(wire.Page[wire.Thread]([]))
     page = threads.newest_page if query.order == "newest" else threads.page
@@ -220,7 +225,7 @@ async def begin_import(call: Call) -> Reply:
     request = call.into(wire.StartImport)
     if request.again and call.agent is not None:
         raise Forbidden("An agent may not bring back what a person deleted.", hint="Ask the person to run the import.")
-    position = await imports.begin(
+    position = await import_transcript_chunks.begin(
         call.services,
         call.space,
         client=request.client,
@@ -239,7 +244,7 @@ async def chunk(call: Call) -> Reply:
             f"a chunk holds at most {wire.CHUNK_MAX_BYTES} bytes, not {len(call.body)}", hint="send smaller chunks"
         )
     query = call.query_as(wire.ChunkQuery)
-    answer = await imports.take_chunk(
+    answer = await import_transcript_chunks.take_chunk(
         call.services,
         call.space,
         call.params["id"],

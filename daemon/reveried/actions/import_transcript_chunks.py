@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.usecases import imports, project_identity, threads
 from reveried.actions import attribute_saves_to_agents
-from reveried.actions.project_lookup import has_no_remote, known_project, registered
+from reveried.actions.find_or_register_project import has_no_remote, known_project, registered
 from reveried.actions.threads import opened_with
 from reveried.execute_use_cases import answer_once, execute, read
 
