@@ -52,7 +52,7 @@ from reveried.http.openapi import openapi
 from reveried.http.request_duration_histogram import Metrics
 from reveried.http.route_table_and_dispatch import Application
 from reveried.jobs import Jobs
-from reveried.linux import activated_sockets, limit_kept_memory, notify
+from reveried.linux_peer_systemd_and_memory_calls import activated_sockets, limit_kept_memory, notify
 from reveried.log import logger
 from reveried.model_transports.transport_choice import chosen_models
 from reveried.precomputed_hook_texts import warm

@@ -31,7 +31,7 @@ import orjson
 from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import Busy, ReverieError, from_code
 from reveried.keyed_locks_and_shared_waits import finish_before_cancel
-from reveried.linux import die_with_parent, release_memory
+from reveried.linux_peer_systemd_and_memory_calls import die_with_parent, release_memory
 from reveried.ram_release import LARGE_BYTES, QUIET_S, after_work
 
 if TYPE_CHECKING:

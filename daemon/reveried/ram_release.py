@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 from reverie.store.lmdb_env import MAPS_LOCK
 from reverie.text_caches import clear_text_caches
-from reveried.linux import release_memory, release_pages
+from reveried.linux_peer_systemd_and_memory_calls import release_memory, release_pages
 
 __all__ = ["LARGE_BYTES", "QUIET_S", "REGULAR_S", "after_work"]
 

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return run_in_foreground()
         case ["mcp"]:
             # A client may be waiting with its first prompt: the bridge loads the standard library alone.
-            from reveried.mcp.bridge import run as run_bridge  # noqa: PLC0415 - the reason is above
+            from reveried.mcp.stdio_bridge_to_daemon import run as run_bridge  # noqa: PLC0415 - the reason is above
 
             return run_bridge()
     from reveried.cli import fast_commands  # noqa: PLC0415 - not before the fast path
@@ -63,7 +63,7 @@ def _refused_platform(words: Sequence[str]) -> int:
     """Print why this system is refused, and return the exit code."""
     from reverie.errors import ReverieError  # noqa: PLC0415 - only on another system
     from reveried.cli.output import print_error  # noqa: PLC0415 - as above
-    from reveried.linux import require_linux  # noqa: PLC0415 - as above
+    from reveried.linux_peer_systemd_and_memory_calls import require_linux  # noqa: PLC0415 - as above
 
     try:
         require_linux()

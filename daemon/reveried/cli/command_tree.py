@@ -84,7 +84,7 @@ def mcp() -> int:
 
     Example: reverie mcp
     """
-    from reveried.mcp.bridge import run as run_bridge  # noqa: PLC0415 - only this command needs it
+    from reveried.mcp.stdio_bridge_to_daemon import run as run_bridge  # noqa: PLC0415 - only this command needs it
 
     return run_bridge()
 

@@ -57,7 +57,7 @@ def eval_knowledge(
     if spool is None:
         print_text("knowledge", file, max_tokens, json=json)
         return
-    from reveried.model_transports.spool_transport import answer_to, write_request  # noqa: PLC0415 - loads the transports
+    from reveried.model_transports.request_files_spool_transport import answer_to, write_request  # noqa: PLC0415 - loads the transports
 
     waiting = 0
 

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from reverie.errors import Busy, DaemonNotRunning, ReverieError
 from reverie.installation_paths import Layout
 from reveried import PROTOCOL
-from reveried.cli import print_answers
+from reveried.cli import print_status_recall_remember_and_note as answers
 from reveried.cli.output import INTERRUPTED, broken_pipe, print_error
 from reveried.cli.unresponsive_daemon_notice import wait_or_warn
 
@@ -115,15 +115,15 @@ def _status(line: _Line) -> int:
     if as_json:
         _print_json({"health": health, "status": status})
     else:
-        print_answers.print_status(_answer(health), _answer(status))
+        answers.print_status(_answer(health), _answer(status))
     return 0
 
 
 def _sync_status(line: _Line) -> int:
     as_json = _only_json(line)
     status = _get("/v1/sync")
-    _print_json(status) if as_json else print_answers.print_sync_status(_answer(status))
-    return 4 if status["state"] in print_answers.UNSYNCED else 0
+    _print_json(status) if as_json else answers.print_sync_status(_answer(status))
+    return 4 if status["state"] in answers.UNSYNCED else 0
 
 
 def _recall(line: _Line) -> int:
@@ -132,10 +132,13 @@ def _recall(line: _Line) -> int:
     everywhere, project = line.flag("--all-projects"), _project(line)
     if limit is not None and not (limit.isascii() and limit.isdigit() and 1 <= int(limit) <= 100):
         raise _NotPlainError
-    body: dict[str, Any] = {"query": _joined(line.text()), "limit": int(limit or print_answers.RECALL_LIMIT)}
+    body: dict[str, Any] = {
+        "query": _joined(line.text()),
+        "limit": int(limit or answers.RECALL_LIMIT),
+    }
     body |= {"types": [_one_of(kind, _TYPES)]} if kind is not None else {}
     body |= {"tags": [tag]} if tag is not None else {}
-    here = print_answers.folder_here()
+    here = answers.folder_here()
     body |= {"allProjects": True} if everywhere else {} if here is None else {"folder": here}
     body |= {} if project is None else {"project": project}
     answer = _ask("POST", "/v1/recall", body)
@@ -144,9 +147,9 @@ def _recall(line: _Line) -> int:
         return 0
     is_nearest = not answer["hits"] and answer.get("weaker", 0) > 0
     if is_nearest:
-        body |= {"limit": min(body["limit"], print_answers.NEAREST_HITS), "minScore": 0}
+        body |= {"limit": min(body["limit"], answers.NEAREST_HITS), "minScore": 0}
         answer = _ask("POST", "/v1/recall", body)
-    print_answers.print_recall(_answer(answer), is_nearest=is_nearest)
+    answers.print_recall(_answer(answer), is_nearest=is_nearest)
     return 0
 
 
@@ -163,7 +166,7 @@ def _remember(line: _Line) -> int:
         _print_json(memory)
         return 0
     sync = _get("/v1/sync") if is_new else None
-    print_answers.print_remembered(_answer(memory), text, is_new=is_new, sync=_answer(sync))
+    answers.print_remembered(_answer(memory), text, is_new=is_new, sync=_answer(sync))
     return 0
 
 
@@ -172,7 +175,7 @@ def _note(line: _Line) -> int:
     thread, *text = line.text() or [""]
     body = {"content": _joined(text), "category": _one_of(category or "context", _CATEGORIES)}
     note = _ask("POST", f"/v1/threads/{quote(thread, safe='')}/notes", body, changes="note")
-    _print_json(note) if as_json else print_answers.print_noted()
+    _print_json(note) if as_json else answers.print_noted()
     return 0
 
 

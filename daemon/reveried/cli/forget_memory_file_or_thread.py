@@ -8,7 +8,7 @@ from reverie import wire
 from reverie.errors import NotFound
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import clip, counted, print_json, say, size, spinner
-from reveried.cli.print_answers import FILE_PENDING, file_pending, one_line
+from reveried.cli.print_status_recall_remember_and_note import FILE_PENDING, file_pending, one_line
 from reveried.cli.recall_search_and_remember import find_memory
 from reveried.cli.shared_options import Json, Yes, confirm
 from reveried.cli.threads_contexts_and_distillation import with_thread

@@ -10,7 +10,7 @@ from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.log_and_diff import effects
 from reveried.cli.output import clip, counted, is_terminal, print_fields, print_json, say, when
-from reveried.cli.print_answers import one_line
+from reveried.cli.print_status_recall_remember_and_note import one_line
 from reveried.cli.recall_search_and_remember import find_memory
 from reveried.cli.shared_options import Json
 from reveried.cli.sync import print_conflict

@@ -14,7 +14,7 @@ from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.list_and_resolve_project import ProjectOption, given_project
 from reveried.cli.output import clip, counted, print_fields, print_json, print_table, say, terminal_width, when
-from reveried.cli.print_answers import print_noted
+from reveried.cli.print_status_recall_remember_and_note import print_noted
 from reveried.cli.recall_search_and_remember import print_proposals
 from reveried.cli.shared_options import Budget, Json, Limit, joined_text
 

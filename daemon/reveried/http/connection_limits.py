@@ -10,7 +10,7 @@ import socket
 from dataclasses import dataclass, field
 
 from reverie.errors import Busy, TooLarge, ValidationError
-from reveried.linux import peer_of
+from reveried.linux_peer_systemd_and_memory_calls import peer_of
 from reveried.log import logger
 
 __all__ = ["Admission", "Limits", "malformed"]

@@ -24,14 +24,14 @@ from reverie.usecases import sessions
 from reverie.usecases.operation_authors import agent_author
 from reveried.actions import find_or_register_project, threads
 from reveried.execute_use_cases import read
-from reveried.mcp import protocol
+from reveried.mcp import json_rpc_messages
 
 if TYPE_CHECKING:
     import asyncio
 
     from reverie.store import Reader
     from reveried.http.call_reply_and_stream_types import Call
-    from reveried.mcp.protocol import Request
+    from reveried.mcp.json_rpc_messages import Request
 
 __all__ = [
     "BRIDGE",
@@ -111,9 +111,9 @@ class McpState:
 def new_session(request: Request, key: str) -> str:
     """Return the id of a new session: visible ASCII, as the protocol wants it."""
     asked = request.params.get("protocolVersion")
-    version = asked if asked in protocol.HANDSHAKE_VERSIONS else protocol.HANDSHAKE_VERSIONS[0]
-    elicits = protocol.can_elicit(request.params.get("capabilities"))
-    session = _Session(str(version), id_text(protocol.client_name(request) or "") or "mcp", elicits, key)
+    version = asked if asked in json_rpc_messages.HANDSHAKE_VERSIONS else json_rpc_messages.HANDSHAKE_VERSIONS[0]
+    elicits = json_rpc_messages.can_elicit(request.params.get("capabilities"))
+    session = _Session(str(version), id_text(json_rpc_messages.client_name(request) or "") or "mcp", elicits, key)
     return base64.urlsafe_b64encode(msgspec.json.encode(session)).decode().rstrip("=")
 
 
@@ -124,7 +124,7 @@ def session_client(session: str) -> Client | None:
         stored = from_json(data, _Session)
     except (msgspec.MsgspecError, binascii.Error, ValueError):
         return None
-    if stored.version not in protocol.HANDSHAKE_VERSIONS:
+    if stored.version not in json_rpc_messages.HANDSHAKE_VERSIONS:
         return None
     name = id_text(stored.name) or "mcp"
     return Client(stored.version, name, stored.elicits, id_text(stored.key), session)
@@ -134,9 +134,9 @@ def client_of(call: Call, known: Client | None, request: Request) -> Client:
     """Return the client of a request, from its session or `_meta`; the bridge's header adds process and folder."""
     client = known
     if client is None:
-        capabilities = request.meta.get(protocol.META + "clientCapabilities")
-        name = id_text(protocol.client_name(request) or "") or "mcp"
-        client = Client(None, name, protocol.can_elicit(capabilities), "http")
+        capabilities = request.meta.get(json_rpc_messages.META + "clientCapabilities")
+        name = id_text(json_rpc_messages.client_name(request) or "") or "mcp"
+        client = Client(None, name, json_rpc_messages.can_elicit(capabilities), "http")
     process, _, rest = call.headers.get(BRIDGE, "").partition(";")
     parent, _, folder = rest.partition(";")
     if process:

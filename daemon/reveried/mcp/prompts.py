@@ -10,7 +10,7 @@ from reverie.errors import NotFound, ValidationError
 from reverie.usecases import threads as usecase
 from reveried.actions import contexts_states_and_notes
 from reveried.execute_use_cases import read
-from reveried.mcp import resources
+from reveried.mcp import resources_and_change_notifications
 from reveried.mcp.client_identity import project_of
 
 if TYPE_CHECKING:
@@ -96,7 +96,13 @@ async def _continue(call: Call, client: Client, thread: str, asked: str | None) 
         if asked is None:
             raise NotFound("there is no earlier thread of this project", hint="begin the work, or name a thread")
     # The earlier thread's own index is as old as that thread, and this one reads files by it now.
-    index = str((await resources.contents(call, client, resources.INDEX, thread))["text"])
+    index = str(
+        (
+            await resources_and_change_notifications.contents(
+                call, client, resources_and_change_notifications.INDEX, thread
+            )
+        )["text"]
+    )
     text = await contexts_states_and_notes.context_text(
         call.services, call.space, asked, max_chars=CHARS_MAX, index=index
     )
@@ -105,14 +111,26 @@ async def _continue(call: Call, client: Client, thread: str, asked: str | None) 
 
 async def _handoff(call: Call, client: Client, thread: str) -> str:
     """Return the instruction to write a handover, followed by the current working state and notes."""
-    state = (await resources.contents(call, client, resources.STATE, thread))["text"]
-    notes = (await resources.contents(call, client, resources.NOTES, thread))["text"]
+    state = (
+        await resources_and_change_notifications.contents(
+            call, client, resources_and_change_notifications.STATE, thread
+        )
+    )["text"]
+    notes = (
+        await resources_and_change_notifications.contents(
+            call, client, resources_and_change_notifications.NOTES, thread
+        )
+    )["text"]
     words = _HANDOFF.format(note=_named("note"), state=_named("working_state_set"))
     return "\n\n".join([words, state or "There is no working state yet.", f"## Notes\n{notes or 'None yet.'}"])
 
 
 async def _review(call: Call, client: Client, thread: str) -> str:
-    index = (await resources.contents(call, client, resources.INDEX, thread))["text"]
+    index = (
+        await resources_and_change_notifications.contents(
+            call, client, resources_and_change_notifications.INDEX, thread
+        )
+    )["text"]
     words = _REVIEW.format(read=_named("memory_read"), patch=_named("memory_patch"))
     return f"{words}\n\n{index or 'Nothing is remembered yet.'}"
 

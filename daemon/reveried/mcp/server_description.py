@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reveried import __version__
-from reveried.mcp import protocol
+from reveried.mcp import json_rpc_messages
 
 __all__ = ["FRESH", "SERVER", "discovered", "initialized"]
 
@@ -28,7 +28,9 @@ _CAPABILITIES = {
 def initialized(version: str) -> dict[str, Any]:
     """Return the result of `initialize`, in the revision asked for, else in the newest that has a session."""
     return {
-        "protocolVersion": version if version in protocol.HANDSHAKE_VERSIONS else protocol.HANDSHAKE_VERSIONS[0],
+        "protocolVersion": version
+        if version in json_rpc_messages.HANDSHAKE_VERSIONS
+        else json_rpc_messages.HANDSHAKE_VERSIONS[0],
         "capabilities": _CAPABILITIES,
         "serverInfo": SERVER,
         "instructions": _INSTRUCTIONS,
@@ -37,5 +39,5 @@ def initialized(version: str) -> dict[str, Any]:
 
 def discovered() -> dict[str, Any]:
     """Return the result of `server/discover`."""
-    versions = list(protocol.STATELESS_VERSIONS)
+    versions = list(json_rpc_messages.STATELESS_VERSIONS)
     return {"supportedVersions": versions, "capabilities": _CAPABILITIES, "instructions": _INSTRUCTIONS, **FRESH}

@@ -19,9 +19,9 @@ from reverie.usecases.documents import writable_path
 from reveried.actions import find_or_register_project
 from reveried.actions.caller_of_a_tool import ToolCall
 from reveried.actions.run_agent_tools import run
-from reveried.mcp import prompts, protocol, resources, server_description
+from reveried.mcp import json_rpc_messages, prompts, resources_and_change_notifications, server_description
 from reveried.mcp.client_identity import URIS_MAX, author_of, create_thread, project_of, thread_id_of, thread_of
-from reveried.mcp.protocol import RpcError
+from reveried.mcp.json_rpc_messages import RpcError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from reverie.tools import Tool
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.client_identity import Client
-    from reveried.mcp.protocol import Request
+    from reveried.mcp.json_rpc_messages import Request
 
 __all__ = ["Question", "agreed", "call_tool", "declined", "question_result", "result", "sentence"]
 
@@ -59,12 +59,16 @@ async def result(call: Call, client: Client, request: Request) -> Result | Quest
     methods = _STATELESS if client.stateless else _OF_SESSION
     method = methods.get(request.method)
     if method is None:
-        raise RpcError(protocol.METHOD_NOT_FOUND, f"there is no method {request.method[:80]!r}")
+        raise RpcError(json_rpc_messages.METHOD_NOT_FOUND, f"there is no method {request.method[:80]!r}")
     try:
         found = await method(call, client, request)
     except (NotFound, ValidationError) as error:
         not_found = request.method.startswith("resources/") and isinstance(error, NotFound)
-        code = protocol.RESOURCE_NOT_FOUND if not_found and not client.stateless else protocol.INVALID_PARAMS
+        code = (
+            json_rpc_messages.RESOURCE_NOT_FOUND
+            if not_found and not client.stateless
+            else json_rpc_messages.INVALID_PARAMS
+        )
         data = {"uri": request.params.get("uri")} if not_found else {}
         raise RpcError(code, sentence(error), **data) from None
     if client.stateless and isinstance(found, dict) and request.method not in _NOT_CACHED:
@@ -86,11 +90,11 @@ async def _call_tool(call: Call, client: Client, request: Request) -> Result | Q
     """Call a tool in the client's thread; before a deletion its user is asked, if the client can do that."""
     name, given = _text(request, "name"), request.params.get("arguments", {})
     if not isinstance(given, dict):
-        raise RpcError(protocol.INVALID_PARAMS, "`arguments` is an object")
+        raise RpcError(json_rpc_messages.INVALID_PARAMS, "`arguments` is an object")
     tool = tools.tool_named(name)
     if tool is None:
         known = ", ".join(tool.name for tool in tools.TOOLS)
-        raise RpcError(protocol.INVALID_PARAMS, f"there is no tool {name[:80]!r}; the tools are {known}")
+        raise RpcError(json_rpc_messages.INVALID_PARAMS, f"there is no tool {name[:80]!r}; the tools are {known}")
     if tool.deletes and client.elicits:
         question = _question(call, given)
         if question is not None:
@@ -162,7 +166,7 @@ def _question(call: Call, given: dict[str, Any]) -> Question | None:
 def question_result(question: Question) -> Result:
     """Return the result that asks a client without a session to send its request again with the user's answer."""
     state = base64.urlsafe_b64encode(question.about.encode()).decode()
-    asked = {"delete": {"method": protocol.ELICITATION, "params": question.params}}
+    asked = {"delete": {"method": json_rpc_messages.ELICITATION, "params": question.params}}
     return {"resultType": "input_required", "inputRequests": asked, "requestState": state}
 
 
@@ -174,7 +178,7 @@ def _answer_of(request: Request, question: Question) -> bool | None:
     try:
         about = base64.b64decode(state, b"-_", validate=True).decode()
     except (binascii.Error, ValueError):
-        raise RpcError(protocol.INVALID_PARAMS, "`requestState` is not what this server gave") from None
+        raise RpcError(json_rpc_messages.INVALID_PARAMS, "`requestState` is not what this server gave") from None
     given = answers.get("delete")
     return agreed(given) if about == question.about and isinstance(given, dict) else None
 
@@ -188,19 +192,19 @@ def agreed(answer: dict[str, Any]) -> bool:
 async def _resources(call: Call, client: Client, request: Request) -> Result:
     cursor = request.params.get("cursor", "")
     if not isinstance(cursor, str) or len(cursor) > _CURSOR_MAX:
-        raise RpcError(protocol.INVALID_PARAMS, "`cursor` is the `nextCursor` of the page before")
+        raise RpcError(json_rpc_messages.INVALID_PARAMS, "`cursor` is the `nextCursor` of the page before")
     thread = await thread_of(call, client, request)
-    return await resources.resource_page(call, await project_of(call, client, thread), cursor)
+    return await resources_and_change_notifications.resource_page(call, await project_of(call, client, thread), cursor)
 
 
 async def _templates(call: Call, client: Client, request: Request) -> Result:
     del call, client, request
-    return {"resourceTemplates": list(resources.TEMPLATES)}
+    return {"resourceTemplates": list(resources_and_change_notifications.TEMPLATES)}
 
 
 async def _read(call: Call, client: Client, request: Request) -> Result:
     uri, thread = _text(request, "uri"), await thread_of(call, client, request)
-    return {"contents": [await resources.contents(call, client, uri, thread)]}
+    return {"contents": [await resources_and_change_notifications.contents(call, client, uri, thread)]}
 
 
 async def _prompts(call: Call, client: Client, request: Request) -> Result:
@@ -211,7 +215,7 @@ async def _prompts(call: Call, client: Client, request: Request) -> Result:
 async def _prompt(call: Call, client: Client, request: Request) -> Result:
     given = request.params.get("arguments", {})
     if not isinstance(given, dict):
-        raise RpcError(protocol.INVALID_PARAMS, "`arguments` is an object")
+        raise RpcError(json_rpc_messages.INVALID_PARAMS, "`arguments` is an object")
     thread = await thread_of(call, client, request)
     return await prompts.prompt(call, client, thread, _text(request, "name"), given)
 
@@ -220,14 +224,17 @@ async def _complete(call: Call, client: Client, request: Request) -> Result:
     """Return the thread ids or document paths that complete what the user has typed (MCP `completion/complete`)."""
     ref, argument = request.params.get("ref"), request.params.get("argument")
     if not isinstance(ref, dict) or not isinstance(argument, dict) or not isinstance(argument.get("value"), str):
-        raise RpcError(protocol.INVALID_PARAMS, "`ref` and `argument` say what is to be completed")
+        raise RpcError(json_rpc_messages.INVALID_PARAMS, "`ref` and `argument` say what is to be completed")
     begins, values = argument["value"], list[str]()
     if ref.get("type") == "ref/prompt" and ref.get("name") == "continue":
         thread = await thread_of(call, client, request)
         values = await prompts.thread_ids(call, client, thread, begins)
-    elif ref.get("type") == "ref/resource" and ref.get("uri") == resources.TEMPLATES[0]["uriTemplate"]:
+    elif (
+        ref.get("type") == "ref/resource"
+        and ref.get("uri") == resources_and_change_notifications.TEMPLATES[0]["uriTemplate"]
+    ):
         thread = await thread_of(call, client, request)
-        listed = await resources.listed(call, await project_of(call, client, thread))
+        listed = await resources_and_change_notifications.listed(call, await project_of(call, client, thread))
         values = sorted(document.path for document in listed if document.path.startswith(begins))
     shown = values[:_COMPLETED_MAX]
     return {"completion": {"values": shown, "total": len(values), "hasMore": len(values) > len(shown)}}
@@ -237,7 +244,7 @@ async def _initialize(call: Call, client: Client, request: Request) -> Result:
     del call, client
     asked = request.params.get("protocolVersion")
     if not isinstance(asked, str):
-        raise RpcError(protocol.INVALID_PARAMS, "`protocolVersion` is a string")
+        raise RpcError(json_rpc_messages.INVALID_PARAMS, "`protocolVersion` is a string")
     return server_description.initialized(asked)
 
 
@@ -254,10 +261,10 @@ async def _discover(call: Call, client: Client, request: Request) -> Result:
 async def _subscribe(call: Call, client: Client, request: Request) -> Result:
     """Subscribe the client to a resource that exists, so that the session's stream announces its changes."""
     uri, thread = _text(request, "uri"), await thread_of(call, client, request)
-    await resources.contents(call, client, uri, thread)
+    await resources_and_change_notifications.contents(call, client, uri, thread)
     uris = call.services.mcp.uris_of(client.session)
     if len(uris) >= URIS_MAX:
-        raise RpcError(protocol.INVALID_PARAMS, f"a session subscribes to {URIS_MAX:,} resources at most")
+        raise RpcError(json_rpc_messages.INVALID_PARAMS, f"a session subscribes to {URIS_MAX:,} resources at most")
     uris.add(uri)
     return {}
 
@@ -271,7 +278,7 @@ def _text(request: Request, name: str) -> str:
     """Return a parameter that is a text. Raises RpcError."""
     text = request.params.get(name)
     if not isinstance(text, str) or not text:
-        raise RpcError(protocol.INVALID_PARAMS, f"`{name}` is a text that is not empty")
+        raise RpcError(json_rpc_messages.INVALID_PARAMS, f"`{name}` is a text that is not empty")
     return text
 
 

@@ -11,7 +11,7 @@ from reveried.model_transports.ask_model import Models
 from reveried.model_transports.command_transport import CommandTransport
 from reveried.model_transports.metered_retrying_transport import TRIES, Metered
 from reveried.model_transports.request_batches import Batches
-from reveried.model_transports.spool_transport import SpoolTransport
+from reveried.model_transports.request_files_spool_transport import SpoolTransport
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

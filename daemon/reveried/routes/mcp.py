@@ -17,9 +17,9 @@ from reverie.errors import ReverieError, ValidationError
 from reveried.http.call_reply_and_stream_types import Reply, Stream
 from reveried.http.route_table_and_dispatch import Route
 from reveried.log import logger
-from reveried.mcp import client_identity, protocol, server_description, server_methods
-from reveried.mcp.protocol import RpcError
-from reveried.mcp.resources import Watch, changes
+from reveried.mcp import client_identity, json_rpc_messages, server_description, server_methods
+from reveried.mcp.json_rpc_messages import RpcError
+from reveried.mcp.resources_and_change_notifications import Watch, changes
 from reveried.mcp.server_methods import Question
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from reveried.http.call_reply_and_stream_types import Call
     from reveried.mcp.client_identity import Client
-    from reveried.mcp.protocol import Request
-    from reveried.mcp.resources import Change
+    from reveried.mcp.json_rpc_messages import Request
+    from reveried.mcp.resources_and_change_notifications import Change
 
 __all__ = ["ROUTES"]
 
@@ -36,7 +36,11 @@ SESSION, VERSION, METHOD, NAME = "mcp-session-id", "mcp-protocol-version", "mcp-
 KEY_BYTES = 9  # of the random part of the id of a session, and of a question
 QUESTION_S = 600.0  # for the user's answer, after which nothing is done
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}  # what `Mcp-Name` repeats
-_STATUS = {protocol.PARSE_ERROR: 400, protocol.INVALID_REQUEST: 400, protocol.HEADER_MISMATCH: 400}
+_STATUS = {
+    json_rpc_messages.PARSE_ERROR: 400,
+    json_rpc_messages.INVALID_REQUEST: 400,
+    json_rpc_messages.HEADER_MISMATCH: 400,
+}
 _LISTEN = "subscriptions/listen"
 
 
@@ -68,8 +72,8 @@ def _parsed(body: bytes) -> Any:
     try:
         check_json(body)
     except ValidationError as error:
-        raise RpcError(protocol.PARSE_ERROR, server_methods.sentence(error)) from None
-    return protocol.parsed(body)
+        raise RpcError(json_rpc_messages.PARSE_ERROR, server_methods.sentence(error)) from None
+    return json_rpc_messages.parsed(body)
 
 
 def _known_client(call: Call) -> Client | None:
@@ -79,7 +83,9 @@ def _known_client(call: Call) -> Client | None:
         return None
     known = client_identity.session_client(session)
     if known is None or session in call.services.mcp.ended:
-        raise _NoSession(protocol.INVALID_REQUEST, "there is no such session; open another one with `initialize`")
+        raise _NoSession(
+            json_rpc_messages.INVALID_REQUEST, "there is no such session; open another one with `initialize`"
+        )
     return known
 
 
@@ -95,7 +101,7 @@ async def _batch(call: Call, known: Client | None, values: list[Any]) -> Reply:
     """Answer the messages of a list, as the one revision with batches has them."""
     if not values or known is None or known.version != "2025-03-26":
         raise RpcError(
-            protocol.INVALID_REQUEST, "a message is one JSON object; batches are of revision 2025-03-26 alone"
+            json_rpc_messages.INVALID_REQUEST, "a message is one JSON object; batches are of revision 2025-03-26 alone"
         )
     answers = []
     for value in values:
@@ -111,7 +117,7 @@ async def _message(call: Call, known: Client | None, value: Any) -> Reply | Stre
     number = number if isinstance(number, str | int) and not isinstance(number, bool) else None
     stateless = known is None
     try:
-        request = protocol.request_of(value)
+        request = json_rpc_messages.request_of(value)
         if request is None:
             _answer_question(call, known, value)
             return Reply(status=202, body=b"")
@@ -132,7 +138,7 @@ async def _message(call: Call, known: Client | None, value: Any) -> Reply | Stre
     except RpcError as error:
         return _failure(number, error, stateless=stateless)
     except ReverieError as error:
-        wrapped = RpcError(protocol.INTERNAL_ERROR, server_methods.sentence(error), error=error.code)
+        wrapped = RpcError(json_rpc_messages.INTERNAL_ERROR, server_methods.sentence(error), error=error.code)
         return _failure(number, wrapped, stateless=stateless)
 
 
@@ -140,9 +146,9 @@ def _opened(call: Call, request: Request) -> Client:
     """Return the client of a new session, which `initialize` opens. Raises RpcError for any other request."""
     if request.method != "initialize":
         raise _NotOpened(
-            protocol.INVALID_PARAMS,
+            json_rpc_messages.INVALID_PARAMS,
             "call `initialize` first and send its Mcp-Session-Id, or name the protocol version in `_meta`",
-            supported=[*protocol.STATELESS_VERSIONS, *protocol.HANDSHAKE_VERSIONS],
+            supported=[*json_rpc_messages.STATELESS_VERSIONS, *json_rpc_messages.HANDSHAKE_VERSIONS],
         )
     opened = client_identity.session_client(client_identity.new_session(request, call.services.random(KEY_BYTES).hex()))
     assert opened is not None
@@ -156,34 +162,36 @@ def _is_stateless(call: Call, known: Client | None, request: Request) -> bool:
         RpcError: the two differ, something is missing, or the revision is not served.
     """
     header = call.headers.get(VERSION)
-    named = protocol.META + "protocolVersion" in request.meta
+    named = json_rpc_messages.META + "protocolVersion" in request.meta
     from_bridge = client_identity.BRIDGE in call.headers
     if known is not None and not named:
-        if header is not None and header not in protocol.HANDSHAKE_VERSIONS and not from_bridge:
-            raise RpcError(protocol.INVALID_REQUEST, f"revision {header[:40]!r} has no sessions here")
+        if header is not None and header not in json_rpc_messages.HANDSHAKE_VERSIONS and not from_bridge:
+            raise RpcError(json_rpc_messages.INVALID_REQUEST, f"revision {header[:40]!r} has no sessions here")
         return False
-    if not named and (header is None or header in protocol.HANDSHAKE_VERSIONS):
+    if not named and (header is None or header in json_rpc_messages.HANDSHAKE_VERSIONS):
         return False
-    protocol.check_meta(request)
+    json_rpc_messages.check_meta(request)
     if not from_bridge:
         _check_headers(call, request)
-    return protocol.is_stateless(request)
+    return json_rpc_messages.is_stateless(request)
 
 
 def _check_headers(call: Call, request: Request) -> None:
     """Raise RpcError where a header differs from the body: a proxy may have routed or authorised by the header."""
-    expected = {VERSION: request.meta[protocol.META + "protocolVersion"], METHOD: request.method}
+    expected = {VERSION: request.meta[json_rpc_messages.META + "protocolVersion"], METHOD: request.method}
     if request.method in _NAMED_BY:
         expected[NAME] = request.params.get(_NAMED_BY[request.method])
     for name, value in expected.items():
         given = call.headers.get(name)
         if given is None or given.strip(" \t") != value:
             said = "is missing" if given is None else f"says {given[:80]!r}"
-            raise RpcError(protocol.HEADER_MISMATCH, f"the header {name} {said}, and the body says {str(value)[:80]!r}")
+            raise RpcError(
+                json_rpc_messages.HEADER_MISMATCH, f"the header {name} {said}, and the body says {str(value)[:80]!r}"
+            )
 
 
 def _success(request: Request, found: dict[str, Any], client: Client) -> Reply:
-    body = protocol.success(request, found, server_description.SERVER, stateless=client.stateless)
+    body = json_rpc_messages.success(request, found, server_description.SERVER, stateless=client.stateless)
     headers = {"mcp-session-id": client.session} if request.method == "initialize" else {}
     return Reply(body, headers=headers)
 
@@ -194,8 +202,8 @@ def _failure(number: str | int | None, error: RpcError, *, stateless: bool) -> R
     if isinstance(error, _NoSession | _NotOpened):
         status = 404 if isinstance(error, _NoSession) else 400
     elif stateless:
-        status = {protocol.METHOD_NOT_FOUND: 404, protocol.INTERNAL_ERROR: 500}.get(error.code, 400)
-    return Reply(protocol.failure(number, error), status=status)
+        status = {json_rpc_messages.METHOD_NOT_FOUND: 404, json_rpc_messages.INTERNAL_ERROR: 500}.get(error.code, 400)
+    return Reply(json_rpc_messages.failure(number, error), status=status)
 
 
 # Streams
@@ -209,7 +217,7 @@ def _listen(call: Call, client: Client, request: Request) -> Stream:
     """Return the event stream of a subscription: an acknowledgement, then each change of the subscribed resources."""
     asked = request.params.get("notifications", {})
     if not isinstance(asked, dict):
-        raise RpcError(protocol.INVALID_PARAMS, "`notifications` says what is wanted")
+        raise RpcError(json_rpc_messages.INVALID_PARAMS, "`notifications` says what is wanted")
     uris = asked.get("resourceSubscriptions", [])
     if (
         not isinstance(uris, list)
@@ -217,7 +225,8 @@ def _listen(call: Call, client: Client, request: Request) -> Stream:
         or len(uris) > client_identity.URIS_MAX
     ):
         raise RpcError(
-            protocol.INVALID_PARAMS, f"`resourceSubscriptions` is a list of {client_identity.URIS_MAX:,} URIs at most"
+            json_rpc_messages.INVALID_PARAMS,
+            f"`resourceSubscriptions` is a list of {client_identity.URIS_MAX:,} URIs at most",
         )
     agreed: dict[str, Any] = {"resourceSubscriptions": uris} if uris else {}
     agreed |= {"resourcesListChanged": True} if asked.get("resourcesListChanged") else {}
@@ -227,7 +236,7 @@ def _listen(call: Call, client: Client, request: Request) -> Stream:
         lists="resourcesListChanged" in agreed,
     )
     first = ("notifications/subscriptions/acknowledged", {"notifications": agreed})
-    meta = {protocol.META + "subscriptionId": request.id}
+    meta = {json_rpc_messages.META + "subscriptionId": request.id}
     return _stream_of(call, watch, first=first, meta=meta)
 
 
@@ -240,7 +249,7 @@ async def get(call: Call) -> Reply | Stream:
     if client is None or "text/event-stream" not in call.headers.get("accept", ""):
         return Reply(status=405, headers={"allow": "POST"}, body=b"")
     uris = call.services.mcp.uris_of(client.session)
-    request = protocol.Request(None, "", {}, is_notification=True)
+    request = json_rpc_messages.Request(None, "", {}, is_notification=True)
     bridged = client_identity.client_of(call, client, request)
     watch = Watch(uris, lambda: client_identity.thread_of(call, bridged, request), lists=True)
     return _stream_of(call, watch)
@@ -271,14 +280,14 @@ def _ask(call: Call, client: Client, request: Request, question: Question) -> St
     state.questions[client.session, name] = future
 
     async def items() -> AsyncGenerator[bytes, None]:
-        yield _event({"jsonrpc": "2.0", "id": name, "method": protocol.ELICITATION, "params": question.params})
+        yield _event({"jsonrpc": "2.0", "id": name, "method": json_rpc_messages.ELICITATION, "params": question.params})
         try:
             answer = await asyncio.wait_for(future, QUESTION_S)
         except TimeoutError:
             answer = {}
         yes = server_methods.agreed(answer)
         found = await server_methods.call_tool(call, client, request) if yes else server_methods.declined()
-        yield _event(protocol.success(request, found, server_description.SERVER, stateless=False))
+        yield _event(json_rpc_messages.success(request, found, server_description.SERVER, stateless=False))
 
     def ended() -> None:
         state.questions.pop((client.session, name), None)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from reverie.sync.root_folder import Root
     from reveried.sync_service.in_memory_folder_state import Baselines, CommitResult, DirtySet, ScanResult
-    from reveried.sync_service.late_writes import LateWrites
+    from reveried.sync_service.late_saves_into_replaced_files import LateWrites
 
 __all__ = ["FolderWriter"]
 

@@ -25,6 +25,7 @@ from reverie.usecases import generated_files, sync_snapshot_and_commit
 from reverie.usecases.generated_files import Listing
 from reveried.sync_service.folder_status import folder_condition, sync_status
 from reveried.sync_service.folder_writer import FolderWriter
+from reveried.sync_service.generated_files_writer import ProjectionWriter
 from reveried.sync_service.in_memory_folder_state import (
     Baselines,
     CommitResult,
@@ -34,9 +35,8 @@ from reveried.sync_service.in_memory_folder_state import (
     ScanResult,
     WriteResult,
 )
-from reveried.sync_service.late_writes import LateWrites
+from reveried.sync_service.late_saves_into_replaced_files import LateWrites
 from reveried.sync_service.open_and_recover_root_folder import RootBinding
-from reveried.sync_service.projection_writer import ProjectionWriter
 from reveried.sync_service.report_failures_and_missing_lines import left_out_lines
 
 if TYPE_CHECKING:

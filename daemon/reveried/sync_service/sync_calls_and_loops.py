@@ -13,7 +13,7 @@ from reverie.usecases import generated_files, purge_steps
 from reverie.usecases import sync_snapshot_and_commit as syncing
 from reveried.keyed_locks_and_shared_waits import finish_before_cancel, keyed_lock
 from reveried.log import logger
-from reveried.sync_service.coalesce_folder_writes import JoinedWrites
+from reveried.sync_service.folder_write_passes_shared_by_callers import JoinedWrites
 from reveried.sync_service.hold_agent_saves import hold_agent_saves
 from reveried.sync_service.in_memory_folder_state import CommitResult
 from reveried.sync_service.report_failures_and_missing_lines import (

@@ -11,7 +11,7 @@ import pytest
 from reverie.client import Client
 from reverie.text_caches import text_cache
 from reveried import ram_release
-from reveried.linux import release_pages
+from reveried.linux_peer_systemd_and_memory_calls import release_pages
 from support.daemon import running_daemon
 from support.soak import count
 from support.waiting import wait_until

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from reverie import tools
-from reveried.mcp.bridge import LINE_BYTES_MAX
+from reveried.mcp.stdio_bridge_to_daemon import LINE_BYTES_MAX
 from support.daemon import running_daemon
 from support.mcp_bridge import META, PROGRAM, STATELESS, bridge
 

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from reveried.sync_service.coalesce_folder_writes import JoinedWrites
+from reveried.sync_service.folder_write_passes_shared_by_callers import JoinedWrites
 
 
 class Folder:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
 
 from reverie.errors import DaemonNotRunning, ReverieError
-from reveried.mcp import protocol, server_description
-from reveried.mcp.protocol import Request, RpcError
+from reveried.mcp import json_rpc_messages, server_description
+from reveried.mcp.json_rpc_messages import Request, RpcError
 from reveried.mcp.requests_to_daemon_mcp import ended_early, events_of, send
 
 if TYPE_CHECKING:
@@ -56,8 +56,8 @@ def serve(lines: BinaryIO, out: BinaryIO) -> None:
         if len(line) > LINE_BYTES_MAX:
             while line and not line.endswith(b"\n"):
                 line = lines.readline(LINE_BYTES_MAX)
-            error = RpcError(protocol.INVALID_REQUEST, f"a message has more than {LINE_BYTES_MAX:,} bytes")
-            bridge.write(protocol.failure(None, error))
+            error = RpcError(json_rpc_messages.INVALID_REQUEST, f"a message has more than {LINE_BYTES_MAX:,} bytes")
+            bridge.write(json_rpc_messages.failure(None, error))
         elif line.strip():
             bridge.take(line.strip())
     bridge.close()
@@ -78,7 +78,7 @@ class Bridge:
 
     def write(self, message: Any) -> None:
         """Write one message as a line."""
-        self._write_line(protocol.encoded(message))
+        self._write_line(json_rpc_messages.encoded(message))
 
     def _write_line(self, line: bytes) -> None:
         with self._writing:
@@ -98,7 +98,7 @@ class Bridge:
         request = None
         number = None
         try:
-            value = protocol.parsed(line)
+            value = json_rpc_messages.parsed(line)
             given = value.get("id") if isinstance(value, dict) else None
             number = given if isinstance(given, str | int) and not isinstance(given, bool) else None
             request = _request_or_none(value)
@@ -108,14 +108,16 @@ class Bridge:
                 return
             self._pass_on(line, request, number)
         except RpcError as error:
-            self.write(protocol.failure(number, error))
+            self.write(json_rpc_messages.failure(number, error))
         except ReverieError as error:
             self.write(_without_daemon(request, number, error))
         except BrokenPipeError:
             raise
         except Exception as error:  # noqa: BLE001 - a client would lose all its tools with this process
-            unexpected = RpcError(protocol.INTERNAL_ERROR, f"the bridge failed: {type(error).__name__}: {error}")
-            self.write(protocol.failure(number, unexpected))
+            unexpected = RpcError(
+                json_rpc_messages.INTERNAL_ERROR, f"the bridge failed: {type(error).__name__}: {error}"
+            )
+            self.write(json_rpc_messages.failure(number, unexpected))
 
     def _pass_on(self, line: bytes, request: Request | None, number: str | int | None) -> None:
         """Send a line to the daemon and write its answer. Raises ReverieError."""
@@ -196,7 +198,7 @@ class Bridge:
             try:
                 for data in events_of(answer):
                     self._write_line(data + b"\n")
-                    is_answered = is_answered or "method" not in protocol.parsed(data)
+                    is_answered = is_answered or "method" not in json_rpc_messages.parsed(data)
             except (OSError, ValueError, RpcError):
                 pass  # as at the end of the stream: the daemon is gone
             is_wanted = self._streams.pop(number, None) is not None  # no longer once the client cancelled it
@@ -247,7 +249,7 @@ class Bridge:
 def _request_or_none(value: Any) -> Request | None:
     """Return a message as a request; None for a batch, an answer, or a message that the daemon has to refuse."""
     try:
-        return protocol.request_of(value) if isinstance(value, dict) else None
+        return json_rpc_messages.request_of(value) if isinstance(value, dict) else None
     except RpcError:
         return None
 
@@ -259,7 +261,7 @@ def _without_daemon(request: Request | None, number: str | int | None, error: Re
     """
     result: dict[str, Any] | None = None
     method = "" if request is None else request.method
-    stateless = request is not None and protocol.META + "protocolVersion" in request.meta
+    stateless = request is not None and json_rpc_messages.META + "protocolVersion" in request.meta
     if method == "initialize" and request is not None and isinstance(request.params.get("protocolVersion"), str):
         result = server_description.initialized(request.params["protocolVersion"])
     elif method == "server/discover":
@@ -272,7 +274,7 @@ def _without_daemon(request: Request | None, number: str | int | None, error: Re
         result = {"tools": definitions("mcp"), **(server_description.FRESH if stateless else {})}
     if result is None or request is None:
         return _failed(request, number, error)
-    return protocol.success(request, result, server_description.SERVER, stateless=stateless)
+    return json_rpc_messages.success(request, result, server_description.SERVER, stateless=stateless)
 
 
 def _failed(request: Request | None, number: str | int | None, error: ReverieError) -> dict[str, Any]:
@@ -280,9 +282,9 @@ def _failed(request: Request | None, number: str | int | None, error: ReverieErr
     text = f"{error.message}; {error.hint}" if error.hint else error.message
     if request is not None and request.method == "tools/call":
         result = {"content": [{"type": "text", "text": text}], "isError": True}
-        stateless = protocol.META + "protocolVersion" in request.meta
-        return protocol.success(request, result, server_description.SERVER, stateless=stateless)
-    return protocol.failure(number, RpcError(protocol.INTERNAL_ERROR, text, error=error.code))
+        stateless = json_rpc_messages.META + "protocolVersion" in request.meta
+        return json_rpc_messages.success(request, result, server_description.SERVER, stateless=stateless)
+    return json_rpc_messages.failure(number, RpcError(json_rpc_messages.INTERNAL_ERROR, text, error=error.code))
 
 
 def _about() -> str:
