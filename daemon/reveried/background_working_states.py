@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
 
-from reverie.distill import state_rendering
+from reverie.distill import render_and_trim_working_state
 from reverie.errors import Conflict, ModelFailed, ReverieError
 from reverie.redact import Redactor
 from reverie.usecases import threads, working_state
@@ -202,7 +202,9 @@ class BackgroundState:
 
         def build() -> ModelRequest:
             redactor = Redactor(services.config.redact.literals)
-            return state_request(source_of(messages, redactor), redactor.text(state_rendering.render(state)))
+            return state_request(
+                source_of(messages, redactor), redactor.text(render_and_trim_working_state.render(state))
+            )
 
         request = await asyncio.to_thread(build)
         async with self._calls:

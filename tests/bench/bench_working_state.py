@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie import token_counter
-from reverie.distill import state_rendering, summary
+from reverie.distill import render_and_trim_working_state, summary
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.distill.extractive.sentences_and_specific_names import clip
@@ -72,7 +72,7 @@ def main() -> None:
             print("\n".join(f"  {line}" for line in _steps(messages[cut : cut + 40])[:_AFTER]))
         print(f"{'-' * 40} state")
         print(f"task chain: {list(state.task_chain)}")
-        print(state_rendering.render(state))
+        print(render_and_trim_working_state.render(state))
         if options.sections:
             print(f"{'-' * 40} summary")
             distilled = Extractive().distill(
@@ -111,9 +111,9 @@ def _cut(text: str) -> str:
 
 
 def _print_figures(states: Sequence[WorkingState]) -> None:
-    size = sum(token_counter.count(state_rendering.render(state)) for state in states) // len(states)
+    size = sum(token_counter.count(render_and_trim_working_state.render(state)) for state in states) // len(states)
     print(f"\n{len(states)} states, {size} tokens each")
-    for name in state_rendering.LISTS:
+    for name in render_and_trim_working_state.LISTS:
         items = [getattr(state, name) for state in states]
         print(f"{name:18s} in {sum(map(bool, items)):3d} threads, {sum(map(len, items)) / len(states):.1f} items each")
 

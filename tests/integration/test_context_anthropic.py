@@ -11,7 +11,7 @@ import pytest
 from reverie.client import Client
 from reverie.context import Limits, Parts, RecallLine, assemble, tail_start
 from reverie.distill.extractive import Extractive
-from reverie.distill.state_rendering import render as state_text
+from reverie.distill.render_and_trim_working_state import render as state_text
 from reverie.distill.summary import render as summary_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.find_and_read_transcript_files import read_entries

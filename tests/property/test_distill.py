@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie import token_counter
-from reverie.distill import state_rendering, summary
+from reverie.distill import render_and_trim_working_state, summary
 from reverie.distill.extractive import Extractive
 from reverie.models import Message, Section
 from support.soak import count
@@ -113,7 +113,10 @@ def test_any_thread_is_distilled_within_its_limits(
         passage_tokens=passage_tokens,
         summary_tokens=summary_tokens,
     )
-    assert token_counter.count(state_rendering.render(distilled.state)) <= state_rendering.MAX_TOKENS
+    assert (
+        token_counter.count(render_and_trim_working_state.render(distilled.state))
+        <= render_and_trim_working_state.MAX_TOKENS
+    )
     assert token_counter.count(summary.render(distilled.summary)) <= summary_tokens
     assert list(distilled.summary.sections) == list(Section)
     assert sum(passage.tokens for passage in distilled.passages) <= passage_tokens

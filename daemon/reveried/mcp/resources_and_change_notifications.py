@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
-from reverie.distill import state_rendering
+from reverie.distill import render_and_trim_working_state
 from reverie.errors import NotFound, ValidationError
 from reverie.store import DocumentRecord, EventRecord, Kind, NoteRecord
 from reverie.usecases import generated_files, working_state
@@ -161,7 +161,9 @@ async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[st
         raise NotFound(f"there is no resource {uri[:200]!r}", hint="resources/list shows them")
     text = ""
     if thread and uri == STATE:
-        text = state_rendering.render((await contexts_states_and_notes.state(call.services, call.space, thread)).state)
+        text = render_and_trim_working_state.render(
+            (await contexts_states_and_notes.state(call.services, call.space, thread)).state
+        )
     elif thread:
         text = await read(call.services, call.space, lambda reader: _notes_text(reader, thread))
     return {"uri": uri, "mimeType": "text/markdown", "text": text}

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Literal
 
 from reverie.consolidate import shrink_memories_by_share_of_window
 from reverie.consolidate.add_or_skip_episodes import decide_episodes
-from reverie.consolidate.excluded_memories import excluded_memories, opposed_in_session
+from reverie.consolidate.memories_excluded_by_candidate import excluded_memories, opposed_in_session
 from reverie.consolidate.memories_under_consolidation import (
     Item,
     WorkingSet,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie import token_counter
 from reverie.context import Limits, Parts, render
-from reverie.distill import state_rendering, summary
+from reverie.distill import render_and_trim_working_state, summary
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.typed_and_pasted_text import typed_by_person
 from reverie.errors import ModelFailed
@@ -57,7 +57,7 @@ def context_of(entries: Sequence[Entry], max_tokens: int) -> Context:
     stored = [opened_entry("transcript", entry.seq, seal(entry_record(entry), redactor).data) for entry in entries]
     messages = tuple(message for message in main_line(stored) if not message.rewound)
     parts = Parts(
-        state=state_rendering.render(Extractive().working_state(messages)),
+        state=render_and_trim_working_state.render(Extractive().working_state(messages)),
         messages=messages,
         model=model_of(stored),
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie import token_counter
 from reverie.canonical_json import canonical, sha256
 from reverie.context import Limits, Parts, assemble, tail_start
-from reverie.distill import state_rendering as state_text
+from reverie.distill import render_and_trim_working_state as state_text
 from reverie.distill import summary as summary_text
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded

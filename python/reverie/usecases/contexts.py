@@ -20,7 +20,7 @@ from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.context_as_one_text import text_of, text_of_tokens
 from reverie.context.excerpt_packing import ExcerptCache
 from reverie.decode_json_and_msgpack import convert
-from reverie.distill import state_rendering as state_text
+from reverie.distill import render_and_trim_working_state as state_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.join_entries_into_messages import main_line
 from reverie.models import Message, Note, WorkingState

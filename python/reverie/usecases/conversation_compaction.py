@@ -16,7 +16,7 @@ from reverie import token_counter, wire
 from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts
 from reverie.context.context_as_one_text import text_of_tokens
 from reverie.context.truncate import shorten
-from reverie.distill import state_rendering as state_text
+from reverie.distill import render_and_trim_working_state as state_text
 from reverie.distill.extractive.parse_messages_into_steps import read_trace
 from reverie.importers import claude_code, codex
 from reverie.importers.join_entries_into_messages import blocks_of, main_line

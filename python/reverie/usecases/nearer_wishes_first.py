@@ -1,8 +1,8 @@
 """Recall in a project: a wish of the project comes before one of the person that it is an exception from.
 
-Both hold (`consolidate.excluded_memories`), but an agent that reads the person's alone does the wrong thing. The words
-of a question may be in one of them only: "how do I indent?" finds "always use tabs for indentation" and not "use spaces
-in the project harbour". So the project's wish is looked up for each of the person's that was found.
+Both hold (`consolidate.memories_excluded_by_candidate`), but an agent that reads the person's alone does the wrong
+thing. The words of a question may be in one of them only: "how do I indent?" finds "always use tabs for indentation"
+and not "use spaces in the project harbour". So the project's wish is looked up for each of the person's that was found.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import msgspec
 from reverie import token_counter, wire
 from reverie.context import open_turn_start
 from reverie.decode_json_and_msgpack import from_msgpack
-from reverie.distill import state_rendering as state_text
+from reverie.distill import render_and_trim_working_state as state_text
 from reverie.errors import Conflict, ValidationError
 from reverie.importers.detect_rewound_branches import belongs_to_tree
 from reverie.importers.join_entries_into_messages import main_line, tool_ids

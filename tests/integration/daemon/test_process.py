@@ -17,7 +17,10 @@ from support.http_checks import times_run
 
 LAZY = (
     *("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "click", "reveried.cli"),
-    *(f"reverie.distill.extractive.{name}" for name in ("rules_distiller", "cue_phrases", "preferences", "state_cues")),
+    *(
+        f"reverie.distill.extractive.{name}"
+        for name in ("rules_distiller", "cue_phrases", "preferences", "working_state_cue_phrases")
+    ),
 )
 
 

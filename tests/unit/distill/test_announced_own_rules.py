@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.distill.extractive.own_words import own_sentences, quoted_sentences
+from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences, quoted_sentences
 
 
 @pytest.mark.parametrize(

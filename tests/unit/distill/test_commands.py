@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.distill import Distiller
-from reverie.distill.extractive import Extractive, commands, messages_that_open_a_task, todo_list
-from reverie.distill.extractive.commands import Purpose
+from reverie.distill.extractive import Extractive, messages_that_open_a_task, shell_commands_and_commits, todo_list
 from reverie.distill.extractive.parse_messages_into_steps import read_trace, user_speech
+from reverie.distill.extractive.shell_commands_and_commits import Purpose
 from support.thread import Thread
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def test_the_engine_is_a_distiller() -> None:
 )
 def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
     """A command line is classified as test, build, lint and so on."""
-    [run] = commands.command_runs(calls(Thread().bash(command, "fine")))
+    [run] = shell_commands_and_commits.command_runs(calls(Thread().bash(command, "fine")))
     assert run.purpose is purpose
     assert not run.failed
 
@@ -79,7 +79,7 @@ def test_purpose_of_a_command(command: str, purpose: Purpose) -> None:
 )
 def test_outcome_of_a_command(command: str, result: str, marked: bool, error: str | None) -> None:  # noqa: FBT001
     """A run has failed by its error flag and exit code; of tests, builds and linters the output counts too."""
-    [run] = commands.command_runs(calls(Thread().bash(command, result, failed=marked)))
+    [run] = shell_commands_and_commits.command_runs(calls(Thread().bash(command, result, failed=marked)))
     assert run.failed is (error is not None)
     assert run.error == (error or "")
 
@@ -101,7 +101,7 @@ def test_a_check_with_exit_code_0(command: str, output: str, code: int, failed: 
     """The reported exit code decides, unless it may be that of another command of the line; then the output does."""
     result = f"Process exited with code {code}\nOutput:\n{output}"
     thread = Thread().user("Mend the linter's findings").call("exec_command", {"cmd": command}, result)
-    [run] = commands.command_runs(calls(thread))
+    [run] = shell_commands_and_commits.command_runs(calls(thread))
     assert run.failed is failed
     state = Extractive().working_state(thread.messages)
     assert bool(state.blockers) is failed
@@ -109,7 +109,7 @@ def test_a_check_with_exit_code_0(command: str, output: str, code: int, failed: 
 
 def test_an_unanswered_command_is_no_run() -> None:
     """A command without a result at the end of a thread is not counted as run."""
-    assert commands.command_runs(calls(Thread().unanswered("Bash", {"command": "ls"}))) == []
+    assert shell_commands_and_commits.command_runs(calls(Thread().unanswered("Bash", {"command": "ls"}))) == []
 
 
 def test_commits_are_those_that_git_confirmed() -> None:
@@ -121,18 +121,20 @@ def test_commits_are_those_that_git_confirmed() -> None:
         .bash('git commit -m "two"', "nothing to commit", failed=True)
         .bash("git log", "ccccccc three")
     )
-    assert [(commit.sha, commit.subject) for commit in commands.commits(calls(thread))] == [("bbbbbbb", "one, better")]
+    assert [(commit.sha, commit.subject) for commit in shell_commands_and_commits.commits(calls(thread))] == [
+        ("bbbbbbb", "one, better")
+    ]
 
 
 def test_texts_of_commits_and_pull_requests() -> None:
     """Commit and pull request messages are read from here-documents and quoted arguments."""
     command = "git commit -m \"$(cat <<'EOF'\nfix: the leak\n\nThe worker wrote to stdout.\nEOF\n)\""
-    assert commands.message_texts(command) == ["fix: the leak\n\nThe worker wrote to stdout."]
-    assert commands.message_texts('gh pr create --title "x" --body "It says \\"hello\\" to all callers"') == [
-        'It says "hello" to all callers'
-    ]
+    assert shell_commands_and_commits.message_texts(command) == ["fix: the leak\n\nThe worker wrote to stdout."]
+    assert shell_commands_and_commits.message_texts(
+        'gh pr create --title "x" --body "It says \\"hello\\" to all callers"'
+    ) == ['It says "hello" to all callers']
     thread = Thread().bash("gh pr create --fill", "https://example.org/a/b/pull/7\nhttps://example.org/a/b/pull/7")
-    assert commands.pull_requests(calls(thread)) == [("https://example.org/a/b/pull/7", 2)]
+    assert shell_commands_and_commits.pull_requests(calls(thread)) == [("https://example.org/a/b/pull/7", 2)]
 
 
 def test_task_tools_update_the_plan() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from reverie import token_counter
 from reverie.context.excerpt_packing import pack_excerpts
 from reverie.distill.extractive import Extractive, excerpt_name_weights
-from reverie.distill.extractive.excerpt_lines import Line, Source
+from reverie.distill.extractive.collect_candidate_excerpt_lines import Line, Source
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
 from support.thread import Thread, logger_fix
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from reverie import token_counter
-from reverie.distill import state_rendering
+from reverie.distill import render_and_trim_working_state
 from reverie.distill.extractive import Extractive, cue_phrases, messages_that_open_a_task
 from reverie.models import StateSources, WorkingState
 from support.thread import Thread, logger_fix
@@ -16,7 +16,7 @@ ENGINE = Extractive()
 
 def test_rendered_state_equals_the_specified_text() -> None:
     """Heading and labels are literal, lists are joined by semicolons, files by commas."""
-    shown = state_rendering.render(
+    shown = render_and_trim_working_state.render(
         WorkingState(
             current_task="Reviewing PRs #30-32 and merging",
             task_chain=("never shown",),
@@ -41,9 +41,10 @@ def test_rendered_state_equals_the_specified_text() -> None:
 def test_empty_fields_are_left_out_and_an_empty_state_is_no_block() -> None:
     """An empty state renders to an empty text."""
     assert (
-        state_rendering.render(WorkingState(current_task="x")) == "## Working State (auto-maintained)\nCurrent task: x"
+        render_and_trim_working_state.render(WorkingState(current_task="x"))
+        == "## Working State (auto-maintained)\nCurrent task: x"
     )
-    assert state_rendering.render(WorkingState()) == ""
+    assert render_and_trim_working_state.render(WorkingState()) == ""
 
 
 def test_lists_drop_their_oldest_items() -> None:
@@ -51,10 +52,12 @@ def test_lists_drop_their_oldest_items() -> None:
     long = tuple(
         f"step {number} of a rather long list of finished things in src/module_{number}.py" for number in range(80)
     )
-    trimmed = state_rendering.trim_to_tokens(
+    trimmed = render_and_trim_working_state.trim_to_tokens(
         WorkingState(current_task="the task", completed_steps=long, next_steps=long)
     )
-    assert token_counter.count(state_rendering.render(trimmed)) <= state_rendering.MAX_TOKENS
+    assert (
+        token_counter.count(render_and_trim_working_state.render(trimmed)) <= render_and_trim_working_state.MAX_TOKENS
+    )
     assert trimmed.current_task == "the task"
     assert trimmed.completed_steps[-1] == long[-1]
     assert trimmed.next_steps[0] == long[0]
@@ -62,8 +65,8 @@ def test_lists_drop_their_oldest_items() -> None:
 
 def test_a_task_of_any_length_fits() -> None:
     """A current task that alone exceeds the limit is cut."""
-    trimmed = state_rendering.trim_to_tokens(WorkingState(current_task="word " * 3000), max_tokens=100)
-    assert token_counter.count(state_rendering.render(trimmed)) <= 100
+    trimmed = render_and_trim_working_state.trim_to_tokens(WorkingState(current_task="word " * 3000), max_tokens=100)
+    assert token_counter.count(render_and_trim_working_state.render(trimmed)) <= 100
 
 
 def test_state_of_real_work_names_task_steps_files_and_decisions() -> None:
@@ -120,18 +123,23 @@ def test_every_item_names_its_source_entry() -> None:
     state = ENGINE.working_state(thread.messages)
     texts = {message.last_seq: str(message.content) for message in thread.messages}
 
-    for name in state_rendering.LISTS:
+    for name in render_and_trim_working_state.LISTS:
         assert len(getattr(state.sources, name)) == len(getattr(state, name)), name
-        assert all(seq in texts for _, seq in state_rendering.state_items(state, name)), name
+        assert all(seq in texts for _, seq in render_and_trim_working_state.state_items(state, name)), name
     committed = next(
-        seq for text, seq in state_rendering.state_items(state, "completed_steps") if text.startswith("committed")
+        seq
+        for text, seq in render_and_trim_working_state.state_items(state, "completed_steps")
+        if text.startswith("committed")
     )
     assert "1a2b3c4" in texts[committed]
     assert (
         "Shall I open a pull request?"
-        in texts[dict(state_rendering.state_items(state, "next_steps"))[state.next_steps[-1]]]
+        in texts[dict(render_and_trim_working_state.state_items(state, "next_steps"))[state.next_steps[-1]]]
     )
-    assert "lineTransport.ts" in texts[dict(state_rendering.state_items(state, "open_files"))["lineTransport.ts"]]
+    assert (
+        "lineTransport.ts"
+        in texts[dict(render_and_trim_working_state.state_items(state, "open_files"))["lineTransport.ts"]]
+    )
     assert "Write a regression test" in texts[state.sources.current_task]
 
 
@@ -194,11 +202,14 @@ def test_leaving_an_item_out_leaves_its_source_out() -> None:
     state = WorkingState(
         current_task="x", completed_steps=long, sources=StateSources(1, completed_steps=tuple(range(1, 91)))
     )
-    trimmed = state_rendering.trim_to_tokens(state)
+    trimmed = render_and_trim_working_state.trim_to_tokens(state)
 
     assert 0 < len(trimmed.completed_steps) < 90
     assert trimmed.sources.completed_steps[-1] == 90
-    assert all(f"step {seq - 1} " in text for text, seq in state_rendering.state_items(trimmed, "completed_steps"))
+    assert all(
+        f"step {seq - 1} " in text
+        for text, seq in render_and_trim_working_state.state_items(trimmed, "completed_steps")
+    )
 
 
 def test_the_task_stays_where_only_the_plan_changed() -> None:

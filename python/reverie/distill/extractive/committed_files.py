@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
-from reverie.distill.extractive.commands import without_here_documents
+from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.distill.extractive.commands import Commit
     from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Trace
+    from reverie.distill.extractive.shell_commands_and_commits import Commit
 
 __all__ = ["CommittedFiles"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reverie.distill.extractive.language_cues import words_of
+from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
 
 __all__ = [
     "is_acknowledgement",

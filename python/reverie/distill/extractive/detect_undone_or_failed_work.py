@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
-from reverie.distill.extractive.commands import Purpose
-from reverie.distill.extractive.git_undo import taken_back
-from reverie.distill.extractive.language_cues import language_of
+from reverie.distill.extractive.commits_undone_by_git import taken_back
 from reverie.distill.extractive.messages_that_open_a_task import opens_task
-from reverie.distill.extractive.own_words import own_sentences
+from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
+from reverie.distill.extractive.shell_commands_and_commits import Purpose
+from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
 from reverie.sentence_word_analysis import is_stop_word
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.candidate_builder import file_tag
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
-from reverie.distill.extractive.commands import Purpose
 from reverie.distill.extractive.commit_details import (
     TITLE_WORDS_MIN,
     commit_title,
@@ -25,12 +24,11 @@ from reverie.distill.extractive.commit_details import (
 )
 from reverie.distill.extractive.committed_files import CommittedFiles
 from reverie.distill.extractive.detect_undone_or_failed_work import EndState, Finished, common_words
-from reverie.distill.extractive.language_cues import words_of
+from reverie.distill.extractive.final_ids_of_rewritten_commits import lasting_ids
 from reverie.distill.extractive.later_commits_on_earlier_work import LaterCommits, with_id
 from reverie.distill.extractive.messages_that_open_a_task import opens_task
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import BROKEN, mended_cause
 from reverie.distill.extractive.outdated_sentences import OutdatedSentences
-from reverie.distill.extractive.rewritten_commits import lasting_ids
 from reverie.distill.extractive.sentences_and_specific_names import (
     clip,
     first_sentence,
@@ -38,14 +36,16 @@ from reverie.distill.extractive.sentences_and_specific_names import (
     specific_names,
     unwrapped,
 )
+from reverie.distill.extractive.shell_commands_and_commits import Purpose
+from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
 from reverie.documents.summary_line import shortened
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.commands import Commit
     from reverie.distill.extractive.parse_messages_into_steps import ToolCall
+    from reverie.distill.extractive.shell_commands_and_commits import Commit
     from reverie.distill.extractive.thread_facts import ThreadFacts
 
 __all__ = ["episodes"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from reverie import token_counter
-from reverie.distill.extractive.excerpt_lines import Line, Source
+from reverie.distill.extractive.collect_candidate_excerpt_lines import Line, Source
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import commands, state_cues
-from reverie.distill.extractive.commands import Commit, Purpose, Run
+from reverie.distill.extractive import shell_commands_and_commits, working_state_cue_phrases
 from reverie.distill.extractive.parse_messages_into_steps import (
     EDITS,
     READS,
@@ -19,6 +18,7 @@ from reverie.distill.extractive.parse_messages_into_steps import (
     read_trace,
 )
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
+from reverie.distill.extractive.shell_commands_and_commits import Commit, Purpose, Run
 from reverie.distill.extractive.thread_facts import (
     AnsweredQuestion,
     KeySentence,
@@ -144,7 +144,7 @@ class ThreadFold:
         self.requests = _requests([*self.requests, *map(_shortened, facts.requests)])
         self.plan.follow(found.calls)
         self.files.follow(found.calls)
-        self.commits = commands.commits(found.calls, self.commits)[-_FEW:]
+        self.commits = shell_commands_and_commits.commits(found.calls, self.commits)[-_FEW:]
         for address, seq in facts.pulls:
             self.pulls.setdefault(address, seq)
         self.decisions = _decisions([*self.decisions, *facts.decisions])
@@ -227,7 +227,7 @@ class ThreadFold:
 def _requests(found: Sequence[Utterance]) -> list[Utterance]:
     """Select the requests that a state can need: the first, the last new task, a few newest, the very last."""
     asked = substantial_requests(found)
-    opener = next((said for said in reversed(asked) if state_cues.is_new_task(said.text)), None)
+    opener = next((said for said in reversed(asked) if working_state_cue_phrases.is_new_task(said.text)), None)
     newest: dict[str, Utterance] = {}
     for said in reversed(asked):
         newest.setdefault(first_sentence(said.text), said)

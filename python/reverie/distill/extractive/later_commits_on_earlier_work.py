@@ -12,8 +12,8 @@ from reverie.distill.extractive.sentences_and_specific_names import clip, one_li
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.commands import Commit
     from reverie.distill.extractive.parse_messages_into_steps import ToolCall
+    from reverie.distill.extractive.shell_commands_and_commits import Commit
     from reverie.distill.extractive.thread_facts import ThreadFacts
 
 __all__ = ["LaterCommits", "names_in", "with_id"]

@@ -11,7 +11,7 @@ from reverie.distill.extractive.cue_phrases import (
     is_question,
     is_uninformative,
 )
-from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
+from reverie.distill.extractive.wish_and_correction_cues_by_language import is_quoted_wish, language_of
 
 __all__ = ["is_follow_up", "is_for_good", "opens_task"]
 
@@ -25,7 +25,8 @@ _FOLLOW_UP = re.compile(
     r"|espera|pero|por qué has|eso (?:está|es|estuvo) (?:mal|incorrecto))\b",
     re.IGNORECASE,
 )
-# "Never push to main", "Ab jetzt immer …" (`language_cues`): holds beyond the task, and asks for nothing now.
+# "Never push to main", "Ab jetzt immer …" (`wish_and_correction_cues_by_language`): holds beyond the task, and asks for
+# nothing now.
 _FOR_GOOD = re.compile(
     r"^(?:(?:please|and|also|oh|ok(?:ay)?|yes)\b,? *)*(?:always|never(?! mind)|from now on|going forward"
     r"|in (?:the )?future|as a rule|every time|remember that|(?:i|we) (?:always|never|usually|prefer))\b"

@@ -6,14 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive import commands, cue_phrases
+from reverie.distill.extractive import cue_phrases, shell_commands_and_commits
 from reverie.distill.extractive.candidate_builder import build_candidate, with_absolute_dates
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
-from reverie.distill.extractive.commands import Purpose, is_wrapper_line
+from reverie.distill.extractive.detect_talk_that_sets_no_rule import ABOUT_WORK, sincere_messages
 from reverie.distill.extractive.detect_undone_or_failed_work import is_removed
-from reverie.distill.extractive.language_cues import language_of
-from reverie.distill.extractive.own_words import own_sentences
 from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Utterance
+from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences
 from reverie.distill.extractive.sentences_and_specific_names import (
     clip,
     one_line,
@@ -21,14 +20,15 @@ from reverie.distill.extractive.sentences_and_specific_names import (
     specific_names,
     word_count,
 )
-from reverie.distill.extractive.talk_without_rules import ABOUT_WORK, sincere_messages
+from reverie.distill.extractive.shell_commands_and_commits import Purpose, is_wrapper_line
+from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from reverie.distill.extractive.commands import Run
     from reverie.distill.extractive.parse_messages_into_steps import Step, Trace
+    from reverie.distill.extractive.shell_commands_and_commits import Run
     from reverie.distill.extractive.thread_facts import KeySentence, ThreadFacts
     from reverie.models import Candidate
 
@@ -263,7 +263,7 @@ def _is_explanation(why: str) -> bool:
     )
 
 
-_BUILD = (commands.Purpose.BUILD, "")
+_BUILD = (shell_commands_and_commits.Purpose.BUILD, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,7 +295,7 @@ def match_failures(
             files = _edited_between(trace, before.seq, run.seq)
             if files:
                 fixes.append(FixedFailure(before, run, files, _why(findings, before.seq, run.seq)))
-        if not run.failed and run.purpose is commands.Purpose.TEST:
+        if not run.failed and run.purpose is shell_commands_and_commits.Purpose.TEST:
             built = first_runs.get(_BUILD)
             if built is not None and _edited_between(trace, built.seq, run.seq):
                 del first_runs[_BUILD], last_runs[_BUILD]  # what was mended and is tested has been built
@@ -304,7 +304,7 @@ def match_failures(
 
 def _run_key(run: Run) -> str:
     """Return the key by which runs are compared: the purpose for checks, else the program."""
-    if run.purpose is not commands.Purpose.OTHER:
+    if run.purpose is not shell_commands_and_commits.Purpose.OTHER:
         return ""
     words = run.command.split()
     return " ".join(words[:2])

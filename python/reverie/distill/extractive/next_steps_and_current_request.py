@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import cue_phrases, state_cues
+from reverie.distill.extractive import cue_phrases, working_state_cue_phrases
 from reverie.distill.extractive.classify_and_translate_tools import EDITS, READS
 from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
 from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
@@ -13,7 +13,7 @@ from reverie.distill.extractive.thread_facts import substantial_requests
 if TYPE_CHECKING:
     from reverie.distill.extractive.thread_facts import AnsweredQuestion, ThreadFacts
     from reverie.distill.extractive.todo_list import TodoItem
-    from reverie.distill.state_rendering import StateItem
+    from reverie.distill.render_and_trim_working_state import StateItem
 
 __all__ = [
     "ASKS",
@@ -59,10 +59,10 @@ _TELLING_WORDS = 5  # of an answer; a shorter one says nothing without its quest
 def current_request(facts: ThreadFacts) -> str:
     """Return what the person last asked for, followed by a later remark, correction or question."""
     asked = substantial_requests(facts.requests)
-    tasks = [said for said in asked if not state_cues.is_only_for_good(said.text)]
+    tasks = [said for said in asked if not working_state_cue_phrases.is_only_for_good(said.text)]
     if not tasks:
         return leading_sentences(facts.answers[-1].answer, TASK_CHARS) if facts.answers else ""
-    opener = next((said for said in reversed(tasks) if state_cues.is_new_task(said.text)), tasks[0])
+    opener = next((said for said in reversed(tasks) if working_state_cue_phrases.is_new_task(said.text)), tasks[0])
     if opener is asked[-1]:
         return leading_sentences(opener.text, TASK_CHARS)
     last = latest_remark(asked[-1], facts)
@@ -92,7 +92,9 @@ def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
         return ahead
     if isinstance(last, Utterance):
         last_steps = [mark for mark in facts.nexts if mark.seq == last.seq]
-        return [(clip(state_cues.without_label(mark.text), ITEM_CHARS), mark.seq) for mark in last_steps[-2:]]
+        return [
+            (clip(working_state_cue_phrases.without_label(mark.text), ITEM_CHARS), mark.seq) for mark in last_steps[-2:]
+        ]
     return _unfinished(facts)
 
 
@@ -101,7 +103,7 @@ def last_question(facts: ThreadFacts) -> str:
     last = facts.trace.steps[-1] if facts.trace.steps else None
     if not isinstance(last, Utterance) or last.role != "assistant":
         return ""
-    return state_cues.open_questions(last.text)
+    return working_state_cue_phrases.open_questions(last.text)
 
 
 def current_plan(facts: ThreadFacts) -> list[TodoItem]:
@@ -125,14 +127,14 @@ def _is_left_open(facts: ThreadFacts) -> bool:
     return (
         isinstance(last, Utterance)
         and last.role == "assistant"
-        and not state_cues.open_questions(last.text)
+        and not working_state_cue_phrases.open_questions(last.text)
         and all(item.status == "in_progress" and item.seq < said for item in unfinished)
     )
 
 
 def task_opened(facts: ThreadFacts) -> int:
     """Return the entry of the person's request for the task in hand, or 0."""
-    return next((said.seq for said in reversed(facts.requests) if state_cues.is_new_task(said.text)), 0)
+    return next((said.seq for said in reversed(facts.requests) if working_state_cue_phrases.is_new_task(said.text)), 0)
 
 
 def latest_remark(said: Utterance, facts: ThreadFacts) -> str:
@@ -219,7 +221,7 @@ def _is_published(facts: ThreadFacts) -> bool:
     if not isinstance(last, ToolCall) or not last.answered or last.failed:
         return False
     words = last.word("command") if last.tool == "Bash" else last.tool
-    return state_cues.publishes(words)
+    return working_state_cue_phrases.publishes(words)
 
 
 def _after_answer(answer: AnsweredQuestion) -> StateItem:
@@ -248,7 +250,7 @@ def _announced_step(facts: ThreadFacts) -> str:
         doing = next((intent for one in said[-2:-4:-1] if (intent := cue_phrases.stated_intent(one))), "")
     if cue_phrases.is_only_pointer(doing) and len(said) > 1:
         doing = f"{doing}: {said[-2]}"  # "let me fix this": what it is stands in the sentence before
-    if state_cues.is_inspection(doing):
+    if working_state_cue_phrases.is_inspection(doing):
         # "I need to update the docs. Let me read the plan.": the first says what for.
         purpose = next((intent for one in said[-4:-1] if (intent := cue_phrases.stated_intent(one))), "")
         purpose = purpose if purpose != doing else ""

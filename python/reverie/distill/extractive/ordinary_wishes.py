@@ -17,7 +17,7 @@ from reverie.distill.extractive.sentences_and_specific_names import one_line, se
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.distill.extractive.ordinary_wish_forms import OrdinaryForms
+    from reverie.distill.extractive.compile_ordinary_wish_forms import OrdinaryForms
 
 __all__ = ["asks_for_more", "confirmed_statement", "is_only_alone", "order_in_complaint", "ordinary_wish"]
 

@@ -12,19 +12,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases, messages_that_open_a_task
 from reverie.distill.extractive.choices_of_form_x_not_y import named_choice
-from reverie.distill.extractive.language_cues import is_quoted_wish, language_of
-from reverie.distill.extractive.order_phrases import VERB, holds_from_now_on, is_general_rule
-from reverie.distill.extractive.ordinary_wishes import (
-    asks_for_more,
-    confirmed_statement,
-    is_only_alone,
-    order_in_complaint,
-    ordinary_wish,
-)
-from reverie.distill.extractive.own_words import own_sentences
-from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, one_line
-from reverie.distill.extractive.stated_conventions import is_per_piece, stated_wish
-from reverie.distill.extractive.talk_without_rules import (
+from reverie.distill.extractive.detect_talk_that_sets_no_rule import (
     ABOUT_WORK,
     OF_FEELINGS,
     TO_AGENT,
@@ -36,7 +24,19 @@ from reverie.distill.extractive.talk_without_rules import (
     names_given_up,
     takes_back,
 )
-from reverie.distill.extractive.wish_wording import reworded
+from reverie.distill.extractive.order_phrases import VERB, holds_from_now_on, is_general_rule
+from reverie.distill.extractive.ordinary_wishes import (
+    asks_for_more,
+    confirmed_statement,
+    is_only_alone,
+    order_in_complaint,
+    ordinary_wish,
+)
+from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences
+from reverie.distill.extractive.reword_wish_in_third_person import reworded
+from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, one_line
+from reverie.distill.extractive.stated_conventions import is_per_piece, stated_wish
+from reverie.distill.extractive.wish_and_correction_cues_by_language import is_quoted_wish, language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

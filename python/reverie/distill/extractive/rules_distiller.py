@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 
 from reverie import token_counter
 from reverie.distill import summary
-from reverie.distill.extractive import cue_phrases, excerpt_lines, excerpt_ranking, state_cues
+from reverie.distill.extractive import (
+    collect_candidate_excerpt_lines,
+    cue_phrases,
+    excerpt_ranking,
+    working_state_cue_phrases,
+)
 from reverie.distill.extractive.build_summary_sections import summary_sections, tone_lines
 from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
-from reverie.distill.extractive.commands import Purpose
+from reverie.distill.extractive.command_procedures_and_skills import command_uses
 from reverie.distill.extractive.messages_that_open_a_task import is_follow_up
 from reverie.distill.extractive.parse_messages_into_steps import read_trace
-from reverie.distill.extractive.procedures_and_skills import command_uses
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
+from reverie.distill.extractive.shell_commands_and_commits import Purpose
 from reverie.distill.extractive.thread_facts import gather_facts
 from reverie.distill.extractive.working_state import working_state
 from reverie.models import Distillation
@@ -84,7 +89,7 @@ class Extractive:
         return Distillation(
             summary=packed,
             passages=excerpt_ranking.rank_excerpts(
-                list(excerpt_lines.candidate_lines(found)),
+                list(collect_candidate_excerpt_lines.candidate_lines(found)),
                 asked=[said for said in found.said("user") if not said.refusal],
                 stays=kept,
                 tail_from_seq=tail_from_seq,
@@ -139,7 +144,7 @@ def _digest(facts: ThreadFacts, previous: str = "") -> str:
         if len(said.text.split()) >= 5
         and not cue_phrases.is_question(said.text)
         and not is_follow_up(said.text)
-        and not state_cues.is_only_for_good(said.text)
+        and not working_state_cue_phrases.is_only_for_good(said.text)
     ]
     before = previous.split("\n")
     wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)

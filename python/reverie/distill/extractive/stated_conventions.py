@@ -10,7 +10,7 @@ import re
 from typing import Final
 
 from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.decision_forms import REASON, is_grounded_decision
+from reverie.distill.extractive.decisions_with_stated_reasons import REASON, is_grounded_decision
 from reverie.distill.extractive.stated_convention_forms import FORMS
 
 __all__ = ["decision_in", "is_per_piece", "stated_fact", "stated_wish"]

@@ -7,8 +7,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from reverie.distill.extractive import blocker_phrases, commands, cue_phrases, state_cues, todo_list
-from reverie.distill.extractive.language_cues import language_of
+from reverie.distill.extractive import (
+    blocker_phrases,
+    cue_phrases,
+    shell_commands_and_commits,
+    todo_list,
+    working_state_cue_phrases,
+)
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import match_failures
 from reverie.distill.extractive.parse_messages_into_steps import (
     EDITS,
@@ -21,12 +26,13 @@ from reverie.distill.extractive.parse_messages_into_steps import (
 )
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
 from reverie.distill.extractive.stated_conventions import decision_in
+from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from reverie.distill.extractive.commands import Commit, Run
     from reverie.distill.extractive.mistakes_from_corrections_and_failures import FixedFailure
+    from reverie.distill.extractive.shell_commands_and_commits import Commit, Run
     from reverie.distill.extractive.todo_list import TodoItem
 
 __all__ = [
@@ -59,9 +65,12 @@ _AS_IT_IS: Mapping[str, str] = MappingProxyType({})
 
 _TESTS = (
     ("failures", cue_phrases.is_failure),
-    ("outcomes", lambda sentence: cue_phrases.is_outcome(sentence) or state_cues.is_finished_review(sentence)),
-    ("decisions", state_cues.is_choice_of_agent),
-    ("weighed", state_cues.is_weighed_choice),
+    (
+        "outcomes",
+        lambda sentence: cue_phrases.is_outcome(sentence) or working_state_cue_phrases.is_finished_review(sentence),
+    ),
+    ("decisions", working_state_cue_phrases.is_choice_of_agent),
+    ("weighed", working_state_cue_phrases.is_weighed_choice),
     ("nexts", cue_phrases.is_next_step),
     ("findings", cue_phrases.is_finding),
     ("remarks", cue_phrases.is_statement),
@@ -159,7 +168,7 @@ _NOTHING = Pending()
 def gather_facts(trace: Trace, before: Pending = _NOTHING) -> ThreadFacts:
     """Return the facts of `trace` in linear time; `before` is what the messages before it left open."""
     trace = replace(trace, steps=tuple(_link_answers(trace.steps, before.proposed)))
-    runs = commands.command_runs(trace.calls)
+    runs = shell_commands_and_commits.command_runs(trace.calls)
     marks, pending = _key_sentences(trace, before)
     fixes, failing = match_failures(runs, trace, marks["findings"])
     return ThreadFacts(
@@ -168,8 +177,8 @@ def gather_facts(trace: Trace, before: Pending = _NOTHING) -> ThreadFacts:
         plan=tuple(todo_list.todo_items(trace.calls)),
         closed=todo_list.closed_labels(trace.calls),
         runs=tuple(runs),
-        commits=tuple(commands.commits(trace.calls)),
-        pulls=tuple(commands.pull_requests(trace.calls)),
+        commits=tuple(shell_commands_and_commits.commits(trace.calls)),
+        pulls=tuple(shell_commands_and_commits.pull_requests(trace.calls)),
         pending=pending,
         steps=tuple(_enumerated(trace)),
         answers=tuple(_answers(trace.calls)),
@@ -240,7 +249,7 @@ def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySen
                 if step.tool in EDITS:
                     _settle(kinds, "decisions")
                 looks = step.tool in _LOOKS or (
-                    step.tool == "Bash" and not commands.changes_something(step.word("command"))
+                    step.tool == "Bash" and not shell_commands_and_commits.changes_something(step.word("command"))
                 )
                 has_looked, has_acted = has_looked or looks, has_acted or not looks
             case Interrupted():
@@ -262,7 +271,7 @@ def _prose_in_call(call: ToolCall) -> Iterator[str]:
         case "ExitPlanMode":
             yield call.word("plan")
         case "Bash" if "git commit" in call.word("command") or "gh pr " in call.word("command"):
-            yield from map(unwrapped, commands.message_texts(call.word("command")))
+            yield from map(unwrapped, shell_commands_and_commits.message_texts(call.word("command")))
         case "TaskCreate":
             yield call.word("description")
         case tool if tool in _REPORTS and not call.failed:
@@ -276,7 +285,7 @@ def proposal_in(text: str) -> str:
 
     Empty where nothing is asked or offered.
     """
-    question = state_cues.open_questions(text)
+    question = working_state_cue_phrases.open_questions(text)
     if len(question.split()) >= _LONG_QUESTION:
         return question
     last = sentences(text)[-2:]
@@ -291,7 +300,7 @@ def _agrees(said: Utterance) -> bool:
     """Return True if a person's message accepts what was proposed before it."""
     if said.answers or cue_phrases.is_question(said.text):
         return bool(said.answers)
-    return cue_phrases.is_approval(said.text) or state_cues.is_agreement(said.text)
+    return cue_phrases.is_approval(said.text) or working_state_cue_phrases.is_agreement(said.text)
 
 
 def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], proposed: str) -> None:
@@ -313,7 +322,7 @@ def _classify_user(said: Utterance, kinds: dict[str, list[KeySentence]], propose
         if cue_phrases.is_preference(sentence):
             kinds["preferences"].append(mark)
         is_long = len(sentence.split()) >= _CHOICE_WORDS or _REJECTS.search(sentence) is not None
-        is_choice = state_cues.is_choice_of_person(sentence)
+        is_choice = working_state_cue_phrases.is_choice_of_person(sentence)
         is_choice = is_choice and (is_long or not cue_phrases.is_uninformative(sentence))
         if is_choice or (other is not None and decision_in(sentence, other.name)):
             kinds["decisions"].append(mark)
@@ -332,14 +341,14 @@ def _classify_agent(
             kinds["blocks"].append(KeySentence(one_line(sentence), said.seq, said.at, place=place))
         kind = _kind(sentence)
         if kind:
-            is_review = read_as is _LOOKING_ON and state_cues.is_finished_review(sentence)
+            is_review = read_as is _LOOKING_ON and working_state_cue_phrases.is_finished_review(sentence)
             kinds[kind if is_review else read_as.get(kind, kind)].append(
                 KeySentence(one_line(sentence), said.seq, said.at, place=place)
             )
 
 
 def _kind(sentence: str) -> str:
-    if len(sentence) < _MIN_SENTENCE and not state_cues.is_numbered_step(sentence):
+    if len(sentence) < _MIN_SENTENCE and not working_state_cue_phrases.is_numbered_step(sentence):
         return ""
     if len(sentence) > MAX_SENTENCE or sentence.endswith(":") or cue_phrases.is_intent(sentence):
         return ""
@@ -351,9 +360,9 @@ def _enumerated(trace: Trace) -> list[KeySentence]:
     for step in reversed(trace.steps):
         match step:
             case Utterance():
-                found = state_cues.enumerated_steps(step.text, by_person=step.role == "user")
+                found = working_state_cue_phrases.enumerated_steps(step.text, by_person=step.role == "user")
             case ToolCall(tool="ExitPlanMode"):
-                found = state_cues.enumerated_steps(f"Plan:\n{step.word('plan')}")
+                found = working_state_cue_phrases.enumerated_steps(f"Plan:\n{step.word('plan')}")
             case _:
                 continue
         if found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import blocker_phrases, commands, state_cues
+from reverie.distill.extractive import blocker_phrases, shell_commands_and_commits, working_state_cue_phrases
 from reverie.distill.extractive.next_steps_and_current_request import (
     ASKS,
     CHECKS,
@@ -21,14 +21,14 @@ from reverie.distill.extractive.next_steps_and_current_request import (
 )
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
 from reverie.distill.extractive.thread_facts import substantial_requests
-from reverie.distill.state_rendering import state_items, trim_to_tokens, with_items
+from reverie.distill.render_and_trim_working_state import state_items, trim_to_tokens, with_items
 from reverie.models import StateSources, WorkingState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from reverie.distill.extractive.thread_facts import KeySentence, ThreadFacts
-    from reverie.distill.state_rendering import StateItem
+    from reverie.distill.render_and_trim_working_state import StateItem
 
 __all__ = ["working_state"]
 
@@ -104,7 +104,7 @@ def _request_in_force(facts: ThreadFacts, before: WorkingState) -> tuple[str, in
         return current_request(facts), facts.answers[-1].seq if facts.answers else 0
     since = asked[-1].seq
     known = _task_without_suffixes(before)
-    if known and not any(state_cues.is_new_task(said.text) for said in asked):
+    if known and not any(working_state_cue_phrases.is_new_task(said.text) for said in asked):
         last = latest_remark(asked[-1], facts)
         return f"{clip(known, TASK_CHARS - len(last))}{THEN}{last}", since
     return current_request(facts), since
@@ -127,8 +127,12 @@ def _task_chain(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
         return [(clip(item.subject, ITEM_CHARS), item.seq) for item in plan[first : first + _MAX_CHAIN]]
     if facts.steps and facts.steps[0].seq >= task_opened(facts):
         return [(clip(step.text, ITEM_CHARS), step.seq) for step in facts.steps[:_MAX_CHAIN]]
-    asked = [said for said in substantial_requests(facts.requests) if not state_cues.is_only_for_good(said.text)]
-    tasks = [said for said in asked if said is asked[0] or state_cues.is_new_task(said.text)]
+    asked = [
+        said
+        for said in substantial_requests(facts.requests)
+        if not working_state_cue_phrases.is_only_for_good(said.text)
+    ]
+    tasks = [said for said in asked if said is asked[0] or working_state_cue_phrases.is_new_task(said.text)]
     found = [(clip(first_sentence(said.text), ITEM_CHARS), said.seq) for said in tasks]
     return _newest([*state_items(before, "task_chain"), *found], _MAX_CHAIN)
 
@@ -147,7 +151,8 @@ def _completed(facts: ThreadFacts) -> list[StateItem]:
     reported = [
         mark
         for mark in facts.outcomes
-        if state_cues.is_finished_step(mark.text) and not any(commit.sha in mark.text for commit in facts.commits)
+        if working_state_cue_phrases.is_finished_step(mark.text)
+        and not any(commit.sha in mark.text for commit in facts.commits)
     ]
     done += [(clip(mark.text.rstrip("."), ITEM_CHARS), mark.seq) for mark in reported[-3:]]
     return _in_order(done)
@@ -200,7 +205,7 @@ def _blockers(facts: ThreadFacts) -> list[StateItem]:
     ]
     asked = substantial_requests(facts.requests)
     checked = max((run.seq for run in facts.runs if run.purpose.value in CHECKS), default=0)
-    if asked and asked[-1].seq > checked and (error := commands.pasted_error(asked[-1].text)):
+    if asked and asked[-1].seq > checked and (error := shell_commands_and_commits.pasted_error(asked[-1].text)):
         found.append((f"{_REPORTED}{clip(error, ITEM_CHARS)}", asked[-1].seq))
     waiting = [mark for mark in facts.blocks if not _is_ended(mark, facts)]
     return found + [(f"{'' if mark.by_user else _NEEDS}{clip(mark.text, ITEM_CHARS)}", mark.seq) for mark in waiting]

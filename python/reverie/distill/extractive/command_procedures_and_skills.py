@@ -14,13 +14,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.candidate_builder import build_candidate, file_tag
-from reverie.distill.extractive.commands import TASK_OF_BUILD, TASK_OF_TESTS, TASK_RUNNER, Purpose
+from reverie.distill.extractive.shell_commands_and_commits import TASK_OF_BUILD, TASK_OF_TESTS, TASK_RUNNER, Purpose
 from reverie.models import CommandUse, MemoryType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from reverie.distill.extractive.commands import Run
+    from reverie.distill.extractive.shell_commands_and_commits import Run
     from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.models import Candidate
 

@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill.extractive.commands import without_here_documents
-from reverie.distill.extractive.procedures_and_skills import split_command
+from reverie.distill.extractive.command_procedures_and_skills import split_command
+from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reverie.distill.extractive.commands import Commit
     from reverie.distill.extractive.parse_messages_into_steps import ToolCall
+    from reverie.distill.extractive.shell_commands_and_commits import Commit
 
 __all__ = ["Discard", "TakenBack", "taken_back"]
 
