@@ -27,9 +27,9 @@ from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reverie.usecases.access_counts import AccessCounts
+from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_indexes_and_recall import Recall
 from reverie.usecases.message_indexes_of_all_spaces import MessageSearch
-from reverie.usecases.nearest_memories import NearestMemories
 from reverie.usecases.redaction_fingerprints import FingerprintKeeper
 from reveried import __version__, log
 from reveried.actions import purge

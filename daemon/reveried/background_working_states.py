@@ -198,7 +198,7 @@ class BackgroundState:
     ) -> object:
         """Return the model's working state; None where it failed or missed its deadline."""
         from reverie.language_model.working_state_and_summary import answered_state, state_request  # noqa: PLC0415 - with a model only
-        from reverie.usecases.learning_by_model import source_of  # noqa: PLC0415 - as above
+        from reverie.usecases.model_requests_and_plan_for_memories import source_of  # noqa: PLC0415 - as above
 
         def build() -> ModelRequest:
             redactor = Redactor(services.config.redact.literals)

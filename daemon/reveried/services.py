@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from reverie.redact import Redactor
     from reverie.store import Store
     from reverie.usecases.access_counts import AccessCounts
+    from reverie.usecases.memories_near_candidates import NearestMemories
     from reverie.usecases.memory_indexes_and_recall import Recall
     from reverie.usecases.message_indexes_of_all_spaces import MessageSearch
-    from reverie.usecases.nearest_memories import NearestMemories
     from reveried.commit_worker import Submit, Worker
     from reveried.compute_process import Compute
     from reveried.config import Config

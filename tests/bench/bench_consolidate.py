@@ -32,9 +32,9 @@ from reverie.store import Store
 from reverie.text_caches import clear_text_caches
 from reverie.usecases import consolidation_commit, consolidation_plan
 from reverie.usecases.consolidation_commit import DocumentText, MemorySnapshot
+from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_changes import record_of
 from reverie.usecases.memory_indexes_and_recall import Recall
-from reverie.usecases.nearest_memories import NearestMemories
 from reveried.compute_process import GC_THRESHOLDS
 from support.filled_store import WIDE_WINDOW, commit_plan, fill, mixed_candidates, plan_of_mixed_changes
 from support.stores import SPACE

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie import files
+from reverie import atomic_no_symlink_file_io
 from reverie.sync.atomic_exchange import Written, write_file
 from reverie.sync.scan_and_read_files import FileContent, read_file, scan
 from support.spaces import open_root
@@ -102,7 +102,7 @@ def write(root: Root, paths: list[str]) -> None:
         outcome.displaced.settle()
         settled.append(time.perf_counter() - began)
         began = time.perf_counter()
-        files.write_atomic(root.real / path, content.data)
+        atomic_no_symlink_file_io.write_atomic(root.real / path, content.data)
         replaced.append(time.perf_counter() - began)
     for title, times in (("exchange", exchanged), ("atomic write", replaced), ("settle", settled)):
         middle, worst = statistics.median(times) * 1e3, max(times) * 1e3

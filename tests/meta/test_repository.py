@@ -81,7 +81,7 @@ def test_only_the_wrappers_import_the_native_module() -> None:
     """The extension module is private: only its wrappers import it."""
     names = (
         "redact token_counter canonical_json markdown_blocks three_way_merge compression_and_text_deltas "
-        "exact_text_replacement full_text_index ids files path_validation hook_binary"
+        "exact_text_replacement full_text_index ids atomic_no_symlink_file_io path_validation hook_binary"
     )
     faces = {f"{name}.py" for name in names.split()}
     importers = {

@@ -22,8 +22,8 @@ from msgspec.structs import replace
 
 from reverie.store import DocumentRecord, MemoriesCursor, MemoryRecord, OperationRecord, Write
 from reverie.usecases.forgotten_by_a_person import forgotten_again
-from reverie.usecases.hold_saves_of_agents import WHY, move_to_review
 from reverie.usecases.sync_snapshot_and_commit import WHY as SAVED
+from reverie.usecases.take_forgotten_lines_out_of_agent_saves import WHY, move_to_review
 from reveried.actions.files_written_by_shell_commands import files_with_unknown_words, spellings
 from reveried.clock import text_of
 

@@ -12,7 +12,7 @@ from reverie import wire
 from reverie.errors import Busy, Conflict
 from reverie.language_model.requests_and_answers import ModelRequest
 from reverie.usecases import distill as distill_case
-from reverie.usecases import learn as learn_case
+from reverie.usecases import learn_memories_from_thread as learn_case
 from reveried.actions.learn_memories_from_thread import RANDOM_BYTES, learn_snapshot, reflection_setting
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.execute_use_cases import decide, execute, read

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import ValidationError
 from reverie.usecases import consolidation_commit
-from reverie.usecases import learn as learn_case
+from reverie.usecases import learn_memories_from_thread as learn_case
 from reverie.usecases.consolidation_commit import changes_answer
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.execute_use_cases import decide, execute, read

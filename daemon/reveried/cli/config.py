@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reverie import files
+from reverie import atomic_no_symlink_file_io
 from reverie.errors import ValidationError
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import clean, counted, print_json, print_table, say
@@ -75,7 +75,7 @@ def config_set(
     changed = with_value(read_file(layout.config_file).decode("utf-8"), name, new_value)
     _refuse_new_errors(changed.encode(), layout)
     layout.config_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    files.write_atomic(layout.config_file, changed.encode())
+    atomic_no_symlink_file_io.write_atomic(layout.config_file, changed.encode())
     if json:
         print_json({"path": str(layout.config_file), name: _json_value(new_value)})
         return

@@ -90,8 +90,8 @@ def eval_continuity(
 
     Example: reverie eval continuity ~/.claude/projects --svg kept.svg
     """
+    from reverie.atomic_no_symlink_file_io import write_atomic  # noqa: PLC0415 - as above
     from reverie.evals import continuity, continuity_picture  # noqa: PLC0415 - loads the engine
-    from reverie.files import write_atomic  # noqa: PLC0415 - as above
 
     sizes = parse_budgets(budgets)
     if svg is not None and not svg.absolute().parent.is_dir():

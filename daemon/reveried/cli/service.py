@@ -8,7 +8,7 @@ import sys
 from importlib import resources
 from pathlib import Path
 
-from reverie import files
+from reverie import atomic_no_symlink_file_io
 from reverie.errors import NotFound, ReverieError, StorageFailed
 from reveried.cli.output import print_fields, print_json, say
 from reveried.cli.shared_options import Json
@@ -40,7 +40,7 @@ def service_install(json: Json = False) -> None:
     folder = unit_folder()
     folder.mkdir(parents=True, exist_ok=True)
     for unit in UNITS:
-        files.write_atomic(folder / unit, unit_text(unit).encode(), mode=0o644)
+        atomic_no_symlink_file_io.write_atomic(folder / unit, unit_text(unit).encode(), mode=0o644)
     systemctl("daemon-reload")
     systemctl("enable", "--now", "reverie.socket")
     if json:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import hook_binary
-from reverie.files import translate_os_error, write_atomic
+from reverie.atomic_no_symlink_file_io import translate_os_error, write_atomic
 from reveried import __version__
 from reveried.plugin import hook_script
 

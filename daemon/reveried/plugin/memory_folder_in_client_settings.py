@@ -16,7 +16,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import files
+from reverie import atomic_no_symlink_file_io
 from reverie.errors import Conflict, NotFound
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def write(settings: Path, text: str) -> None:
     """Replace the settings; a link stays one, and the file keeps its mode."""
     file = target(settings)
     mode = file.stat().st_mode & 0o777 if file.exists() else 0o600
-    files.write_atomic(file, text.encode("utf-8", "surrogateescape"), mode=mode)
+    atomic_no_symlink_file_io.write_atomic(file, text.encode("utf-8", "surrogateescape"), mode=mode)
 
 
 def text_of(path: Path | None) -> str | None:
@@ -72,7 +72,7 @@ def text_of(path: Path | None) -> str | None:
     try:
         return path.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
-        raise files.translate_os_error("read", path, error) from error
+        raise atomic_no_symlink_file_io.translate_os_error("read", path, error) from error
 
 
 def diff(path: Path | None, before: str | None, after: str | None) -> str:
@@ -102,14 +102,14 @@ def note(notes: Path, name: str, before: str | None, after: str, *, first: str |
         first = older["before"]
     notes.parent.mkdir(parents=True, exist_ok=True)
     data = json.dumps({**found, name: {"before": first, "after": _sha256(after)}}, indent=2)
-    files.write_atomic(notes, data.encode(), mode=0o600)
+    atomic_no_symlink_file_io.write_atomic(notes, data.encode(), mode=0o600)
 
 
 def forget(notes: Path, name: str) -> None:
     """Remove the note of an installation."""
     found = _notes(notes)
     if found.pop(name, None) is not None:
-        files.write_atomic(notes, json.dumps(found, indent=2).encode(), mode=0o600)
+        atomic_no_symlink_file_io.write_atomic(notes, json.dumps(found, indent=2).encode(), mode=0o600)
 
 
 def _notes(notes: Path) -> dict[str, dict[str, str | None]]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import orjson
 
-from reverie import files
+from reverie import atomic_no_symlink_file_io
 from reverie.decode_json_and_msgpack import from_json
 from reverie.documents.document_kind import conflict_copy
 from reverie.errors import Conflict, ReverieError
@@ -122,7 +122,9 @@ class ProjectionWriter:
                 there = _sha256(read_file(root, path, limit=FILE_BYTES_MAX))
                 journal[path] = [*(digest for digest in journal.get(path, ()) if digest == there), new]
         if journal != before:
-            files.write_beneath(self._path, JOURNAL, orjson.dumps(journal, option=orjson.OPT_INDENT_2) + b"\n")
+            atomic_no_symlink_file_io.write_beneath(
+                self._path, JOURNAL, orjson.dumps(journal, option=orjson.OPT_INDENT_2) + b"\n"
+            )
         return journal
 
     def _write_all(
@@ -215,7 +217,7 @@ def _sha256(content: FileContent | Refusal | None) -> str | None:
 
 def _read_journal(root: Path) -> dict[str, list[str]]:
     """Return the journal's digests by path; {} if it cannot be parsed."""
-    data = files.read_beneath(root, JOURNAL, JOURNAL_BYTES_MAX)
+    data = atomic_no_symlink_file_io.read_beneath(root, JOURNAL, JOURNAL_BYTES_MAX)
     try:
         return from_json(data or b"{}", dict[str, list[str]])
     except msgspec.DecodeError:

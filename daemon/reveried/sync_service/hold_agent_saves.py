@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.usecases.hold_saves_of_agents import hold_saves
+from reverie.usecases.take_forgotten_lines_out_of_agent_saves import hold_saves
 
 if TYPE_CHECKING:
     from reverie.sync.sync_plan_types import Plan

@@ -16,7 +16,7 @@ from reverie.documents.item_and_change_types import (
 )
 from reverie.documents.memory_md import DocumentEntry, update_memory_list
 from reverie.documents.parser import ITEMS_MAX, has_too_many_items, parse_document
-from reverie.documents.revert import revert_change
+from reverie.documents.revert_one_document_change import revert_change
 
 __all__ = [
     "ITEMS_MAX",

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from reverie import files, linux_syscalls
+from reverie import atomic_no_symlink_file_io, linux_syscalls
 from reverie.errors import ReverieError
 from reverie.sync.check_and_recover_displaced_files import (
     READ_FLAGS,
@@ -135,7 +135,7 @@ def write_file(root: Root, path: str, data: bytes, *, expected: str | None, mode
             return _replace(slot, data, old, expected, mode)
         finally:
             if old is not None:
-                files.close_quietly(old)
+                atomic_no_symlink_file_io.close_quietly(old)
 
 
 def current_sha256(root: Root, path: str) -> str | None:
@@ -154,7 +154,7 @@ def probe(root: Root) -> ReverieError | None:
         with mapped_errors("write", root, SWAP_FOLDER), open_swap_folder(root) as folder:
             name = f"new-{os.urandom(6).hex()}"
             handle = os.open(name, _CREATE_FLAGS, 0o600, dir_fd=folder)
-            files.close_quietly(handle)
+            atomic_no_symlink_file_io.close_quietly(handle)
             os.unlink(name, dir_fd=folder)
     except ReverieError as error:
         return error
@@ -175,7 +175,7 @@ def remove_file(root: Root, path: str, *, expected: str) -> Removed | Mismatch:
         try:
             actual = digest_of(old)
         finally:
-            files.close_quietly(old)
+            atomic_no_symlink_file_io.close_quietly(old)
         return Mismatch(actual) if actual != expected else _take_out(slot, expected)
 
 
@@ -198,7 +198,7 @@ def _replace(slot: FileSlot, data: bytes, old: int | None, expected: str | None,
         slot.mark_unflushed()
         return Written(_own_stamp(handle, data), slot.displaced(name, expected))
     finally:
-        files.close_quietly(handle)
+        atomic_no_symlink_file_io.close_quietly(handle)
 
 
 def _prepared_file(slot: FileSlot, data: bytes, old: int | None, expected: str | None, mode: int) -> tuple[int, str]:
@@ -212,7 +212,7 @@ def _prepared_file(slot: FileSlot, data: bytes, old: int | None, expected: str |
     slot.scratch_names += [draft, name]
     handle = os.open(draft, _CREATE_FLAGS, 0o600, dir_fd=slot.swap)
     try:
-        files.write_all(handle, data)
+        atomic_no_symlink_file_io.write_all(handle, data)
         if old is None:
             os.fchmod(handle, mode)
         else:
@@ -221,7 +221,7 @@ def _prepared_file(slot: FileSlot, data: bytes, old: int | None, expected: str |
         os.rename(draft, name, src_dir_fd=slot.swap, dst_dir_fd=slot.swap)
         reading = os.open(name, READ_FLAGS, dir_fd=slot.swap)
     finally:
-        files.close_quietly(handle)
+        atomic_no_symlink_file_io.close_quietly(handle)
     return reading, name
 
 
@@ -300,7 +300,7 @@ def _swapped_out(slot: FileSlot, name: str, open_files: ExitStack) -> _SwappedOu
         handle = os.open(name, READ_FLAGS, dir_fd=slot.swap)
     except OSError:
         return _SwappedOut(slot.swap_inode(name), None)
-    open_files.callback(files.close_quietly, handle)
+    open_files.callback(atomic_no_symlink_file_io.close_quietly, handle)
     inode = os.fstat(handle).st_ino
     if linux_syscalls.is_open_for_writing(handle):
         return _SwappedOut(inode, None, writing=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, Self
 
-from reverie import files, linux_syscalls
+from reverie import atomic_no_symlink_file_io, linux_syscalls
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -100,7 +100,9 @@ class DisplacedFile:
             with open_swap_folder(self.root) as folder:
                 return self._check(folder)
         except OSError as error:
-            raise files.translate_os_error("look at", self.root.real / SWAP_FOLDER / self.name, error) from error
+            raise atomic_no_symlink_file_io.translate_os_error(
+                "look at", self.root.real / SWAP_FOLDER / self.name, error
+            ) from error
 
     def discard(self) -> None:
         """Remove the file from the swap folder once its bytes are stored elsewhere. Raises StorageFailed, Forbidden."""
@@ -108,7 +110,9 @@ class DisplacedFile:
             with open_swap_folder(self.root) as folder:
                 self._unlink(folder)
         except OSError as error:
-            raise files.translate_os_error("remove", self.root.real / SWAP_FOLDER / self.name, error) from error
+            raise atomic_no_symlink_file_io.translate_os_error(
+                "remove", self.root.real / SWAP_FOLDER / self.name, error
+            ) from error
 
     def _check(self, folder: int) -> bytes | None:
         """Return the bytes of a late write, or None; removes a file that has the expected bytes."""
@@ -124,7 +128,7 @@ class DisplacedFile:
                 return None
             data = read_all(handle)
         finally:
-            files.close_quietly(handle)
+            atomic_no_symlink_file_io.close_quietly(handle)
         if data is None:
             self._release()
         elif sha256(data).hexdigest() == self.expected:
@@ -179,7 +183,7 @@ def recover(root: Root, known_paths: Iterable[str]) -> list[OrphanedSave]:
             paths = {_path_digest(path): path for path in known_paths} if names else {}
             return [orphan for name in names if (orphan := _recover_file(root, folder, name, paths)) is not None]
     except OSError as error:
-        raise files.translate_os_error("clear", root.real / SWAP_FOLDER, error) from error
+        raise atomic_no_symlink_file_io.translate_os_error("clear", root.real / SWAP_FOLDER, error) from error
 
 
 def _recover_file(root: Root, folder: int, name: str, paths: dict[str, str]) -> OrphanedSave | None:
@@ -200,7 +204,7 @@ def _recover_file(root: Root, folder: int, name: str, paths: dict[str, str]) -> 
             return OrphanedSave(root, path, name, None, DisplacedFile(root, path, name, None))
         data = read_all(handle)
     finally:
-        files.close_quietly(handle)
+        atomic_no_symlink_file_io.close_quietly(handle)
     if data is not None and swap_name is not None and _has_nothing_new(data, swap_name):
         with _unless_unwritable():
             os.unlink(name, dir_fd=folder)
@@ -249,7 +253,7 @@ def open_swap_folder(root: Root) -> Iterator[int]:
     try:
         yield handle
     finally:
-        files.close_quietly(handle)
+        atomic_no_symlink_file_io.close_quietly(handle)
 
 
 def digest_of(handle: int) -> str | None:
@@ -272,7 +276,7 @@ def digest_at(folder: int, name: str) -> str | None:
     try:
         return digest_of(handle)
     finally:
-        files.close_quietly(handle)
+        atomic_no_symlink_file_io.close_quietly(handle)
 
 
 def _path_digest(path: str) -> str:

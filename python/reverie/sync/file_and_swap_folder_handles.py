@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie import files, linux_syscalls
+from reverie import atomic_no_symlink_file_io, linux_syscalls
 from reverie.errors import Forbidden, StorageFailed
 from reverie.sync.check_and_recover_displaced_files import (
     READ_FLAGS,
@@ -97,7 +97,7 @@ def mapped_errors(verb: str, root: Root, path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        failure = files.translate_os_error(verb, root.real / path, error)
+        failure = atomic_no_symlink_file_io.translate_os_error(verb, root.real / path, error)
         failure.details.setdefault("path", path)
         raise failure from error
 

@@ -7,7 +7,7 @@ import unicodedata
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from reverie import files
+from reverie import atomic_no_symlink_file_io
 from reverie.documents import is_conflict_copy
 from reverie.path_validation import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, fold_name, segment_error
 from reverie.sync.file_stamp_or_refusal import Limits, Refusal, Stamp, classify, refusal, refusal_of_error
@@ -74,7 +74,7 @@ class Walk:
                 elif not name.startswith("."):
                     self._check_other(prefix + name, entry)
         finally:
-            files.close_quietly(handle)
+            atomic_no_symlink_file_io.close_quietly(handle)
         self._pending.extend(prefix + name for name in folders.values())
 
     def _add_folder(self, prefix: str, name: str, names: set[str], folders: dict[str, str]) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, TypeAlias
 
 import orjson
 
-from reverie import files, linux_syscalls
+from reverie import atomic_no_symlink_file_io, linux_syscalls
 from reverie.errors import Conflict, Forbidden, ValidationError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Root:
     def close(self) -> None:
         """Close the folder's handle. Closing twice does nothing."""
         if self.handle >= 0:
-            files.close_quietly(self.handle)
+            atomic_no_symlink_file_io.close_quietly(self.handle)
             self.handle = -1
 
     def __enter__(self) -> Self:
@@ -117,7 +117,7 @@ class Root:
         except (FileNotFoundError, NotADirectoryError) as error:
             raise _stopped("root_missing", self.real, "is gone") from error
         except OSError as error:
-            raise files.translate_os_error("look at", self.real, error) from error
+            raise atomic_no_symlink_file_io.translate_os_error("look at", self.real, error) from error
         if not stat.S_ISDIR(status.st_mode):
             raise _stopped("root_swapped", self.real, "is not the folder that it was")
         if (status.st_dev, status.st_ino) != self.identity:
@@ -136,7 +136,7 @@ class Root:
                 self._flush_folder(folder)
             except OSError as error:
                 self.unflushed.add(folder)
-                raise files.translate_os_error("flush", self.real / folder, error) from error
+                raise atomic_no_symlink_file_io.translate_os_error("flush", self.real / folder, error) from error
 
     def _flush_folder(self, folder: str) -> None:
         """Flush one folder, unless a person moved or deleted it, or put a link, a file or a mount in its place."""
@@ -149,7 +149,7 @@ class Root:
         try:
             os.fsync(handle)
         finally:
-            files.close_quietly(handle)
+            atomic_no_symlink_file_io.close_quietly(handle)
 
     def open_below(self, path: str, flags: int) -> int:
         """Return a handle of `path`, which the caller closes. Raises OSError as `linux_syscalls.open_beneath`."""
@@ -166,7 +166,7 @@ class Root:
         try:
             yield handle, name
         finally:
-            files.close_quietly(handle)
+            atomic_no_symlink_file_io.close_quietly(handle)
 
     def _open_folder_below(self, folder: str) -> int:
         """Return a handle of a folder below the root, "" for the root itself."""
@@ -185,7 +185,7 @@ class Root:
         except FileExistsError:
             return self._open_folder_below(folder)  # created concurrently, and perhaps no folder
         finally:
-            files.close_quietly(handle)
+            atomic_no_symlink_file_io.close_quietly(handle)
         return self._open_folder_below(folder)
 
     def _claim(self, *, fresh: bool) -> None:
@@ -197,13 +197,13 @@ class Root:
             if content is None or "store" not in content:
                 self._write_space_file()
         except OSError as error:
-            raise files.translate_os_error("mark", self.real / SPACE_FILE, error) from error
+            raise atomic_no_symlink_file_io.translate_os_error("mark", self.real / SPACE_FILE, error) from error
 
     def _write_space_file(self) -> None:
         """Write the space file."""
         with self.folder_of(SPACE_FILE, create=True) as (folder, name):
             content = {"space": self.space, "store": self.store_id, "format": FORMAT}
-            files.replace(folder, name, orjson.dumps(content) + b"\n", 0o600)
+            atomic_no_symlink_file_io.replace(folder, name, orjson.dumps(content) + b"\n", 0o600)
 
     def _read_space_file(self) -> dict[str, object] | None:
         """Return the content of the space file, None if there is none, and {} if it cannot be read as one."""
@@ -214,13 +214,13 @@ class Root:
         except OSError as error:
             if error.errno in {errno.ELOOP, errno.ENOTDIR, errno.EXDEV, errno.ENXIO}:
                 return {}
-            raise files.translate_os_error("read", self.real / SPACE_FILE, error) from error
+            raise atomic_no_symlink_file_io.translate_os_error("read", self.real / SPACE_FILE, error) from error
         try:
             content = orjson.loads(os.read(handle, _SPACE_FILE_BYTES_MAX))
         except (orjson.JSONDecodeError, IsADirectoryError, BlockingIOError):
             return {}
         finally:
-            files.close_quietly(handle)
+            atomic_no_symlink_file_io.close_quietly(handle)
         return content if isinstance(content, dict) else {}
 
     def _check_space_file(self, content: dict[str, object] | None) -> None:
@@ -254,7 +254,7 @@ def _open_folder(path: Path, *, make: bool) -> tuple[Path, int]:
     except FileNotFoundError as error:
         raise _stopped("root_missing", real, "is not there") from error
     except OSError as error:
-        raise files.translate_os_error("open", real, error) from error
+        raise atomic_no_symlink_file_io.translate_os_error("open", real, error) from error
 
 
 def _safe_path(path: str) -> str:

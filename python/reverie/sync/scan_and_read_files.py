@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
-from reverie import files, linux_syscalls
+from reverie import atomic_no_symlink_file_io, linux_syscalls
 from reverie.documents import has_too_many_items
 from reverie.path_validation import DOCUMENT_SUFFIXES, PATH_BYTES_MAX, segment_error
 from reverie.sync.file_stamp_or_refusal import Limits, Reason, Refusal, Stamp, classify, refusal, refusal_of_error
@@ -78,7 +78,7 @@ def scan(root: Root, *, known: Collection[str], limits: Limits | None = None) ->
     try:
         walk.run()
     except OSError as error:
-        raise files.translate_os_error("list", root.real, error) from error
+        raise atomic_no_symlink_file_io.translate_os_error("list", root.real, error) from error
     return Scan(walk.stamps, walk.refused, walk.copies)
 
 
@@ -129,7 +129,7 @@ def read_file(root: Root, path: str, *, limit: int) -> FileContent | Refusal | N
     except OSError as error:
         return refusal_of_error(path, error)
     finally:
-        files.close_quietly(handle)
+        atomic_no_symlink_file_io.close_quietly(handle)
 
 
 def _read_stable(handle: int, path: str, device: int, limits: Limits) -> FileContent | Refusal:

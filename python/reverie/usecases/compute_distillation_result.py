@@ -19,7 +19,7 @@ from reverie.redact import Redactor
 from reverie.usecases import consolidation_commit, consolidation_plan, passed_command_counts
 from reverie.usecases.candidate_word_origins import without_recalled
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
-from reverie.usecases.learning_by_model import MemoryWork, work_on
+from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, work_on
 from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry
 from reverie.usecases.sized_context import open_turn
 from reverie.usecases.summary_by_model import SummaryWork

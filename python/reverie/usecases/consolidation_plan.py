@@ -29,7 +29,7 @@ from reverie.usecases import candidate_review
 from reverie.usecases.candidate_word_origins import FoundOrigins, Origins
 from reverie.usecases.consolidation_commit import DocumentText, MemoryPlan, MemorySnapshot, forgotten_statements
 from reverie.usecases.memory_changes import memory_of, record_of
-from reverie.usecases.scope_of_candidates import concerns_person
+from reverie.usecases.personal_or_project_scope_of_candidate import concerns_person
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -13,7 +13,7 @@ from reverie.language_model.thread_text_in_pages import SourceEntry
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
 from reverie.usecases.candidate_word_origins import without_recalled
-from reverie.usecases.learning_by_model import MemoryWork, Worked, work_on
+from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, Worked, work_on
 from reverie.usecases.open_sealed_thread_entries import active_messages
 from reverie.usecases.runs import RunJob, RunPlan, file_record
 

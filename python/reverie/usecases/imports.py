@@ -19,11 +19,11 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.encode_and_seal_records import verified_sealed
-from reverie.usecases import context_window_usage, inherited_notes, privacy_settings, threads
+from reverie.usecases import context_window_usage, notes_and_digest_for_new_thread, privacy_settings, threads
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
-from reverie.usecases.inherited_notes import Seed
+from reverie.usecases.git_remote_of_session import remote_of
+from reverie.usecases.notes_and_digest_for_new_thread import Seed
 from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
-from reverie.usecases.remote_of_session import remote_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -370,7 +370,7 @@ def _append(writer: Writer, thread_id: str, plan: ChunkPlan, opening: Opening) -
         return
     thread = threads.get(writer, thread_id)
     if thread.last_seq == 0:
-        inherited_notes.put(writer, thread_id, opening.seed)
+        notes_and_digest_for_new_thread.put(writer, thread_id, opening.seed)
         thread = replace(thread, index=opening.index, carried=[note.id for note in opening.seed.notes])
     first, last = writer.append_many(Kind.ENTRY, (thread_id,), [verified_sealed(item) for item in plan.sealed])
     distillations = thread.distillations

@@ -8,10 +8,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from reverie import search
+from reverie.atomic_no_symlink_file_io import write_atomic
 from reverie.embedding import Vectors
 from reverie.embedding.quantized_vector_search import numpy
 from reverie.errors import EmbedderFailed, ReverieError
-from reverie.files import write_atomic
 from reverie.store import Kind, OperationRecord, ThreadRecord
 from reverie.usecases.memory_indexes_and_recall import operation_checksum
 from reverie.usecases.message_index_of_one_space import are_kept, ms_of

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelRequest, ReflectionBounds, ToolUse
     from reverie.language_model.thread_text_in_pages import Page, SourceEntry
     from reverie.usecases.consolidation_commit import MemoryPlan
-    from reverie.usecases.learning_by_model import MemoryWork
+    from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork
 
 __all__ = ["Reflection", "reflect"]
 
@@ -67,7 +67,10 @@ _Quotes: TypeAlias = Annotated[
 
 
 class Reflection(NamedTuple):
-    """Either the `request` of the next turn, or the `plan`; `last_seq` and `more` as in `learning_by_model.Worked`."""
+    """One step of a reflection: the `request` of its next turn, or after the last turn the `plan`; the other is None.
+
+    `last_seq` and `more` are as in `model_requests_and_plan_for_memories.Worked`.
+    """
 
     request: ModelRequest | None
     plan: MemoryPlan | None = None

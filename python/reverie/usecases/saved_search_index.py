@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from reverie import memory_search_index
+from reverie.atomic_no_symlink_file_io import write_atomic
 from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import StorageFailed
-from reverie.files import write_atomic
 from reverie.full_text_index import Index, Segment
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from reverie.distill import summary
 from reverie.language_model.working_state_and_summary import answered_summary, summary_request
-from reverie.usecases.learning_by_model import source_of
+from reverie.usecases.model_requests_and_plan_for_memories import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -21,10 +21,10 @@ from reverie.usecases import (
     consolidation_commit,
     context_window_usage,
     imported_thread_ids_and_deletion_marks,
-    inherited_notes,
+    notes_and_digest_for_new_thread,
     project_identity,
 )
-from reverie.usecases.inherited_notes import Seed
+from reverie.usecases.notes_and_digest_for_new_thread import Seed
 from reverie.usecases.open_sealed_thread_entries import opened_entry
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ def create(
         if writer.exists(Kind.THREAD, (thread.id,)):
             raise Conflict(f"a thread is already called {thread.id!r}", hint="leave `id` out, or append to that thread")
         writer.save(replace(thread, carried=[note.id for note in inherited.notes]), (thread.id,))
-        inherited_notes.put(writer, thread.id, inherited)
+        notes_and_digest_for_new_thread.put(writer, thread.id, inherited)
         return get(writer, thread.id)
 
     return Write(space=space, who=who, why="thread.create", body=body, idempotency=idempotency, answers=ThreadRecord)

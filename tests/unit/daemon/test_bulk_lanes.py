@@ -15,8 +15,8 @@ from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.usecases.access_counts import AccessCounts
 from reverie.usecases.generated_files import ProjectListings
+from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_indexes_and_recall import Recall
-from reverie.usecases.nearest_memories import NearestMemories
 from reveried import config
 from reveried.actions import distill, import_transcript_chunks, learn_memories_from_thread, undo_rollback_and_retention
 from reveried.actions.attribute_saves_to_agents import OpenCalls

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import files, linux_syscalls
+from reverie import atomic_no_symlink_file_io, linux_syscalls
 from reverie.errors import Conflict, DiskFull, Forbidden, NotFound, ReverieError, ValidationError
 from reverie.sync.atomic_exchange import (
     DisplacedFile,
@@ -46,7 +46,7 @@ def test_a_write_without_room_leaves_nothing(root: Root, monkeypatch: pytest.Mon
         raise OSError(errno.ENOSPC, "full")
 
     (root.real / "old.md").write_bytes(b"old")
-    monkeypatch.setattr(files, "write_all", full)
+    monkeypatch.setattr(atomic_no_symlink_file_io, "write_all", full)
     for path, expected in (("new.md", None), ("old.md", digest(b"old"))):
         with no_leaked_descriptors(), pytest.raises(DiskFull):
             write_file(root, path, b"new", expected=expected)

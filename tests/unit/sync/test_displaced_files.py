@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import files, linux_syscalls
+from reverie import atomic_no_symlink_file_io, linux_syscalls
 from reverie.errors import Forbidden, ReverieError, StorageFailed
 from reverie.sync import check_and_recover_displaced_files as displacing
 from reverie.sync.atomic_exchange import Mismatch, Written, recover, remove_file, write_file
@@ -119,8 +119,8 @@ def test_attributes_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.Monk
         copy_metadata(new, old)
     number = errno.EOPNOTSUPP
     copy_metadata(new, old)
-    files.close_quietly(old)
-    files.close_quietly(new)
+    atomic_no_symlink_file_io.close_quietly(old)
+    atomic_no_symlink_file_io.close_quietly(new)
 
 
 def test_an_owner_that_cannot_be_kept(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:

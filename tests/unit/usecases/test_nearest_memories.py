@@ -14,9 +14,9 @@ from reverie.redact import Redactor
 from reverie.store import Kind, MemoryRecord
 from reverie.usecases import consolidation_commit, consolidation_plan
 from reverie.usecases.estimated_memory_tokens import EstimatedTokens
+from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.memory_indexes_and_recall import Recall
-from reverie.usecases.nearest_memories import NearestMemories
 from support.filled_store import WIDE_WINDOW, candidate, commit_plan, fill, mixed_candidates, plan_of_changes
 from support.soak import count
 from support.stores import AT, SPACE, after, opened

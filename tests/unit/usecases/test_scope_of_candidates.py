@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.models import Candidate, MemoryType
-from reverie.usecases.scope_of_candidates import concerns_person
+from reverie.usecases.personal_or_project_scope_of_candidate import concerns_person
 
 
 def is_global(text: str) -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.store import Reader, Writer
-    from reverie.usecases.learning_by_model import Worked
+    from reverie.usecases.model_requests_and_plan_for_memories import Worked
 
 __all__ = ["Extracted", "LearnJob", "LearnPlan", "commit", "decide", "extract", "requests", "snapshot"]
 
@@ -178,7 +178,7 @@ def _worked(job: LearnJob, outcomes: dict[str, Outcome]) -> Worked:
     """Return the plan of memories by the model's answers, or the requests that still have no answer."""
     from reverie.usecases.candidate_word_origins import without_recalled
     from reverie.usecases.consolidation_plan import Origin
-    from reverie.usecases.learning_by_model import MemoryWork, work_on
+    from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, work_on
 
     return work_on(
         MemoryWork(
