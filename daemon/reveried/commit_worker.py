@@ -53,7 +53,7 @@ class Commits(Protocol):
     """The part of the store that the worker uses."""
 
     def commit(self, writes: Sequence[Write[Any]], *, at: str) -> list[Done[Any] | Failed]:
-        """Commit all writes in one durable transaction, each in a nested one, so that one can fail alone."""
+        """Commit all writes in one transaction, each in a nested one that may fail alone; return their outcomes."""
         ...
 
 

@@ -178,7 +178,7 @@ class Compute:
             child.idle = asyncio.get_running_loop().call_later(self._idle_s, _close_input, child)
 
     async def _run_cold(self, lane: _Lane, job: str, body: bytes) -> bytes:
-        """Run a job in this process while its queue has no child; after a large job start the child for later ones.
+        """Return a job's answer, run in this process while its queue has no child; a large job starts the child.
 
         The child starts once the job is done, as both want the processor, unless other jobs wait for one.
         """

@@ -43,7 +43,7 @@ ThreadKey = tuple[str, str]
 
 
 class SessionTexts:
-    """The parts of threads that are ready, and the tasks that make some."""
+    """The texts that hooks print, by thread and part (state, summary, excerpts), and the tasks that make them."""
 
     def __init__(self) -> None:
         self._ready: OrderedDict[ThreadKey, dict[str, str]] = OrderedDict()
@@ -53,7 +53,7 @@ class SessionTexts:
         self._newest: dict[tuple[str, str], str] = {}  # by space and project: the thread that was used last
 
     def ready(self, space: str, thread: str) -> dict[str, str] | None:
-        """Return the parts of a thread as they were made last, or None."""
+        """Return the hook texts of a thread by part, as they were made last; None where none were made."""
         return self._ready.get((space, thread))
 
     def make(self, services: Services, space: str, thread: str) -> asyncio.Task[dict[str, str]]:

@@ -127,7 +127,7 @@ def _read(handle: int, path: Path, limit: int) -> bytes:
 
 @contextlib.contextmanager
 def _folder(root: Path, relative: PurePosixPath, *, create: bool) -> Iterator[int]:
-    """Open the parent folder of `relative`, one path segment at a time so that no symbolic link is followed."""
+    """Yield the open parent folder of `relative`, opened segment by segment so that no symbolic link is followed."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
     handle = -1
     try:
@@ -143,7 +143,7 @@ def _folder(root: Path, relative: PurePosixPath, *, create: bool) -> Iterator[in
 
 
 def _descend(folder: int, segment: str, flags: int, *, create: bool) -> int:
-    """Open the folder `segment` inside `folder`, then close `folder`."""
+    """Return a handle of the folder `segment` inside `folder`, and close `folder`."""
     if create:
         with contextlib.suppress(FileExistsError):
             os.mkdir(segment, 0o700, dir_fd=folder)

@@ -180,6 +180,6 @@ class Index:
 def _parts(
     within: Filter,
 ) -> tuple[list[list[str]], list[str], list[str] | None, int | None, int | None]:
-    """Convert a filter to the arguments of the native core."""
+    """Return a filter as the arguments of the native core: groups, times and the other conditions."""
     ids = None if within.ids is None else list(within.ids)
     return [list(groups) for groups in within.any_of], list(within.none_of), ids, within.since, within.before

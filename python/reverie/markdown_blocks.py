@@ -103,7 +103,7 @@ class Alignment:
 
 
 def align(old: Sequence[tuple[str, bytes | str]], new: Sequence[bytes | str]) -> Alignment:
-    """Return which new block continues which old block, and so has its id; of one or several documents in a row.
+    """Return an Alignment: which new block continues which old block and so has its id, in one or several documents.
 
     An unchanged and unique block keeps its id wherever it moved; of several copies those keep their ids whose
     neighbours did; an edited block keeps its id by the words and the position that it shares with the old one. No id

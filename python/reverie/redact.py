@@ -40,7 +40,7 @@ class Fingerprint(NamedTuple):
 
 
 class Indicator(NamedTuple):
-    """A string that indicates a kind of secret: the secret `begins` with it or `holds` it, or its name has it."""
+    """A string that indicates a kind of secret: the secret begins with it or has it inside, or its name has it."""
 
     kind: str
     how: Literal["begins", "holds", "named"]

@@ -182,7 +182,7 @@ async def _session_start(hook: _Hook) -> str:
 
 
 async def _shown_in_time(hook: _Hook, part: str, work: Awaitable[str]) -> str:
-    """Return a part; where it takes too long, an empty text, and the next prompt shows it."""
+    """Return the text of a part; where it takes too long, an empty text, and the next prompt's hook shows the part."""
     task = _background(hook, work)
     text: str | None = await _in_time(hook, task)
     if text is None:
@@ -276,7 +276,7 @@ async def _recalled(hook: _Hook, prompt: str) -> str:
 
 
 async def _stop(hook: _Hook) -> str:
-    """Have the ended turn read from the transcript, and the thread's texts made later unless another turn follows."""
+    """Import the ended turn, and make the thread's texts later unless another turn follows; return an empty text."""
     await _ensure_begun(hook)
     hook.services.follower.look(hook.key)
     hook.services.texts.make_later(hook.services, hook.space, hook.thread)

@@ -64,7 +64,7 @@ class OpenCalls:
         self._edits: dict[tuple[str, str], list[_Edit]] = {}
 
     def has(self, space: str, who: str) -> bool:
-        """Return True if calls of this author have no result."""
+        """Return True if writing calls of this author are still without a result."""
         return (space, who) in self._edits
 
     def join(self, space: str, who: str, edits: Iterable[_Edit], answered: set[str]) -> list[_Edit]:

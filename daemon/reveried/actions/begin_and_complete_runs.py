@@ -47,7 +47,7 @@ async def begin(
     who: str,
     idempotency: tuple[str, str] | None,
 ) -> RunRecord:
-    """Begin a run. Raises NotFound for an unknown thread."""
+    """Begin a run and return its record. Raises NotFound for an unknown thread."""
     project = None
     if request.project is not None:
         project = await find_or_register_project.registered(services, space, request.project, who=who)
@@ -58,7 +58,7 @@ async def begin(
 
 
 async def complete(services: Services, space: str, run: str, *, who: str, ended_by: wire.RunEnd) -> wire.RunResult:
-    """Complete a run: extract, consolidate, apply. One that has ended already is answered with its result.
+    """Complete a run (extract, consolidate, apply) and return its result; that of one which has ended is stored.
 
     Calls at the same time wait for the first, and then have its result too.
     """
@@ -130,7 +130,7 @@ def _text_of_seconds(seconds: float) -> str:
 
 
 def _stored_result(job: runs.RunJob) -> wire.RunResult | None:
-    """Return the result of a run that has ended; of one whose result was purged an empty one."""
+    """Return the stored result of a run that has ended, an empty one after its purge; None while it is running."""
     if job.run.state == "running":
         return None
     if job.run.answer is None:

@@ -103,7 +103,7 @@ async def set_state(
     who: str,
     idempotency: tuple[str, str] | None = None,
 ) -> wire.WorkingState:
-    """Set fields of the working state in the agent's own words; `replace_all` empties the others.
+    """Set fields of the working state in the agent's words and return it; `replace_all` empties the others.
 
     Raises:
         NotFound: no such thread.

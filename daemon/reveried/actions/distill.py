@@ -37,7 +37,7 @@ async def distill(
     token_budget: int | None = None,
     idempotency: tuple[str, str] | None = None,
 ) -> wire.DistillAnswer:
-    """Distill a thread; `token_budget` bounds the tokens read and written.
+    """Distill a thread and return the answer of the API; `token_budget` bounds the tokens read and written.
 
     Raises:
         NotFound: no such thread.

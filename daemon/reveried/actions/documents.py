@@ -88,7 +88,7 @@ async def patch(
     project: str = PERSON,
     origin: Mapping[str, str] | None = None,
 ) -> documents.PatchedDocument:
-    """Replace exact texts of a document. An old text is searched for as the document shows it: redacted."""
+    """Replace exact texts of a document, searched for in its redacted form; return the document and their number."""
     redact = services.redactor.text
     write = documents.patched(
         space,

@@ -109,7 +109,7 @@ async def known_project(services: Services, space: str, text: str) -> str | None
 
 
 class Asked(Protocol):
-    """The fields of a request that select whose memories it reads: a project's, a folder's, or all."""
+    """The fields of a recall or search request that select whose memories it reads: a project's, a folder's, or all."""
 
     @property
     def project(self) -> str | None: ...
@@ -165,7 +165,7 @@ async def index_entries(services: Services, space: str, project: str | None) -> 
 
 
 async def sort(services: Services, space: str, *, who: str) -> wire.ProjectsSorted:
-    """Give threads of older releases the project of their folder, and move the memories learnt from them to it."""
+    """Give threads of older releases their folder's project, move their memories to it, and return the moves."""
     names: dict[str, str] = {}
     by_place: dict[tuple[str, str], str] = {}
     places = await read(services, space, assign_older_records_to_projects.folders)

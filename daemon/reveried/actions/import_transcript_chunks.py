@@ -52,7 +52,7 @@ async def begin(
 async def take_chunk(
     services: Services, space: str, import_id: str, *, offset: int, first_line: int, data: bytes, final: bool
 ) -> wire.ChunkAnswer:
-    """Append the whole lines of `data`, the bytes of the file from `offset` on, to the import's thread.
+    """Append the whole lines of `data`, a file's bytes from `offset` on, to the import's thread; return the position.
 
     The chunk is committed piece by piece: what was appended stays when a later piece fails, and the import's position
     is behind it.
@@ -78,7 +78,7 @@ async def take_chunk(
 
 
 def _sum(total: wire.ChunkAnswer, answer: wire.ChunkAnswer) -> wire.ChunkAnswer:
-    """Join the answers about two pieces of a chunk: position and lines of the newer one, everything else added up."""
+    """Return one answer for two pieces of a chunk: position and lines of the newer one, all other numbers added up."""
     return replace(
         answer,
         added=total.added + answer.added,

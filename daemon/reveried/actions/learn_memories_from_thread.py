@@ -38,7 +38,7 @@ async def learn(
     through: int | None = None,
     outcomes: dict[str, Outcome] | None = None,
 ) -> wire.MemoryChanges:
-    """Learn memories from the thread's messages since it was last learnt from.
+    """Learn memories from a thread's messages since it was last learnt from; return the changes of memories.
 
     With `reflect` the model changes the memory files by calls of tools, whatever `distiller.learning` says. Messages
     behind entry `through` wait for the next run. `outcomes` are answers that have come already, by their requests.

@@ -39,7 +39,7 @@ _MAGIC_AT = 16
 
 
 async def purge(services: Services, space: str, target: PendingPurge, *, who: str) -> wire.Purged:
-    """Remove the target for good from store, history, archives, folder and free pages; name the backups that have it.
+    """Remove the target for good from store, history, archives, folder and free pages; return what went.
 
     Raises:
         NotFound: nothing is left of it.
@@ -125,7 +125,7 @@ async def _finish(services: Services, space: str, target: PendingPurge, found: S
 
 
 async def _rewrite(services: Services, space: str, found: Sources, who: str) -> Findings:
-    """Remove the purged words from everything that repeats them: archives, summaries, other memories.
+    """Remove the purged words from archives, summaries and other memories; return the records that had them.
 
     In two rounds: changing a current record adds a version with the words to its history.
     """

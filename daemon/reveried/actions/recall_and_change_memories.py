@@ -101,7 +101,7 @@ async def recall(
     min_score: float | None = None,
     peek: bool = False,
 ) -> Recalled:
-    """Search the memories, and count an access of each hit unless the caller only peeks."""
+    """Return the memories that answer a query, and count an access of each hit unless the caller only peeks."""
     options: dict[str, Any] = {
         "limit": limit,
         "token_budget": token_budget or RECALL_TOKENS,

@@ -46,7 +46,7 @@ _NO_FILE = "memory_list shows the files that are there"
 
 
 async def run(tool: Tool, params: Mapping[str, Any], call: ToolCall) -> wire.ToolAnswer:
-    """Run a tool; an error that the agent can avoid becomes a sentence for it.
+    """Run a tool and return its answer; an error that the agent can avoid becomes a sentence for it.
 
     Raises:
         Conflict: the idempotency key was used for another call.
@@ -248,7 +248,7 @@ def _written(call: ToolCall, stored: DocumentRecord, *, way: Way, made: int = 0)
 
 
 async def _retry_while_overtaken(attempt: Callable[[], Awaitable[A]]) -> A:
-    """Run `attempt` up to TRIES times, as long as it fails because another writer committed in between."""
+    """Return the result of `attempt`, called up to TRIES times while another writer commits in between."""
     for _ in range(TRIES - 1):
         try:
             return await attempt()
@@ -259,7 +259,7 @@ async def _retry_while_overtaken(attempt: Callable[[], Awaitable[A]]) -> A:
 
 
 async def _current(call: ToolCall, path: str) -> DocumentRecord | None:
-    """Commit a person's save of the file, and return the document."""
+    """Commit a person's save of the file, and return the document; None where there is none."""
     await call.services.sync_service.read_saves(call.space, {path})
     with call.services.store.reader(call.space) as reader:
         return reader.load(DocumentRecord, (path,))

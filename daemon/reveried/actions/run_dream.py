@@ -30,7 +30,7 @@ async def dream(
     idempotency: tuple[str, str] | None = None,
     outcomes: dict[str, Outcome] | None = None,
 ) -> wire.DreamAnswer:
-    """Dream about what changed since the last dream; a dry run decides and writes nothing.
+    """Run a dream over what changed since the last one, and return its result; a dry run writes nothing.
 
     Dreams of one space run one after the other: two at once would read the same memories, and one of them in vain.
     `outcomes` are answers that have come already, by their requests.
@@ -80,7 +80,7 @@ async def dream(
 
 
 def dream_snapshot(services: Services, reader: Reader, token_budget: int | None) -> dream_case.DreamJob:
-    """Read all that a dream is decided from: the memories, its token budget, the settings and the time."""
+    """Return a DreamJob: the memories, token budget, settings and time that a dream is decided from."""
     return dream_case.snapshot(
         reader,
         token_budget=token_budget,

@@ -162,7 +162,7 @@ async def resume_following(services: Services, spaces: list[str]) -> None:
 
 
 async def change_privacy(services: Services, space: str, request: wire.ChangePrivacy, *, who: str) -> wire.Privacy:
-    """Pause or resume the recording of sessions, ignore folders or no longer.
+    """Pause or resume the recording of sessions, or change the ignored folders; return the settings.
 
     Before a pause begins, and before one ends, the followed files are read: a line is judged by the time at which it
     was written, and one without a time by that at which it is read.

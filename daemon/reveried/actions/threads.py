@@ -64,7 +64,7 @@ async def create(
 async def opened_with(
     services: Services, space: str, *, agent: str | None, project: str | None
 ) -> tuple[str | None, Seed]:
-    """Return the memory index, and the notes and digest, that a new thread of an agent in a project opens with."""
+    """Return the memory index, or None, and the notes and digest that an agent's new thread in a project opens with."""
     index = generated_files.index_text(await find_or_register_project.index_entries(services, space, project))
     return index, await read(
         services, space, partial(notes_and_digest_for_new_thread.snapshot, agent=agent, project=project)
@@ -99,7 +99,7 @@ async def append(
     who: str,
     idempotency: tuple[str, str] | None,
 ) -> wire.Appended:
-    """Append messages, and distill the thread where it has passed its threshold; `size` is the body's, in bytes.
+    """Append messages, distill a thread that is full, and return the entries' numbers; `size` is the body's in bytes.
 
     A repeated request is answered as it was committed: it does not distill.
 

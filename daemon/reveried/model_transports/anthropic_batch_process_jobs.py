@@ -132,7 +132,7 @@ class _Line(msgspec.Struct, frozen=True):
 
 
 async def _create(job: BatchJob) -> BatchState:
-    """Send a batch."""
+    """Send a batch of requests to the provider and return its state, with its id."""
     requests: Any = [
         {"custom_id": item.id, "params": message_params(item.request, job.model)}
         for item in job.items

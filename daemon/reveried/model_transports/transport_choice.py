@@ -68,7 +68,7 @@ def chosen_models(
 
 
 def _transport(config: Config, layout: Layout, redactor: Redactor, env: Mapping[str, str]) -> ModelTransport | None:
-    """Return the transport of `distiller.kind`."""
+    """Return the transport of `distiller.kind`; None for the extractive engine, which asks no model."""
     settings = config.distiller
     match settings.kind:
         case "command":

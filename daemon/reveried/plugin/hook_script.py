@@ -79,7 +79,7 @@ def ask(path: str, target: str, body: bytes, token: str) -> bytes:
 
 
 def socket_path(env: Mapping[str, str]) -> str | None:
-    """Return the daemon's socket; where no variable says so, the one noted beside this program."""
+    """Return the path of the daemon's socket: by the environment, else as noted beside this program; or None."""
     if env.get("REVERIE_SOCKET", "").startswith("/"):
         return env["REVERIE_SOCKET"]
     if env.get("REVERIE_HOME", "").startswith("/"):

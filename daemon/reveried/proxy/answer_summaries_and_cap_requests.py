@@ -84,7 +84,7 @@ class ClaudeRequests:
         await self._daemon.close()
 
     def looks_at(self, head: RequestHead) -> bool:
-        """Return True for a request for a reply whose body can be read."""
+        """Return True for an uncompressed POST to the Messages API: only such a request is read, and maybe changed."""
         return head.method == b"POST" and head.path.endswith(_PATH) and head.get(b"content-encoding") is None
 
     async def answer(self, head: RequestHead, body: bytes) -> tuple[bytes | None, bytes]:

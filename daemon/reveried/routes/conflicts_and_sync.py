@@ -62,7 +62,7 @@ async def _resolve_conflict(
 
 
 def _answer_of(body: wire.SyncNow) -> Answer | None:
-    """Return a person's decision about missing and older files.
+    """Return the person's decision about missing and older files that a request has: one name, or None.
 
     Raises:
         ValidationError: there is more than one.

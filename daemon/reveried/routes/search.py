@@ -61,7 +61,7 @@ class _Asked:
 
 
 def _found(asked: _Asked) -> wire.SearchAnswer:
-    """Return the hits of a search, after waiting up to `WAIT_S` for the indexes to catch up; blocks."""
+    """Bring the indexes up to date for up to `WAIT_S`, then return the hits of a search; blocks: run in a thread."""
     services, space, request = asked.services, asked.space, asked.request
     lists: list[list[wire.SearchHit]] = []
     complete = True

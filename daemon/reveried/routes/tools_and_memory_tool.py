@@ -47,7 +47,7 @@ async def _run_memory_command(given: Mapping[str, Any], call: ToolCall) -> wire.
 
 
 async def _text(command: MemoryCommand, call: ToolCall) -> str:
-    """Return the text of a command that could be done. Raises MemoryToolError and ReverieError."""
+    """Run a memory tool command and return its result text for the model. Raises MemoryToolError, ReverieError."""
     match command:
         case View():
             return await _view(command, call)

@@ -14,14 +14,14 @@ __all__ = ["JoinedWrites"]
 
 @dataclass(slots=True)
 class _Pass:
-    """A pass that has not begun yet: the paths that its callers named, and its task."""
+    """A write pass that has not begun yet: the paths that its callers named, and its task."""
 
     task: asyncio.Task[None]
     paths: set[str] = field(default_factory=set)
 
 
 class JoinedWrites:
-    """The passes of all spaces: in each at most one that runs, and one that waits for it and takes new callers.
+    """Per space at most one write pass that runs and one that waits, which all callers that come meanwhile join.
 
     After a commit of a hundred writes a hundred callers wait for the file of one document. A pass reads the store when
     it begins, so whoever joined it before finds the own write in the file.

@@ -40,7 +40,7 @@ class FolderWriter:
         self._now_ms = now_ms
 
     def apply(self, root: Root, baselines: Baselines, scanned: ScanResult, committed: CommitResult) -> WriteResult:
-        """Apply the folder's side of a plan whose store side is committed.
+        """Write and remove files as a committed plan says; return how many, and the paths to scan again.
 
         A file that somebody changed since the scan is left as it is, and named in `rescan`. One that cannot be written,
         or was not committed, is named by the status and tried again later; the others are handled.

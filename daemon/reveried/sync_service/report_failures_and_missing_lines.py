@@ -58,7 +58,7 @@ def recorded_failure(folder: SpaceFolder, what: str) -> Iterator[None]:
 
 
 def retry_parts(space: str, part: Plan, error: BaseException, committed: CommitResult) -> list[Plan]:
-    """Split a failed part of a plan into parts of one path each, to try again; record a part of one path as failed.
+    """Return a failed part of a plan as parts of one path each; of a part of one path record the failure, return [].
 
     So one document that the store refuses fails alone. Raises the error if it is not about the part: a stale plan, a
     full disk, a busy writer.

@@ -192,7 +192,7 @@ class SyncService:
         deep: bool = False,
         answer: Answer | None = None,
     ) -> SyncOutcome:
-        """Scan `paths`, or everything (`whole`), and store and write until folder and store agree.
+        """Scan `paths`, or everything (`whole`), store and write until folder and store agree, and return the counts.
 
         Without `whole`, paths whose documents have changed since the last call are included. `deep` reads every file;
         `answer` is a person's decision about missing and older files.
@@ -304,7 +304,7 @@ class SyncService:
                     baselines.mark_saved(unsaved, removed)
 
     async def update_projections(self, space: str) -> ReverieError | None:
-        """Bring MEMORY.md, the indexes and the archives up to date with the store.
+        """Bring MEMORY.md, indexes and archives up to date with the store; return why one was not written, or None.
 
         Returns why one of these files could not be written, if so: the status names it, and the others are written.
         """

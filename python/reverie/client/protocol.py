@@ -63,7 +63,7 @@ class BadAnswer(ReverieError):
 
 @dataclass(frozen=True, slots=True)
 class Call(Generic[T]):
-    """One request, and the decoder of its answer. A `long` call may take minutes, because it waits for a job."""
+    """One request to the daemon, and the decoder of its answer. A `long` call waits for a job, up to minutes."""
 
     method: str
     target: str

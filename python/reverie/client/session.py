@@ -98,7 +98,7 @@ class Turn:
 
 
 class Face(Protocol):
-    """How a session sends, asks and runs: at once for the blocking session, awaited for the asyncio one."""
+    """The interface by which a session sends calls, asks the model and runs tools, blocking or with asyncio."""
 
     async def send(self, call: Call[T]) -> T:
         """Send one call to the daemon and return its answer."""

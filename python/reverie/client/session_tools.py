@@ -63,7 +63,7 @@ class Toolbox:
         return [*kept, *self.definitions], frozenset(str(definition["name"]) for definition in kept)
 
     def find(self, name: str) -> RunnableTool | None:
-        """Return the tool of a name that can be run here."""
+        """Return the tool of a name that can be run here, or None."""
         return self._runnable.get(name)
 
 

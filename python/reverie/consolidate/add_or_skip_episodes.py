@@ -53,7 +53,7 @@ def decide_episodes(candidates: Sequence[Candidate], existing: Sequence[Memory])
 
 
 def _episode(source: Memory | Candidate, at: str | None, memory_id: str | None, project: str) -> _Episode:
-    """Return what episodes are compared by: the statement of title and `Summary` (else content), day and project."""
+    """Return an _Episode for comparison: the parsed title and `Summary` (else content), day, id and project."""
     summary = next((value for key, value in source.fields if key == "Summary"), source.content)
     statement = parse_statement(f"{source.title or ''}\n{summary}")
     return _Episode(statement, happened_on(source.fields, at), memory_id, project)

@@ -159,7 +159,7 @@ class WorkingSet:
             positions[position] = None
 
     def _index_sets(self, position: int) -> Iterator[dict[int, None]]:
-        """Yield the index sets that an item with this content belongs to."""
+        """Yield the sets of positions, one per index entry, that an item with its content is in."""
         item = self.items[position]
         statement = item.statement
         yield self._by_text.setdefault(statement.normalized, {})
@@ -218,7 +218,7 @@ class WorkingSet:
         return ((position, item) for position, item in enumerate(self.items) if item.alive)
 
     def identical(self, statement: Statement, project: str, session_project: str = PERSON) -> int | None:
-        """Return the position of an item, of any type, with the same normalized text; a person's item first.
+        """Return the position of an item of any type with the same normalized text, a person's first; or None.
 
         Only items of the project, and those that concern the person, count: what another project says is not recalled
         in this one. A wish of the person is said already where the project of its session has it.

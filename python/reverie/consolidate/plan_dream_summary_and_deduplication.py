@@ -165,7 +165,7 @@ def fitted(archive: Archive, input_tokens: int) -> DreamPlan:
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """An archive whose memories are in order of usefulness, so that its first `shown` can be taken.
+    """The result of a dream: summary, changes, and memories in order of usefulness, of which the first are shown.
 
     `read` are its sources by address; `deletes` are the changes for the memories themselves, and updates of those that
     get the tags of a deleted one; `changes` are the deletions as the archive names them.

@@ -158,7 +158,7 @@ def _edge_overhead() -> int:
 
 
 def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit], list[dict[str, Any]]]:
-    """Return the units after the distilled part, with old tool results already cleared.
+    """Return the units after the distilled part without old tool results, and the blocks left out or cleared.
 
     After a distillation the thinking of finished turns is left out whole: its signatures vouch for a prefix that is
     gone. The turn that is still open keeps its thinking byte for byte.
@@ -174,7 +174,7 @@ def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[li
 
 
 def _fit_tiers(parts: Parts, limits: Limits, built: dict[str, Tier], room: int) -> _Plan:
-    """Fit every tier into its ceiling, then shrink tiers in a fixed order until the conversation's minimum fits."""
+    """Return the tiers fitted into their ceilings, then shrunk in a fixed order until the least conversation fits."""
     if limits.max_tokens is None:
         soft = target(limits) - parts.tools - ceilings(limits).tail
         built = _squeezed(parts, built, min(room, soft))
@@ -224,7 +224,7 @@ def _built(parts: Parts, name: str, ceiling: int) -> Tier:
 
 
 def _split_room(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) -> tuple[FittedConversation, Tier]:
-    """Split the remaining tokens between the conversation and the excerpts.
+    """Return the fitted conversation and the excerpts, between which the remaining tokens are split.
 
     Under `max_tokens` the tail has its ceiling, and what the excerpts do not need. Without one the conversation keeps
     everything, and the excerpts what a context of 35,000 tokens leaves beside the ceilings of what changes each turn:
@@ -247,7 +247,7 @@ def _split_room(parts: Parts, limits: Limits, units: list[Unit], plan: _Plan) ->
 
 
 def _fit_tail(parts: Parts, limits: Limits, units: list[Unit]) -> FittedConversation:
-    """Fit the preserved tail into its own limit; an oversized last message is shortened there."""
+    """Return the preserved tail fitted into its own limit; an oversized last message is shortened there."""
     if parts.distilled_at_seq is None:
         return FittedConversation(units)
     old = [unit for unit in units if unit.seq <= parts.distilled_at_seq]

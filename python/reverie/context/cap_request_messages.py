@@ -61,7 +61,7 @@ class Capped:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """One message: its hash without cache breakpoints, its tokens, role, and if it has a compaction or a breakpoint."""
+    """Facts of one message: a hash without cache breakpoints, tokens, role, if it has a compaction or breakpoint."""
 
     key: bytes
     cost: int
@@ -130,7 +130,7 @@ class Cap:
         return self._cut_needed(read, fixed, 1 if known is None else known.count, earlier)
 
     def cut(self, needed: CutNeeded, text: str) -> Capped:
-        """Make a cut, with `text` in the place of the messages that give way, in the requests that follow too."""
+        """Replace the messages of `needed` by `text` in this and in later requests; return the capped messages."""
         read = needed.read
         count = len(needed.dropped)
         opening = _opening(needed.dropped, text, is_open=not any(map(_is_prompt, read.values()[count:])))

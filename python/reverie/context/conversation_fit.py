@@ -80,7 +80,7 @@ def _required(units: Sequence[Unit]) -> set[int]:
 
 
 def _kept_positions(units: Sequence[Unit], must: set[int], budget: int) -> tuple[list[int], set[int]]:
-    """Return positions to keep: required ones, then the newest that fit with the shortest results.
+    """Return the positions to keep (required ones, the newest that fit), and those passed over as too large alone.
 
     Also those that are passed over because they alone take half of the room; the first other piece that does not fit
     ends the walk.

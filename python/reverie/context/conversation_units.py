@@ -91,7 +91,7 @@ class _Side:
 
 
 def split_units(messages: Sequence[Message]) -> tuple[list[Unit], list[dict[str, Any]]]:
-    """Split `messages` into units in order; also return content that no valid request can carry.
+    """Return the units of `messages` in order, and the content that no valid request can carry.
 
     Messages that were rewound do not count. Neighbours of one role are one message. A tool_use stays only where its
     tool_result is in the very next user message; an orphan of either kind leaves a line in its place.

@@ -33,7 +33,7 @@ _BY_PLACE: Final = attrgetter("seq", "place", "rank")
 
 
 class ExcerptCache(tuple[Passage, ...]):
-    """The passages of one distillation with a cache of their recent packings.
+    """The passages of one distillation, with a cache of the tiers packed from them for recent sizes.
 
     Its hash is cheap, since a lookup that finds the same shelf compares nothing else.
     """
@@ -59,7 +59,7 @@ def _demand(passages: Sequence[Passage]) -> int:
 
 
 def pack_excerpts(passages: Sequence[Passage], room: int) -> Tier:
-    """Select the best passages within `room` tokens; an oversized one is skipped in favour of smaller ones.
+    """Return the excerpts tier: the best passages within `room` tokens; an oversized one is skipped.
 
     Pieces of one origin stand together under its name; without one, an empty line marks a gap.
     """

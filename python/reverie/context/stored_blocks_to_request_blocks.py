@@ -98,7 +98,7 @@ def _assistant_block(block: Json, lost: list[dict[str, Any]], seq: int) -> dict[
 
 
 def _text(block: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a text block without citations, since they refer to documents that may be gone."""
+    """Return a text block without citations, which refer to documents that may be gone; None for a blank text."""
     if not block["text"].strip():
         return None
     return text_block(block["text"])

@@ -105,7 +105,7 @@ def parse(text: str) -> Summary | None:
 
 
 def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int) -> Summary:
-    """Select the most informative lines of every section that fit in `max_tokens` when rendered.
+    """Return a Summary of the most informative lines of every section that fit in `max_tokens` when rendered.
 
     The first line of each section and what must not fade (`FIRM`) are taken in rounds, one of each section at a time,
     so that no section starves another; then, wherever it is, what says most that is new. Lines are in the order

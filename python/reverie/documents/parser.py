@@ -237,7 +237,7 @@ def _section_items(blocks: Sequence[Block], data: bytes) -> Iterator[Item]:
 
 
 def _fields_without_tags(block: Block, below: str) -> tuple[tuple[str, str], ...]:
-    """Return the fields of a section, the last value without the tags that end its last line.
+    """Return the (name, value) pairs of a section's fields, without the tags at the end of the last value.
 
     Example: `- Solution: restart it #ops` is the last line; the field's value is "restart it".
     """

@@ -126,7 +126,7 @@ def _heading_line(title: str, words: Wording) -> str:
 
 
 def _section_body(text: str) -> str:
-    """Escape a last line that would parse as tags, and end the text with one newline."""
+    """Return a section's text with a last line that would parse as tags escaped, and one newline at its end."""
     return escaped_tag(text.rstrip("\n")) + "\n"
 
 

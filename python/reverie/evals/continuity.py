@@ -136,7 +136,7 @@ def continuity(
     points: int = 0,
     on_file: Callable[[], None] = lambda: None,
 ) -> Report:
-    """Measure every cut of the transcripts at `paths`; `on_file` is called after each file.
+    """Return the report about every cut of the transcripts at `paths`; `on_file` is called after each file.
 
     Cuts are the compactions in a session; one without any is cut at `points` points instead. A text is truncated to
     its budget before it is scored.
@@ -215,7 +215,7 @@ def names_in_context(text: str, cut: Cut) -> frozenset[str]:
 
 
 def mean_over_sessions(rows: Iterable[tuple[str, float | None]]) -> Mean | None:
-    """Return the mean of each session's mean, so that a session with many cuts counts once; rows are (session, share).
+    """Return the mean of each session's mean, None without rows; rows are (session, share).
 
     None if no row has a share.
     """

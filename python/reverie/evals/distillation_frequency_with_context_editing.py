@@ -55,7 +55,7 @@ class Frequency:
 def frequency(
     messages: Sequence[Message], limits: Limits, *, distil_at: float = DISTIL_AT, absolute_cap: int = ABSOLUTE_CAP
 ) -> Frequency:
-    """Replay one thread twice, without and with context editing; tokens are o200k.
+    """Return how often a thread is distilled without and with context editing, by two replays; tokens are o200k.
 
     The size of the context is checked after every unit (a reply, a tool call with its results, a message of the
     person); with editing, after clearing by the documented rules. At the threshold the thread is distilled: the context
@@ -87,7 +87,7 @@ def frequency(
 
 
 def one_thread(sessions: Sequence[Sequence[Message]]) -> list[Message]:
-    """Join sessions to one thread: sequence numbers continue, and tool call ids get a prefix for each session."""
+    """Return sessions joined to one thread: sequence numbers continue, tool call ids get a prefix per session."""
     thread: list[Message] = []
     last_seq = 0
     for number, session in enumerate(sessions):

@@ -96,7 +96,7 @@ def json_object_of(entry: Entry) -> dict[str, Any]:
 
 
 def _message(value: dict[str, Any], payload: dict[str, Any], number: int) -> tuple[Entry, Problem | None]:
-    """Return the entry of a message; the texts of its items move into the content."""
+    """Return the entry of a message, whose content gets the texts of its items, and a problem or None."""
     role = payload.get("role")
     if role not in {"user", "assistant"}:
         return new_entry(EntryKind.META, value, number)

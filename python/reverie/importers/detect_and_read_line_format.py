@@ -49,7 +49,7 @@ def read_line(line: bytes, number: int) -> tuple[Entry, Problem | None]:
 
 
 def bad_entry(line: bytes, number: int, why: str) -> tuple[Entry, Problem]:
-    """Return an entry for an unreadable line: its text in `raw`, the reason in `extra`."""
+    """Return an entry for an unreadable line (its text in `raw`, the reason in `extra`), and the problem."""
     raw, encoding = text_of(line)
     extra = {"problem": why} if encoding is None else {"problem": why, "encoding": encoding}
     return Entry(kind=EntryKind.BAD, extra=extra, raw=raw, line=number), Problem(number, why)
@@ -92,7 +92,7 @@ def stated_remote(extra: dict[str, Any], folder: str | None) -> str:
 
 
 def model_named_in(entry: Entry) -> str | None:
-    """Return the model that a line names: a reply, and of Codex the beginning of a turn."""
+    """Return the model that a line names (a reply; of Codex the beginning of a turn), or None."""
     holder = entry.extra.get("message") if entry.kind is EntryKind.SPEECH else None
     if entry.extra.get("type") == "turn_context" and codex.is_line(entry.extra):
         holder = entry.extra["payload"]

@@ -115,7 +115,7 @@ class _Tree:
 
 
 def _build_tree(entries: Sequence[Entry]) -> _Tree:
-    """Build the tree: link children in a forward pass, find each branch's last prompt in a backward pass."""
+    """Return the tree of entries: children linked in a forward pass, branches' last prompts found in a backward one."""
     places: dict[str, int] = {}
     forks: dict[str, list[int]] = defaultdict(list)
     children: dict[int, list[int]] = defaultdict(list)

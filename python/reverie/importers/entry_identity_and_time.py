@@ -85,7 +85,7 @@ def rfc3339_utc(given: Json) -> str | None:
 
 
 def _entry_time(value: dict[str, Any], number: int) -> tuple[str | None, Problem | None]:
-    """Return the line's time in RFC 3339 UTC; the original stays in `value` if it was written differently."""
+    """Return the line's time in RFC 3339 UTC, or None, and a problem or None; `value` keeps another spelling."""
     given = value.get("timestamp", value.get("ts"))
     if given is None:
         return None, None

@@ -216,7 +216,7 @@ def _began_at(path: Path) -> str:
 
 @contextmanager
 def open_transcript(path: Path, *, offset: int = 0) -> Iterator[TranscriptStream]:
-    """Open a transcript at `offset` of its uncompressed bytes.
+    """Yield an open transcript, at `offset` of its uncompressed bytes; closed at the end of the block.
 
     Raises ValidationError for a folder, a pipe, a device, an archive; NotFound, Forbidden; StorageFailed for a disk
     that fails. Gzip is known by its first bytes, not by the name.
@@ -342,7 +342,7 @@ class _Plain:
 
 @contextmanager
 def _open_regular(path: Path) -> Iterator[_Plain]:
-    """Open a path without blocking on pipes, and reject anything but a regular file."""
+    """Yield an open regular file; other kinds are refused, and a pipe is never waited for."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError as error:

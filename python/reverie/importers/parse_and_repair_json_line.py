@@ -86,7 +86,7 @@ def _why(line: bytes, error: orjson.JSONDecodeError) -> str:
 
 
 def _parse_leniently(line: bytes) -> Json:
-    """Parse with Python's lenient parser, and refuse what only it accepts (except lone surrogates)."""
+    """Return the value that Python's lenient parser reads; what only it accepts is refused, except lone surrogates."""
     try:
         return _with_repairs(json.loads(line, parse_constant=_refuse))
     except (ValueError, RecursionError) as error:

@@ -85,7 +85,7 @@ class Page(NamedTuple):
 
 
 class Quotable:
-    """Entries in which quotes are looked up."""
+    """The entries of a thread in the form in which a model's quotes are looked up in them."""
 
     def __init__(self, entries: Sequence[SourceEntry]) -> None:
         """Prepare the comparable text of each entry once."""

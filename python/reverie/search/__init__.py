@@ -81,7 +81,7 @@ def passage(text: str, words: Collection[str], chars: int = PASSAGE_CHARS) -> st
 
 
 def _found(text: str, begins: set[str]) -> int:
-    """Return the total length of those beginnings of words that occur in a text."""
+    """Return the total length of the word beginnings `begins` that occur in a text: how well it matches."""
     words = f" {' '.join(_WORD.findall(text))}".lower()
     return sum(len(begin) for begin in begins if f" {begin}" in words)
 

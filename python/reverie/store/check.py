@@ -66,7 +66,7 @@ class CheckReport:
 
 
 def run_check(path: Path, *, offline: bool = False, timeout_s: float = 3600) -> CheckReport:
-    """Check the store in the folder `path`, or the backup file `path`, in a child process.
+    """Check the store in folder `path`, or the backup file `path`, in a child process, and return the report.
 
     `offline`: the caller has the store's lock and has not opened it, so that the pages can be checked as well.
     A child that crashed is a finding, not an error. Raises StorageFailed where no check could be made.
@@ -93,7 +93,7 @@ def run_check(path: Path, *, offline: bool = False, timeout_s: float = 3600) -> 
 
 
 def _child(command: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess[bytes]:
-    """Run the check as a child process. Raises StorageFailed after `timeout_s`."""
+    """Run the check in a child process and return what it printed. Raises StorageFailed after `timeout_s`."""
     try:
         return subprocess.run(command, capture_output=True, timeout=timeout_s, check=False)  # noqa: S603 - our own module
     except subprocess.TimeoutExpired as error:
@@ -108,7 +108,7 @@ def _report(printed: bytes) -> CheckReport:
 
 
 def check(path: Path, *, offline: bool, pages_only: bool = False) -> CheckReport:
-    """Check in this process, which a damaged file may crash; `run_check` is the safe way."""
+    """Return the report of a check in this process, which a damaged file may crash; `run_check` is the safe way."""
     file = path if path.is_file() else path / "data.mdb"
     if path.is_dir() and file.stat().st_size == 0 and RollbackGuardFile.read(path) is None:
         return CheckReport(ok=True, problems=(), counts={})  # made, and nothing written yet

@@ -104,7 +104,7 @@ class Environment:
 
     @contextmanager
     def read(self) -> Iterator[lmdb.Transaction[bytes]]:
-        """Open a snapshot. Raises Busy where too many are open.
+        """Yield a snapshot (a read transaction), closed at the end of the block. Raises Busy where too many are open.
 
         An aborted read transaction gives its slot in LMDB's table of readers back only when its object is freed. The
         traceback of an error keeps the frames that it passed through, with all their variables, until the garbage

@@ -108,7 +108,7 @@ class Reader:
         return record.operation
 
     def record_checksum(self, kind: Kind, key: Key) -> str | None:
-        """Return the checksum of the record under `key` in hex: it covers key, operation, time and content.
+        """Return the checksum in hex of the record under `key` (key, operation, time and content), None without one.
 
         None where nothing is there.
         """
@@ -290,7 +290,7 @@ class Reader:
         )
 
     def _versions(self, kind: Kind, raw: bytes, *, reverse: bool = False) -> Iterator[tuple[bytes, RawRecord]]:
-        """Return the superseded versions of the record under the whole key `raw`, oldest first unless `reverse`."""
+        """Yield key and record of each superseded version of the record under `raw`, oldest first unless `reverse`."""
         if not RULES[kind].versioned:
             raise ValidationError(f"versions of a {kind} are not kept", hint="see store/FORMAT.md")
         prefix = versions_prefix(self.transaction.space, raw)
@@ -324,7 +324,7 @@ class Reader:
         self._verified.require(self.transaction, self.transaction.space, scope)
 
     def _walk(self, kind: Kind, prefix: Key, after: Key | None, *, reverse: bool) -> Iterator[tuple[bytes, bytes]]:
-        """Return whole keys and their bytes under `prefix`, after verifying that none of them is missing."""
+        """Return an iterator over whole keys and bytes under `prefix`, after verifying that none is missing."""
         rule = RULES[kind]
         space = self.transaction.space
         whole = kind_prefix(space, kind) + encode_key(prefix, hashed=rule.hashed)

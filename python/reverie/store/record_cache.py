@@ -35,7 +35,7 @@ class _Entry(NamedTuple, Generic[V]):
 
 
 class RecordCache(Generic[R, V]):
-    """A least-recently-used cache of what `make` returns for the records of one type in one space. Not thread-safe.
+    """LRU cache of the values that `make` returns for records of one type in one space. Not thread-safe.
 
     Nothing needs to tell it of changes. In the snapshot of its last read a value is returned as it is, in another one
     after a comparison of the record's checksum, which covers key, operation, time and content.
@@ -98,7 +98,7 @@ class RecordCache(Generic[R, V]):
         self._bytes = 0
 
     def _read(self, reader: Reader, key: Key, before: _Entry[V] | None) -> V | None:
-        """Return the value of the record as the snapshot has it; it is made anew unless the record is the same."""
+        """Return the value of the record in the snapshot, made anew if the record changed; None without one."""
         assert reader.snapshot is not None
         raw = record_key(reader.transaction.space, self._type.KIND, key)
         data = reader.transaction.data(raw)

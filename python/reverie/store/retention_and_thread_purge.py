@@ -64,7 +64,7 @@ def superseded(version: RawRecord, successor: RawRecord | None, now_ms: int, day
 
 
 def prune(writer: Writer, rules: Rules, cursor: str | None = None) -> Step:
-    """Run one step over one space: look at no more than STEP_RECORDS records and remove those that are due.
+    """Remove the records that are due among at most STEP_RECORDS; return how many, and the next step's cursor.
 
     Begin without a cursor, pass each step the cursor of the last, stop when it is None. Bookkeeping: no operation.
     A cursor is the number of a stage and the hex of the last key looked at: `3:0264…`.

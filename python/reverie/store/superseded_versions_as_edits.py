@@ -128,7 +128,7 @@ def _store(
 
 
 def shorten_versions(transaction: WriteTransaction, after: str = "") -> str | None:
-    """Convert some whole versions, as older releases stored them, to edits; return the cursor of the next step.
+    """Convert some whole versions of older releases to edits; return the cursor of the next step, None at the end.
 
     Begin without a cursor; None after the last step. Every step leaves a store that reads the same as before, so the
     work may end after any of them, and may be done again. Bookkeeping: no operation.

@@ -157,7 +157,7 @@ class Writer(Reader):
         return self._append(kind, prefix, list(values))
 
     def _append(self, kind: Kind, prefix: Key, values: Sequence[Sealed]) -> tuple[int, int]:
-        """Add records to a sequence of any kind, and note the run of numbers for the operation."""
+        """Add records to a sequence, note their numbers for the operation, and return the first and last number."""
         whole = kind_prefix(self.transaction.space, kind) + encode_key(prefix)
         operation = 0 if RULES[kind].bookkeeping else self.number
         first, last = self.transaction.append(kind, whole, operation, values)
@@ -225,7 +225,7 @@ class Writer(Reader):
         return rewrite_record(self.transaction, kind, key, change, self._redactor)
 
     def shorten_versions(self, after: str) -> str | None:
-        """Convert some whole versions, as older releases stored them, to edits; return the next step's `after`.
+        """Convert some whole versions of older releases to edits; return the next step's `after`, None at the end.
 
         Begin with an empty text; None after the last step. Reads the same before and after; no operation.
         """

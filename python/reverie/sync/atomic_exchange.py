@@ -115,7 +115,7 @@ class _SwappedOut:
 
 
 def write_file(root: Root, path: str, data: bytes, *, expected: str | None, mode: int = 0o600) -> Written | Mismatch:
-    """Write `data` as the file at `path` if the file there has the SHA-256 `expected`; None: if there is none.
+    """Write `data` at `path` if the file there has the SHA-256 `expected` (None: no file); return Written or Mismatch.
 
     A compare-and-swap. A new file gets `mode`, and missing folders are made; one that is replaced hands down its mode,
     owner, extended attributes and access list. The file is never written in place, so its other hard links keep their
@@ -162,7 +162,7 @@ def probe(root: Root) -> ReverieError | None:
 
 
 def remove_file(root: Root, path: str, *, expected: str) -> Removed | Mismatch:
-    """Take the file at `path` out of the folder if it has the SHA-256 `expected`; folders stay, even empty ones.
+    """Remove the file at `path` if it has the SHA-256 `expected`; return Removed or Mismatch. Folders stay.
 
     Raises as `write_file`.
     """

@@ -125,7 +125,7 @@ def _unless_former(version: Version, baseline: Baseline) -> Version | None:
 
 
 def _base_of_late_write(state: PathState, baseline: Baseline, text: str, replaced_by: int) -> Version | None:
-    """Return the merge base of a save that went into a file which the text of `replaced_by` had replaced.
+    """Return the merge base, or None, of a save that went into a file which the text of `replaced_by` had replaced.
 
     The editor had that file open, so it has seen none of what came later: every text from before the replacement is a
     candidate, and all of them count as replaced recently. A line that the save lacks is taken for a deletion only if

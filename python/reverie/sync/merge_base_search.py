@@ -214,7 +214,7 @@ def _lacking(search: _Search, at: int) -> int:
 
 
 def _shown_again(search: _Search, at: int, best: int) -> int:
-    """Return how much of the lines removed between an older text and `best` the save has: 2 a line, 1 an edited one.
+    """Return a score of removed lines that the save has again, from an older text to `best`: 2 a line, 1 an edited one.
 
     A line that a person's save took away counts only if the older text is a stale buffer of another one. An edited
     line counts too if it is more like the old line than like any that came instead. Example: the agent changed

@@ -234,5 +234,5 @@ def sha256(data: bytes) -> str:
 
 
 def is_own_write(baseline: Baseline | None, file_sha256: str) -> bool:
-    """Return True if a file of this SHA-256 is one that sync handled or wrote: no person has changed it since."""
+    """Return True if a file's SHA-256 is that of a text which sync read or wrote: no person has changed it since."""
     return baseline is not None and (file_sha256 == baseline.sha256 or file_sha256 in baseline.intended)

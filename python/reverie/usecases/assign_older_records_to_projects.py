@@ -141,7 +141,9 @@ def same_repositories(reader: Reader, names: Mapping[str, str], folders_of: Mapp
 def snapshot(
     reader: Reader, *, window: int, at: str, threads: Mapping[str, str], joined: Mapping[str, str] = _NONE
 ) -> SortJob:
-    """Read what sorting the memories needs; `window` is `consolidation.window` in tokens.
+    """Return a SortJob, read from the store: all memories with their documents, and each thread's project.
+
+    `window` is `consolidation.window` in tokens.
 
     `threads` are the threads that get a project with it, `joined` the projects to be joined to others, each with the
     name of that.

@@ -286,7 +286,7 @@ def accept(
     new_id: Callable[[], str],
     idempotency: tuple[str, str] | None = None,
 ) -> Write[wire.CandidateDecided]:
-    """Make the changes of a candidate; undo takes them back, and lets the candidate wait again.
+    """Return the write that makes a candidate's changes; undo takes them back, and lets the candidate wait again.
 
     A new memory has a person's trust, since a person has read and wanted it. A change of a memory that has other words
     by now is left out, and named in the answer. The body raises Conflict where that is so of all of them, or where the

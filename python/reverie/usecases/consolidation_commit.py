@@ -121,7 +121,10 @@ class MemoryPlan(msgspec.Struct):
 
 
 def snapshot(reader: Reader, *, window: int) -> MemorySnapshot:
-    """Read what consolidation is decided from; `window` is `consolidation.window` in tokens."""
+    """Return a MemorySnapshot: the memories and documents that a consolidation is decided from.
+
+    `window` is `consolidation.window` in tokens.
+    """
     documents = {
         record.path: DocumentText(record.content, record.ids, record.sha256)
         for _, record in reader.records(DocumentRecord)

@@ -99,7 +99,7 @@ def _factor(thread: ThreadRecord) -> float:
 
 
 def _learnt_factor(thread: ThreadRecord, live: int, usage_tokens: int) -> FactorRecord | None:
-    """Return the token factor, learned also from the messages since the last usage; unchanged where they are too few.
+    """Return the thread's token factor (or None), learnt also from the stretch since the last usage if that is long.
 
     The new factor is the average of all stretches, weighted by their tokens. Example: 1.0 from 1,000 tokens, then a
     stretch of 1,000 with 1,200 by the API: 1.1 from 2,000.

@@ -137,7 +137,7 @@ def snapshot(
     placement: Placement | None,
     sized: bool = False,
 ) -> ContextJob:
-    """Read every tier of a thread; `bootstrap` are the paths of documents. Raises NotFound for an unknown thread.
+    """Return a ContextJob with every tier of a thread; `bootstrap` are paths of documents. Raises NotFound.
 
     `sized`: the context will be made for a size that is not known yet, as one for `max_tokens` is.
     """

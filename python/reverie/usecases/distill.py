@@ -117,7 +117,7 @@ def snapshot(
     at: str,
     random: bytes,
 ) -> DistillJob:
-    """Read what a distillation is decided from.
+    """Return a DistillJob, read from the store: all that a distillation of a thread is decided from.
 
     `window` is for a thread that names none, `memory_window` is `consolidation.window`, both in tokens.
 

@@ -155,7 +155,7 @@ def put(
     project: str = PERSON,
     origin: Mapping[str, str] | None = None,
 ) -> Write[DocumentRecord]:
-    """Write the whole text of a document; its summary line and its day are updated.
+    """Return the write that stores the whole text of a document, with its summary line and day updated.
 
     `text` has passed the redactor. New memories are of `project`, unless the document is another one's. `if_match` is
     the ETag of the version that the caller has read, `*` any version, empty no document. The body returns the record
@@ -233,7 +233,7 @@ def append(
     project: str = PERSON,
     origin: Mapping[str, str] | None = None,
 ) -> Write[DocumentRecord]:
-    """Append markdown to a document, which is created if there is none; `summary` is its new summary line.
+    """Return the write that appends markdown to a document, or creates it; `summary` is its new summary line.
 
     The body returns the record as stored.
     """
@@ -263,7 +263,7 @@ def delete(
     if_match: str | None = None,
     origin: Mapping[str, str] | None = None,
 ) -> Write[wire.DocumentDeleted]:
-    """Delete a document with its memories; every version stays in the history, and `undo` restores both."""
+    """Return the write that deletes a document with its memories; its versions stay, and `undo` restores both."""
     path = writable_path(path)
 
     def body(writer: Writer) -> wire.DocumentDeleted:

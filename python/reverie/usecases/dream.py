@@ -92,7 +92,7 @@ class DreamPlan(msgspec.Struct):
 def snapshot(
     reader: Reader, *, token_budget: int | None, max_token_budget: int, window: int, literals: Sequence[str], at: str
 ) -> DreamJob:
-    """Read what a dream is decided from; the budget is at most `max_token_budget`, which is also the default."""
+    """Return a DreamJob, read from the store; its budget is at most `max_token_budget`, which is also the default."""
     last = last_dream(reader)
     return DreamJob(
         memories=consolidation_commit.snapshot(reader, window=window),
@@ -356,7 +356,7 @@ def dream_answer(dream: DreamRecord) -> wire.DreamRecord:
 
 
 def failure_answer(failure: FailureRecord | None) -> wire.Failure | None:
-    """Return a stored failure as the API answers it."""
+    """Return a stored failure of a dream as the API answers it; None for None."""
     return None if failure is None else wire.Failure(failure.code, failure.message, failure.hint)
 
 

@@ -184,7 +184,7 @@ def needs_relisting(reader: Reader, entries: Sequence[DocumentEntry]) -> bool:
 
 
 def relist(space: str, entries: Sequence[DocumentEntry]) -> Write[None]:
-    """Update the lines of MEMORY.md that Reverie wrote; the lines of people and other programs stay."""
+    """Return the write that updates the lines of MEMORY.md that Reverie wrote; other lines stay."""
 
     def body(writer: Writer) -> None:
         text = _list_text(writer, writer.load(DocumentRecord, (LIST,)), entries)
@@ -211,7 +211,7 @@ def _list_text(reader: Reader, document: DocumentRecord | None, entries: Sequenc
 
 
 def memory_entries() -> RecordCache[MemoryRecord, bytes]:
-    """Return an empty cache of memories as `texts` writes them, for one space."""
+    """Return an empty cache for the JSON entries of memories that `texts` writes, for one space."""
     return RecordCache(MemoryRecord, render_index_and_memory_json.long_term_entry)
 
 

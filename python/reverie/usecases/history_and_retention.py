@@ -77,7 +77,7 @@ def require(reader: Reader, seq: int) -> None:
 
 
 def operation_number(text: str) -> int:
-    """Parse the number of an operation; 0 means the state before the first one.
+    """Return the number of an operation, parsed from its text; 0 means the state before the first one.
 
     Raises:
         ValidationError: the text is no such number.

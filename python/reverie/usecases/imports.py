@@ -194,7 +194,7 @@ def snapshot(
     literals: Sequence[str],
     at: str = "",
 ) -> ChunkJob:
-    """Read what deciding the chunk at byte `offset` needs. Raises NotFound.
+    """Return a ChunkJob: the chunk at byte `offset`, and what parsing it needs from the store. Raises NotFound.
 
     Reading all identities of a thread is slow, so it is done only where a line may be there already: bytes are sent
     again, were sent again before, or the import begins (its thread may have entries from an earlier import).
@@ -287,7 +287,7 @@ def _describe_thread(plan: ChunkPlan, entries: list[Entry]) -> None:
 
 
 def model_of(entries: Iterable[Entry]) -> str | None:
-    """Return the model that the thread of these entries is taken to use: that of the last reply that names one."""
+    """Return the model that the last reply among these entries names; None where no reply names one."""
     return next((model for entry in reversed([*entries]) if (model := model_named_in(entry))), None)
 
 

@@ -83,7 +83,9 @@ def snapshot(
     through: int | None = None,
     memories: bool = True,
 ) -> LearnJob:
-    """Read what learning needs; `window` is `consolidation.window` in tokens.
+    """Return a LearnJob: a thread's entries not learnt from yet, and the memories of the space.
+
+    `window` is `consolidation.window` in tokens.
 
     Entries behind `through` are left for the next run. Without `memories` they are to be added once the candidates are
     known. Raises NotFound for an unknown thread.

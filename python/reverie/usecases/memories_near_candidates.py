@@ -64,7 +64,7 @@ class NearestMemories:
         self._spaces: dict[str, _Space] = {}
 
     def snapshot(self, space: str, candidates: Sequence[Candidate], *, window: int, at: str) -> MemorySnapshot | None:
-        """Return the memories that a consolidation of `candidates` may change, and the documents with them.
+        """Return a MemorySnapshot of the memories that a consolidation of `candidates` may change, or None.
 
         Where all memories are many for `window` tokens, a page of others comes with them. None where they are many for
         it and yet so few that all can be read.
@@ -200,7 +200,7 @@ def _wishes(kind: MemoryType, text: str, project: str) -> frozenset[tuple[str, .
 
 
 def _subject(text: str) -> str | None:
-    """Return the subject of a `Subject: value` line."""
+    """Return the subject of a `Subject: value` line; None for another line."""
     found = subject_of(text)
     return None if found is None else found[0]
 

@@ -314,7 +314,7 @@ def edit_block(
     project: str = PERSON,
     forgotten_by: str | None = None,
 ) -> list[str]:
-    """Edit one block of a document, which is created if there is none, and update its summary and day.
+    """Edit one block of a document, or create it, update its summary and day, and return the paths that changed.
 
     Returns the paths that changed. `project` is that of a new memory.
     """

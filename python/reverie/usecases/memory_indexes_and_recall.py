@@ -356,7 +356,7 @@ class Recall:
                 merged = segments_to_merge(segments)
 
     def _write(self, space: str, index: MemoryIndex, saved: SavedIndex) -> list[Segment]:
-        """Write the unsaved entries to a segment, then the manifest; delete other files. Return the segments."""
+        """Write unsaved entries to a segment, then the manifest, delete other files, and return the segments."""
         with self._lock:
             unsaved = index.unsaved
             segments, operation = index.flush()

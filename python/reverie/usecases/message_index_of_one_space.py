@@ -74,7 +74,7 @@ class MessageIndex:
         self.unsaved, self._operation, self._build = 0, None, None
 
     def flush(self) -> tuple[list[Segment], int] | None:
-        """Write the unsaved entries to a segment; return all segments and the last operation. Raises OSError.
+        """Write unsaved entries to a segment; return all segments and the last operation; None while building.
 
         None while the index is built: it has no operation yet that a manifest could name.
         """

@@ -109,7 +109,7 @@ class MessageSearch:
         return self._index(space).unsaved
 
     def has_many_segments(self, space: str) -> bool:
-        """Return True if `save` would merge segments, also where no change is unsaved, as after a build."""
+        """Return True if an index has so many segments that `save` would merge some, even without unsaved changes."""
         return bool(segments_to_merge(self._index(space).index.segments(), LARGEST))
 
     def opened(self) -> list[str]:

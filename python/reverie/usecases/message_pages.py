@@ -53,7 +53,7 @@ class PageJob(msgspec.Struct):
 def snapshot_page(
     reader: Reader, thread_id: str, *, after: int, limit: int, last: int | None = None, outlined: bool = False
 ) -> PageJob | None:
-    """Read what a page is made from; None where the outline must be made or extended first. Raises NotFound.
+    """Return a PageJob, None where the outline must be made or extended first. Raises NotFound.
 
     `last`: the page begins so many messages before the end. `outlined`: it is of the thread as it was when its outline
     was last extended.

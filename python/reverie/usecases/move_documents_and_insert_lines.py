@@ -75,7 +75,7 @@ def move(
     idempotency: tuple[str, str] | None = None,
     origin: Mapping[str, str] | None = None,
 ) -> Write[wire.DocumentsMoved]:
-    """Move a document, or a folder with all documents below it; memories keep their ids and their history.
+    """Return the write that moves a document, or a folder with its documents; memories keep ids and history.
 
     A text that becomes memories at its new path is written there: its body raises HeldForPerson where an agent moves
     what a person forgot, and what an agent makes memories in this way has an agent's trust.
@@ -105,7 +105,7 @@ def move(
 def delete_folder(
     space: str, path: str, *, who: str, author: Author, origin: Mapping[str, str] | None = None
 ) -> Write[wire.DocumentDeleted]:
-    """Delete every document below a folder with its memories; `undo` restores all of them."""
+    """Return the write that deletes every document below a folder with its memories; `undo` restores them."""
 
     def body(writer: Writer) -> wire.DocumentDeleted:
         found = below(writer, path)
@@ -147,7 +147,9 @@ def insert(
     project: str = PERSON,
     origin: Mapping[str, str] | None = None,
 ) -> Write[DocumentRecord]:
-    """Insert lines behind line `line` of a document (0: at its beginning); `text` has passed the redactor.
+    """Return the write that inserts lines behind line `line` of a document (0: at its beginning).
+
+    `text` has passed the redactor.
 
     The body raises ValidationError if the document has fewer lines.
     """

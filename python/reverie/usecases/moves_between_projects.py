@@ -21,7 +21,7 @@ __all__ = ["move_threads", "moved_threads", "undo"]
 
 
 def move_threads(writer: Writer, projects: Mapping[str, str | None]) -> list[tuple[str, str | None, str | None]]:
-    """Give threads their projects; return those that had another one, with the project before and after.
+    """Set the project of threads; return (thread, project before, after) of each that changed, None for no project.
 
     Threads that are gone are left out. The operation of this write can be undone.
     """
@@ -37,7 +37,7 @@ def move_threads(writer: Writer, projects: Mapping[str, str | None]) -> list[tup
 
 
 def moved_threads(reader: Reader, operation: OperationRecord) -> list[tuple[str, str | None, str | None]]:
-    """Return the threads that an operation gave another project, each with the project before and after."""
+    """Return (thread, project before, project after) of each thread that an operation moved; None is no project."""
     if not any(change.kind is Kind.THREAD for change in operation.changes):
         return []
     cursor = reader.load(MovedThreadsCursor, MovedThreadsCursor.key(operation.seq))

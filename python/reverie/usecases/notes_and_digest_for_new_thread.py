@@ -35,7 +35,7 @@ class Seed:
 
 
 def snapshot(reader: Reader, agent: str | None, project: str | None = None) -> Seed:
-    """Read what the next thread of `agent` in `project` inherits; an empty seed for a caller without a name.
+    """Return the notes and digest that the next thread of `agent` in `project` inherits; empty without a name.
 
     Notes of the project's threads and of those without a project, and a digest of the project's; without a project of
     all threads.

@@ -54,7 +54,7 @@ _OF_CODE: Final = re.compile(
 
 
 def concerns_person(candidate: Candidate, project: str) -> bool:
-    """Return True for facts about the person, and wishes that hold in every project.
+    """Return True for a candidate that is the person's in every project: a fact about them, or a general wish.
 
     Examples: "Wants agents to always answer in German" is the person's, as it is about how agents talk. "Wants agents
     to always run `make lint`" and "… read docs/style.md" are the project's, as each names something that is there; so

@@ -154,7 +154,10 @@ def forget_answers(space: str, who: str, matcher: Matcher, after: bytes | None) 
 
 
 def _rewrite_current(writer: Writer, found: Findings, sources: Sources) -> int:
-    """Take the words out of current records: what threads inherit, proposals of dreams, conflicts, provenance."""
+    """Take purged words out of current records: inherited texts, proposals of dreams, conflicts, provenance.
+
+    Done in one write, so it returns 0: no step is left.
+    """
     for name in found.threads:
         thread = writer.load(ThreadRecord, (name,))
         if thread is not None:
@@ -210,7 +213,7 @@ def _rewrite_versions(writer: Writer, kind: Kind, key: Key, matcher: Matcher, pu
 
 
 def _rewrite_forgotten(writer: Writer, name: str) -> int:
-    """Take the words out of a forgotten statement; its hash stays, so that the same words are not learnt again."""
+    """Empty a forgotten statement's words; its hash stays, so that they are not learnt again. Returns 0: it is done."""
     writer.rewrite(Kind.FORGOTTEN, (name,), lambda value: {**value, "content": ""})
     return 0
 
@@ -262,7 +265,7 @@ def _fits(path: str, text: str, ids: list[str]) -> bool:
 
 
 def _replace_archive(writer: Writer, address: str, matcher: Matcher, thread: str | None) -> int:
-    """Replace an archive by one without the purged words at the same address; delete one of the purged thread."""
+    """Replace an archive by one without the purged words; delete one of the purged thread. Returns 0: all is done."""
     archive = writer.load(ArchiveRecord, (address,))
     if archive is not None:
         consolidation_commit.replace_archive(
@@ -310,7 +313,7 @@ def _erase_runs(writer: Writer, thread: str) -> int:
 
 
 def _erase_memory(writer: Writer, name: str) -> int:
-    """Remove a memory with its versions, its count of accesses, and the hashes of its texts."""
+    """Remove a memory with its versions, access count and hashes of its texts; return how many records went."""
     for key, retired in list(writer.records(RetiredRecord)):
         if any(entry[0] == name for entry in retired.ids):
             writer.delete(Kind.RETIRED, key)

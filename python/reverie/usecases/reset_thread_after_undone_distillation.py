@@ -40,7 +40,7 @@ def reset_counters(writer: Writer, undone: ChangeRecord) -> None:
 
 
 def _with_learning_of(writer: Writer, thread: ThreadRecord, undone: ChangeRecord) -> ThreadRecord:
-    """Return the thread with the last entry learnt from, and the counts, of before the distillation; or after it again.
+    """Return the thread with its learning position and counts before an undone distillation, or after a redone one.
 
     Where memories were learnt from later entries since, and for distillations of older releases, they stay as they are:
     no entry is counted twice. Example: an import learnt from entries 1 to 90 and the distillation from 91 to 100; after

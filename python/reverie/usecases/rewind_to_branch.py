@@ -138,7 +138,7 @@ def _append(writer: Writer, thread: ThreadRecord, mark: Entry, redactor: Redacto
 
 
 def _save(writer: Writer, thread: ThreadRecord, last_seq: int, *, added: int) -> ThreadRecord:
-    """Save the thread with its last entry and `added` tokens more in its context; drop the usage that the API gave."""
+    """Save and return the thread's record with its last entry, `added` context tokens, and no usage of the API."""
     live = max(0, thread.live_tokens + added)
     after = replace(thread, last_seq=last_seq, live_tokens=live, usage=None, updated_at=writer.at)
     writer.save(after, (thread.id,))

@@ -288,7 +288,7 @@ def _running(reader: Reader, run_id: str) -> RunRecord:
 
 
 def file_key(run_id: str, path: str) -> tuple[str, str]:
-    """Return the key under which a file of a run is stored."""
+    """Return the key (run, hash of the path) under which a file of a run is stored."""
     return run_id, hashlib.sha256(path.encode()).hexdigest()
 
 
@@ -296,7 +296,7 @@ def file_key(run_id: str, path: str) -> tuple[str, str]:
 
 
 def snapshot(reader: Reader, run_id: str, *, window: int, literals: Sequence[str], at: str, random: bytes) -> RunJob:
-    """Return what the end of a run is decided from: its record and files, its thread's new entries, the memories.
+    """Return a RunJob: a run with its files, its thread's new entries, and the memories.
 
     `window` is `consolidation.window` in tokens. Raises NotFound.
     """

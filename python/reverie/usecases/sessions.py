@@ -101,7 +101,7 @@ def answer(session: SessionRecord) -> wire.Session:
 
 
 def latest_thread(reader: Reader, project: str, without: str) -> ThreadRecord | None:
-    """Return the project's thread with messages that was appended to last, other than the thread `without`."""
+    """Return the project's thread with messages that was appended to last, except the thread `without`; or None."""
     threads = (thread for _, thread in reader.records(ThreadRecord) if project_identity.of_thread(thread) == project)
     candidates = [thread for thread in threads if thread.id != without and thread.message_count]
     return max(candidates, key=lambda thread: (thread.updated_at, thread.id), default=None)

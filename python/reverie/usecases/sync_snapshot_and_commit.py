@@ -69,7 +69,7 @@ def path_state(
     file_id: tuple[int, int] | None = None,
     baseline_file_id: tuple[int, int] | None = None,
 ) -> PathState:
-    """Return all that is known of one path; arguments as the fields of PathState.
+    """Return the PathState of one path: file, document, versions and baseline; arguments as its fields.
 
     The earlier versions of the document are read only if the file may have to be merged: they cost a read each.
     """

@@ -73,7 +73,7 @@ def pending(reader: Reader, thread_id: str) -> int:
 
 
 def snapshot_outline(reader: Reader, thread_id: str, *, whole: bool = False) -> OutlineJob:
-    """Return what a thread's outline is extended from: the entries after it, or all with `whole`. Raises NotFound."""
+    """Return an OutlineJob: the entries behind a thread's outline, or with `whole` all entries. Raises NotFound."""
     thread = threads.get(reader, thread_id)
     head = _empty(thread) if whole else last_part(reader, thread)
     return OutlineJob(

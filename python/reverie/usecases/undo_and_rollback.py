@@ -66,7 +66,7 @@ def undo(
     redactor: Redactor,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[Json]:
-    """Revert operation `seq` by a new operation; later changes stay where they do not overlap with it.
+    """Return the write that reverts operation `seq`; later changes stay where they do not overlap with it.
 
     The body returns `wire.UndoAnswer` as JSON, with `operation` None if everything is reverted already. It raises
     Conflict, naming what a later operation changed in the same place, or if the operation cannot be undone.
@@ -185,7 +185,7 @@ def _revert_documents(
 def _merge(
     path: str, before: DocumentRecord | None, after: DocumentRecord | None, now: DocumentRecord | None, *, day: str
 ) -> _Merged:
-    """Return the text of a document after the undo, None to delete it, _UNCHANGED, or _OVERLAP.
+    """Return the text of a document after the undo, None to delete it; or an _Outcome: _UNCHANGED or _OVERLAP.
 
     `before` and `after` are the document before and after the operation. If the current text is the one before, the
     operation is reverted already; if it is the one after, nothing came later; else the later changes are merged.
@@ -254,7 +254,7 @@ def rollback(
     memory: str | None = None,
     idempotency: tuple[str, str] | None = None,
 ) -> Write[wire.RollbackAnswer]:
-    """Restore documents, memories, notes, working states and candidates to their versions after operation `seq`.
+    """Return the write that restores documents, memories, notes and states to their versions after operation `seq`.
 
     With `path` or `memory` only that document or memory. Messages, archives, purges and the ledger stay; so does the
     history, and an undo reverts the rollback. The body returns `operation` None if nothing differs. It raises NotFound

@@ -113,7 +113,7 @@ def read_after(stored_state: WorkingStateRecord | None, distilled_through: int) 
 
 
 def versions(reader: Reader, thread_id: str) -> tuple[int | None, int | None]:
-    """Return the operations that last wrote the thread and its stored state: equal versions, equal working state."""
+    """Return the operations that last wrote the thread and its stored state (None: none), a key for caching states."""
     return reader.version(Kind.THREAD, (thread_id,)), reader.version(Kind.STATE, (thread_id,))
 
 
@@ -134,7 +134,7 @@ def state_answer(state: WorkingState) -> wire.WorkingState:
 
 
 def snapshot(reader: Reader, thread_id: str, checkpoint: Checkpoint | None = None) -> StateJob:
-    """Read what the working state is made from, starting at the checkpoint if it is still valid. Raises NotFound."""
+    """Return a StateJob: the entries after the checkpoint if it is valid, and the stored state. Raises NotFound."""
     thread = threads.get(reader, thread_id)
     stored_state = stored(reader, thread_id)
     state_seq = read_after(stored_state, thread.through_seq)

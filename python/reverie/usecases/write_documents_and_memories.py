@@ -311,7 +311,7 @@ class _MemoryWriter:
                 )
 
     def _project_of(self, memory: MemoryRecord | None, path: str) -> str | None:
-        """Return the project of a memory at `path`: its folder's, else the one it had; `memory` is None for a new one.
+        """Return the project of the memory at `path`: that of its folder, else the one that its older record names.
 
         In a project's folder it belongs to that. Taken out of such a folder it is the person's: of a line that somebody
         moves from `facts/harbour/mistakes.md` to `facts/mistakes.md` every project is to know. Where it was before, as
@@ -348,7 +348,7 @@ class _MemoryWriter:
         self._writer.save(RetiredRecord(ids=[*ids, (name, self._at)][-_RETIRED_KEPT:]), key)
 
     def _last_version(self, name: str) -> MemoryRecord | None:
-        """Return the last version of a deleted memory, so that its history continues."""
+        """Return the last version of a deleted memory, so that its history continues; None for a new id."""
         versions = (version.value for version in self._writer.record_versions(MemoryRecord, (name,)))
         return next((value for value in versions if value is not None), None)
 

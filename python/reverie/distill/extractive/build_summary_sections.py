@@ -224,7 +224,7 @@ def _joined(said: Sequence[KeySentence]) -> list[str]:
 
 
 def _alternate(*lists: Sequence[str]) -> list[str]:
-    """Interleave lists, three lines of each at a time, so that neighbouring lines stay together."""
+    """Return one list of all lines, taken three at a time from each list, so that neighbouring lines stay together."""
     found: list[str] = []
     for start in range(0, max((len(one) for one in lists), default=0), _TOGETHER):
         for one in lists:
@@ -235,7 +235,7 @@ def _alternate(*lists: Sequence[str]) -> list[str]:
 def merge_previous(
     found: Mapping[Section, Sequence[str]], previous: Summary, facts: ThreadFacts
 ) -> dict[Section, list[str]]:
-    """Merge the new sections with the lines of `previous` that still hold, without repetitions.
+    """Return the new sections with the lines of `previous` that still hold, without repetitions.
 
     What was open stays in front until `facts` closes it. Decisions, corrections and completed work follow the new
     lines. Of the state only what nothing contradicts is left: a check that failed and did not pass since.

@@ -42,7 +42,7 @@ def build_candidate(
 
 
 def with_absolute_dates(text: str, at: str | None) -> str:
-    """Replace relative days ("yesterday") in `text` by dates, and append the date it was said on."""
+    """Return `text` with relative days ("yesterday") replaced by dates, and the date it was said on at its end."""
     day = _day(at)
     if day is None:
         return text

@@ -278,13 +278,13 @@ def _stated(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
 
 
 def _for_information(line: str) -> re.Match[str] | None:
-    """Match a remark about how things are for good; what fails is rather a report of the day."""
+    """Return the match of a remark that states how things are for good, None for others and reports of failures."""
     match = _FOR_INFORMATION.match(line)
     return None if match is None or cue_phrases.is_failure(line) else match
 
 
 def _names_two(line: str) -> re.Match[str] | None:
-    """Match a sentence that says by which of two identifiers or quoted names something goes."""
+    """Return the match of a sentence that says by which of two identifiers or quoted names something goes, or None."""
     match = _CALLED.match(line.rstrip(".!"))
     names = [match[part] for part in ("one", "other")] if match else []
     are_names = all(name.count("`") == len("``") or specific_names(name) for name in names)

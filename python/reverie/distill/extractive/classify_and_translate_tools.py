@@ -238,7 +238,7 @@ def _several_paths(given: Mapping[str, Any]) -> list[str]:
 
 
 def _of_file(kind: ToolKind, given: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Return a call that reads, writes or edits one file; several edits are one `MultiEdit`."""
+    """Return name and input of the Claude Code call equal to one that reads, writes or edits one file."""
     path = _text(given, *_PATH_KEYS)
     if kind is ToolKind.READ:
         return kind.value, _without_empty(file_path=path)

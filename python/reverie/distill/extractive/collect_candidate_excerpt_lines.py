@@ -68,7 +68,10 @@ class Line:
 
 
 def candidate_lines(trace: Trace) -> Iterator[Line]:
-    """Return every line that may become an excerpt, in thread order. Linear in the thread's size."""
+    """Yield every line of a thread that may become an excerpt, in thread order; they are ranked and chosen elsewhere.
+
+    Linear in the thread's size.
+    """
     order = 0
     for step in trace.steps:
         for origin, source, seq, text in _texts(step, trace):
@@ -117,7 +120,7 @@ def _source_of_input(call: ToolCall) -> Source:
 
 
 def _search_hits(result: str, origin: str) -> Iterator[tuple[str, str]]:
-    """Return a search result's lines, each with the file it was found in as its origin."""
+    """Yield the lines of a search result, each with the file that it was found in as its origin."""
     for line in result.split("\n"):
         hit = _HIT.match(line)
         yield (hit["file"], hit["text"]) if hit else (origin, line)
@@ -140,7 +143,7 @@ def _search(call: ToolCall, trace: Trace) -> str:
 
 
 def _input_texts(call: ToolCall, trace: Trace) -> Iterator[str]:
-    """Return what the agent wrote into a tool call as readable lines."""
+    """Yield the texts that the agent wrote into a tool call's input, as readable lines."""
     match call.tool:
         case "Bash":
             yield "$ " + _shortened(call.word("command"), trace)

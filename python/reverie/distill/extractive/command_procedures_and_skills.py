@@ -200,7 +200,7 @@ def _plain(description: str) -> str:
 
 
 def _most_used(uses: Iterable[CommandUse]) -> tuple[str, int, int]:
-    """Return the command that passed in most threads, then most often, then the longest, with both counts."""
+    """Return the command that passed in most threads, then most often, then the longest; how many, and how often."""
     threads: Counter[str] = Counter()
     times: Counter[str] = Counter()
     for use in uses:

@@ -148,7 +148,7 @@ _SUBSTANCE: Final = 60  # characters of a message's body; less explains nothing
 
 
 class Message(NamedTuple):
-    """The body of a commit's message, parted: the problem, the lesson for the next time, and the other sentences.
+    """The body of a commit's message in parts: the problem, the lesson for the next time, and the other sentences.
 
     `text` is all of it; `explains` is False where it hardly says anything.
     """

@@ -98,7 +98,7 @@ class _Staged:
 
 
 class CommittedFiles:
-    """The files of each commit of a thread: `of` returns their paths, `unnamed` counts those not known."""
+    """Finds the files of each commit of a thread: `of` returns a commit's paths, `unnamed` counts those not known."""
 
     def __init__(self, trace: Trace) -> None:
         """Take a thread's git calls, and find its repositories' folders by the files reported as created."""

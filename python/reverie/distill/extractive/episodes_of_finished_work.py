@@ -323,7 +323,7 @@ def _aim(said: Sequence[str]) -> tuple[str, bool]:
 
 
 def _of_plan(plan: _Plan, facts: ThreadFacts) -> _Work | None:
-    """Return the work of a plan that was carried out: files were edited, and a check passed after the last edit."""
+    """Return the work of a plan that was carried out (files edited, a check passed after the last edit), or None."""
     edits = [
         call
         for call in facts.trace.calls

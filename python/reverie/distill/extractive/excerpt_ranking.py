@@ -147,7 +147,7 @@ class _Candidate:
 def pick_lines(
     pool: Sequence[tuple[Line, Sequence[str]]], worth: Mapping[str, float], seen: Coverage, budget: int
 ) -> list[tuple[Line, int]]:
-    """Choose lines from `pool` within `budget` tokens, best value per token first, each with its tokens.
+    """Return lines of `pool` within `budget` tokens, each with its tokens, chosen by value per token.
 
     `pool` are the lines to choose from, each with the names on it.
 

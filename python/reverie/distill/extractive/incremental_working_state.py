@@ -225,7 +225,7 @@ class ThreadFold:
 
 
 def _requests(found: Sequence[Utterance]) -> list[Utterance]:
-    """Select the requests that a state can need: the first, the last new task, a few newest, the very last."""
+    """Return the requests that a state can need: the first, the last new task, a few newest, the very last."""
     asked = substantial_requests(found)
     opener = next((said for said in reversed(asked) if working_state_cue_phrases.is_new_task(said.text)), None)
     newest: dict[str, Utterance] = {}
@@ -244,7 +244,7 @@ def _shortened(said: Utterance) -> Utterance:
 
 
 def _decisions(found: list[KeySentence]) -> list[KeySentence]:
-    """Select the newest decisions, and the newest of the agent's among the older ones."""
+    """Return the newest decisions, and the newest of the agent's among the older ones."""
     old, new = found[:-_FEW], found[-_FEW:]
     own = [mark for mark in old if not mark.by_user]
     return [*own[-_FEW:], *new]

@@ -66,7 +66,7 @@ _DONE_STEP: Final = re.compile(
 
 
 class LabelledLine(NamedTuple):
-    """One statement of a file: its type of memory, and its words with what it is about and one label."""
+    """A statement from a file: its memory type, and its text behind the heading or key it is about and one label."""
 
     type: MemoryType
     text: str
@@ -94,7 +94,7 @@ def labelled_lines(trail: list[str], body: str) -> Iterator[LabelledLine]:
 
 
 def statement_of(key: str, value: str) -> str | None:
-    """Return an entry `key: value` of working memory with one label; None for what is to be done."""
+    """Return `key: value` of working memory as a statement with one label; None for a task or plan."""
     if _OF_WORK.fullmatch(key.replace("_", " ").replace("-", " ")) or _TASK.match(value):
         return None
     match = _LINE.match(value)

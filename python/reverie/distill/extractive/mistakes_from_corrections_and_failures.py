@@ -279,7 +279,7 @@ class FixedFailure:
 def match_failures(
     runs: Sequence[Run], trace: Trace, findings: Sequence[KeySentence]
 ) -> tuple[list[FixedFailure], list[Run]]:
-    """Split failures into those a later run of the same purpose passed, and the last run of those still failing."""
+    """Return the failures that a later run of the same purpose passed, and the last runs of those still failing."""
     fixes: list[FixedFailure] = []
     first_runs: dict[tuple[Purpose, str], Run] = {}
     last_runs: dict[tuple[Purpose, str], Run] = {}

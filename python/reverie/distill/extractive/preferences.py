@@ -199,7 +199,7 @@ class StandingPreference:
 
 
 def standing_preferences(requests: Iterable[Utterance], *, chat: bool = False) -> Iterator[StandingPreference]:
-    """Yield each lasting wish once, newest first: English in the third person, other languages quoted.
+    """Yield a StandingPreference for each lasting wish, newest first: in the third person, or (not English) quoted.
 
     Those that a later message takes back are left out. `chat`: the messages are of a thread without tool calls.
     """
@@ -248,7 +248,7 @@ def _quoted(text: str) -> str:
 
 
 def _wants(text: str, name: str) -> bool:
-    """Return True if a preference is for a thing of this name."""
+    """Return True if a preference's text wants the thing called `name` used, as "use pytest" wants `pytest`."""
     wanted = re.search(rf"\b(?:use|prefers|stick to|with) (?:the )?`?{re.escape(name)}\b", text, re.IGNORECASE)
     return wanted is not None and not text.startswith("Wants agents never")
 

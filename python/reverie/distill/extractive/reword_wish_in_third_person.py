@@ -35,7 +35,7 @@ _QUOTED: Final = re.compile(r"(`[^`]*`|\"[^\"]*\"|“[^”]*”)")
 
 
 def reworded(text: str, clause: str) -> str:
-    """Return a wish in the third person, readable without the person's message; `clause` has the words it is from.
+    """Return a wish in the third person, understandable without its message; else quote `clause`, its own words.
 
     Example: "Wants agents never to use panic, return errors" becomes "Wants agents never to use panic; instead: return
     errors". A long wish ends at its first full stop: the sentences behind it explain.

@@ -121,7 +121,7 @@ class AnsweredQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """The state between two stretches of a thread: what a "yes" would accept, and what the agent was doing.
+    """What the end of a stretch of messages leaves open: the proposal that a "yes" would accept, and the work in hand.
 
     `proposed` is the agent's last question or offer; `weighed` are ways that it called the best and nobody decided on
     yet. `has_looked` and `has_acted` are about the time since the person spoke.
@@ -196,7 +196,7 @@ def substantial_requests(requests: Iterable[Utterance]) -> list[Utterance]:
 
 
 def _link_answers(steps: Iterable[Step], proposed: str) -> Iterator[Step]:
-    """Return the steps with the person's briefest messages linked to the question or proposal they answer."""
+    """Yield the steps of a thread; brief messages of the person get the question or proposal that they answer."""
     said: str | None = None  # by the agent last; what it proposes is looked for where the person is brief alone
     for step in steps:
         if isinstance(step, Utterance) and step.role == "assistant":
@@ -259,14 +259,14 @@ def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySen
 
 
 def _settle(kinds: dict[str, list[KeySentence]], kind: str) -> None:
-    """Move the weighed choices to `kind`, in the order of the thread."""
+    """Move the agent's weighed choices, not decided so far, to the sentences of `kind`, in thread order."""
     if kinds[_WEIGHED]:
         kinds[kind] = sorted([*kinds[kind], *kinds[_WEIGHED]], key=lambda mark: mark.seq)
         kinds[_WEIGHED] = []
 
 
 def _prose_in_call(call: ToolCall) -> Iterator[str]:
-    """Return prose from tool calls: plans, commit and pull request messages, reports of subagents."""
+    """Yield the prose in a tool call: plans, commit and pull request messages, reports of subagents."""
     match call.tool:
         case "ExitPlanMode":
             yield call.word("plan")

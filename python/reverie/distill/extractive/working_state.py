@@ -98,7 +98,7 @@ def _current_task(facts: ThreadFacts, before: WorkingState) -> tuple[str, int]:
 
 
 def _request_in_force(facts: ThreadFacts, before: WorkingState) -> tuple[str, int]:
-    """Return the current request; the task of `before` continues if no new task was opened."""
+    """Return the request in force and its entry; the task of `before` continues if no new one was opened."""
     asked = substantial_requests(facts.requests)
     if not asked:
         return current_request(facts), facts.answers[-1].seq if facts.answers else 0
@@ -111,7 +111,7 @@ def _request_in_force(facts: ThreadFacts, before: WorkingState) -> tuple[str, in
 
 
 def _task_without_suffixes(before: WorkingState) -> str:
-    """Strip progress suffixes from the previous task."""
+    """Return the previous task without the progress suffixes that were appended to it."""
     return before.current_task.partition(THEN)[0].partition(" (now: ")[0]
 
 
