@@ -185,7 +185,7 @@ class Worker:
         return self._failed
 
     def status(self) -> WorkerStatus:
-        """Return the current figures."""
+        """Return the worker's current figures, for `/metrics`."""
         with self._lock:
             return WorkerStatus(
                 queued=len(self._interactive),

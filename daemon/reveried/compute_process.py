@@ -70,7 +70,7 @@ class _GarbageError(OSError):
 
 
 class _Envelope(msgspec.Struct):
-    """The body of an error's response."""
+    """The body of a child's response that is an error."""
 
     error: str
     message: str

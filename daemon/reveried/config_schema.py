@@ -140,7 +140,7 @@ class Memory(Section, frozen=True):
 
 
 class Sync(Section, frozen=True):
-    """Settings of the section `[sync]`."""
+    """Settings of the section `[sync]` of the settings file."""
 
     debounce_ms: Annotated[int, number(1, 60_000, "Quiet time after a change of a file before it is read.")] = 100
     rescan_seconds: Annotated[float, number(0.1, 86_400, "Interval of full scans of the folder.")] = 120.0

@@ -18,11 +18,11 @@ class Subscription:
         self._wake_up = asyncio.Event()
 
     def close(self) -> None:
-        """Free the slot; idempotent."""
+        """End this subscription and free its slot; a second call does nothing."""
         self._events.discard(self)
 
     def wake(self) -> None:
-        """Wake the reader."""
+        """Wake the reader of this subscription."""
         self._wake_up.set()
 
     async def wait(self, seconds: float) -> bool:

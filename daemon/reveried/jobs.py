@@ -123,7 +123,7 @@ class Jobs:
         return job if job is not None and job.state in ("running", "done") else None
 
     def get(self, space: str, job_id: str) -> Job:
-        """Return a job of this space.
+        """Return a job of this space by its id. Raises NotFound.
 
         Raises:
             NotFound: no such job in this space; a job of another space gives the same error.
@@ -178,7 +178,7 @@ class Jobs:
                 await asyncio.wait(late)
 
     def _finish(self, job: Job, task: asyncio.Task[None]) -> None:
-        """Record the end of a job's task.
+        """Set the end time of a job whose task has ended, and its state if it was cancelled.
 
         A task that was cancelled before its first step has run nothing of `_run`, so the state is set here.
         """

@@ -57,7 +57,7 @@ class SessionTexts:
         return self._ready.get((space, thread))
 
     def make(self, services: Services, space: str, thread: str) -> asyncio.Task[dict[str, str]]:
-        """Start making the parts of a thread and return the task, or the task that is making them already."""
+        """Start making the hook texts of a thread and return the task, or the task that makes them already."""
         key = (space, thread)
         if (timer := self._timers.pop(key, None)) is not None:
             timer.cancel()
@@ -70,13 +70,13 @@ class SessionTexts:
         return task
 
     def _end(self, key: ThreadKey, task: asyncio.Task[dict[str, str]]) -> None:
-        """Forget a task that has ended, unless a newer task makes the parts of the same thread."""
+        """Drop a task that has ended, unless a newer task makes the texts of the same thread."""
         self._tasks.discard(task)
         if self._making.get(key) is task:
             del self._making[key]
 
     def make_later(self, services: Services, space: str, thread: str) -> None:
-        """Make the parts of a thread once no turn has ended for some seconds."""
+        """Make the hook texts of a thread once no turn has ended for some seconds."""
         key = (space, thread)
         if (timer := self._timers.pop(key, None)) is not None:
             timer.cancel()
@@ -84,20 +84,20 @@ class SessionTexts:
         self._timers[key] = loop.call_later(_AFTER_TURN_S, self.make, services, space, thread)
 
     def remove(self, space: str, thread: str) -> None:
-        """Remove the parts of a thread that was deleted; those that are being made are dropped."""
+        """Remove the hook texts of a deleted thread, also those that are being made."""
         self._ready.pop((space, thread), None)
         self._making.pop((space, thread), None)
         if (timer := self._timers.pop((space, thread), None)) is not None:
             timer.cancel()
 
     def clear(self, space: str) -> None:
-        """Remove the parts of all threads of a space after a purge; those that are being made are dropped."""
+        """Remove the hook texts of all threads of a space after a purge, also those that are being made."""
         for parts in (self._ready, self._making):
             for key in [key for key in parts if key[0] == space]:
                 del parts[key]
 
     async def _make(self, services: Services, key: ThreadKey) -> dict[str, str]:
-        """Make the parts of a thread, and keep them unless they are removed meanwhile."""
+        """Make the hook texts of a thread, return them by part, and cache them unless they were removed meanwhile."""
         parts = await self._made(services, key)
         if self._making.get(key) is asyncio.current_task():
             self._ready[key] = parts
@@ -125,7 +125,7 @@ class SessionTexts:
             self._newest[space, project] = thread
 
     async def latest(self, services: Services, space: str, project: str, without: str) -> ThreadRecord | None:
-        """Return the thread of a project that was used last and has messages; not the one with the id `without`."""
+        """Return the thread of a project that was used last and has messages, except the one `without`; or None."""
         known = self._newest.get((space, project))
 
         def find(reader: Reader) -> ThreadRecord | None:

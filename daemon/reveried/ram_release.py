@@ -26,7 +26,7 @@ REGULAR_S = 60.0  # seconds after the first piece of work, of any size, at the l
 
 
 class _Planned(NamedTuple):
-    """A release that is planned, and the time of the loop by which it is made, however much work comes meanwhile."""
+    """A planned release of memory: its timer, and the latest loop time to which more work can postpone it."""
 
     timer: asyncio.TimerHandle
     latest: float

@@ -125,7 +125,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Replace the text of a block."""
+    """A change that replaces the text of a block."""
 
     id: str
     text: str
@@ -133,7 +133,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete a block."""
+    """A change that deletes a block."""
 
     id: str
 

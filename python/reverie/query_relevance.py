@@ -114,7 +114,7 @@ class Topic:
         return min(1.0, found / divisor)
 
     def _named(self, text: str) -> set[str]:
-        """Return the words of those names in the code of a text that are in the query."""
+        """Return the words of the query's names of several words that are in backquotes in a text."""
         names = [_WORD.findall(code.lower()) for code in _CODE.findall(text)] if "`" in text else []
         return {word for name in names if len(name) in _NAME_WORDS and _spaced(name) in self._words for word in name}
 

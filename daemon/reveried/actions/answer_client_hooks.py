@@ -227,7 +227,7 @@ def _labelled(hook: _Hook, part: str, text: str, origin: str, index: str) -> str
 
 
 async def _begin(hook: _Hook) -> None:
-    """Record that the session begins or continues."""
+    """Record in the store that the session begins or continues, and follow its transcript."""
     event, services = hook.event, hook.services
     sources = ("startup", "resume", "clear", "compact", "fork")
     request = wire.parse(

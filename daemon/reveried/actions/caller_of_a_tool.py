@@ -41,7 +41,7 @@ class ToolCall:
 
     @property
     def origin(self) -> dict[str, str]:
-        """The tool and the thread by which a memory comes, for its provenance; no thread that has not begun."""
+        """Return the provenance of what this call writes: its tool, and its thread unless that has not begun."""
         with self.services.store.reader(self.space) as reader:
             thread = self.thread if reader.exists(Kind.THREAD, (self.thread,)) else ""
         return {name: value for name, value in (("tool", self.tool), ("thread", thread)) if value}

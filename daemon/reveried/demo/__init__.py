@@ -61,7 +61,7 @@ def _run_with_report(daemon: TemporaryDaemon, selection: Selection, *, keep: boo
 
 
 def _run_quietly(daemon: TemporaryDaemon, selection: Selection) -> DemoResult:
-    """Run the steps without output."""
+    """Run the steps of the demo without output, and return their result."""
     files, thread = import_sessions(daemon.client, selection.files, quiet=True)
     _require_messages(thread.message_count)
     return distill_threads(daemon.client, files, thread, selection)

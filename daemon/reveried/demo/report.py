@@ -138,7 +138,7 @@ class Report:
                 self._line(f"    and {len(memories) - _MEMORIES_PER_TYPE} more")
 
     def print_recall(self, question: str, answer: wire.RecallAnswer) -> None:
-        """Print one search and its hits."""
+        """Print one search for memories and its hits."""
         self._heading("5. Search the memories")
         self._quote(question, mark=">")
         if not answer.hits:

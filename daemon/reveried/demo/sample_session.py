@@ -33,7 +33,7 @@ class Transcript:
     _calls: int = 0
 
     def user(self, text: str) -> None:
-        """Add a message of the user."""
+        """Add a message of the user to the transcript."""
         self._line("user", {"role": "user", "content": text})
 
     def agent(self, *blocks: dict[str, Any]) -> None:

@@ -26,7 +26,7 @@ class Metrics:
     series: dict[tuple[str, str, int], _Series] = field(default_factory=dict)
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Record one answered request."""
+        """Count the duration of one answered request by its route and status."""
         entry = self.series.setdefault((method, route, status), _Series())
         entry.count += 1
         entry.seconds += seconds

@@ -195,7 +195,7 @@ class Response:
             self._transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
 
     async def end(self) -> None:
-        """Write the last chunk."""
+        """Write the last chunk of a response in chunks."""
         if self.started and not self.complete and await self._has_room():
             if self.is_stream:
                 self._transport.write(b"0\r\n\r\n")

@@ -117,7 +117,7 @@ class Application:
             self._by_noun.setdefault(_noun(text), []).append(path)
 
     async def __call__(self, request: Request, response: Response) -> None:
-        """Answer one request."""
+        """Answer one request: by the matching route's handler, or with 404 or 405."""
         allowed: set[str] = set()
         for path in self._by_noun.get(_noun(request.path), ()):
             match = path.regex.fullmatch(request.path)

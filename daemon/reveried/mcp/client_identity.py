@@ -80,7 +80,7 @@ class Client:
 
     @property
     def stateless(self) -> bool:
-        """True without a session."""
+        """True for a client without a session, whose requests stand alone."""
         return self.version is None
 
 
@@ -101,7 +101,7 @@ class McpState:
         return uris
 
     def end(self, session: str) -> None:
-        """Remember that a session ended."""
+        """Remember that the session with this id has ended, so that its requests are refused."""
         self.subscribed.pop(session, None)
         self.ended[session] = None
         while len(self.ended) > ENDED_MAX:

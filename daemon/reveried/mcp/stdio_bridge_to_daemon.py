@@ -77,7 +77,7 @@ class Bridge:
         self._uris: set[str] = set()  # that the session is subscribed to
 
     def write(self, message: Any) -> None:
-        """Write one message as a line."""
+        """Write one JSON-RPC message as a line to the client."""
         self._write_line(json_rpc_messages.encoded(message))
 
     def _write_line(self, line: bytes) -> None:

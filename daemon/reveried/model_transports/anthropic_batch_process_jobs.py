@@ -145,7 +145,7 @@ async def _create(job: BatchJob) -> BatchState:
 
 
 async def _state(job: BatchJob) -> BatchState:
-    """Return the state of a batch."""
+    """Return the provider's state of a batch."""
     async with client_of(job) as client:
         response = await client.messages.batches.with_raw_response.retrieve(job.batch)
         batch = _decoded(response.http_response.content, _Batch)

@@ -54,7 +54,7 @@ class Models:
 
     @classmethod
     def of(cls, transport: ModelTransport, settings: Distiller, redactor: Redactor) -> Models:
-        """Return the model behind `transport`."""
+        """Return a Models that asks over `transport`, with the settings' limits and this redactor."""
         return cls(transport, settings, redactor, asyncio.Semaphore(AT_ONCE))
 
     @property

@@ -86,7 +86,7 @@ def diff(path: Path | None, before: str | None, after: str | None) -> str:
 
 
 def noted(notes: Path, name: str, text: str) -> dict[str, str | None] | None:
-    """Return the noted settings from before an installation, None if `text` is not what it wrote."""
+    """Return the settings noted before an installation, None if they have been changed since it."""
     found = _notes(notes).get(name)
     return found if found is not None and found["after"] == _sha256(text) else None
 

@@ -270,7 +270,7 @@ class ClientConnection(asyncio.Protocol):
     # From the provider
 
     def relay(self, data: bytes) -> None:
-        """Write bytes of the response."""
+        """Write bytes of the provider's response to the client."""
         self._transport.write(data)
 
     def response_ended(self, *, keep: bool) -> None:

@@ -56,7 +56,7 @@ class RequestHead:
 
 
 def response(status: int, media: bytes, body: bytes, *headers: tuple[bytes, bytes], close: bool = False) -> bytes:
-    """Return a whole response."""
+    """Return a whole HTTP response as bytes: status line, headers and body."""
     lines = [b"HTTP/1.1 %d %b" % (status, http.HTTPStatus(status).phrase.encode()), b"Content-Type: " + media]
     lines += [b"Content-Length: %d" % len(body), *(b"%b: %b" % header for header in headers)]
     if close:

@@ -94,7 +94,7 @@ class _NoSession(RpcError):
 
 
 class _NotOpened(RpcError):
-    """A request before `initialize`."""
+    """Raised for a request without a session that comes before `initialize`."""
 
 
 async def _batch(call: Call, known: Client | None, values: list[Any]) -> Reply:

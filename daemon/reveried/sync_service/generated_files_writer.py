@@ -41,7 +41,7 @@ WRITE_ATTEMPTS = 3  # of one file that changes between reading and writing
 
 
 class ProjectionWriter:
-    """The projections of one folder. Blocks; one caller at a time."""
+    """Writes the files that only Reverie writes (projections) into one folder. Blocks; one caller at a time."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

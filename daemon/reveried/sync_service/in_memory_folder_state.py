@@ -143,7 +143,7 @@ class DirtySet:
 
     @property
     def paths(self) -> set[str]:
-        """The paths in the set."""
+        """The paths of documents that are not written to disk yet."""
         with self._lock:
             return set(self._dirty_since)
 
@@ -228,7 +228,7 @@ class Guard:
 
     @property
     def held(self) -> frozenset[str]:
-        """The existing files that no pass touches: those of an older folder, and those that wait for a full scan."""
+        """The existing files that no pass touches: of an older copy of the folder, or waiting for a full scan."""
         return self.older_files | self.waiting
 
     @property

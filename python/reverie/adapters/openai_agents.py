@@ -73,7 +73,7 @@ class Session:
         return items if limit is None or limit < 0 else items[max(0, len(items) - limit) :]
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Append items."""
+        """Append items to the session's thread."""
         async with self._lock:
             await self._values.append([_message(item) for item in items])
 
@@ -87,7 +87,7 @@ class Session:
         return None
 
     async def clear_session(self) -> None:
-        """Delete the thread with all items."""
+        """Delete the session's thread with all its items."""
         async with self._lock:
             await self._values.delete()
 

@@ -65,13 +65,13 @@ class Connection(Protocol):
 
 
 class Network(Protocol):
-    """Opens connections and waits."""
+    """The interface by which a client opens connections and waits between tries, blocking or with asyncio."""
 
     async def connect(self, socket_path: Path) -> Connection:
-        """Open a connection."""
+        """Open a connection to the daemon's socket."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Wait for some seconds between two tries."""
 
 
 class Core:

@@ -202,7 +202,7 @@ def memories(
 
 
 def memory(memory_id: str) -> Call[wire.Memory]:
-    """Return one memory."""
+    """Return one memory by its id."""
     return get(wire.Memory, "memories", memory_id)
 
 

@@ -223,7 +223,7 @@ class Loop:
         await self._keep({"role": "user", "content": refused})
 
     async def _keep(self, message: dict[str, Any], **fields: Any) -> None:
-        """Append what was said; where the daemon does not answer, it stays in `unsaved`."""
+        """Append a message to the thread; where the daemon does not answer, its call stays in `unsaved`."""
         self.unsaved.append(calls.append(self._thread, [message], key=_key(), **fields))
         await self._save()
 

@@ -89,7 +89,7 @@ class Item:
         return parse_retirement(self.content) if self.scope.partition("@")[0] in VALUES else None
 
     def write(self, written: Candidate, index: int) -> None:
-        """Record that a candidate gave the item its content: take the candidate's index and time, add its tags."""
+        """Note that a candidate gave this item its content: take the candidate's index and time, and add its tags."""
         self.tags = tuple(dict.fromkeys((*self.tags, *written.tags)))
         self.stated_at, self.index, self.written_now = written.at, index, True
         self.said_in = said_in(written.provenance)
@@ -136,7 +136,7 @@ class WorkingSet:
         return working
 
     def add(self, item: Item) -> None:
-        """Add an item and index it."""
+        """Add an item to the working set, and index it by its content."""
         position = len(self.items)
         self.items.append(item)
         self._index(position)
@@ -278,7 +278,7 @@ class WorkingSet:
         return [(at, self.items[at]) for at in sorted(self._written) if self.items[at].alive]
 
     def contents(self) -> tuple[list[tuple[str, str]], list[str]]:
-        """Return all contents to be stored as two lists: sorted, with their scopes; and in the order of the items.
+        """Return all contents to be stored in two lists: sorted by scope and text, and in the order of the items.
 
         With an end that sorts last, so that items that two states share do not decide which one is less.
         """

@@ -218,7 +218,7 @@ def _without_project(plain: str, project: str) -> str:
 
 
 def opposition(new: Wish, old: Wish) -> Opposition | None:
-    """Return how certainly `new` contradicts `old`: CERTAIN or POSSIBLE; None where both may hold."""
+    """Return how certainly the wish `new` contradicts `old`: CERTAIN or POSSIBLE; None where both may hold."""
     if new.rejects & old.wants or new.wants & old.rejects or _other_value(new, old):
         sure = new.firm and old.firm and old.clauses == 1
         return Opposition.CERTAIN if sure else Opposition.POSSIBLE

@@ -163,7 +163,7 @@ def _within(part: Statement, whole: Statement) -> bool:
 
 
 def _before(whole: Statement, start: int) -> int:
-    """Return where a denial of the word at `start` may begin: up to two words before it, in the same clause."""
+    """Return the index where a denial of the word at `start` may begin: up to two words before, in its clause."""
     begin = start
     while begin > 0 and start - begin < 2 and whole.sequence[begin - 1] != ";":
         begin -= 1

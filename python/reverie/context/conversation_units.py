@@ -49,7 +49,7 @@ class Unit:
 
     @property
     def blocks_cost(self) -> int:
-        """Tokens of the blocks alone."""
+        """The tokens of the unit's blocks, without the overhead of its messages."""
         return self.fixed + sum(self.results)
 
     @property

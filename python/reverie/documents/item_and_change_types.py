@@ -58,7 +58,7 @@ class Wording:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """Add a new item with this id."""
+    """A change that adds a new item with this id to a document."""
 
     id: str
     words: Wording
@@ -66,7 +66,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """Replace the words of an item."""
+    """A change that replaces the words of a document's item."""
 
     id: str
     words: Wording
@@ -74,7 +74,7 @@ class Update:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete an item."""
+    """A change that deletes an item of a document."""
 
     id: str
 

@@ -66,7 +66,7 @@ def _updated_once(text: str, entries: Sequence[DocumentEntry], owned: Collection
     wanted = [(entry.path, _link(entry)) for entry in ordered(entries) if entry.path not in listed_by_people]
 
     def with_first(count: int) -> str:
-        """Return the text with this many of our lines, and a line that counts the others."""
+        """Return MEMORY.md with the first `count` of Reverie's lines, and a line that counts the others."""
         rest = [(_REST, f"… and {len(wanted) - count} more: memory_list names them all")] if count < len(wanted) else []
         return _composed(text, owned, [*wanted[:count], *rest])
 

@@ -218,7 +218,7 @@ def _bullet_items(blocks: Sequence[Block], data: bytes, kind: MemoryType) -> Ite
 
 @text_cache(bytes_max=_CONTENTS_BYTES, entry_bytes=150, char_bytes=2)
 def _content(text: str) -> str:
-    """Return the words of a bullet."""
+    """Return the words of a bullet, without the backslashes that escape markdown."""
     return unescaped(text).strip()
 
 

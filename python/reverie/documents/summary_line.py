@@ -97,15 +97,15 @@ class SummaryInput(Protocol):
 
     @property
     def content(self) -> str:
-        """Its text."""
+        """The text of the memory."""
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Its tags, without `#`."""
+        """The tags of the memory, without `#`."""
 
     @property
     def title(self) -> str | None:
-        """An episode's heading, or None."""
+        """The heading of an episode, or None."""
 
 
 def summary_line(memories: Sequence[SummaryInput]) -> str:
@@ -236,7 +236,7 @@ def _written_topics(kind: MemoryType, content: str, tags: tuple[str, ...], title
 
 
 def _without_frames(content: str, kind: MemoryType) -> str:
-    """Return a text without the words by which a wish begins, and of a preference without what it holds for.
+    """Return a wish without opening words ("from now on you should"); a preference also without its occasion.
 
     Example: "Ab jetzt sollst du vor jedem Commit `pnpm lint` laufen lassen" gives "vor jedem Commit …".
     """

@@ -53,7 +53,7 @@ class Vectors:
         self._keys = np.zeros((ROOM, 3), np.int64)  # number of the thread, number of the message, time
 
     def __len__(self) -> int:
-        """Return the number of vectors."""
+        """Return the number of vectors in this table."""
         return self._size
 
     def add(self, thread: str, messages: Iterable[tuple[int, int | None]], vectors: Any) -> None:

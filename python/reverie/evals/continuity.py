@@ -280,7 +280,7 @@ def _add_tiers(samples: _Samples, budget: int, cut: Cut, context: Context, text:
 
 
 def _report(samples: _Samples, budgets: Sequence[int], unread: list[tuple[str, str]]) -> Report:
-    """Return the means of all samples."""
+    """Return the report with the means of all samples."""
     order = [(way, budget) for way in (REVERIE, TAIL, TALK) for budget in budgets]
     return Report(
         sessions=len(samples.sessions),

@@ -151,7 +151,7 @@ class _Replay:
         self.cleared = 0
 
     def _size(self) -> int:
-        """Return the tokens of the context.
+        """Return the tokens of the replayed context.
 
         What editing clears never shrinks while a thread grows: as long as the last value is enough to stay below the
         threshold, it is not computed again.

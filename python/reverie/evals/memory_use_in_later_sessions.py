@@ -82,7 +82,7 @@ class FutureUse:
 
     @property
     def total(self) -> Row:
-        """The sum of all rows."""
+        """The sums of all rows, as one row."""
         rows = self.rows
         counts = (sum(row.written for row in rows), sum(row.used for row in rows), sum(r.contradicted for r in rows))
         return Row("all", "", *counts)
@@ -116,7 +116,7 @@ class _Store:
     commands: dict[str, tuple[CommandUse, ...]] = field(default_factory=dict)
 
     def learn(self, session: Session, number: int) -> None:
-        """Learn from a session."""
+        """Add the memories and commands that a session teaches to this store."""
         redactor = Redactor()
         messages = without_recalled(session.messages)
         facts = Extractive().facts(messages)

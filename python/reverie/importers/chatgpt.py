@@ -139,7 +139,7 @@ def _lines(name: str, mapping: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def _line(name: str, key: str, node: dict[str, Any]) -> dict[str, Any]:
-    """Return the line of one node."""
+    """Return one node of a conversation's tree as a transcript line, a JSON object."""
     message = node.get("message") if isinstance(node.get("message"), dict) else None
     author = message.get("author") if message is not None else None
     role = author.get("role") if isinstance(author, dict) else None

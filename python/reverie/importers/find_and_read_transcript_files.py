@@ -102,12 +102,12 @@ class Gunzip:
         return self._ready[:size]
 
     def skip(self, size: int) -> None:
-        """Discard the next bytes."""
+        """Discard the next uncompressed bytes."""
         while size > 0 and (piece := self.read(min(size, _PACKED_BYTES * 16))):
             size -= len(piece)
 
     def _unpack(self, size: int) -> bytes:
-        """Return some uncompressed bytes, or none at the end."""
+        """Return some uncompressed bytes, or none at the end of the file."""
         while self.problem is None:
             if not self._waiting:
                 self._waiting = self._packed(_PACKED_BYTES)

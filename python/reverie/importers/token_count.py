@@ -77,5 +77,5 @@ def _collect_block(block: Json, pieces: list[str]) -> int:
 
 
 def compact(value: Json) -> str:
-    """Return JSON without spaces."""
+    """Return a value as JSON text without spaces."""
     return orjson.dumps(value).decode()

@@ -44,7 +44,7 @@ _HEX_DIGITS_MIN: Final = 3  # of an IPv6 address; `::` and the `a::b` of a progr
 
 
 def one_spelling(text: str) -> str:
-    """Return a text in the spelling in which addresses are compared."""
+    """Return a text in lower case, without disguises such as `hxxp` and `[.]`, for comparing the addresses in it."""
     text = _MARKER.sub(" ", unicodedata.normalize("NFKC", text).casefold())
     for disguise, plain in _DISGUISED:
         text = disguise.sub(plain, text)

@@ -73,14 +73,14 @@ class SourceEntry(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A part of a source: `text` is shown to a model, `entries` are those in it with the text that is shown."""
+    """A page of a thread for a model: `text` is shown, `entries` are those in it, with the text that is shown."""
 
     text: str
     entries: tuple[SourceEntry, ...]
 
     @property
     def last_seq(self) -> int:
-        """The number of the last entry."""
+        """The number of the last entry on this page."""
         return max(entry.seq for entry in self.entries)
 
 

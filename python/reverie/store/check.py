@@ -56,7 +56,7 @@ class CheckReport:
         return FILE if any(problem.kind in _FILE_KINDS for problem in self.problems) else RECORDS
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as it is printed with `--json`."""
+        """Return the check's report as it is printed with `--json`."""
         return {
             "ok": self.ok,
             "problems": [problem.as_json() for problem in self.problems],

@@ -63,7 +63,7 @@ class CollectionChecksum:
     last: int = 0
 
     def copy(self) -> CollectionChecksum:
-        """Return an independent copy."""
+        """Return an independent copy of this collection checksum."""
         return CollectionChecksum(self.count, self.digest, self.last)
 
     def add(self, checksum: bytes) -> None:
@@ -81,7 +81,7 @@ class CollectionChecksum:
         return self.count == other.count and self.digest == other.digest
 
     def as_json(self) -> dict[str, Any]:
-        """Return the stored form."""
+        """Return the collection checksum as JSON values, as it is stored."""
         return {"count": self.count, "digest": f"{self.digest:0{2 * HASH_BYTES}x}", "last": self.last}
 
     @classmethod

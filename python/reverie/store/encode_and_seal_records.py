@@ -112,7 +112,7 @@ class Sealed:
         return self.data[_BODY - 1]
 
     def json(self) -> dict[str, Any]:
-        """Return the redacted JSON object."""
+        """Return the JSON object inside these sealed bytes, redacted."""
         value: dict[str, Any] = orjson.loads(self.body)
         return value
 

@@ -47,7 +47,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Write(Generic[T]):
-    """One write: the space, who writes, why, and the function that does it.
+    """One write to be committed: the space, who writes, why, and the function that does it.
 
     `body` may be called again from the beginning where the store needs room, so it changes nothing but the Writer.
     `idempotency` is (key, hash of the request); the body's value must then be JSON, and is returned as JSON.
@@ -68,7 +68,7 @@ class Write(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Done(Generic[T_co]):
-    """A write that is on disk. `operation` is its number, None where only bookkeeping or nothing changed.
+    """The outcome of a write that is on disk: its operation's number, None where nothing but bookkeeping changed.
 
     `replayed`: the idempotency key was used before; `value` and `operation` are those of the first time.
     """
@@ -80,7 +80,7 @@ class Done(Generic[T_co]):
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """A write of which nothing is on disk, and the exception that it failed with."""
+    """The outcome of a write of which nothing is on disk: the exception that it failed with."""
 
     error: Exception
 

@@ -129,7 +129,7 @@ class Environment:
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
-        """Count a read, so that the map is not moved during it. Raises Busy where a growth takes too long."""
+        """Count a read for the block, so that the map is not moved. Raises Busy where a growth takes too long."""
         with self._gate:
             while self._growing:
                 if not self._gate.wait(_GROW_WAIT_S):
@@ -250,7 +250,7 @@ class Environment:
                 self._gate.notify_all()
 
     def close(self) -> None:
-        """Close the environment."""
+        """Close the LMDB environment."""
         with MAPS_LOCK:
             self._env.close()
 

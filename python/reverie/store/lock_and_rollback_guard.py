@@ -158,7 +158,7 @@ class RollbackGuardFile:
             os.fsync(self._fd)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the open file of the rollback guard."""
         os.close(self._fd)
 
 

@@ -93,7 +93,7 @@ class RecordCache(Generic[R, V]):
         self._bytes -= entry.size if entry is not None else 0
 
     def clear(self) -> None:
-        """Forget every value."""
+        """Drop every cached value."""
         self._entries.clear()
         self._bytes = 0
 

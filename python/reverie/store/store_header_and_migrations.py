@@ -51,7 +51,7 @@ class Header:
         return header, record.checksum.hex()
 
     def copy(self) -> Header:
-        """Return an independent copy."""
+        """Return an independent copy of this header."""
         return Header(list(self.applied), self.commits, self.spaces.copy())
 
     def write(self, txn: lmdb.Transaction[bytes], at_ms: int) -> str:

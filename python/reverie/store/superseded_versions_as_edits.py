@@ -59,7 +59,7 @@ class _Text:
 
 
 def keep_version(transaction: WriteTransaction, raw: bytes, old: RawRecord, new: Sealed | None, number: int) -> None:
-    """Keep `old`, the record under `raw`, as a version: an edit of `new`, which operation `number` writes in its place.
+    """Store `old`, the record under `raw`, as a superseded version: an edit of `new`, which operation `number` writes.
 
     Without `new` the record is deleted, and the version is kept whole.
     """

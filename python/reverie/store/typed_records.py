@@ -133,7 +133,7 @@ class _Clean:
     """Redactor of values in which no secret was found before."""
 
     def value(self, value: Json, /) -> tuple[Json, int]:
-        """Return the value as it is."""
+        """Return the value unchanged, and 0 replacements: it was found to have no secret."""
         return value, 0
 
 

@@ -70,7 +70,7 @@ class Writer(Reader):
 
     @property
     def at(self) -> str:
-        """The time of this commit."""
+        """The time of the commit that this write is part of."""
         return from_ms(self.transaction.at_ms)
 
     @property

@@ -53,7 +53,7 @@ class SwapName:
 
     @classmethod
     def create(cls, path: str, ours: str | None, expected: str | None) -> Self:
-        """Return a new unique name."""
+        """Return a new unique name of a file in the swap folder."""
         return cls(_path_digest(path), ours, expected, os.urandom(6).hex())
 
     @classmethod

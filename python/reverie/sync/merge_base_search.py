@@ -93,7 +93,7 @@ class _Search:
 
     @cached_property
     def lines(self) -> list[_Lines]:
-        """The lines of each candidate."""
+        """The lines of each candidate text, computed when they are first needed."""
         return [_Lines(candidate.text) for candidate in self.candidates]
 
 

@@ -43,7 +43,7 @@ StopReason: TypeAlias = Literal["mass_deletion", "older_files"]
 
 @dataclass(frozen=True, slots=True)
 class Put:
-    """Store this redacted text as the document. `basis` is the operation that it replaces, None: no document yet.
+    """A change of the store: `text`, redacted, as the document; `basis` is the operation replaced, None: a new one.
 
     `before` is a text to store first, by an operation of its own, so that an undo of this one restores exactly it.
     """
@@ -56,7 +56,7 @@ class Put:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Delete the document if `basis` still is its current operation."""
+    """A change of the store: delete the document if `basis` still is its current operation."""
 
     path: str
     basis: int
@@ -64,7 +64,7 @@ class Delete:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Write these raw bytes as the file if the file there has the SHA-256 `expected` (None: if there is none).
+    """A change of the folder: these raw bytes, if the file there has the SHA-256 `expected` (None: no file).
 
     `then` is the path's baseline once the write is made.
     """
@@ -77,7 +77,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    """Remove the file if it has the SHA-256 `expected`; its baseline is removed then."""
+    """A change of the folder: remove the file if it has the SHA-256 `expected`, and its baseline."""
 
     path: str
     expected: str
@@ -131,7 +131,7 @@ class SaveNotice:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Leave `paths`, whose files are missing or have earlier texts, alone until a person decides about them."""
+    """A part of a plan: leave `paths` (missing files, or earlier texts) alone until a person decides about them."""
 
     reason: StopReason
     paths: tuple[str, ...]

@@ -48,21 +48,21 @@ class MemoryToolError(Exception):
 
 
 class View(Struct, tag_field="command", tag="view"):
-    """Show a file, some lines of it, or the listing of a folder."""
+    """The command `view` of the memory tool: show a file, some lines of it, or the listing of a folder."""
 
     path: str
     view_range: Annotated[list[int], Meta(max_length=2)] | None = None
 
 
 class Create(Struct, tag_field="command", tag="create"):
-    """Create a file; none is overwritten."""
+    """The command `create` of the memory tool: create a file; none is overwritten."""
 
     path: str
     file_text: str
 
 
 class StrReplace(Struct, tag_field="command", tag="str_replace"):
-    """Replace a text that occurs once."""
+    """The command `str_replace` of the memory tool: replace a text that occurs once in a file."""
 
     path: str
     old_str: str
@@ -70,7 +70,7 @@ class StrReplace(Struct, tag_field="command", tag="str_replace"):
 
 
 class Insert(Struct, tag_field="command", tag="insert"):
-    """Insert lines behind a line."""
+    """The command `insert` of the memory tool: insert lines behind a line of a file."""
 
     path: str
     insert_line: int
@@ -78,13 +78,13 @@ class Insert(Struct, tag_field="command", tag="insert"):
 
 
 class Delete(Struct, tag_field="command", tag="delete"):
-    """Delete a file or a folder."""
+    """The command `delete` of the memory tool: delete a file or a folder."""
 
     path: str
 
 
 class Rename(Struct, tag_field="command", tag="rename"):
-    """Give a file or a folder another path."""
+    """The command `rename` of the memory tool: give a file or a folder another path."""
 
     old_path: str
     new_path: str

@@ -64,7 +64,7 @@ class AccessCounts:
         self._lock = threading.Lock()
 
     def count(self, space: str, ids: Iterable[str], *, at: str) -> None:
-        """Count one access of each memory."""
+        """Count one access of each of these memories, in this process until it is written."""
         with self._lock:
             batches = self._spaces.setdefault(space, _Counted()).batches
             for memory_id in ids:
@@ -115,7 +115,7 @@ class AccessCounts:
             return [self._write(space, batch) for batch in waiting]
 
     def committed(self, space: str, number: int) -> None:
-        """Note that the batches up to `number` were committed."""
+        """Note that a space's batches up to `number` are in the store, so that they are not written again."""
         with self._lock:
             counted = self._spaces.setdefault(space, _Counted())
             counted.committed = max(counted.committed, number)

@@ -115,7 +115,7 @@ class PartIndex:
         return parts.newest
 
     def note_change(self, path: str, kind: DocumentKind, record: DocumentRecord, changed: Iterable[Item]) -> None:
-        """Note a new text of a document, and the items of it that are not as they were."""
+        """Update the index after a document got a new text, in which the items `changed` are new or reworded."""
         for named, parts in list(self._parts.items()):
             if path in parts.full and kind is DocumentKind.FACTS:
                 lines = parts.lines[path]
@@ -126,7 +126,7 @@ class PartIndex:
                 self._forget(named, path)
 
     def note_deletion(self, path: str) -> None:
-        """Note that a document is deleted."""
+        """Update the index after a document was deleted."""
         for named in list(self._parts):
             self._forget(named, path)
 

@@ -166,7 +166,7 @@ def open_conflicts(reader: Reader) -> list[ConflictRecord]:
 
 
 def get(reader: Reader, conflict_id: str) -> ConflictRecord:
-    """Return one open conflict.
+    """Return the record of an open conflict by its id.
 
     Raises:
         NotFound: no conflict has this id, or it is resolved.

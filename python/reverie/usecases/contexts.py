@@ -70,7 +70,7 @@ _OPENED = OpenedEntries()  # of the compute process, which runs one job at a tim
 
 
 class Room(msgspec.Struct):
-    """The bounds of a context, in tokens except `preserve_messages`; `clear_at` is a fraction of the window."""
+    """The bounds of a context: tokens of its tiers, `preserve_messages`, and `clear_at`, a fraction of the window."""
 
     window: int
     preserve_messages: int

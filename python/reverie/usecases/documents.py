@@ -83,7 +83,7 @@ def readable_path(path: str) -> str:
 
 
 def get(reader: Reader, path: str) -> DocumentRecord:
-    """Return a document.
+    """Return the stored record of the document at a path.
 
     Raises:
         NotFound: there is none at this path.

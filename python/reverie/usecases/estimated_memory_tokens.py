@@ -43,7 +43,7 @@ class EstimatedTokens:
     _is_reading: bool = False
 
     def tier(self, reader: Reader, window: int) -> Tier | None:
-        """Return the capacity tier in a `window` of so many tokens, or None after one of several steps of reading."""
+        """Return the capacity tier for `window` tokens, or None while memories are still being read in steps."""
         if not self._is_reading:
             if self._follow(reader) and not (self._has_drifted(reader) and self._tier(window) is not Tier.GENEROUS):
                 return self._tier(window)

@@ -81,7 +81,7 @@ class ListedDocument:
     operation: int
 
     def answer(self) -> wire.Document:
-        """Return the document as the API lists it."""
+        """Return this listed document as the API lists it, without its text."""
         return wire.Document(
             path=self.path,
             size=self.size,
@@ -274,7 +274,7 @@ def purged_archives(reader: Reader) -> list[str]:
 
 
 def archives(reader: Reader, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield path and bytes of archives."""
+    """Yield path and bytes of the archives at these paths, without those that are gone."""
     for path in paths:
         archive = reader.load(ArchiveRecord, (path.removeprefix("archives/").removesuffix(".json"),))
         if archive is not None:

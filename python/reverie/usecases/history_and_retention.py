@@ -55,7 +55,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 def get(reader: Reader, seq: int) -> OperationRecord:
-    """Return one operation.
+    """Return the record of an operation by its number.
 
     Raises:
         NotFound: no operation has this number in this space.

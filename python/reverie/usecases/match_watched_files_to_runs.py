@@ -19,7 +19,7 @@ __all__ = ["Watch", "join", "watch"]
 
 
 class Watch(NamedTuple):
-    """Which files count for a run: since when, in which watched folders, by which agent, and those to leave out.
+    """What to look for at a run's end: since when, in which watched folders, by which agent, without which files.
 
     `agent` is None where other runs of the same project were open meanwhile: then nobody knows who wrote a file.
     """

@@ -156,7 +156,7 @@ class _Reading:
 
     @classmethod
     def of(cls, candidate: Candidate) -> _Reading:
-        """Return the reading of a candidate."""
+        """Return the _Reading of a candidate: the words, subject and wish by which it is compared with memories."""
         retirement = parse_retirement(candidate.content)
         return cls(
             kind=candidate.type,

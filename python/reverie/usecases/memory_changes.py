@@ -63,7 +63,7 @@ def memory_of(record: MemoryRecord) -> Memory:
 
 
 def record_of(memory: Memory) -> MemoryRecord:
-    """Return a memory as it is stored."""
+    """Return a memory value as the record that is stored."""
     return convert(memory, MemoryRecord, from_attributes=True)
 
 

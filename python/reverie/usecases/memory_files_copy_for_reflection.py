@@ -67,7 +67,7 @@ class _File:
     ids: list[str] = field(default_factory=list)
 
     def blocks(self, path: str) -> dict[str, Item]:
-        """Return the blocks by their ids."""
+        """Return the memory blocks of this file by their ids."""
         if self.text is None:
             return {}
         return dict(zip(self.ids, documents.parse_document(path, self.text).items, strict=True))
@@ -97,7 +97,7 @@ class Folder:
         self.refused: Counter[str] = Counter()
 
     def copy(self) -> Folder:
-        """Return a copy that can be changed alone."""
+        """Return a copy of these files that can be changed without changing the original."""
         other = object.__new__(Folder)
         other._project, other._redactor, other._memories = self._project, self._redactor, self._memories
         other._files = {path: _File(file.text, list(file.ids)) for path, file in self._files.items()}

@@ -46,7 +46,7 @@ class PageJob(msgspec.Struct):
 
     @property
     def size(self) -> int:
-        """Bytes of all entries."""
+        """The bytes of all sealed entries in this job."""
         return sum(len(data) for _, entries in self.parts for _, data in entries)
 
 

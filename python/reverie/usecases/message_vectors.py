@@ -115,7 +115,7 @@ class _MessageVectors:
         self._operation, self._through, self._waiting, self.unsaved = None, {}, {}, 0
 
     def _apply(self, reader: Reader, after: int) -> None:
-        """Apply the next operations."""
+        """Apply the next operations of the store: drop vectors of deleted threads, note threads with new messages."""
         deleted: set[str] = set()
         for _, operation in reader.records(OperationRecord, after=(after,), limit=STEP_OPERATIONS):
             for change in operation.changes:

@@ -89,7 +89,7 @@ class Worked(NamedTuple):
 
 
 def work_on(work: MemoryWork) -> Worked:
-    """Return the requests that are needed next, or the plan of the memories."""
+    """Return a Worked: the requests to a model that are needed next, or the plan of the memories."""
     if work.reflection is not None:
         return _reflected(work, work.reflection)
     existing = [memory_of(record) for record in work.snapshot.memories]

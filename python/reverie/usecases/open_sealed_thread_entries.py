@@ -241,7 +241,7 @@ class OpenedEntries:
         return entry
 
     def clear(self) -> None:
-        """Forget every entry."""
+        """Drop every cached entry."""
         self._entries.clear()
         self._bytes = 0
 

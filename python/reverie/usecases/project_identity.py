@@ -97,7 +97,7 @@ def separate(writer: Writer, operation: int) -> None:
 
 
 def require(projects: Sequence[ProjectRecord], name: str) -> ProjectRecord:
-    """Return the project of this name.
+    """Return the record of the project with this name.
 
     Raises:
         NotFound: no project has it.

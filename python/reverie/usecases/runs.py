@@ -140,7 +140,7 @@ def file_answer(record: RunFileRecord) -> wire.RunFileText:
 
 
 def shown(record: RunFileRecord) -> dict[str, Any]:
-    """Return the fields of a file as the API shows them, without its content."""
+    """Return the fields of a run's file as the API shows them, without its content."""
     fields = asdict(record)
     del fields["content"]
     return fields
@@ -171,7 +171,7 @@ def due(reader: Reader, *, idle_since: str, completed: set[str]) -> list[tuple[s
 
 
 def of_thread(reader: Reader, thread: str) -> list[str]:
-    """Return the runs of a thread."""
+    """Return the ids of the runs that were begun in a thread."""
     return [record.id for _, record in reader.records(RunRecord) if record.thread == thread]
 
 

@@ -143,7 +143,7 @@ def section_hit(reader: Reader, query: str, hit: Hit) -> wire.SearchHit | None:
 
 
 def memory_hit(query: str, hit: MemoryHit[MemoryRecord]) -> wire.SearchHit:
-    """Return a found memory."""
+    """Return a found memory as a hit of a search."""
     return wire.SearchHit(
         kind="memory",
         passage=search.passage(memory_text(hit.memory), _words(query)),
@@ -227,7 +227,7 @@ def said_on_days(
 
 
 def _first_of(reader: Reader, thread: ThreadRecord, day: str) -> tuple[int, Mapping[str, Any]] | None:
-    """Return number and entry of a person's first words in a thread on a day, else of an agent's; None if none are."""
+    """Return number and entry of a person's first words in a thread on a day, else an agent's; None without any."""
     low, high = 1, thread.last_seq + 1
     while low < high:  # entries are in the order of their times, but for few
         middle = (low + high) // 2

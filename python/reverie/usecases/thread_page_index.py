@@ -53,7 +53,7 @@ class OutlineJob(msgspec.Struct):
 
     @property
     def size(self) -> int:
-        """Bytes of all entries."""
+        """The bytes of all sealed entries in this job."""
         return sum(len(data) for _, data in self.entries)
 
 

@@ -64,7 +64,7 @@ class Deletion(msgspec.Struct):
 
 
 def get(reader: Reader, thread_id: str) -> ThreadRecord:
-    """Return a thread's record.
+    """Return the record of a thread by its id.
 
     Raises:
         NotFound: no thread of that id in this space.

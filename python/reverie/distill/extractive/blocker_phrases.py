@@ -13,7 +13,7 @@ __all__ = ["is_blocker", "is_unblocked"]
 
 @dataclass(frozen=True, slots=True)
 class _Phrases:
-    """The phrases of one language.
+    """Patterns of one language for obstacles, for conditions that are none, and for the end of an obstacle.
 
     `blocked`: the speaker cannot go on, or needs something; `supposed` makes a sentence a condition or a denial, and
     no report; `unblocked`: what was missing is there.

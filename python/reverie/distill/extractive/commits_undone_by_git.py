@@ -43,7 +43,7 @@ class Discard:
     committed: bool
 
     def covers(self, path: str) -> bool:
-        """Return True if the file at `path`, relative to the project, was among them."""
+        """Return True if the command brought the file at `path`, relative to the project, back to an earlier state."""
         return not self.paths or any(
             path == one
             or path.startswith(f"{one.rstrip('/')}/")

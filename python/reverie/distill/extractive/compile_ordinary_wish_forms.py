@@ -15,7 +15,7 @@ __all__ = ["OrdinaryForms", "ordinary_forms"]
 
 @dataclass(frozen=True, slots=True)
 class OrdinaryForms:
-    """The forms of one language.
+    """Patterns of one language for standing wishes in everyday words, by what a message may have beside them.
 
     `standing`: rules of a project, whatever stands beside them. `alone`: orders that are a rule only where the message
     asks for nothing else, as "no semicolons, please" behind "write me a page" is about that page. `talk` and
@@ -32,7 +32,7 @@ class OrdinaryForms:
 def ordinary_forms(
     passing: str, *, standing: tuple[str, ...], alone: tuple[str, ...], talk: tuple[str, ...], talk_alone: str
 ) -> OrdinaryForms:
-    """Return the forms of a language from the texts of their patterns; each is that of a whole sentence."""
+    """Return the OrdinaryForms of a language, compiled from texts of patterns; each matches a whole sentence."""
     return OrdinaryForms(
         standing=_whole(standing),
         alone=_whole(alone),

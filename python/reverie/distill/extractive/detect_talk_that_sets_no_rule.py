@@ -140,12 +140,12 @@ _SHOWS: Final = re.compile(
 
 
 def is_for_a_while(clause: str) -> bool:
-    """Return True for a condition that ends: a rule behind it holds until then."""
+    """Return True for a condition that will end, as "until the release": a rule behind it is no standing rule."""
     return _FOR_A_WHILE.match(clause) is not None
 
 
 def asks_for_text(clause: str) -> bool:
-    """Return True for a request to write or build something, whose properties may follow; not for a file of rules."""
+    """Return True for a request to write or build something, whose described properties are no rules."""
     return _WRITES.match(clause) is not None
 
 

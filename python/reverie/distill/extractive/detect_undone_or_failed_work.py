@@ -231,7 +231,7 @@ class EndState:
 
 
 def common_words(one: str, other: str) -> set[str]:
-    """Return the words that two texts share, of four letters or more and not among common small words."""
+    """Return the words that two texts share, of four letters or more, without frequent ones."""
     return _words(one) & _words(other)
 
 

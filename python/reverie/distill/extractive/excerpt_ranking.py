@@ -120,11 +120,11 @@ class Coverage:
     words: dict[str, int] = field(default_factory=dict)
 
     def add(self, text: str, mentioned: Sequence[str]) -> None:
-        """Count the names on a line."""
+        """Count the names on a chosen line in this coverage."""
         self.count(mentioned, _explained_names(text, mentioned), ())
 
     def count(self, mentioned: Sequence[str], explained: Sequence[str], words: Sequence[str]) -> None:
-        """Count names and words of a line whose parts are computed already."""
+        """Count names and words of a chosen line in this coverage; its parts are computed already."""
         for into, found in ((self.mentioned, mentioned), (self.explained, explained), (self.words, words)):
             for each in found:
                 into[each] = into.get(each, 0) + 1

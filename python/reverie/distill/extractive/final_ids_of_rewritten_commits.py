@@ -80,7 +80,7 @@ class _History:
         self._before_rebase: dict[str, str] | None = None
 
     def read(self, call: ToolCall, made: list[Commit]) -> None:
-        """Record what the git commands of one call did; `made` are the commits that the call confirmed."""
+        """Apply what the git commands of one call did to the commits' ids; `made` are commits that it confirmed."""
         command = without_here_documents(call.word("command"))
         parts = list(split_command(command))
         before = dict(self.ids)
@@ -114,7 +114,7 @@ class _History:
             self._head, self._branch = commit.sha, branch[1] if branch else ""
 
     def _read(self, verb: str, rest: str, report: str) -> None:
-        """Record what one git command other than a commit did."""
+        """Apply what one git command other than a commit did to the commits' ids."""
         match verb:
             case "rebase":
                 self._rebase(rest, report)
@@ -161,7 +161,7 @@ class _History:
             self._head = ""
 
     def _find(self, report: str, *, may_be_old: bool) -> None:
-        """Record the new ids, shown by a log or a push, of commits whose old ids were forgotten.
+        """Give commits whose old ids were lost the new ids that a log or a push shows.
 
         A list of the branch as it is may also show the old one, which was not rewritten then.
         """

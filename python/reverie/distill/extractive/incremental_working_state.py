@@ -57,7 +57,7 @@ class FileUse:
     used: dict[str, int] = field(default_factory=dict)
 
     def follow(self, calls: Iterable[ToolCall]) -> None:
-        """Add the tool calls that came next."""
+        """Add the tool calls that came next to the used paths."""
         calls = list(calls)
         for folder, times in folder_counts(calls).items():
             self.folders[folder] = self.folders.get(folder, 0) + times

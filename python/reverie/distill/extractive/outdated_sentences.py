@@ -57,7 +57,7 @@ class OutdatedSentences:
         ]
 
     def among(self, sentences: Sequence[str], work: Finished) -> frozenset[str]:
-        """Return those of an episode's sentences that may no longer be true, judged by the later work of its thread.
+        """Return the sentences of an episode that may be false now, judged by the later work of its thread.
 
         Each names what later edits removed, what a later correction edited or put right in words, or what a later
         commit calls by another name; or it claims an effect that an open item of the to-do list is still to bring.

@@ -32,7 +32,7 @@ _NO_FORMAT: Final = r"(?!.*\b(?:null|none|nan|undefined|error|fehler\w*|erreurs?
 
 @dataclass(frozen=True, slots=True)
 class Forms:
-    """The forms of one language: wishes about how to work, facts of the project, and decisions."""
+    """Patterns of one language for stated conventions: how to work, facts of the project, and decisions."""
 
     wishes: re.Pattern[str]
     to_reader: re.Pattern[str]

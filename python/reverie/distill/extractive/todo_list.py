@@ -47,7 +47,7 @@ class TodoList:
     ended: set[str] = field(default_factory=set)
 
     def follow(self, calls: Iterable[ToolCall]) -> TodoList:
-        """Apply the tool calls that came next; returns self."""
+        """Apply the next tool calls of the thread to the to-do list; returns self."""
         for call in calls:
             match call.tool:
                 case "TodoWrite":
@@ -63,7 +63,7 @@ class TodoList:
         return self
 
     def items(self) -> list[TodoItem]:
-        """Return the current items in order, finished items of earlier lists first."""
+        """Return the current to-do items in order, finished items of earlier lists first."""
         listed = {item.subject for item in self.current}
         earlier = [item for item in self.finished.values() if item.subject not in listed]
         everything = [*earlier, *self.current, *self.tasks.values()]
