@@ -1,4 +1,4 @@
-"""The in-memory state of one space's folder: baselines, dirty set, file index, and the results of a pass's steps."""
+"""The in-memory state of one space's folder: baselines, dirty set, file index, results and counts of a pass."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reverie.usecases.generated_files import Listing
     from reveried.sync_service.late_saves_into_replaced_files import LateWrite
 
-__all__ = ["Baselines", "CommitResult", "DirtySet", "FileIndex", "Guard", "ScanResult", "WriteResult"]
+__all__ = ["Baselines", "CommitResult", "DirtySet", "FileIndex", "Guard", "ScanResult", "SyncOutcome", "WriteResult"]
 
 
 class Baselines:
@@ -287,3 +287,14 @@ class WriteResult:
 
     written: int = 0
     rescan: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class SyncOutcome:
+    """The counts of one `sync` call: files read, documents stored, files written, documents deleted, conflicts."""
+
+    read: int = 0
+    adopted: int = 0
+    written: int = 0
+    deleted: int = 0
+    conflicts: int = 0

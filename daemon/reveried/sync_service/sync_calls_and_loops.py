@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from reverie.errors import Conflict, ReverieError
 from reverie.ids import new_id
 from reverie.usecases import generated_files, purge_steps
 from reverie.usecases import sync_snapshot_and_commit as syncing
+from reverie.usecases.take_forgotten_lines_out_of_agent_saves import hold_saves
 from reveried.keyed_locks_and_shared_waits import finish_before_cancel, keyed_lock
 from reveried.log import logger
 from reveried.sync_service.folder_write_passes_shared_by_callers import JoinedWrites
-from reveried.sync_service.hold_agent_saves import hold_agent_saves
-from reveried.sync_service.in_memory_folder_state import CommitResult
+from reveried.sync_service.in_memory_folder_state import CommitResult, SyncOutcome
 from reveried.sync_service.report_failures_and_missing_lines import (
     announce,
     log_failure,
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from reveried.config import Config
     from reveried.sync_service.in_memory_folder_state import ScanResult, WriteResult
 
-__all__ = ["SyncOutcome", "SyncService"]
+__all__ = ["SyncService"]
 
 PASSES_MAX = 8  # of one call, while a person saves again and again or the store changes; the next event tries again
 PARTS_AT_ONCE = 4  # parts of a plan submitted to the writer together, so that one flush of the store serves them
@@ -51,17 +50,6 @@ SHUTDOWN_MAX_S = 20.0  # seconds that `close` waits for blocking work
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-@dataclass(slots=True)
-class SyncOutcome:
-    """The counts of one `sync` call: files read, documents stored, files written, documents deleted, conflicts."""
-
-    read: int = 0
-    adopted: int = 0
-    written: int = 0
-    deleted: int = 0
-    conflicts: int = 0
 
 
 class SyncService:
@@ -288,7 +276,12 @@ class SyncService:
         if first is not None:
             part = syncing.with_bases(part, await self._commit_part(space, first, bulk=bulk))
         done = await self._submit(syncing.commit(part, space=space, at=self._clock(), new_id=self._id), bulk=bulk)
-        return await hold_agent_saves(space, part, done.value, self._submit)
+        # A save is committed as it is, since a file cannot be refused: what an agent saved in it though a person forgot
+        # it is taken out by the next operation.
+        take_out = hold_saves(part, done.value, space=space)
+        if take_out is not None:
+            await self._submit(take_out)
+        return done.value
 
     async def save_baselines(self, space: str) -> None:
         """Save the changed baselines to the store; those lost by a crash are found again by comparing the texts."""
