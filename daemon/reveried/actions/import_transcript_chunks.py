@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.usecases import imports, project_identity, threads
 from reveried.actions import attribute_saves_to_agents
+from reveried.actions.create_append_and_rewind_threads import opened_with
 from reveried.actions.find_or_register_project import has_no_remote, known_project, registered
-from reveried.actions.threads import opened_with
 from reveried.execute_use_cases import answer_once, execute, read
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from reverie.usecases import merge_stale_writes, working_state
 from reverie.usecases.documents import writable_path
 from reverie.usecases.merge_stale_writes import ReadVersion
 from reveried.actions import contexts_states_and_notes, documents, find_or_register_project, recall_and_change_memories
-from reveried.actions.notes_about_agent_writes import note_about_write
+from reveried.actions.warnings_in_write_tool_results import note_about_write
 from reveried.execute_use_cases import answer_once, stored_answer
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from reverie.store import MemoryRecord
     from reverie.tools import Tool
     from reveried.actions.caller_of_a_tool import ToolCall
-    from reveried.actions.notes_about_agent_writes import Way
+    from reveried.actions.warnings_in_write_tool_results import Way
 
 __all__ = ["project_of", "run"]
 

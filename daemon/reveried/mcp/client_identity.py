@@ -22,7 +22,7 @@ from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions
 from reverie.usecases.operation_authors import agent_author
-from reveried.actions import find_or_register_project, threads
+from reveried.actions import create_append_and_rewind_threads, find_or_register_project
 from reveried.execute_use_cases import read
 from reveried.mcp import json_rpc_messages
 
@@ -187,7 +187,9 @@ async def create_thread(call: Call, client: Client, thread: str) -> None:
     body = wire.CreateThread(id=thread, agent=agent, project=client.folder)
     with suppress(Conflict):  # another call of the client created it meanwhile
         who = author_of(call, client)
-        await threads.create(call.services, call.space, body, agent=agent, who=who, idempotency=None)
+        await create_append_and_rewind_threads.create(
+            call.services, call.space, body, agent=agent, who=who, idempotency=None
+        )
 
 
 def author_of(call: Call, client: Client) -> str:

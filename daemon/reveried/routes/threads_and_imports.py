@@ -15,7 +15,7 @@ from reveried.actions import (
     import_transcript_chunks,
     message_pages_and_page_index,
 )
-from reveried.actions import threads as actions
+from reveried.actions import create_append_and_rewind_threads as actions
 from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route

@@ -16,7 +16,7 @@ from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_request, consolidated
 from reverie.language_model.similar_memories_in_pages import ConsolidationPage, Nearby, memory_pages
 from reverie.models import Delete, Update
-from reverie.usecases.updates_near_forgotten import updates_near_forgotten
+from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -35,9 +35,9 @@ from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.remove_tagged_spans import without_tagged
 from reverie.usecases import candidate_review, consolidation_plan
 from reverie.usecases.consolidation_commit import empty_plan, forgotten_statements
+from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
 from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.reflection_turns import reflect
-from reverie.usecases.updates_near_forgotten import updates_near_forgotten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

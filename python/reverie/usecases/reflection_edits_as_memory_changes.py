@@ -15,7 +15,7 @@ from reverie.language_model.prompts import REFLECT
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Update
 from reverie.usecases import candidate_review, consolidation_plan
 from reverie.usecases.consolidation_commit import forgotten_statements
-from reverie.usecases.updates_near_forgotten import updates_near_forgotten
+from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

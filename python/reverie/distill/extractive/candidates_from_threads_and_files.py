@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import cue_phrases, preferences
+from reverie.distill.extractive import cue_phrases, standing_preferences
 from reverie.distill.extractive.candidate_builder import (
     build_candidate,
     tags_of,
@@ -161,14 +161,14 @@ def quoted_wishes(facts: ThreadFacts, at: str | None) -> tuple[Candidate, ...]:
     """
     chat = not facts.trace.calls
     own = {
-        preferences.preference_sentence(sentence, chat=chat)
+        standing_preferences.preference_sentence(sentence, chat=chat)
         for said in facts.requests
         for sentence in own_sentences(said.text)
     }
     found: dict[str, Candidate] = {}
     for said in reversed(facts.requests):
         for sentence in quoted_sentences(said.text):
-            wish = preferences.preference_sentence(sentence, chat=chat)
+            wish = standing_preferences.preference_sentence(sentence, chat=chat)
             if wish and wish not in own and wish not in found and _IS_RULE.match(wish):
                 text = wish if wish.endswith("”") else f"{wish}."
                 one = build_candidate(MemoryType.PREFERENCE, text, said.at or at, [said.seq], about_user=True)
@@ -188,7 +188,7 @@ def _preferences(facts: ThreadFacts, at: str | None, mistakes: Iterable[Candidat
     machine has no network."
     """
     corrected = [mistake.content.split(": the user", 1)[0].strip("“”").lower() for mistake in mistakes]
-    for wish in preferences.standing_preferences(_said_by_user(facts), chat=not facts.trace.calls):
+    for wish in standing_preferences.standing_preferences(_said_by_user(facts), chat=not facts.trace.calls):
         if not any(order in wish.said.lower() for order in corrected):
             text = wish.text if wish.text.endswith("”") else f"{wish.text}."
             yield build_candidate(MemoryType.PREFERENCE, text, wish.at or at, [wish.seq], about_user=True)
@@ -255,7 +255,7 @@ def _of_project(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
             match = match or _for_information(line) or _names_two(line)
             if match is None or cue_phrases.is_question(line) or _FOR_NOW.search(line):
                 continue
-            if not preferences.preference_sentence(sentence):
+            if not standing_preferences.preference_sentence(sentence):
                 fact = with_absolute_dates(f"The user said: “{match['what'].rstrip('.!')}”", said.at or at)
                 yield build_candidate(MemoryType.FACT, fact, said.at or at, [said.seq])
 
@@ -265,12 +265,17 @@ def _stated(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
     for said in reversed(_said_by_user(facts)) if facts.trace.calls else ():
         for sentence in own_sentences(said.text):
             language = language_of(sentence)
-            if language is None or len(sentence) > preferences.LONGEST or is_reported(sentence) or is_joke(sentence):
+            if (
+                language is None
+                or len(sentence) > standing_preferences.LONGEST
+                or is_reported(sentence)
+                or is_joke(sentence)
+            ):
                 continue
             line = one_line(sentence)
             decided = decision_in(line, language.name)
             statement = decided or stated_fact(line, language.name)
-            if statement and not preferences.preference_sentence(sentence):
+            if statement and not standing_preferences.preference_sentence(sentence):
                 fact = with_absolute_dates(f"The user said: “{statement}”", said.at or at)
                 yield build_candidate(
                     MemoryType.FACT, fact, said.at or at, [said.seq], *(["decision"] if decided else [])
@@ -305,7 +310,7 @@ def _to_remember(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
                 continue
             if not facts.trace.calls and OF_FEELINGS.search(what):
                 continue
-            if preferences.preference_sentence(what) or len(what) > preferences.LONGEST:
+            if standing_preferences.preference_sentence(what) or len(what) > standing_preferences.LONGEST:
                 continue
             content = with_absolute_dates(f"The user asked to remember: “{what}”", said.at or at)
             yield build_candidate(MemoryType.FACT, content, said.at or at, [said.seq], about_user=not facts.trace.calls)

@@ -28,7 +28,7 @@ from reverie.distill.extractive.final_ids_of_rewritten_commits import lasting_id
 from reverie.distill.extractive.later_commits_on_earlier_work import LaterCommits, with_id
 from reverie.distill.extractive.messages_that_open_a_task import opens_task
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import BROKEN, mended_cause
-from reverie.distill.extractive.outdated_sentences import OutdatedSentences
+from reverie.distill.extractive.outdated_sentences_of_episodes import OutdatedSentences
 from reverie.distill.extractive.sentences_and_specific_names import (
     clip,
     first_sentence,

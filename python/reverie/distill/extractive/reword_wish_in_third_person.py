@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from reverie.distill.extractive.order_phrases import VERB
+from reverie.distill.extractive.order_verbs_and_general_rules import VERB
 
 __all__ = ["reworded"]
 

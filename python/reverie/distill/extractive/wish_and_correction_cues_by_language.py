@@ -1,7 +1,7 @@
 """Tables of cues for each language: standing wishes, things to remember, corrections, and the person about themselves.
 
 A sentence is read with the table of its own language; one in a language without a table yields nothing, since a wrong
-rule is worse than none. English wishes are rephrased (`preferences`), those of other languages are quoted.
+rule is worse than none. English wishes are rephrased (`standing_preferences`), those of other languages are quoted.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _FR_VERBS = (
 _LANGUAGES: Final = {
     "en": _language(
         "en",
-        wishes=r"(?!)",  # rephrased in `preferences`
+        wishes=r"(?!)",  # rephrased in `standing_preferences`
         not_wishes=r"(?!)",
         remember=r"^(?:please )?(?:(?:remember|keep in mind|bear in mind|don'?t forget) that (?!time|day|night|one"
         r"|when|song"

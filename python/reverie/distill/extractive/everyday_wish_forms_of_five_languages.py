@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from reverie.distill.extractive.compile_ordinary_wish_forms import ordinary_forms
+from reverie.distill.extractive.compile_everyday_wish_forms import ordinary_forms
 
 __all__ = ["BY_LANGUAGE"]
 

@@ -9,15 +9,15 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive import cue_phrases
+from reverie.distill.extractive.everyday_wish_forms_of_english import ENGLISH
+from reverie.distill.extractive.everyday_wish_forms_of_five_languages import BY_LANGUAGE
 from reverie.distill.extractive.messages_that_open_a_task import opens_task
-from reverie.distill.extractive.ordinary_wish_forms_by_language import BY_LANGUAGE
-from reverie.distill.extractive.ordinary_wish_forms_of_english import ENGLISH
 from reverie.distill.extractive.sentences_and_specific_names import one_line, sentences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.distill.extractive.compile_ordinary_wish_forms import OrdinaryForms
+    from reverie.distill.extractive.compile_everyday_wish_forms import OrdinaryForms
 
 __all__ = ["asks_for_more", "confirmed_statement", "is_only_alone", "order_in_complaint", "ordinary_wish"]
 

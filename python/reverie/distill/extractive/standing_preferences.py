@@ -24,17 +24,17 @@ from reverie.distill.extractive.detect_talk_that_sets_no_rule import (
     names_given_up,
     takes_back,
 )
-from reverie.distill.extractive.order_phrases import VERB, holds_from_now_on, is_general_rule
-from reverie.distill.extractive.ordinary_wishes import (
+from reverie.distill.extractive.order_verbs_and_general_rules import VERB, holds_from_now_on, is_general_rule
+from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences
+from reverie.distill.extractive.reword_wish_in_third_person import reworded
+from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, one_line
+from reverie.distill.extractive.standing_wishes_in_everyday_words import (
     asks_for_more,
     confirmed_statement,
     is_only_alone,
     order_in_complaint,
     ordinary_wish,
 )
-from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences
-from reverie.distill.extractive.reword_wish_in_third_person import reworded
-from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, one_line
 from reverie.distill.extractive.stated_conventions import is_per_piece, stated_wish
 from reverie.distill.extractive.wish_and_correction_cues_by_language import is_quoted_wish, language_of
 
