@@ -120,7 +120,7 @@ class Asked(Protocol):
 
 
 class Selection(NamedTuple):
-    """The project that a request is about, and the names of those whose memories it may see; None for all."""
+    """The project of a request, and the names of the projects whose memories it may see; None for all."""
 
     project: str | None
     visible: frozenset[str] | None

@@ -110,7 +110,7 @@ def _unusable_location() -> Finding | None:
 
 
 def _check_settings() -> Finding:
-    """Check that the settings can be read."""
+    """Return the finding on whether the settings can be read."""
     config = daemon_client_and_paths.settings()
     path = daemon_client_and_paths.layout().config_file
     source = str(path) if path.exists() else f"no file at {path}, defaults"
@@ -142,7 +142,7 @@ def _check_folders() -> Finding:
 
 
 def _check_room() -> Finding:
-    """Check that the disk of the store has room."""
+    """Return the finding on whether the disk of the store has room."""
     free = shutil.disk_usage(_nearest_existing(daemon_client_and_paths.layout().data_dir)).free
     if free < FREE_MIN_BYTES:
         return Finding("room", "bad", f"only {size(free)} free on the disk of the store", "free space on that disk")
@@ -150,7 +150,7 @@ def _check_room() -> Finding:
 
 
 def _check_daemon() -> Finding:
-    """Check that the daemon answers, at a private socket, with the version of this command."""
+    """Return the finding on whether the daemon answers, at a private socket, with this command's version."""
     socket = daemon_client_and_paths.socket_path()
     try:
         health = daemon_client_and_paths.health()
@@ -186,7 +186,7 @@ def _check_agents() -> Finding:
 
 
 def _check_store() -> Finding:
-    """Check every record of the store against its checksum."""
+    """Return the finding on whether every record of the store fits its checksum."""
     store = daemon_client_and_paths.layout().store_dir
     if not (store / "data.mdb").exists():
         return Finding("store", "note", "nothing stored yet", "reverie import claude-code ~/.claude/projects")
@@ -200,7 +200,7 @@ def _check_store() -> Finding:
 
 
 def _check_embedder() -> Finding:
-    """Check that the configured embedder makes vectors."""
+    """Return the finding on whether the configured embedder makes vectors."""
     model = daemon_client_and_paths.valid_settings()[0].memory.embedder
     if not model:
         return Finding("embedder", "good", "none is configured: words alone are searched")
@@ -213,7 +213,7 @@ def _check_embedder() -> Finding:
 
 
 def _check_native() -> Finding:
-    """Check that the Rust extension loads, counts and serialises correctly."""
+    """Return the finding on whether the Rust extension loads, counts and serialises correctly."""
     from reverie import canonical_json, token_counter  # noqa: PLC0415 - an import error here is what this check looks for
 
     count, json = token_counter.count("Hello, world!"), canonical_json.canonical({"b": 1, "a": "é"})
@@ -223,7 +223,7 @@ def _check_native() -> Finding:
 
 
 def _check_tokens() -> Finding:
-    """Compare the native token counter with tiktoken."""
+    """Return the finding of a comparison of the native token counter with tiktoken."""
     import tiktoken  # noqa: PLC0415 - loaded for this check alone
 
     from reverie import token_counter  # noqa: PLC0415 - as above

@@ -107,7 +107,7 @@ HOW: Final = {"begins": "begins with", "holds": "contains", "named": "its name h
 
 
 def commands_page() -> str:
-    """Return docs/cli.md."""
+    """Return the text of docs/cli.md, made of the help of every command."""
     parts = [COMMANDS_HEAD]
     for name, command in tree().commands.items():
         if hasattr(command, "commands"):
@@ -122,7 +122,7 @@ def commands_page() -> str:
 
 
 def settings_page() -> str:
-    """Return docs/configuration.md."""
+    """Return the text of docs/configuration.md: a table row for each setting of the schema."""
     rows = (
         f"| `{key.name}` | `{json.dumps(key.default)}` | {key.description} | {key.expected} | `{key.environment}` |"
         for key in KEYS
@@ -131,7 +131,7 @@ def settings_page() -> str:
 
 
 def redaction_page() -> str:
-    """Return docs/redaction.md."""
+    """Return the text of docs/redaction.md: what indicates a secret of each kind."""
     descriptions: dict[str, list[str]] = defaultdict(list)
     for kind in sorted(KINDS & SHAPES.keys()):
         descriptions[kind].append(SHAPES[kind])

@@ -184,7 +184,7 @@ ROUTES = (
 
 
 class _Ok(msgspec.Struct, forbid_unknown_fields=True):
-    """The JSON answer that `check` asks a model for."""
+    """The answer that is asked for."""
 
     ok: bool
 

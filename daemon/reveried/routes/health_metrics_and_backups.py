@@ -121,7 +121,7 @@ def _spend(services: Services, reader: Reader) -> wire.TokenSpend:
 
 
 async def metrics(call: Call) -> Reply:
-    """Return requests by route and status, connections, queues, processes, event streams, requests to models."""
+    """Return counts of requests, connections, queues, processes, streams and model calls in Prometheus text format."""
     spent = await asyncio.to_thread(token_usage_ledger.model_spend, call.services.store, call.services.clock())
     lines = [*_process_lines(call.services), *_model_lines(spent), *call.services.metrics.lines(), ""]
     return Reply(body="\n".join(lines).encode(), media=METRICS_MEDIA)
@@ -162,7 +162,7 @@ def _process_lines(services: Services) -> list[str]:
 
 
 def _model_lines(spent: Sequence[wire.ModelSpend]) -> list[str]:
-    """Return today's requests to models and their tokens, by role."""
+    """Return today's requests to models and their tokens, by role, as lines in Prometheus text format."""
     families: list[tuple[str, str, Callable[[wire.ModelSpend], int]]] = [
         ("reverie_model_calls_today", "Requests sent to models on this UTC day.", lambda entry: entry.calls),
         ("reverie_model_failed_today", "Requests that brought no answer.", lambda entry: entry.failed),

@@ -116,7 +116,7 @@ class SpaceFolder:
 
     @property
     def growing(self) -> set[str]:
-        """The files that were being written when they were scanned, to be scanned again without an event."""
+        """The paths of files that were being written at their scan, to be scanned again without an event."""
         return self._index.growing
 
     def scan_and_plan(self, paths: set[str] | None, *, deep: bool = False, answer: Answer | None = None) -> ScanResult:

@@ -112,7 +112,7 @@ class _User:
 
 
 class _Service:
-    """The methods of a memory service but for those that the base class has."""
+    """The methods of Reverie's memory service for ADK, from which `_service_class` makes the class at its first use."""
 
     def __init__(self, client: AsyncClient, project: str | None) -> None:
         self._client = client

@@ -76,7 +76,7 @@ class _Stored:
 
 
 class _Operations:
-    """The methods of a store but for those that the base class has. `_base` is the module `langgraph.store.base`."""
+    """The methods of Reverie's store for LangGraph; `_base` is the module `langgraph.store.base`."""
 
     _base: Any
 

@@ -84,7 +84,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Mean scores over the sessions for one way to go on, at one budget in tokens (None: the text's own length)."""
+    """Mean scores over the sessions of one kind of continuation, at one budget in tokens (None: the text's length)."""
 
     way: str
     budget: int | None
@@ -249,7 +249,7 @@ def _passages(text: str) -> Iterator[str]:
 
 
 def _measure(cut: Cut, budgets: Sequence[int], samples: _Samples) -> None:
-    """Score every way to go on after one cut, at every budget."""
+    """Score each kind of continuation (summary, context, tail, talk) after one cut at every budget, into `samples`."""
     samples.needed.append(len(cut.needed))
     samples.sessions.add(cut.session)
     if cut.summary:

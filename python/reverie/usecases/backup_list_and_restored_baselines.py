@@ -39,14 +39,14 @@ def add(entry: BackupEntry) -> Write[None]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class RestoredBaselines:
-    """The baselines to save in a restored store; `saved_since` are the files that keep what a person saved."""
+    """The baselines to save in a restored store, and the files that a person saved after the backup."""
 
     changed: tuple[Baseline, ...]
     saved_since: tuple[str, ...]
 
 
 def plan_baselines(reader: Reader, before: Mapping[str, Baseline]) -> RestoredBaselines:
-    """Return the baselines with which files that sync wrote after the backup are known as its own writes.
+    """Return baselines by which files that sync wrote after the backup are known as its own writes.
 
     `reader` is of the restored store, `before` has the baselines of the store that it replaced, which the files agree
     with. Without this a file that the daemon wrote after the backup is taken for a person's save: a memory that was

@@ -200,7 +200,7 @@ def conflict_answer(reader: Reader, conflict_id: str) -> wire.ConflictText:
 
 
 def _summary(conflict: ConflictRecord) -> wire.Conflict:
-    """Return a conflict as the list has it."""
+    """Return a conflict as it is in the list of conflicts, without its texts."""
     return wire.Conflict(
         id=conflict.id,
         path=conflict.path,

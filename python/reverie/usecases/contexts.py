@@ -70,7 +70,7 @@ _OPENED = OpenedEntries()  # of the compute process, which runs one job at a tim
 
 
 class Room(msgspec.Struct):
-    """The bounds of a context: tokens of its tiers, `preserve_messages`, and `clear_at`, a fraction of the window."""
+    """The bounds of a context: the window and tail (tokens, messages), and the share from which results are cleared."""
 
     window: int
     preserve_messages: int

@@ -173,7 +173,7 @@ def _memory_sources(reader: Reader, memory_id: str) -> Sources:
 
 
 def _document_sources(reader: Reader, path: str) -> Sources:
-    """Return a document, its earlier names, its memories, and the conflicts about it with their copies."""
+    """Return the Sources of a document's purge: its paths, its memories, and the conflicts about it with copies."""
     history = reader.record_history(DocumentRecord, (path,))
     if not history:
         raise _nothing_left("document", path)
@@ -198,7 +198,7 @@ def _document_sources(reader: Reader, path: str) -> Sources:
 
 
 def _thread_sources(reader: Reader, thread_id: str, *, keep_memories: bool) -> Sources:
-    """Return a thread, and the memories that an engine learnt from it alone."""
+    """Return the Sources of a thread's purge: the thread, and the memories that an engine learnt from it alone."""
     found = Sources(thread=thread_id)
     names = {str(key[0]) for key in (*reader.keys(Kind.MEMORY), *reader.versioned_keys(Kind.MEMORY))}
     for name in sorted(names):
@@ -247,7 +247,7 @@ def _times(reader: Reader, found: Sources) -> Iterator[str]:
 
 
 def findings(reader: Reader, found: Sources) -> Findings:
-    """Return the records that have words of the sources which nothing that stays has. Reads the whole space."""
+    """Return the Findings: records with words of the sources that nothing which stays has. Reads the whole space."""
     texts = _memory_texts(reader, found)
     narrow = {word for text in [*texts, *_document_texts(reader, found)] for word in _words(text)}
     wide = narrow | {word for text in _thread_texts(reader, found) for word in _words(text)}
