@@ -80,7 +80,7 @@ class Client:
 
     @property
     def stateless(self) -> bool:
-        """True for a client without a session, whose requests stand alone."""
+        """True for a client without a session: each of its requests has all that it needs."""
         return self.version is None
 
 

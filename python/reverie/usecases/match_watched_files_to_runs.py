@@ -19,7 +19,7 @@ __all__ = ["Watch", "join", "watch"]
 
 
 class Watch(NamedTuple):
-    """What to look for at a run's end: since when, in which watched folders, by which agent, without which files.
+    """The files to look for at a run's end: since when, in which watched folders, by which agent, without which.
 
     `agent` is None where other runs of the same project were open meanwhile: then nobody knows who wrote a file.
     """

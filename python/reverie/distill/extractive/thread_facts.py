@@ -121,7 +121,7 @@ class AnsweredQuestion:
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    """What the end of a stretch of messages leaves open: the proposal that a "yes" would accept, and the work in hand.
+    """The open ends of a stretch of messages: the proposal that a "yes" would accept, and the agent's unfinished work.
 
     `proposed` is the agent's last question or offer; `weighed` are ways that it called the best and nobody decided on
     yet. `has_looked` and `has_acted` are about the time since the person spoke.
