@@ -94,7 +94,7 @@ class SearchIndex:
     """A full-text index over memories by id; changes are visible to the next search. It keeps no memory itself."""
 
     def __init__(self, index: Index | None = None) -> None:
-        """Begin with a saved index, or with an empty one."""
+        """Create an index of memories over a saved full-text index, or over an empty one."""
         self.index = index or Index()
         self._learned: tuple[int, float] | None = None  # the number of memories at that time, and the threshold
 

@@ -93,7 +93,7 @@ class Topic:
     __slots__ = ("_words", "_worth")
 
     def __init__(self, query: str, topic_words: Sequence[tuple[str, bool]]) -> None:
-        """Begin with a query and its topic words; single digits are none: "TLS 1.3" is not about "3 of 4"."""
+        """Take a query and its topic words; single digits are none: "TLS 1.3" is not about "3 of 4"."""
         words = [item for item in topic_words if len(item[0]) > 1 or not item[0].isdigit()]
         self._worth = {word: 1.0 if is_known else SIMILAR_WORD for word, is_known in words}
         self._words = _spaced(_WORD.findall(query.lower()))

@@ -79,7 +79,7 @@ class OpenCalls:
 
 
 async def attribute_lines(services: Services, space: str, data: bytes, *, who: str) -> None:
-    """Attribute what tool calls in these lines of a transcript wrote into the folder."""
+    """Give memories that tool calls in these lines of a transcript wrote into the folder an agent's trust."""
     roots = _roots(services, space)
     if not services.open_calls.has(space, who) and not any(orjson.dumps(root)[1:-1] in data for root in _named(roots)):
         return
@@ -117,7 +117,7 @@ def _codex_content(payload: Any) -> list[dict[str, Any]] | None:
 async def attribute_messages(
     services: Services, space: str, messages: Iterable[tuple[Any, str | None]], *, who: str
 ) -> None:
-    """Attribute what tool calls in these messages (content and time) wrote into the folder."""
+    """Give memories that tool calls in these messages (content and time) wrote into the folder an agent's trust."""
     await _attribute(services, space, messages, _roots(services, space), who=who)
 
 

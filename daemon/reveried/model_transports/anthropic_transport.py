@@ -53,7 +53,7 @@ class Anthropic:
     """Transport that sends a request to the Messages API once; `Metered` counts tokens and tries again."""
 
     def __init__(self, settings: Distiller, env: Mapping[str, str]) -> None:
-        """Keep the settings; no process is started before the first request."""
+        """Take the settings; no process is started before the first request."""
         self._settings = settings
         self._key_from_env = env.get(KEY_VARIABLE, "")
         self._processes = Compute(idle_s=IDLE_S, timeout_s=START_S, jobs_module=JOBS_MODULE, env=_passed(env))

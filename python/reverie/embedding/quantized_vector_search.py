@@ -41,7 +41,7 @@ class Vectors:
     """A table of vectors, each of a message: its thread, number and time in milliseconds. Not thread-safe."""
 
     def __init__(self, np: Any, name: str, dimensions: int) -> None:
-        """Begin without a vector. `np` is the module numpy, `name` that of the embedder."""
+        """Create a table without a vector. `np` is the module numpy, `name` that of the embedder."""
         self._np = np
         self.name = name
         self.dimensions = dimensions

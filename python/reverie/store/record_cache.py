@@ -42,7 +42,7 @@ class RecordCache(Generic[R, V]):
     """
 
     def __init__(self, record_type: type[R], make: Callable[[R], V]) -> None:
-        """Begin without values."""
+        """Create a cache without values; `make` returns the value of a record of `record_type`."""
         self._type = record_type
         self._make = make
         self._entries: OrderedDict[Key, _Entry[V]] = OrderedDict()

@@ -57,7 +57,7 @@ class AccessCounts:
     """Accesses of memories that may not be written yet, by space. Thread-safe."""
 
     def __init__(self, run: str) -> None:
-        """Begin without accesses. `run` names this process among all that count in the store."""
+        """Create counts without accesses. `run` names this process among all that count in the store."""
         self._run = run
         self._number = 0
         self._spaces: dict[str, _Counted] = {}

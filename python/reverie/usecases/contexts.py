@@ -288,7 +288,7 @@ def _sized_context(job: ContextJob, limits: Limits, beside: str) -> Context:
 
 @lru_cache(maxsize=4)
 def _distillations(_fingerprint: bytes) -> DistillationCache:
-    """Return the distillations made so far of exactly these entries."""
+    """Return the cache of distillations of the entries with this fingerprint, an empty one at the first call."""
     return DistillationCache()
 
 

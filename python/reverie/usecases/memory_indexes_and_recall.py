@@ -226,7 +226,7 @@ class Recall:
     """
 
     def __init__(self, store: Store, folder: Path | None = None) -> None:
-        """Take a store, and the folder in which the indexes are saved; with None they are not saved."""
+        """Take a store and the folder in which its indexes are saved; with None they are not saved."""
         self._store = store
         self._folder = folder
         self._indexes: dict[str, MemoryIndex] = {}

@@ -37,7 +37,7 @@ class _MessageVectors:
     """The vectors of one space. Not thread-safe but for `near`. `unsaved` counts changes since it was saved."""
 
     def __init__(self, embedder: Embedder, path: Path | None) -> None:
-        """Begin without vectors; the first step loads those saved at `path`, None: nothing is saved."""
+        """Create a table without vectors; the first step loads those saved at `path` (None: nothing is saved)."""
         self._embedder = embedder
         self._path = path
         self._np = numpy()
@@ -81,7 +81,10 @@ class _MessageVectors:
             return self.vectors.near(vector, limit, threads=threads, since=within.since, before=within.before)
 
     def save(self, reader: Reader, *, at_once: bool = False) -> None:
-        """Write the file where much has changed, with `at_once` where anything has. Raises StorageFailed, DiskFull."""
+        """Write the vectors to their file where much has changed, with `at_once` where anything has.
+
+        Raises StorageFailed, DiskFull.
+        """
         due = self.unsaved > 0 if at_once else self.unsaved * SAVED_SHARE > len(self.vectors)
         if self._path is None or self._operation is None or not due:
             return

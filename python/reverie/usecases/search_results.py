@@ -59,7 +59,7 @@ class Entries:
     """A cache of stored entries: many are read at once, and any other one when it is asked for."""
 
     def __init__(self, reader: Reader) -> None:
-        """Begin without entries."""
+        """Create an empty cache of the entries of a space."""
         self._reader = reader
         self._known: dict[tuple[str, int], dict[str, Any] | None] = {}
 

@@ -28,7 +28,7 @@ class WaitingCandidates:
     """Counts the candidates of each space that wait: all are read once, later only those that changed. Thread-safe."""
 
     def __init__(self) -> None:
-        """Begin without having read any."""
+        """Create counts of which none has been read yet."""
         self._spaces: dict[str, _Known] = {}
         self._lock = threading.Lock()
 
