@@ -198,7 +198,7 @@ class Follower:
 
 
 async def _import(services: Services, space: str, followed: _Followed) -> int:
-    """Import the lines behind the position; return how many were added."""
+    """Import the lines after the position; return how many were added."""
     status = await asyncio.to_thread(_status, followed.path)
     is_new = followed.file != status[:2]
     if is_new or not await asyncio.to_thread(_is_continued, followed, status):

@@ -273,7 +273,7 @@ def _remote_url(config: str) -> str:
 
 
 def _value(text: str) -> str:
-    """Return a value of a git config without quotes and the comment behind it."""
+    """Return a value of a git config without quotes and the comment after it."""
     quoted = re.match(r'"((?:[^"\\]|\\.)*)"', text)
     return quoted[1].replace('\\"', '"').replace("\\\\", "\\") if quoted else re.split(r"\s[#;]", text)[0].strip()
 

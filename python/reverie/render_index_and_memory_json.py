@@ -114,7 +114,7 @@ def long_term_memory(memories: Sequence[ListedMemory]) -> bytes:
 
 
 def long_term_entry(memory: ListedMemory) -> bytes:
-    """Return one memory as `memory/long-term-memory.json` has it, without the comma behind it."""
+    """Return one memory as `memory/long-term-memory.json` has it, without the comma after it."""
     entry = {
         "id": memory.id,
         "type": memory.type.value,

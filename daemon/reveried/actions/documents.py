@@ -166,7 +166,7 @@ async def insert(
     project: str = PERSON,
     origin: Mapping[str, str] | None = None,
 ) -> DocumentRecord:
-    """Insert lines behind a line of a document; return the record as stored."""
+    """Insert lines after a line of a document; return the record as stored."""
     write = move_documents_and_insert_lines.insert(
         space,
         path,

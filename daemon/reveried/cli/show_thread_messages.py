@@ -126,7 +126,7 @@ def _parts(content: Any, limit: int | None) -> Iterator[str]:
 
 
 def _cut(text: str, limit: int | None) -> str:
-    """Cut a text to `limit` characters, with its whole length behind it."""
+    """Cut a text to `limit` characters, with its whole length after it."""
     return text if limit is None or len(text) <= limit else f"{text[:limit]} … ({len(text):,} characters; --full)"
 
 

@@ -365,5 +365,5 @@ def _block_text(block: dict[str, Any]) -> str:
 
 
 def _shortened(text: str) -> str:
-    """Cut a text to TOOL_CHARS_MAX characters, with its whole length behind it."""
+    """Cut a text to TOOL_CHARS_MAX characters, with its whole length after it."""
     return text if len(text) <= TOOL_CHARS_MAX else f"{text[:TOOL_CHARS_MAX]} … ({len(text):,} characters)"

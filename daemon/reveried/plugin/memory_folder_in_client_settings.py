@@ -202,7 +202,7 @@ def _check(settings: Path, text: str, expected: dict[str, Any]) -> None:
 
 
 def _with_key(text: str | None, folder: Path) -> str:
-    """Return the text of an object with the key behind its others, in the same layout."""
+    """Return the text of an object with the key after its others, in the same layout."""
     pair = f'"{_MEMORY_KEY}": {json.dumps(str(folder), ensure_ascii=False)}'
     if text is None or not text.strip():
         return f"{{\n  {pair}\n}}\n"

@@ -150,7 +150,7 @@ class ClientConnection(asyncio.Protocol):
         self._head.target += url
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Add a header to the request's head; trailers behind a body are dropped."""
+        """Add a header to the request's head; trailers after a body are dropped."""
         self._count(len(name) + len(value) + 4)
         if not self._busy:
             self._head.headers.append((name, value))

@@ -137,7 +137,7 @@ async def append_entry(call: Call) -> Reply:
 
 
 async def insert_lines(call: Call) -> Reply:
-    """Insert lines behind a line of a document."""
+    """Insert lines after a line of a document."""
     body = call.into(wire.InsertLines)
     document = await documents.insert(
         call.services,

@@ -272,7 +272,7 @@ def _stream_of(call: Call, watch: Watch, *, first: Change | None = None, meta: d
 
 
 def _ask(call: Call, client: Client, request: Request, question: Question) -> Stream:
-    """Return the stream of a call that waits for its user: the question, and behind its answer the result."""
+    """Return the stream of a call that waits for its user: the question, and after its answer the result."""
     state = call.services.mcp
     # No number: the answer to a question of a daemon that ended would be one to another question of the next daemon.
     name = f"question-{call.services.random(KEY_BYTES).hex()}"

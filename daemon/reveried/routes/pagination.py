@@ -28,7 +28,7 @@ async def record_page(
     numbered: bool = False,
     newest_first: bool = False,
 ) -> Reply:
-    """Reply with up to `limit` records behind the cursor `after`, each through `answer`.
+    """Reply with up to `limit` records after the cursor `after`, each through `answer`.
 
     The cursor is the last part of the last record's key; `numbered` kinds have a sequence number there.
     """

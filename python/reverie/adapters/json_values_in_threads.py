@@ -133,7 +133,7 @@ class ThreadValues:
             return
 
     async def _after(self, seq: int) -> list[Entry]:
-        """Return the entries behind entry `seq`, oldest first; none where there is no thread."""
+        """Return the entries after entry `seq`, oldest first; none where there is no thread."""
         found: list[Entry] = []
         after = str(seq)
         while True:

@@ -98,7 +98,7 @@ def delete_folder(path: str) -> Call[wire.DocumentDeleted]:
 def insert_lines(
     path: str, line: int, text: str, *, etag: str | None = None, key: str | None = None
 ) -> Call[wire.Document]:
-    """Insert lines behind line `line` of a document; 0 is its beginning."""
+    """Insert lines after line `line` of a document; 0 is its beginning."""
     body = wire.InsertLines(line, text)
     return request("POST", target("documents", path, "insert"), wire.Document, body, key=key, headers=_if_match(etag))
 

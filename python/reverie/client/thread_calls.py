@@ -149,14 +149,14 @@ def reflect(thread_id: str) -> Call[wire.MemoryChanges]:
 def messages(
     thread_id: str, *, limit: int | None = None, after: str | None = None, last: int | None = None
 ) -> Call[wire.Page[wire.StoredMessage]]:
-    """Return one page of the verbatim messages behind entry `after`, or of the `last` ones; none is ever deleted."""
+    """Return one page of the verbatim messages after entry `after`, or of the `last` ones; none is ever deleted."""
     return get(wire.Page[wire.StoredMessage], "threads", thread_id, "messages", limit=limit, after=after, last=last)
 
 
 def entries(
     thread_id: str, *, limit: int = wire.LIMIT_DEFAULT, after: str | None = None
 ) -> Call[wire.Page[wire.StoredEntry]]:
-    """Return one page of the stored lines behind entry `after`, as they were imported."""
+    """Return one page of the stored lines after entry `after`, as they were imported."""
     return get(wire.Page[wire.StoredEntry], "threads", thread_id, "entries", limit=limit, after=after)
 
 

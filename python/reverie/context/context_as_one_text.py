@@ -83,7 +83,7 @@ def text_of_tokens(context: Context, requests: str, *, tiers: Collection[str], m
 
 
 def _with_requests(tiers: Sequence[str]) -> list[str]:
-    """Insert the tier of the person's requests into tier names, behind those that come before the summary."""
+    """Insert the tier of the person's requests into tier names, after those that come before the summary."""
     place = sum(TEXT_TIERS.index(name) <= TEXT_TIERS.index("notes") for name in tiers)
     return [*tiers[:place], _REQUESTS, *tiers[place:]]
 
@@ -105,7 +105,7 @@ def _fitted(texts: dict[str, str], room: int) -> dict[str, str]:
 
 
 def _shorter(text: str, chars_max: int, *, from_start: bool) -> str:
-    """Return a text cut to `chars_max` characters, at its end or (`from_start`) behind its heading, with a mark there.
+    """Return a text cut to `chars_max` characters, at its end or (`from_start`) after its heading, with a mark there.
 
     Whole lines, but for a single one that is too long; an empty text if nothing fits.
     """

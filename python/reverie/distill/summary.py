@@ -142,7 +142,7 @@ def additions(others: Summary, before: Summary | None = None) -> list[tuple[Sect
 
 
 def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens: int) -> Summary:
-    """Return a model's `summary` with some of `lines` added behind its own in each section, within `max_tokens`.
+    """Return a model's `summary` with some of `lines` added after its own in each section, within `max_tokens`.
 
     A model's summary says less than `max_tokens` hold, and in other words than those of the record, which lines by
     rules have. What says most that is new comes first.

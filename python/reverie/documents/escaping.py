@@ -82,7 +82,7 @@ def one_line(content: str) -> str:
 
 
 def tag(word: str) -> str:
-    """Return a tag as it can be written behind `#`, in lower case; empty if nothing of it can."""
+    """Return a tag as it can be written after `#`, in lower case; empty if nothing of it can."""
     text = word.strip().lower()
     if text.isascii() or parse(f"- x #{text}".encode("utf-8", "replace"))[0].tags != (text,):
         text = _NOT_TAG.sub("-", text).strip("-./")

@@ -90,7 +90,7 @@ def _values(text: str) -> tuple[dict[str, str], tuple[str, ...]]:
 
 
 def _scalar(text: str) -> str:
-    """Return a scalar without its quotes, or without a comment behind it."""
+    """Return a scalar without its quotes, or without a comment after it."""
     text = text.strip()
     quote = text[:1]
     if quote in {'"', "'"} and (close := text.find(quote, 1)) > 0:

@@ -127,7 +127,7 @@ def _rows(text: str, owned: Collection[str]) -> list[_Row]:
 
 
 def _composed(text: str, owned: Collection[str], wanted: Sequence[tuple[str, str]]) -> str:
-    """Return the text with exactly these lines of ours: the path of each, and the text behind its list mark."""
+    """Return the text with exactly these lines of ours: the path of each, and the text after its list mark."""
     body = text.removeprefix(_BOM)
     ending = ending_of(body)
     bodies = dict(wanted)
@@ -153,7 +153,7 @@ def _composed(text: str, owned: Collection[str], wanted: Sequence[tuple[str, str
 def _with_missing(
     rows: list[_Row], wanted: Sequence[tuple[str, str]], place: Callable[[list[_Row], _Row, str], None], ending: str
 ) -> list[_Row]:
-    """Return the rows with the missing ones added: behind the previous one in the order, else before the next one."""
+    """Return the rows with the missing ones added: after the previous one in the order, else before the next one."""
     for number, (path, body) in enumerate(wanted):
         if path in _listed_paths(rows):
             continue
@@ -170,7 +170,7 @@ def _with_missing(
 
 
 def _add_at_end(rows: list[_Row], new: _Row, ending: str) -> None:
-    """Add our first line behind everything, below a heading if the file is empty."""
+    """Add our first line after everything, below a heading if the file is empty."""
     if not rows:
         rows += [_Row(_HEAD + ending), _Row(ending)]
     at = next((index + 1 for index in reversed(range(len(rows))) if rows[index].line.strip()), 0)
@@ -192,7 +192,7 @@ def _add_at_top(rows: list[_Row], new: _Row, ending: str) -> None:
 
 
 def _add_at_top_separated(rows: list[_Row], new: _Row, ending: str) -> None:
-    """Add our first line at the top with a comment behind it, if what follows would parse as more of our line."""
+    """Add our first line at the top with a comment after it, if what follows would parse as more of our line."""
     _add_at_top(rows, new, ending)
     at = rows.index(new) + 2
     rows[at:at] = [_Row(f"<!-- -->{ending}"), _Row(ending)]

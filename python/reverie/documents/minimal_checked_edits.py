@@ -271,6 +271,6 @@ def _replaced(data: bytes, span: tuple[int, int], new: str, ending: str) -> Iter
 
 
 def start_of_body(blocks: Sequence[Block], data: bytes) -> int:
-    """Return the byte offset behind a byte order mark and front matter."""
+    """Return the byte offset after a byte order mark and front matter."""
     front_matter_end = next((block.end for block in blocks[:2] if block.kind is BlockKind.FRONT_MATTER), 0)
     return front_matter_end or (len(_BOM) if data.startswith(_BOM) else 0)

@@ -200,7 +200,7 @@ def _with_summary(text: str, block: Block) -> str:
 
 
 def _end_of_fields(text: str) -> int:
-    """Return the offset behind a section's heading and fields."""
+    """Return the offset after a section's heading and fields."""
     fields = _FIELDS.match(text)
     return 0 if fields is None else fields.end()
 

@@ -177,18 +177,18 @@ def _last_end(words: Sequence[str], ends: Callable[[Sequence[str], int], bool]) 
 
 
 def _without_open_bracket(text: str) -> str:
-    """Return a text without a bracket that nothing closes, and what is behind it: "Sync of files (PR 17" loses both."""
+    """Return a text without a bracket that nothing closes, and what is after it: "Sync of files (PR 17" loses both."""
     before, bracket, behind = text.rpartition("(")
     return before.rstrip() if bracket and before.strip() and ")" not in behind else text
 
 
 def _ends_with_clause(words: Sequence[str], count: int) -> bool:
-    """Return True if a clause ends behind the first `count` words: at a comma, or before "and" or "because"."""
+    """Return True if a clause ends after the first `count` words: at a comma, or before "and" or "because"."""
     return words[count - 1].endswith((",", ";", ":", ".")) or _CONJUNCTIONS.fullmatch(words[count]) is not None
 
 
 def _ends_with_phrase(words: Sequence[str], count: int) -> bool:
-    """Return True if the word behind the first `count` begins a phrase: "in", "with"; and none of them is left open."""
+    """Return True if the word after the first `count` begins a phrase: "in", "with"; and none of them is left open."""
     last, following = words[count - 1], words[count]
     is_open = _PREPOSITIONS.fullmatch(last) or _CONJUNCTIONS.fullmatch(last)
     return _PREPOSITIONS.fullmatch(following) is not None and not is_open

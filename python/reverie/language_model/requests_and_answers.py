@@ -72,7 +72,7 @@ class ToolResult(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class ModelMessage(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One message of a request: text, and behind it the calls of the assistant or before it the results of calls."""
+    """One message of a request: text, and after it the calls of the assistant or before it the results of calls."""
 
     role: Literal["user", "assistant"]
     content: str

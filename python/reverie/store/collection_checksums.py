@@ -326,7 +326,7 @@ def records(txn: lmdb.Transaction[bytes], prefix: bytes) -> Iterator[tuple[bytes
 
 
 def spaces(txn: lmdb.Transaction[bytes]) -> Iterator[bytes]:
-    """Yield the encoded name of every space that has a record, by jumping from each to the first key behind it."""
+    """Yield the encoded name of every space that has a record, by jumping from each to the first key after it."""
     with translated_errors("listing spaces"):
         cursor = txn.cursor()
         found = cursor.first()

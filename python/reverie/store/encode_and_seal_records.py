@@ -152,7 +152,7 @@ def seal_own(value: dict[str, int | str]) -> Sealed:
 
 
 def _sealed(form: int, body: bytes, redacted: int = 0, text: bytes | None = None) -> Sealed:
-    """Return a body behind a header of checksum, version and form; `text` is its JSON text where it has one."""
+    """Return a body after a header of checksum, version and form; `text` is its JSON text where it has one."""
     inner = bytes((VERSION, form)) + body
     return Sealed(sha256(inner).digest()[:HASH_BYTES] + inner, redacted, text, maker=_MAKER)
 

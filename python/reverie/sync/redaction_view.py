@@ -181,7 +181,7 @@ def _reinsert(rows: Sequence[_Row], matches: dict[int, _Match], lines: list[str]
 
 
 def _with_neighbours(lines: Sequence[str], at: int, before: int, after: int) -> tuple[str, ...]:
-    """Return a line with `before` lines before it and `after` lines behind it."""
+    """Return a line with `before` lines before it and `after` lines after it."""
     return tuple(lines[max(at - before, 0) : at + after + 1])
 
 

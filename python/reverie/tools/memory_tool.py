@@ -70,7 +70,7 @@ class StrReplace(Struct, tag_field="command", tag="str_replace"):
 
 
 class Insert(Struct, tag_field="command", tag="insert"):
-    """The command `insert` of the memory tool: insert lines behind a line of a file."""
+    """The command `insert` of the memory tool: insert lines after a line of a file."""
 
     path: str
     insert_line: int
@@ -205,7 +205,7 @@ def _lines_with(content: str, text: str) -> list[int]:
 
 
 def inserted(content: str, line: int, text: str) -> str:
-    """Return a text with lines inserted behind a line. Raises MemoryToolError."""
+    """Return a text with lines inserted after a line. Raises MemoryToolError."""
     lines = content.split("\n")
     if lines[-1] == "":
         lines.pop()

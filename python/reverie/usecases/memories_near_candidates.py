@@ -119,7 +119,7 @@ class NearestMemories:
 
 
 def _next_page(known: _Space, reader: Reader) -> list[MemoryRecord] | None:
-    """Return the memories behind the last page, from the first one on again after the last; None for a small store."""
+    """Return the memories after the last page, from the first one on again after the last; None for a small store."""
     if reader.count(Kind.MEMORY) <= _READ_WHOLE_MAX:
         return None
     page = list(reader.records(MemoryRecord, after=known.page_end, limit=_PAGE))

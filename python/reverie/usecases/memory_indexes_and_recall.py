@@ -152,7 +152,7 @@ class MemoryIndex:
         after: str,
         limit: int,
     ) -> list[str]:
-        """Return the ids behind `after` of memories of one of the types and projects, with all tags. Raises OSError."""
+        """Return ids above `after` of memories of one of the types and projects, with all tags. Raises OSError."""
         return self._index.ids(types, tags, projects, after=after, limit=limit)
 
     def flush(self) -> tuple[list[Segment], int]:

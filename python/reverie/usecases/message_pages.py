@@ -135,7 +135,7 @@ def page(job: PageJob) -> wire.Page[wire.StoredMessage]:
 
 
 def _place_behind(messages: Sequence[Message], after: int) -> int:
-    """Return the index behind the message whose first entry is `after`, else of the first message after it."""
+    """Return the index after the message whose first entry is `after`, else of the first message after it."""
     for place, message in enumerate(messages):
         if message.first_seq == after:
             return place + 1
@@ -156,7 +156,7 @@ def _stored(message: Message) -> wire.StoredMessage:
 
 
 def entries(reader: Reader, thread_id: str, *, after: int, limit: int) -> wire.Page[wire.StoredEntry]:
-    """Return the entries behind `after` with the lines that they were read from. Raises NotFound, and Damaged."""
+    """Return the entries after entry `after`, with the lines they were read from. Raises NotFound, and Damaged."""
     thread = threads.get(reader, thread_id)
     last = min(after + limit, thread.last_seq)
     items: list[wire.StoredEntry] = []

@@ -147,7 +147,7 @@ def insert(
     project: str = PERSON,
     origin: Mapping[str, str] | None = None,
 ) -> Write[DocumentRecord]:
-    """Return the write that inserts lines behind line `line` of a document (0: at its beginning).
+    """Return the write that inserts lines after line `line` of a document (0: at its beginning).
 
     `text` has passed the redactor.
 

@@ -70,7 +70,7 @@ def create_token(
 
 
 def tokens(reader: Reader, *, after: str | None = None) -> Iterator[wire.Token]:
-    """Yield the valid tokens, without secrets, behind the id `after`; `reader` is of the system space."""
+    """Yield the valid tokens, without secrets, after the id `after`; `reader` is of the system space."""
     start = None if after is None else (after.removeprefix(_ID_PREFIX) + _AFTER_ALL,)
     return (_answer(str(key[0]), record) for key, record in reader.records(TokenRecord, after=start))
 

@@ -58,7 +58,7 @@ class OutlineJob(msgspec.Struct):
 
 
 class OutlinePlan(msgspec.Struct):
-    """New parts of a thread's stored outline, behind part `base`; None for `parts` if all entries must be read."""
+    """New parts of a thread's stored outline, after part `base`; None for `parts` if all entries must be read."""
 
     thread: str
     created_at: str
@@ -73,7 +73,7 @@ def pending(reader: Reader, thread_id: str) -> int:
 
 
 def snapshot_outline(reader: Reader, thread_id: str, *, whole: bool = False) -> OutlineJob:
-    """Return an OutlineJob: the entries behind a thread's outline, or with `whole` all entries. Raises NotFound."""
+    """Return an OutlineJob: the entries after a thread's outline, or with `whole` all entries. Raises NotFound."""
     thread = threads.get(reader, thread_id)
     head = _empty(thread) if whole else last_part(reader, thread)
     return OutlineJob(

@@ -97,7 +97,7 @@ def page(
 
 
 def _of_project(reader: Reader, project: str | None, after: str | None = None) -> Iterator[ThreadRecord]:
-    """Yield the threads of a project, or without one all threads, by id, those behind the id `after`."""
+    """Yield the threads of a project, or without one all threads, by id, those after the id `after`."""
     threads = (thread for _, thread in reader.records(ThreadRecord, after=None if after is None else (after,)))
     return (
         threads if project is None else (thread for thread in threads if project_identity.of_thread(thread) == project)

@@ -109,7 +109,7 @@ def _decisions(facts: ThreadFacts) -> list[str]:
 
 
 def _reasons(facts: ThreadFacts, made: Sequence[KeySentence]) -> list[KeySentence]:
-    """Return the sentences right before and behind decisions of the agent, which are usually why."""
+    """Return the sentences right before and after decisions of the agent, which are usually why."""
     beside = {(mark.seq, mark.place + step) for mark in made for step in (-1, 1)}
     return [mark for mark in (*facts.findings, *facts.remarks) if (mark.seq, mark.place) in beside]
 

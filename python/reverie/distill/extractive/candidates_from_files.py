@@ -87,7 +87,7 @@ def _from_prose(path: str, text: str, at: str | None) -> Iterator[Candidate]:
 
 
 def _sections(text: str, title: str) -> list[tuple[list[str], str]]:
-    """Return each heading, behind its parent headings, with the text below it; `title` if there is no heading."""
+    """Return each heading, after its parent headings, with the text below it; `title` if there is no heading."""
     trail: list[str] = []
     found: list[tuple[list[str], list[str]]] = []
     fenced = False

@@ -212,7 +212,7 @@ def read_message(commit: Commit) -> Message:
 
 
 def says_change(sentence: str) -> bool:
-    """Return True for a sentence that says what a commit changes, also behind a file's name ("main.go: use ...")."""
+    """Return True for a sentence that says what a commit changes, also after a file's name ("main.go: use ...")."""
     return _CHANGES.match(_OF_FILE.sub("", sentence)) is not None
 
 

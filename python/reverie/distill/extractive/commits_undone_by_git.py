@@ -54,7 +54,7 @@ class Discard:
 
 
 class _Arguments(NamedTuple):
-    """The options of a command with their values, its plain words, and the paths behind `--`."""
+    """The options of a command with their values, its plain words, and the paths after `--`."""
 
     options: dict[str, str]
     words: list[str]

@@ -140,7 +140,7 @@ _SHOWS: Final = re.compile(
 
 
 def is_for_a_while(clause: str) -> bool:
-    """Return True for a condition that will end, as "until the release": a rule behind it is no standing rule."""
+    """Return True for a condition that will end, as "until the release": a rule after it is no standing rule."""
     return _FOR_A_WHILE.match(clause) is not None
 
 

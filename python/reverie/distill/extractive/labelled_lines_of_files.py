@@ -66,7 +66,7 @@ _DONE_STEP: Final = re.compile(
 
 
 class LabelledLine(NamedTuple):
-    """A statement from a file: its memory type, and its text behind the heading or key it is about and one label."""
+    """A statement from a file: its memory type, and its text after the heading or key it is about and one label."""
 
     type: MemoryType
     text: str

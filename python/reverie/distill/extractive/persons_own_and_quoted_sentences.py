@@ -236,7 +236,7 @@ def _quotes(line: str) -> list[tuple[int, int]]:
 
 
 def _opens_quote(line: str, at: int) -> bool:
-    """Return True for an apostrophe that opens a quotation: before a word, and behind none."""
+    """Return True for an apostrophe that opens a quotation: before a word, and after none."""
     return not line[at - 1 : at].isalnum() and line[at + 1 : at + 2].isalnum() if at else line[1:2].isalnum()
 
 

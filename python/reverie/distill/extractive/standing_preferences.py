@@ -227,7 +227,7 @@ def standing_preferences(requests: Iterable[Utterance], *, chat: bool = False) -
 
 
 def _is_of_task(text: str, sentence: str, message: str, *, chat: bool) -> bool:
-    """Return True for a wish behind the order of a task that it may be about alone.
+    """Return True for a wish after the order of a task that it may be about alone.
 
     So is "use X, not Y", and in a chat each wish beside something to be written, but one "from now on".
     """

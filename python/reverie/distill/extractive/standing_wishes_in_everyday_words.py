@@ -108,7 +108,7 @@ def asks_for_more(message: str, sentence: str, is_wish: Callable[[str], bool]) -
 
 
 def confirmed_statement(sentence: str, after: str) -> str:
-    """Return a statement with the sentence behind it that makes it a rule; empty if it does not.
+    """Return a statement with the sentence after it that makes it a rule; empty if it does not.
 
     Example: "Our API returns dates as RFC 3339 in UTC" before "Keep it that way".
     """

@@ -99,7 +99,7 @@ def stated_wish(sentence: str, language: str, *, to_reader: bool = False) -> str
 
 
 def is_per_piece(wish: str) -> bool:
-    """Return True for a quoted wish such as "one commit per fix", which behind an order is about that task alone."""
+    """Return True for a quoted wish such as "one commit per fix", which after an order is about that task alone."""
     return _PER_PIECE.search(wish) is not None
 
 
