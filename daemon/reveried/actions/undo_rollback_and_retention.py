@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from reverie.errors import ReverieError
 from reverie.usecases import history_and_retention
 from reverie.usecases import undo_and_rollback as undo_usecase
+from reveried.actions.documents import submit_or_hold
 from reveried.actions.store_compaction import compact_if_sparse
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
@@ -37,7 +38,7 @@ async def undo(services: Services, space: str, seq: int, *, who: str, idempotenc
         redactor=services.redactor,
         idempotency=idempotency,
     )
-    answer = (await services.submit(write)).value
+    answer = await submit_or_hold(services, space, write)
     await services.sync_service.write_all(space)
     return answer
 
@@ -68,7 +69,7 @@ async def rollback(
             memory=memory,
             idempotency=idempotency,
         )
-        answer = (await services.submit(write)).value
+        answer = await submit_or_hold(services, space, write)
         await services.sync_service.write_all(space)
     return answer
 

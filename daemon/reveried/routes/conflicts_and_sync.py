@@ -10,6 +10,7 @@ from reverie import wire
 from reverie.errors import ValidationError
 from reverie.store import ConflictRecord
 from reverie.usecases import conflicts
+from reveried.actions.documents import submit_or_hold
 from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
@@ -56,7 +57,7 @@ async def _resolve_conflict(
         new_id=partial(services.new_id, "mem"),
         idempotency=idempotency,
     )
-    answer = (await services.submit(write)).value
+    answer = await submit_or_hold(services, space, write)
     await services.sync_service.write_documents(space, paths)
     return answer
 

@@ -15,6 +15,7 @@ from reverie.documents import is_conflict_copy
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.store import ConflictRecord, DocumentRecord, Kind, RegionRecord, Write
 from reverie.three_way_merge import merge3
+from reverie.usecases.forgotten_by_a_person import hold_forgotten
 from reverie.usecases.write_documents_and_memories import Author, NewText, put_texts
 
 if TYPE_CHECKING:
@@ -230,7 +231,8 @@ def resolve(
     """Return the write that resolves a conflict: keep the file's or the store's words, both, or write `content`.
 
     Later changes of the document elsewhere stay. `read_texts` are the texts that the caller can have read. The body
-    raises Conflict if a text has changed since, or if the choice and a later change overlap.
+    raises Conflict if a text has changed since, or if the choice and a later change overlap, and HeldForPerson where
+    an agent's choice says what a person forgot.
     """
     if (keep is None) == (content is None):
         raise ValidationError(
@@ -251,6 +253,7 @@ def resolve(
         put_texts(writer, texts, author=author, at=writer.at, new_id=new_id, provenance={"by": who})
         _close(writer, conflict)
         document = writer.load(DocumentRecord, (conflict.path,))
+        hold_forgotten(writer, document, who=who)
         return wire.Resolved(
             id=conflict_id,
             path=conflict.path,

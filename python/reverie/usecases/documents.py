@@ -316,7 +316,7 @@ def write_text(
         forgotten_by=who,
     )
     record = get(writer, path)
-    hold_forgotten(writer, record, [] if document is None else document.ids, who=who)
+    hold_forgotten(writer, record, who=who)
     return record
 
 

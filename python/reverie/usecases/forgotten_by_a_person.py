@@ -21,13 +21,14 @@ from reverie.usecases.forgotten_records import forgotten_statement, keys_of, rec
 from reverie.usecases.operation_authors import PERSONS, is_agent
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from reverie.store import CandidateRecord, DocumentRecord, Reader, Writer
 
 __all__ = ["HeldForPerson", "forget_rejected", "forgotten_again", "hold_forgotten", "hold_if_forgotten"]
 
 _SAID_CHARS: Final = 80  # of an agent's words in an error
+_WORDS: Final = ("content", "tags", "title", "fields")  # of a memory, which are compared with what was forgotten
 
 
 class HeldForPerson(Conflict):
@@ -122,19 +123,19 @@ def forgotten_again(writer: Writer, memory: MemoryRecord) -> Candidate | None:
     return _candidate(memory) if _ForgottenByPersons(writer).has(memory) else None
 
 
-def hold_forgotten(writer: Writer, after: DocumentRecord, known: Collection[str], *, who: str) -> None:
-    """Raise HeldForPerson if `who` is an agent and wrote a line into a document that a person forgot.
+def hold_forgotten(writer: Writer, after: DocumentRecord | None, *, who: str) -> None:
+    """Raise HeldForPerson if `who` is an agent and this write puts a line into a document that a person forgot.
 
-    `known` are the memories that were there before: of them those with new words are compared. The document's summary
-    and its name are compared too, since both are in the index that opens each new thread.
+    It may have been written, moved or restored by an undo: of the memories of `after`, None for a deleted document,
+    those are compared that had no words or other ones before. The document's summary and its name are compared too,
+    since both are in the index that opens each new thread.
     """
-    if not is_agent(who) or not writer.count(Kind.FORGOTTEN):
+    if after is None or not is_agent(who) or not writer.count(Kind.FORGOTTEN):
         return
     written = [
         memory
         for name in after.ids
-        if (memory := writer.load(MemoryRecord, (name,))) is not None
-        and (name not in known or memory.updated_at == writer.at)
+        if (memory := writer.load(MemoryRecord, (name,))) is not None and _has_new_words(writer, memory)
     ]
     forgotten = _ForgottenByPersons(writer)
     label = MemoryRecord(
@@ -153,6 +154,15 @@ def hold_forgotten(writer: Writer, after: DocumentRecord, known: Collection[str]
         raise HeldForPerson(label)
     if forgotten.says(label, [label.title or ""]):
         raise HeldForPerson(replace(label, content=label.title or "", title=None))
+
+
+def _has_new_words(writer: Writer, memory: MemoryRecord) -> bool:
+    """Return True if this write gives a memory words that it had not right before: it is new, changed or restored."""
+    if writer.latest(Kind.MEMORY, (memory.id,)) != writer.number:
+        return False
+    past = (version for version in writer.record_versions(MemoryRecord, (memory.id,)))
+    before = next((version.value for version in past if version.operation < writer.number), None)
+    return before is None or any(getattr(before, name) != getattr(memory, name) for name in _WORDS)
 
 
 def forget_rejected(writer: Writer, candidate: CandidateRecord, *, who: str) -> None:

@@ -91,10 +91,9 @@ def move(
             text = documents.get(writer, old).content
             documents.check_storable(new, text)
             texts |= {old: None, new: NewText(text)} if old != new else {}
-        known = {name for old in moved for name in documents.get(writer, old).ids}
         put_texts(writer, texts, author=author, at=writer.at, new_id=new_id, provenance={"by": who, **(origin or {})})
         for new in moved.values():
-            hold_forgotten(writer, documents.get(writer, new), known, who=who)
+            hold_forgotten(writer, documents.get(writer, new), who=who)
         return wire.DocumentsMoved(path=path, to=to, operation=str(writer.number), documents=sorted(moved.values()))
 
     return Write(

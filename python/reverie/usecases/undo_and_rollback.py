@@ -26,6 +26,7 @@ from reverie.store import (
 )
 from reverie.store.restore_replaced_versions import undo_operation
 from reverie.usecases import conflicts, documents, history_and_retention, moves_between_projects
+from reverie.usecases.forgotten_by_a_person import hold_forgotten
 from reverie.usecases.generated_files import LIST, WHY_LISTED
 from reverie.usecases.memory_changes import edit_block, wording
 from reverie.usecases.reset_thread_after_undone_distillation import reset_counters
@@ -69,7 +70,8 @@ def undo(
     """Return the write that reverts operation `seq`; later changes stay where they do not overlap with it.
 
     The body returns `wire.UndoAnswer` as JSON, with `operation` None if everything is reverted already. It raises
-    Conflict, naming what a later operation changed in the same place, or if the operation cannot be undone.
+    Conflict, naming what a later operation changed in the same place, or if the operation cannot be undone, and
+    HeldForPerson where the undo of an agent would bring back what a person forgot.
     """
 
     def body(writer: Writer) -> Json:
@@ -94,6 +96,8 @@ def undo(
         if any(RULES[change.kind].undo != "leave" for change in others) or not (merged or of_memories or of_projects):
             undo_operation(writer, seq, leave=_MERGED, keep=kept)
         paths = _revert_documents(writer, operation, author=author, new_id=new_id)
+        for path in paths:
+            hold_forgotten(writer, writer.load(DocumentRecord, (path,)), who=who)
         moves_between_projects.undo(writer, operation)
         conflicts.revert(writer, operation, paths)
         for change in operation.changes:
@@ -258,7 +262,8 @@ def rollback(
 
     With `path` or `memory` only that document or memory. Messages, archives, purges and the ledger stay; so does the
     history, and an undo reverts the rollback. The body returns `operation` None if nothing differs. It raises NotFound
-    if there is no such operation, or never was such a document or memory, or a version is no longer stored.
+    if there is no such operation, or never was such a document or memory, or a version is no longer stored, and
+    HeldForPerson where an agent would bring back what a person forgot.
     """
     if path is not None and memory is not None:
         raise ValidationError("say a path or a memory, not both", hint="leave one of them out")
@@ -274,6 +279,8 @@ def rollback(
             only = None if path is None else [path]
             paths = _roll_back_documents(writer, seq, author=author, new_id=new_id, paths=only)
             records = 0 if path is not None else _roll_back_records(writer, seq)
+        for changed in paths:
+            hold_forgotten(writer, writer.load(DocumentRecord, (changed,)), who=who)
         conflicts.restore(writer, seq, paths, whole=path is None and memory is None)
         return wire.RollbackAnswer(operation=_new_operation(writer), to=str(seq), documents=paths, records=records)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 
 from reverie import wire
-from reverie.errors import Forbidden
+from reverie.client import Client
+from reverie.errors import Conflict, Forbidden
 
 if TYPE_CHECKING:
     from support.daemon_folder import Tree
@@ -65,6 +66,22 @@ def test_a_conflict_is_settled_in_its_place_alone(shared: Tree, keep: Literal["s
 
     lines = [line for line in shared.read(name).splitlines() if line.startswith("- ")]
     assert lines == ["- Name: Ada", "- Role: cook", "- Dog: Rex", "- Cat: Tom", "- City: Oslo, by the water"]
+
+
+def test_an_agent_does_not_settle_a_conflict_with_what_a_person_forgot(shared: Tree) -> None:
+    """Neither the store's words nor a text of its own bring a forgotten line back; the person may choose it."""
+    name, gone = "facts/held.md", "Role: keeper of the north lighthouse"
+    disputed(shared, name, ("Role: engineer", "Role: pilot"), ("Role: engineer", gone))
+    [found] = [item for item in shared.client.conflicts().items if item.path == name]
+    shared.client.forget(shared.client.remember(wire.CreateMemory(gone, type="fact", author="person")).id)
+    agent_token = shared.client.create_token("default", agent="coder").token
+    with Client(shared.daemon.socket, token=agent_token) as agent:
+        for choice in (wire.Resolve(keep="store"), wire.Resolve(content=TEXT.replace("Role: engineer", gone))):
+            with pytest.raises(Conflict, match="waits in review"):
+                agent.resolve(found.id, choice)
+        assert gone not in shared.read(name)
+        shared.client.resolve(found.id, wire.Resolve(keep="store"))
+    assert gone in shared.read(name)
 
 
 def test_deleting_the_copy_settles_a_conflict(shared: Tree) -> None:

@@ -86,6 +86,37 @@ def test_an_agents_write_of_what_a_person_forgot_waits(daemon: Daemon, owner: Cl
         assert agent.remember(new).id == back.id
 
 
+@pytest.mark.parametrize("way", ["memory", "document"])
+def test_an_agents_undo_of_its_change_does_not_bring_back_what_a_person_forgot(
+    daemon: Daemon, owner: Client, space: str, way: str
+) -> None:
+    """An agent's undo of its own change or write is refused where it restores forgotten words; a person's is not."""
+    person = Client(daemon.socket, token=owner.create_token(space).token)
+    agent = Client(daemon.socket, token=owner.create_token(space, agent="coder").token)
+    gone, other = "The vault of the harbour opens at dawn", "The vault of the harbour opens at eight"
+    with person, agent:
+        made = agent.remember(wire.CreateMemory(gone, type="fact"))
+        if way == "memory":
+            agent.change_memory(made.id, wire.ChangeMemory(content=other))
+        else:
+            document = agent.document(made.document)
+            agent.put_document(document.path, document.content.replace(gone, other), etag=document.etag)
+        change = next(item.id for item in person.operations().items if item.why in {"memory.change", "document.write"})
+        back = agent.undo(change).operation
+        assert contents(person) == {gone}
+        assert back is not None
+        agent.undo(back)
+        assert contents(person) == {other}
+        person.forget(person.remember(wire.CreateMemory(gone, type="fact", author="person")).id)
+        with pytest.raises(Conflict, match="waits in review") as refused:
+            agent.undo(change)
+        assert refused.value.details["forgotten"]
+        assert contents(person) == {other}
+        assert [change.content for item in person.candidates().items for change in item.changes] == [gone]
+        person.undo(change)
+        assert contents(person) == {gone}
+
+
 def test_a_line_that_an_agent_removes_is_forgotten(client: Client) -> None:
     """A memory whose line a document write removes is not learnt again; undo of the write lifts that."""
     text, _ = SAID_AGAIN[0]
