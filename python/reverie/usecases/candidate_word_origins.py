@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from reverie.models import Candidate, Message
 
-__all__ = ["FoundOrigins", "Origins", "without_recalled"]
+__all__ = ["FoundOrigins", "Origins", "texts_of", "without_recalled"]
 
 Origin: TypeAlias = Literal["person", "agent", "paste", "tool", "web"]
 
@@ -205,6 +205,13 @@ class Origins:
                     words = frozenset(analyze(line).content) if line.strip() else frozenset()
                     if words:
                         yield _Line(words, origin, message.first_seq, message.last_seq)
+
+
+def texts_of(messages: Sequence[Message], origin: Origin) -> list[str]:
+    """Return the texts of one origin in the messages that were not taken back: what the person typed, for example."""
+    kept = [message for message in messages if not message.rewound]
+    tools = _tools(kept)
+    return [text for message in kept for found, text in _segments(message, tools) if found == origin]
 
 
 def without_recalled(messages: Sequence[Message]) -> list[Message]:

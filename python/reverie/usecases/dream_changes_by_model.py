@@ -17,6 +17,7 @@ from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_requ
 from reverie.language_model.similar_memories_in_pages import ConsolidationPage, Nearby, memory_pages
 from reverie.models import Delete, Update
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
+from reverie.usecases.updates_that_reverse_memories import Said, updates_that_reverse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -98,9 +99,9 @@ def model_changes(
     if used > budget:
         return ModelChanges((), (), 0, "", f"the model took {used:,} tokens, more than the budget has: not used")
     shown = {memory.id: memory for page, _ in pages for memory in page.memories}
-    for held in updates_near_forgotten(changes, shown, forgotten):
-        proposals.append(held)
-        del changes[held.change.id]
+    for held in (*updates_near_forgotten(changes, shown, forgotten), *updates_that_reverse(changes, shown, Said(()))):
+        if changes.pop(held.change.id, None) is not None:
+            proposals.append(held)
     return ModelChanges(tuple(changes.values()), tuple(proposals), used, model, "; ".join(dict.fromkeys(notes)))
 
 

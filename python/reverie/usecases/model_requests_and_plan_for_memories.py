@@ -11,6 +11,7 @@ decided by rule, and said in the plan's `fallback`:
 | the consolidation's answer comes later (a spool) | nothing yet; those messages are read again when it is there |
 | the consolidation of a page, or its answer | its candidates: duplicates SKIP, the rest ADD; no memory is touched |
 | an UPDATE near to what was forgotten | it waits for a person, and its candidate is added |
+| an UPDATE to the opposite, which nobody said | it waits, and so does its candidate, if it says the opposite too |
 | more than 20 % of all memories deleted | as if the consolidation had failed: that waits for a person |
 """
 
@@ -38,6 +39,7 @@ from reverie.usecases.consolidation_commit import empty_plan, forgotten_statemen
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
 from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.reflection_turns import reflect
+from reverie.usecases.updates_that_reverse_memories import Said, updates_that_reverse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -261,12 +263,20 @@ class _Consolidation:
             placed |= answer.candidates
             proposals += [Proposal(*proposed) for proposed in answer.proposals]
         by_id = {memory.id: memory for memory in self._existing}
-        for held in updates_near_forgotten(changed, by_id, forgotten_statements(self._work.snapshot)):
+        said = Said(self._work.messages)
+        near = updates_near_forgotten(changed, by_id, forgotten_statements(self._work.snapshot))
+        for held in (*near, *updates_that_reverse(changed, by_id, said)):
+            if changed.pop(held.change.id, None) is None:
+                continue
             proposals.append(held)
-            del changed[held.change.id]
-            # The candidate that the update would have taken over is not lost: it was screened by itself.
             index = held.change.candidate_index if isinstance(held.change, Update) else None
-            if index is not None and isinstance(placed.get(index), Skip):
+            if index is None:
+                continue
+            if said.why_reversed(by_id[held.change.id], self._candidates[index].content):
+                # It says the opposite of a memory that stays, and waits within the update.
+                placed[index] = Skip(index, held.change.id)
+            elif isinstance(placed.get(index), Skip):
+                # The candidate that the update would have taken over is not lost: it was screened by itself.
                 del placed[index]
         rest = sorted({*undecided, *(index for index in range(len(self._candidates)) if index not in placed)})
         # What an ADD of the model says already is not added once more for a candidate that it did not mention.

@@ -16,6 +16,7 @@ from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Upd
 from reverie.usecases import candidate_review, consolidation_plan
 from reverie.usecases.consolidation_commit import forgotten_statements
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
+from reverie.usecases.updates_that_reverse_memories import Said, updates_that_reverse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,9 +69,10 @@ def plan_of(
     )
     by_id = {memory.id: memory for memory in existing}
     changes, proposals = reader.changes(by_id)
-    for near in updates_near_forgotten(changes, by_id, forgotten_statements(snapshot)):
-        proposals.append(near)
-        del changes[near.change.id]
+    near = updates_near_forgotten(changes, by_id, forgotten_statements(snapshot))
+    for waits in (*near, *updates_that_reverse(changes, by_id, Said(messages))):
+        if changes.pop(waits.change.id, None) is not None:
+            proposals.append(waits)
     after = [_after(memory, changes.get(memory.id)) for memory in existing]
     added = candidates_to_add(
         range(len(screened.usable)), screened.usable, [memory for memory in after if memory is not None]
