@@ -9,12 +9,15 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate.statement_comparison import parse_statement
 from reverie.sentence_word_analysis import analyze
 
-__all__ = ["behind_label", "named_things", "statement_key", "statement_keys", "stems_in_order"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["behind_label", "named_things", "short_verb", "statement_key", "statement_keys", "stems_in_order"]
 
 # The day that is appended to dated statements: "The import holds a lock (2026-11-21)." says the same on another day.
 _DAY: Final = re.compile(r"\s*\(?\b\d{4}-\d{2}-\d{2}\b\)?")
@@ -44,6 +47,17 @@ _ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # "asking" and "asked" 
 _ENDING_CHARS: Final = frozenset("gde")  # with which it ends
 _STEM_CHARS: Final = 5  # "migrations", "migrate" and "migrating" are one word
 _POLITE: Final = frozenset({"please"})
+# Verbs of wishes that mean the same, in classes; "use" is no stem, since it says as little as "always".
+_VERBS_TEXT: Final = (
+    "answer reply respond talk speak write chat communicate converse | utilize employ choose pick prefer take want"
+    " | run execute launch start invoke | explain describe | remove delete drop | add create make"
+    " | keep leave | ask consult confirm | show print display | change edit modify | check verify"
+)
+_VERBS: Final = {
+    _ENDING.sub("", word)[:_STEM_CHARS]: "" if "utilize" in one else one.split()[0]
+    for one in _VERBS_TEXT.split("|")
+    for word in one.split()
+}
 
 # Characters without a width, which a reader does not see: soft hyphen, joiners, marks of direction, fillers.
 _INVISIBLE: Final = re.compile(
@@ -90,6 +104,12 @@ def stems_in_order(text: str) -> tuple[str, ...]:
     """Return the stems of a statement's content words, in their order; of Chinese and Japanese pairs of characters."""
     words = analyze(_bare(text)).content  # not `parse_statement`, which would keep thousands of statements for this
     return tuple(stem for word in words if word not in _POLITE for stem in _stems_of(word))
+
+
+def short_verb(stems: Sequence[str]) -> str:
+    """Return what a wish of two words wants done, with one name for verbs that mean the same; "" for "use tabs"."""
+    verb = stems[0] if len(stems) > 1 else ""
+    return _VERBS.get(verb, verb)
 
 
 def named_things(text: str) -> frozenset[str]:

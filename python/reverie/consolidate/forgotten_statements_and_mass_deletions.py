@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reverie.consolidate.forgotten_statement_words import (
     behind_label,
     named_things,
+    short_verb,
     statement_key,
     statement_keys,
     stems_in_order,
@@ -86,11 +87,12 @@ class ForgottenStatement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Indexed:
-    """A forgotten statement with its stems, of which `last` is what a short wish is about."""
+    """A forgotten statement with its stems, of which `last` is what a short wish is about, and `verb` what is to do."""
 
     statement: ForgottenStatement
     stems: frozenset[str]
     last: str
+    verb: str
     named: frozenset[str]
 
     @property
@@ -108,7 +110,11 @@ class Forgotten:
         for statement in statements:
             ordered = stems_in_order(statement.content)
             indexed = _Indexed(
-                statement, frozenset(ordered), ordered[-1] if ordered else "", named_things(statement.content)
+                statement,
+                frozenset(ordered),
+                ordered[-1] if ordered else "",
+                short_verb(ordered),
+                named_things(statement.content),
             )
             self._by_key[statement.key].append(indexed)
             for stem in indexed.stems:
@@ -166,9 +172,10 @@ class Forgotten:
         for name, indexed in found.items():
             least, most = sorted((len(stems), len(indexed.stems)))
             enough = max(_NEAR_STEMS_MIN, _NEAR * least)
-            # "Always answer in German" and "always reply in German": of two words they share the one they are about.
-            is_short_wish = candidate.type is MemoryType.PREFERENCE and most <= _SHORT_STEMS
-            if shared[name] >= enough or (is_short_wish and ordered[-1] == indexed.last):
+            # "Always answer in German" and "always reply in German" share what they are about, and their verbs mean the
+            # same; "always comment in German" is another wish. Which type a memory has is an agent's choice.
+            is_same_wish = most <= _SHORT_STEMS and ordered[-1] == indexed.last and short_verb(ordered) == indexed.verb
+            if shared[name] >= enough or is_same_wish:
                 near.append((shared[name], indexed.statement.key, indexed))
         return max(near, key=lambda one: one[:2])[2] if near else None
 

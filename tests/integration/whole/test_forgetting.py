@@ -117,6 +117,33 @@ def test_an_agents_undo_of_its_change_does_not_bring_back_what_a_person_forgot(
         assert contents(person) == {gone}
 
 
+def test_a_short_wish_waits_whatever_an_agent_calls_it(daemon: Daemon, owner: Client, space: str) -> None:
+    """It is refused as a fact and as a line of a file too; what the person wants with another verb is learnt."""
+    person = Client(daemon.socket, token=owner.create_token(space).token)
+    agent = Client(daemon.socket, token=owner.create_token(space, agent="coder").token)
+    said = "Please always reply in German."
+    with person, agent:
+        new = wire.CreateMemory("Always answer in German.", type="preference", author="person")
+        person.forget(person.remember(new).id)
+        for write in (
+            lambda: agent.remember(wire.CreateMemory(said, type="preference")),
+            lambda: agent.remember(wire.CreateMemory(said, type="fact")),
+            lambda: agent.append_entry("facts/project.md", f"- {said}"),
+            lambda: agent.put_document("facts/other.md", f"- {said}\n"),
+        ):
+            with pytest.raises(Conflict, match="waits in review"):
+                write()
+        assert contents(person) == set()
+        thread = person.create_thread().id
+        call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make test"}}
+        result = {"type": "tool_result", "tool_use_id": "t1", "content": "3 passed"}
+        turns = [("user", "Look."), ("assistant", [call]), ("user", [result]), ("assistant", "It works.")]
+        turns += [("user", "Always comment in German."), ("assistant", "Yes."), ("user", "Thanks.")]
+        person.append(thread, [{"role": role, "content": content} for role, content in turns])
+        assert person.learn(thread).waiting == []
+        assert contents(person) == {"Wants agents to always comment in German."}
+
+
 def test_a_line_that_an_agent_removes_is_forgotten(client: Client) -> None:
     """A memory whose line a document write removes is not learnt again; undo of the write lifts that."""
     text, _ = SAID_AGAIN[0]
