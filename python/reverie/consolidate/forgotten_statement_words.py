@@ -1,7 +1,8 @@
 """The words by which statements are compared with forgotten ones: without frames, look-alikes and inflection.
 
-A frame is what Reverie puts around a statement: "Wants agents to", "The user said: “…”", "(from notes.md)". It is left
-out of the hash, so that the same words are recognized in another frame after a purge, when nothing else is left.
+A frame is what Reverie puts around a statement: "Wants agents to", "The user said: “…”", "(from notes.md)", or what
+says no more than that it is so: "We learnt that". It is left out of the hash, so that the same words are recognized in
+another frame after a purge, when nothing else is left.
 """
 
 from __future__ import annotations
@@ -29,11 +30,37 @@ _BEGINS: Final = re.compile(
     r"|(?:please )?remember that\b)",
     re.IGNORECASE,
 )
+# What says of a statement no more than that it is so, in the languages with tables of cues: "We learnt that the fee is
+# 40 euros", "Beachte: …", "Resulta que …". What doubts or denies it ("we thought that", "nobody says that") is none.
+_SO_IT_IS: Final = re.compile(
+    r"^\W*(?:(?:(?:i|we|you|the (?:team|agent|user|run|session))(?:['\u2019]ve| have| has| had| also| now| just){0,2}"
+    r" (?:learn(?:t|ed)?|found(?: out)?|noticed|noted|discovered|reali[sz]ed|confirmed|established|understood"
+    r"|remember(?:ed)?|know|think|believe|saw|see|heard)(?:,? that\b|:)"
+    r"|(?:please )?(?:also )?(?:note|beware|be aware|(?:keep|bear) in mind|don['\u2019]t forget|do not forget)"
+    r"(?: also)?(?:,? that\b|:)"
+    r"|(?:as )?(?:it )?(?:now )?turn(?:s|ed) out(?: that\b|:|,)?"
+    r"|it(?: is|['\u2019]s) (?:known|true|clear|certain|a fact|worth (?:noting|knowing)|important(?: to (?:note|know"
+    r"|remember))?|to be noted) that\b"
+    r"|the (?:fact|truth|point|rule|result|finding|conclusion) is(?: that\b|:)"
+    r"|as (?:we|you) know,|(?:in fact|actually|apparently|fyi|for the record)[,:]|according to [^,;:.!?\n]{1,40},)"
+    r"|(?:(?:wir|ich) haben? (?:gelernt|festgestellt|herausgefunden|gemerkt|bemerkt|erfahren)|wir wissen)(?:, dass\b|:)"
+    r"|es (?:hat sich herausgestellt|stellt(?:e)? sich heraus|ist bekannt)(?:, dass\b|:)"
+    r"|(?:bitte )?(?:beachten?|beachte(?: bitte)?|merke?(?: dir)?|denke? daran|bedenke)(?:, dass\b|:)"
+    r"|(?:hemos aprendido|aprendimos|descubrimos|sabemos|notamos|resulta|resultó|se sabe"
+    r"|(?:por favor,? )?(?:ten(?:ga)? en cuenta|nota|recuerda|toma nota de))(?: que\b|:)"
+    r"|(?:(?:nous avons|on a) (?:appris|constaté|découvert|remarqué)|nous savons|on sait"
+    r"|il (?:s['\u2019]avère|se trouve)"
+    r"|(?:à noter|notez?(?: bien)?|sachez|rappelle-toi|rappelons))(?: que\b| qu['\u2019]|:)"
+    r"|(?:我们|我)(?:了解|发现|学到|得知|知道|注意)(?:到|了)*[，,：:]?|(?:请?(?:注意|记住)|原来|事实证明)[，,：:]"
+    r"|(?:なお|注意|備考)[、：:])(?=\s*\S)",
+    re.IGNORECASE,
+)
 _ENDS: Final = re.compile(
     # What the agent did before a correction, which is another time another: ", about `npm ci`".
     r"(?:: the user had to correct this(?:, about .*)?"
     r"|\(from [^()\n]{1,200}\)"  # the file of a run
     r"|, (?:says|said|according to) [^,;:.!?\n]{1,40}"
+    r"|(?:という)?(?:こと|の)(?:が(?:わかった|分かった|わかりました|分かりました|判明した)|を学(?:んだ|びました))"
     r"|(?:\s\\?#[^\W\d][\w-]*)+)\W*$",  # tags, also where their sign is escaped; "#12" is an issue
     re.IGNORECASE | re.DOTALL,
 )
@@ -46,6 +73,8 @@ _NUMBERED_NAME: Final = re.compile(r"(?<![\w`])(?=[a-z_-]*\d)(?=[\d_-]*[a-z])[a-
 _ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # "asking" and "asked" are "ask"
 _ENDING_CHARS: Final = frozenset("gde")  # with which it ends
 _STEM_CHARS: Final = 5  # "migrations", "migrate" and "migrating" are one word
+# "40 euros" and "40euros" are the same, "1 23" and "12 3" are not.
+_BETWEEN_LETTERS: Final = re.compile(r"(?<=[^\W\d_])[ _-]+(?=\w)|(?<=\d) (?=[^\W\d_])")
 _POLITE: Final = frozenset({"please"})
 # Verbs of wishes that mean the same, in classes; "use" is no stem, since it says as little as "always".
 _VERBS_TEXT: Final = (
@@ -80,13 +109,17 @@ _FUNCTION_WORDS: Final = re.compile(
 
 
 def statement_key(text: str) -> str:
-    """Return the SHA-256 of a statement's words in order, in hex; without fillers, frames and day."""
-    return _hash(_bare(text))
+    """Return the SHA-256 of a statement's words in order, in hex; without fillers, frames, day and blanks.
+
+    "The mooringfee is 40euros" has the same as "The mooring fee is 40 euros"; between two numbers a blank counts.
+    """
+    return _hash(_joined(_words(_bare(text))))
 
 
 def statement_keys(text: str) -> tuple[str, ...]:
-    """Return the keys under which a statement may be stored: its key, and the one that older releases made."""
-    return tuple(dict.fromkeys((statement_key(text), _hash(_older_bare(text)))))
+    """Return the keys under which a statement may be stored: its key, and those that older releases made."""
+    spaced = (" ".join(_words(_bare(text))), " ".join(_words(_older_bare(text))))
+    return tuple(dict.fromkeys((statement_key(text), *map(_hash, spaced))))
 
 
 def behind_label(text: str) -> str | None:
@@ -118,8 +151,17 @@ def named_things(text: str) -> frozenset[str]:
     return frozenset(_CODE.findall(bare)) | frozenset(name.casefold() for name in _NUMBERED_NAME.findall(bare))
 
 
-def _hash(bare: str) -> str:
-    return hashlib.sha256(" ".join(parse_statement(bare).sequence).encode()).hexdigest()
+def _hash(words: str) -> str:
+    return hashlib.sha256(words.encode()).hexdigest()
+
+
+def _words(bare: str) -> tuple[str, ...]:
+    return parse_statement(bare).sequence
+
+
+def _joined(words: Sequence[str]) -> str:
+    """Return words written together, also those with a hyphen: "mooring-fee" is "mooringfee"."""
+    return _BETWEEN_LETTERS.sub("", " ".join(words))
 
 
 def _bare(text: str) -> str:
@@ -128,6 +170,7 @@ def _bare(text: str) -> str:
     for _ in range(_FRAMES_MAX):
         before = text
         text = _DAY.sub("", text).strip() if "-" in text else text.strip()
+        text = _SO_IT_IS.sub("", text)
         text = _ENDS.sub("", _BEGINS.sub(lambda frame: "never" if "never" in frame[0].casefold() else " ", text))
         text = _without_repeating_label(text)
         if text == before:

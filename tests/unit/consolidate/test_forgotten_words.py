@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import pytest
 
 from reverie.consolidate.forgotten_statement_words import statement_key, statement_keys, stems_in_order
@@ -10,6 +12,11 @@ from reverie.models import Candidate, MemoryType
 
 FEE = "The mooring fee is 40 euros"
 CORRECTED = "Use pnpm for the install instead of npm: the user had to correct this, about {} (2026-11-28)."
+
+
+def hashed(words: str) -> str:
+    """Return the hash of words, as older releases made it for a key."""
+    return hashlib.sha256(words.encode()).hexdigest()
 
 
 def nearness(forgotten: str, said: str, *, purged: bool = False, kind: MemoryType = MemoryType.FACT) -> str | None:
@@ -32,6 +39,18 @@ def nearness(forgotten: str, said: str, *, purged: bool = False, kind: MemoryTyp
         "The user wants: “The mooring fee is 40 euros”",
         "The mooring fee is 40 euros, says Bob",
         "The mooring fee is 40 euros #fees #harbour",
+        "We learnt that the mooring fee is 40 euros (from r.md)",
+        "We have also found out: the mooring fee is 40 euros.",
+        "Note that the mooring fee is 40 euros",
+        "Please keep in mind that the mooring fee is 40 euros",
+        "It turns out that the mooring fee is 40 euros.",
+        "Turns out the mooring fee is 40 euros",
+        "It's worth noting that the mooring fee is 40 euros",
+        "The result is: the mooring fee is 40 euros",
+        "According to the harbour master, the mooring fee is 40 euros",
+        "Important: note that, as we know, the mooring fee is 40 euros",
+        "The mooringfee is 40euros",
+        "The mooring-fee is 40 euros",
         "Th\u0435 moor\u200bing f\u0435e is 40 \u0435uros",
     ],
 )
@@ -42,6 +61,25 @@ def test_frames_and_look_alikes_are_no_words(framed: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("forgotten", "framed"),
+    [
+        ("Der Lader liest nachts", "Wir haben festgestellt: der Lader liest nachts."),
+        ("Der Lader liest nachts", "Bitte beachten: Der Lader liest nachts"),
+        ("El cargador lee de noche", "Hemos aprendido que el cargador lee de noche."),
+        ("El cargador lee de noche", "Resulta que el cargador lee de noche"),
+        ("Le chargeur lit la nuit", "Nous avons appris que le chargeur lit la nuit."),
+        ("Il lit la nuit", "Il s'avère qu'il lit la nuit"),
+        ("港口的吊车只能吊九吨", "我们了解到港口的吊车只能吊九吨"),
+        ("港口的吊车只能吊九吨", "请注意：港口的吊车只能吊九吨。"),
+        ("クレーンは九トンまで", "なお、クレーンは九トンまで"),
+    ],
+)
+def test_frames_of_other_languages(forgotten: str, framed: str) -> None:
+    """What says no more than that it is so is left out in each language with a table of cues."""
+    assert nearness(forgotten, framed, purged=True) == Nearness.SAME
+
+
+@pytest.mark.parametrize(
     ("forgotten", "said"),
     [
         ("Staging: the port is 8080", "Production: the port is 8080"),
@@ -49,6 +87,12 @@ def test_frames_and_look_alikes_are_no_words(framed: str) -> None:
         ("Remember to lock the gate at night", "Lock the gate at noon"),
         ("The lock leaks, see #12", "The lock leaks, see #13"),
         ("Правило порта простое", "Правило парома другое"),
+        ("The mooring fee is 40 euros", "We thought that the mooring fee is 40 euros"),
+        ("The mooring fee is 40 euros", "Nobody knows that the mooring fee is 40 euros"),
+        ("The ships weigh 1 23 times", "The ships weigh 12 3 times"),
+        ("The lift holds 4 0 men", "The lift holds 40 men"),
+        ("安全第一", "注意安全第一线"),
+        ("Note the fee", "The fee"),
     ],
 )
 def test_other_words_have_another_key(forgotten: str, said: str) -> None:
@@ -75,8 +119,8 @@ def test_keys_of_older_releases_are_found() -> None:
     older = "6" * 64
     said = "The user wants: “Fewer comments”"
     assert older not in statement_keys(said)
-    assert len(statement_keys(said)) == 2
-    assert statement_keys("Fewer comments in the loader") == (statement_key("Fewer comments in the loader"),)
+    assert {hashed("fewer comments"), hashed("user wants fewer comments")} < set(statement_keys(said))
+    assert statement_keys("Loader") == (hashed("loader"),)
 
 
 @pytest.mark.parametrize(
