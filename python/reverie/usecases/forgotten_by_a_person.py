@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -13,21 +14,25 @@ from reverie.consolidate.forgotten_statements_and_mass_deletions import (
     statement_keys,
     statements_in,
 )
+from reverie.documents.document_kind import type_of_blocks
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import Conflict
 from reverie.models import Candidate, MemoryType
-from reverie.store import ForgottenRecord, Kind, MemoryRecord
+from reverie.store import DocumentRecord, ForgottenRecord, Kind, MemoryRecord
 from reverie.usecases.forgotten_records import forgotten_statement, keys_of, record_key, statement_of
 from reverie.usecases.operation_authors import PERSONS, is_agent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.store import CandidateRecord, DocumentRecord, Reader, Writer
+    from reverie.store import CandidateRecord, Reader, Writer
 
 __all__ = ["HeldForPerson", "forget_rejected", "forgotten_again", "hold_forgotten", "hold_if_forgotten"]
 
 _SAID_CHARS: Final = 80  # of an agent's words in an error
+_MARK: Final = re.compile(r"^(?:[\s>#*+|-]|\d+[.)]\s|\[[ x]\])+")  # of a heading, quote, list or table
+_PARAGRAPH_END: Final = re.compile(r"\n[ \t>]*\n")
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
 _WORDS: Final = ("content", "tags", "title", "fields")  # of a memory, which are compared with what was forgotten
 
 
@@ -128,7 +133,7 @@ def hold_forgotten(writer: Writer, after: DocumentRecord | None, *, who: str) ->
 
     It may have been written, moved or restored by an undo: of the memories of `after`, None for a deleted document,
     those are compared that had no words or other ones before. The document's summary and its name are compared too,
-    since both are in the index that opens each new thread.
+    since both are in the index that opens each new thread, and what else it says.
     """
     if after is None or not is_agent(who) or not writer.count(Kind.FORGOTTEN):
         return
@@ -150,10 +155,30 @@ def hold_forgotten(writer: Writer, after: DocumentRecord | None, *, who: str) ->
     for memory in written:
         if forgotten.has(memory):
             raise HeldForPerson(memory)
-    if forgotten.says(label, [label.content]):
-        raise HeldForPerson(label)
-    if forgotten.says(label, [label.title or ""]):
-        raise HeldForPerson(replace(label, content=label.title or "", title=None))
+    texts = [after.summary, label.title or "", *_new_prose(writer, after)]
+    if forgotten.says(label, texts):
+        said = next(text for text in texts if forgotten.says(label, [text]))
+        raise HeldForPerson(replace(label, content=said, title=label.title if said == after.summary else None))
+
+
+def _new_prose(writer: Writer, after: DocumentRecord) -> list[str]:
+    """Return what this write adds to a document of memories outside its memories, as agents read it with the rest.
+
+    These are headings, rows and cells of tables, quotes, code, and sentences of paragraphs that go over several lines.
+    """
+    if type_of_blocks(after.path) is None:
+        return []
+    past = writer.record_versions(DocumentRecord, (after.path,))
+    before = next((version.value for version in past if version.operation < writer.number), None)
+    known = set() if before is None else set(before.content.splitlines())
+    found: dict[str, None] = {}
+    for paragraph in _PARAGRAPH_END.split(after.content):
+        lines = [(_MARK.sub("", line).strip(" |"), line not in known) for line in paragraph.splitlines()]
+        new = [text for text, is_new in lines if is_new]
+        if new:
+            cells = [cell for text in new if "|" in text for cell in text.split("|")]
+            found |= dict.fromkeys([*new, *cells, *_SENTENCE_END.split(" ".join(text for text, _ in lines))])
+    return [text for text in found if text.strip()]
 
 
 def _has_new_words(writer: Writer, memory: MemoryRecord) -> bool:

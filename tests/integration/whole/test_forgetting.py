@@ -144,6 +144,32 @@ def test_a_short_wish_waits_whatever_an_agent_calls_it(daemon: Daemon, owner: Cl
         assert contents(person) == {"Wants agents to always comment in German."}
 
 
+@pytest.mark.parametrize("purge", [False, True])
+def test_what_is_no_memory_in_a_file_of_memories_waits_too(
+    daemon: Daemon, owner: Client, space: str, *, purge: bool
+) -> None:
+    """A heading, quote, cell or paragraph by an agent with what a person forgot is refused, also after a purge."""
+    person = Client(daemon.socket, token=owner.create_token(space).token)
+    agent = Client(daemon.socket, token=owner.create_token(space, agent="coder").token)
+    gone = "The lighthouse keeper is called Olaf Berg"
+    wrapped = gone.replace(" is ", "\nis ")
+    with person, agent:
+        known = person.put_document("facts/seen.md", f"# Keepers\n\n> {gone}\n\n- The crane lifts nine tonnes\n")
+        made = person.remember(wire.CreateMemory(gone, type="fact", author="person"))
+        person.forget(made.id, purge=purge)
+        for number, prose in enumerate(
+            (f"## {gone}\n", f"> {gone}\n", f"| who | text |\n|---|---|\n| keeper | {gone} |\n", f"{wrapped}.\n")
+        ):
+            with pytest.raises(Conflict, match="waits in review"):
+                agent.put_document(f"facts/k{number}.md", f"# Keepers\n\n{prose}\n- The pier is long\n")
+        assert {change.content for item in person.candidates().items for change in item.changes} >= {gone}
+        agent.put_document("facts/k.md", "# Keepers\n\nOlaf has a lighthouse.\n\n- The pier is long\n")
+        # What was there before is the person's to remove.
+        agent.append_entry("facts/seen.md", "- The quay is short")
+        assert len(contents(person)) == 3
+        assert gone in person.document(known.path).content
+
+
 def test_a_line_that_an_agent_removes_is_forgotten(client: Client) -> None:
     """A memory whose line a document write removes is not learnt again; undo of the write lifts that."""
     text, _ = SAID_AGAIN[0]
