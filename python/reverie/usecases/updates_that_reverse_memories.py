@@ -28,7 +28,7 @@ _OF_ANYBODY: Final = "it would say the opposite of the memory, which neither the
 
 
 class Said:
-    """What the person typed, and what the agent wrote, in the messages from which memories are made."""
+    """The texts of the person and of the agent in the messages from which memories are made."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self._messages = messages
@@ -42,7 +42,7 @@ class Said:
         return texts_of(self._messages, "agent")
 
     def why_reversed(self, memory: Memory, content: str) -> str:
-        """Return why a memory must not get this content: it reverses the memory, and nobody says so; else ""."""
+        """Return the reason to hold an update to this content: it reverses the memory without support; else ""."""
         if memory.type is MemoryType.EPISODE:
             return ""
         found = reversals(memory.content, content)
