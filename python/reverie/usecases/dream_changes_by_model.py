@@ -17,7 +17,7 @@ from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_requ
 from reverie.language_model.similar_memories_in_pages import ConsolidationPage, Nearby, memory_pages
 from reverie.models import Delete, Update
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
-from reverie.usecases.updates_that_reverse_memories import Said, updates_that_reverse
+from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -37,9 +37,9 @@ from reverie.remove_tagged_spans import without_tagged
 from reverie.usecases import candidate_review, consolidation_plan
 from reverie.usecases.consolidation_commit import empty_plan, forgotten_statements
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
+from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
 from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.reflection_turns import reflect
-from reverie.usecases.updates_that_reverse_memories import Said, updates_that_reverse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Upd
 from reverie.usecases import candidate_review, consolidation_plan
 from reverie.usecases.consolidation_commit import forgotten_statements
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
-from reverie.usecases.updates_that_reverse_memories import Said, updates_that_reverse
+from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
