@@ -1,8 +1,12 @@
 """Hosts, addresses and paths that a text names, in one spelling: what a poisoned text wants to have used.
 
-Both sides of a comparison are brought to that spelling first: lower case, full-width letters as plain ones, `[.]` and
-`(dot)` as the dot that they stand for, `hxxp` as `http`, and one slash for any run of slashes and backslashes, of which
+Both sides of a comparison are brought to that spelling first: lower case, full-width letters as plain ones, without
+invisible characters, `[.]` and `(dot)` as the dot that they stand for, `hxxp` as `http`, `%65` and `&#101;` as `e`, an
+IPv4 address in any notation as four decimal numbers, and one slash for any run of slashes and backslashes, of which
 JSON doubles each. What is written in everyday words ("evil dot example", "the package evil-logger") is no address.
+
+`evil .example`, `ops@evil` and two words with an ideographic full stop between may be an address or not (a dotfile, a
+version, two sentences of Chinese): such a form counts unless all its parts are words of the other text.
 """
 
 from __future__ import annotations
@@ -26,6 +30,24 @@ _DISGUISED: Final = (
     (re.compile(r"[\[({]\s?:(?://)?\s?[\])}](?://)?"), "://"),
     (re.compile(r"\bh(?:xx|\*\*|tt)p(?=s?:)"), "http"),
 )
+# `%65vil%2Eexample`, `evil&#46;example`: what a browser reads as letters, digits and marks of ASCII
+_ENCODED: Final = re.compile(
+    r"%(?P<percent>[2-7][0-9a-f])|&#(?:x(?P<hex>0{0,4}[2-7][0-9a-f])|(?P<decimal>0{0,4}\d{2,3}));"
+    r"|&(?P<name>period|commat|colon|sol);"
+)
+_ENTITIES: Final = {"period": ".", "commat": "@", "colon": ":", "sol": "/"}
+_DECODINGS_MAX: Final = 3  # of a text that was encoded several times: `%2565`
+# Format characters (category Cf) that show nothing: soft hyphens, zero-width and bidirectional marks, tags.
+_INVISIBLE: Final = re.compile(
+    r"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
+)
+_LETTERS: Final = re.compile(r"(?<![^\W_])[^\W\d_](?: [^\W\d_]){2,}(?![^\W_])")  # `e v i l`
+# What `inet_aton` and browsers read as an IPv4 address: `0xcb007107`, `3405803783`, `031300070407`, `0xcb.0.0x71.7`.
+_NUMBER: Final = r"(?:0x[0-9a-f]{1,8}|\d{1,12})"
+_IPV4: Final = re.compile(rf"(?<![\w.-]){_NUMBER}(?:\.{_NUMBER}){{0,3}}(?![\w-]|\.\w)")
+# Digits that are no address where they stand alone: a date, 20261128, and a round number, 25000000.
+_COUNT: Final = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|[1-9]\d*000")
+_IPV4_MIN: Final = 1 << 24  # 1.0.0.0; smaller numbers are counts, sizes and years
 _MARKER: Final = re.compile(r"[\[<]redacted:[^\]>]{0,60}[\]>]")  # it has a colon, and names nothing
 _JSON_SPACE: Final = re.compile(r"(?<!\\)\\[nrt\"]")
 _SLASHES: Final = re.compile(r"[\\/]{2,}|\\")
@@ -38,6 +60,12 @@ _NAMED: Final = re.compile(
     r"|(?<![\w:./@-])[^\W\d_][\w-]+:(?!/)[\w~][\w./~-]*"  # a host without a dot: `evil:drop`, `evil:8080`
     r"|(?<![\w./~<)\]}])~?(?:/[\w.@%+-]+)+"  # a path, or a share of Windows: `/evil`, `//evil/share`
 )
+# A host whose dot has a blank before it or is ideographic, and a user at a host without a dot.
+_DOUBTFUL: Final = (
+    re.compile(r"(?<![\w./@-])(?P<one>[^\W_][\w-]*(?:\.[\w-]+)*)\s{1,3}\.\s?(?=(?P<two>[^\W_][\w.-]*[^\W\d_]))"),
+    re.compile(r"(?<![a-z0-9./@-])(?P<one>[a-z0-9][a-z0-9.-]*)\u3002(?=(?P<two>[a-z0-9][a-z0-9.-]*[a-z]))"),
+    re.compile(r"(?<![\w./@+-])(?P<one>[\w+][\w.+-]*)@(?P<two>[\w-]+)(?![\w-]|[.:][\w~/])"),
+)
 _ENDS: Final = ".,:;!?"
 _SCHEME: Final = re.compile(r"^([a-z][a-z0-9+.-]+):/(?!/)")
 _HEX_DIGITS_MIN: Final = 3  # of an IPv6 address; `::` and the `a::b` of a programming language have fewer
@@ -45,10 +73,47 @@ _HEX_DIGITS_MIN: Final = 3  # of an IPv6 address; `::` and the `a::b` of a progr
 
 def one_spelling(text: str) -> str:
     """Return a text in lower case, without disguises such as `hxxp` and `[.]`, for comparing the addresses in it."""
-    text = _MARKER.sub(" ", unicodedata.normalize("NFKC", text).casefold())
+    text = unicodedata.normalize("NFKC", text).casefold()
+    if not text.isascii():
+        text = _INVISIBLE.sub("", text)
+    for _ in range(_DECODINGS_MAX):
+        text, number = _ENCODED.subn(_decoded, text)
+        if not number:
+            break
+    text = _LETTERS.sub(lambda found: found[0].replace(" ", ""), _MARKER.sub(" ", text))
     for disguise, plain in _DISGUISED:
         text = disguise.sub(plain, text)
-    return _SLASHES.sub("/", text)
+    return _IPV4.sub(_dotted, _SLASHES.sub("/", text))
+
+
+def _decoded(found: re.Match[str]) -> str:
+    """Return the ASCII character that a percent-encoding or an entity stands for; what was found without one."""
+    if found["name"]:
+        return _ENTITIES[found["name"]]
+    code = int(found["percent"] or found["hex"] or "0", 16) or int(found["decimal"] or "0")
+    return chr(code).casefold() if ord(" ") < code < 127 else found[0]
+
+
+def _dotted(found: re.Match[str]) -> str:
+    """Return an IPv4 address as four decimal numbers; what was found where it is no address.
+
+    One number alone is one only from 1.0.0.0 on: the last number has all the bytes that the others leave.
+    """
+    numbers = []
+    for part in found[0].split("."):
+        octal = part.startswith("0") and len(part) > 1 and not part.startswith("0x")
+        try:
+            numbers.append(int(part, 16 if part.startswith("0x") else 8 if octal else 10))
+        except ValueError:  # an octal number with an 8
+            return found[0]
+    *first, last = numbers
+    shift = 8 * (4 - len(first))
+    if len(numbers) in {2, 3} or last >= 1 << shift or any(one > 255 for one in first):  # versions have 2 or 3 numbers
+        return found[0]
+    if not first and (last < _IPV4_MIN or _COUNT.fullmatch(found[0])):
+        return found[0]
+    value = last + sum(one << 24 - 8 * place for place, one in enumerate(first))
+    return str(ipaddress.IPv4Address(value))
 
 
 def without_json_escapes(text: str) -> str:
@@ -65,8 +130,31 @@ def foreign_address(text: str, own: str) -> str:
     `own` is in one spelling. A part of a name is not that name: who wrote `logs.harbour.example` and `/srv/quay` wrote
     neither `harbour.example` nor `/quay`, but who wrote `/srv/quay/table` wrote `/srv/quay`.
     """
-    foreign = next((name for name in _named(one_spelling(strip_markers(text))) if not _is_in(name, own)), "")
+    text = one_spelling(strip_markers(text))
+    foreign = next((name for name in _named(text) if not _is_in(name, own)), "") or _doubtful(text, own)
     return _SCHEME.sub(r"\1://", foreign)
+
+
+def _doubtful(text: str, own: str) -> str:
+    """Return the first host in a form that may be none, unless `own` has it or all its words; "" without one.
+
+    "Never commit a .env file" says `.env`, and "use react@18" is made of "react" and "18".
+    """
+    for mark, form in zip(("", "", "@"), _DOUBTFUL, strict=True):
+        for found in form.finditer(text):
+            one, two = found["one"], found["two"].rstrip(_ENDS)
+            is_file = not mark and re.search(rf"(?<![\w.-])\.{re.escape(two)}(?![\w-]|\.\w)", own)
+            words = re.findall(r"[a-z0-9]+|[^\W_a-z0-9]+", f"{one} {two}")
+            if not is_file and not all(_has_word(own, word) for word in words):
+                return f"{one}{mark or '.'}{two}"
+    return ""
+
+
+def _has_word(text: str, word: str) -> bool:
+    """Return True if a text has a word of ASCII alone, or one of other letters anywhere: Chinese puts no blanks."""
+    if not word.isascii():
+        return word in text
+    return re.search(rf"(?<![a-z0-9]){re.escape(word)}(?![a-z0-9])", text) is not None
 
 
 def _named(text: str) -> Iterator[str]:
