@@ -87,7 +87,7 @@ def one_spelling(text: str) -> str:
 
 
 def _decoded(found: re.Match[str]) -> str:
-    """Return the ASCII character that a percent-encoding or an entity stands for; what was found without one."""
+    """Return the ASCII character behind a percent-encoding or an entity; any other encoding unchanged."""
     if found["name"]:
         return _ENTITIES[found["name"]]
     code = int(found["percent"] or found["hex"] or "0", 16) or int(found["decimal"] or "0")

@@ -275,6 +275,16 @@ _SPEAKER: Final = re.compile(
     r" [A-Z\u00c0-\u00de\u0410-\u042f][\w.'-]{0,20})?)"
     r"(?:\s*[\[(][^\])]{2,30}[\])])?\s?:\s+\S"
 )
+# A mark that a programmer leaves in code with their name: "todo(bob): …", "x = 1  # fixme(ann): …".
+_MARK: Final = re.compile(
+    r"(?:^\W*|(?://|#|--|/\*|;|%|<!--)\s*)(?:todo|fixme|xxx|hack|note|bug|review|optimi[sz]e|warning)"
+    r"\s?(?:[(\[]\s?(?P<who>@?[^\W\d_][\w.'@ -]{0,30})\s?[)\]]|(?P<at>@[\w.-]{1,30}))\s?:",
+    re.IGNORECASE,
+)
+# What `@` names besides people: a file, and an agent of Claude Code.
+_MENTION: Final = re.compile(
+    rf"@(?:agent-|\S+\.(?:{_TEXT_FILE}|[cm]?[jt]sx?|py|rs|go|java|rb|c|h|cpp|json|toml|ya?ml|sh|sql|css)$)"
+)
 _LABELS_TEXT: Final = (
     "task goal rule rules note notes context step steps todo input output expected actual constraint "
     "constraints style problem fix solution important also question answer bug bugs issue issues example "
@@ -325,18 +335,33 @@ def lines_of_speakers(lines: Sequence[str]) -> set[int]:
     """Return the lines from a speaker's name, "Bob: from now on …", up to a blank line, without those after a label.
 
     "Note: always …" and "Commits: never …" are the person's own. A single line is what they type, whatever is before
-    its colon: nobody pastes a name and a sentence without a word about it.
+    its colon: nobody pastes a name and a sentence without a word about it. Not so with "@bob: …", which is to or of
+    another, and with "todo(bob): …", a comment of code.
     """
     found: set[int] = set()
-    if sum(bool(line.strip()) for line in lines) < 2:
-        return found
+    is_single = sum(bool(line.strip()) for line in lines) < 2
     said = False
     for number, line in enumerate(lines):
-        speaker = _SPEAKER.match(line)
-        said = bool(line.strip()) and (said or (speaker is not None and _is_name(speaker["who"])))
+        said = bool(line.strip()) and (said or _names_speaker(line, is_single=is_single))
         if said:
             found.add(number)
     return found
+
+
+def _names_speaker(line: str, *, is_single: bool) -> bool:
+    """Return True for a line that begins with the name of who says it, or has a mark of code with a name."""
+    mark = _MARK.search(line[:_CHARS_MAX])
+    if mark is not None and _is_author(mark["who"] or mark["at"]):
+        return True
+    speaker = _SPEAKER.match(line)
+    if speaker is None or (is_single and not speaker["who"].startswith("@")):
+        return False
+    return _MENTION.match(speaker["who"]) is None and _is_name(speaker["who"])
+
+
+def _is_author(who: str) -> bool:
+    """Return True for a name in a mark, which may be in capitals: "todo(BN)"; False for a label, "note(security)"."""
+    return not any(word.casefold() in _LABELS or _SUBJECT.search(word) for word in who.strip(" @").split())
 
 
 def _is_name(who: str) -> bool:

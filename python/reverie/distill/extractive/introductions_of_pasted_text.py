@@ -10,6 +10,8 @@ import re
 import unicodedata
 from typing import Final
 
+from reverie.distill.extractive.words_for_texts_by_language import OWN_RULES, TEXT_WORDS
+
 __all__ = [
     "announced_at",
     "announces_own",
@@ -64,21 +66,6 @@ _ABOVE: Final = re.compile(
     re.IGNORECASE,
 )
 _COLON: Final = re.compile(r"[:\uff1a\ufe55\ua789\u2014\u2013\u2192\u2193][^\w]{0,8}$")
-_FOREIGN_WORDS: Final = re.compile(
-    r"\b(?:e-?mails?|mails?|nachricht(?:en)?|brief|texte?s?|dokument\w*|seite|ticket|schreibt|schrieb|geschrieben"
-    r"|sagt"
-    r"|sagte|meinte|folgende\w*|correos?|mensajes?|texto|página|documento|escribi\w+|dice|dijo|siguiente\w*|proveedor"
-    r"|courriels?|courrier|messages?|page|document|écrit|dit|suivant\w*|voici|voilà|messaggio|pagina|scritto|ha detto"
-    r"|seguente|mensagem|escreveu|disse|seguinte|bericht|schreef|volgende|письмо|сообщение|пишет|написал\w*|сказал\w*"
-    r"|następując\w*|napisał\w*|wiadomość|mesaj\w*|e-?posta\w*|metin|metni|belge\w*|sayfa\w*|yorum\w*|yazdı\w*|dedi"
-    r"|söyledi"
-    r"|gönderdi\w*|şunu|şöyle|aşağıdaki\w*|رسالة|رسائل|بريد|نص|مقال\w*|صفحة|وثيقة|مستند|تعليق|كتب\w*|قال\w*|أرسل\w*"
-    r"|التالي\w*)\b"
-    # Korean puts its particles behind a word, so no word ends there: "밥의 메시지:", "밥이 보낸 메일이야:".
-    r"|메시지|메일|편지|문서|댓글|게시글|페이지|로그|본문|기사|이슈|(?:보낸|보냈|쓴|썼|말한|말했|적은|적었|남긴"
-    r"|다음은)",
-    re.IGNORECASE,
-)
 # Here a colon is not needed: "Il a écrit ceci", "mira este correo", "schau dir diese Mail an".
 _POINTS_AT: Final = re.compile(
     r"\b(?:écrit|dit) (?:ceci|cela)\W*$|\b(?:est[eaos]+|siguiente) (?:correo|mensaje|texto|documento|página)\W*$"
@@ -144,8 +131,11 @@ _JOINERS: Final = "\u200c\u200d"  # of Persian, Indic scripts and emoji
 
 
 def announces_text(line: str) -> bool:
-    """Return True for a line after which the lines that follow are another's words, in any of thirteen languages."""
-    plain = _visible(line).strip()
+    """Return True for a line after which the lines that follow are another's words, in any of these languages.
+
+    English, Chinese, Japanese, and those of `TEXT_WORDS`.
+    """
+    plain = unicodedata.normalize("NFC", _visible(line)).strip()
     if not plain or len(plain) > _CHARS_MAX:
         return False
     if _MIXED.search(plain):
@@ -155,7 +145,14 @@ def announces_text(line: str) -> bool:
     if _ASKS.search(plain) or _POINTS_AT.search(plain) or _CJK.match(plain):
         return True
     return _COLON.search(plain) is not None and (
-        _FOREIGN_WORDS.search(plain) is not None or re.search(rf"\b{_TEXTS}\b", plain, re.IGNORECASE) is not None
+        _is_about_text(plain) or re.search(rf"\b{_TEXTS}\b", plain, re.IGNORECASE) is not None
+    )
+
+
+def _is_about_text(plain: str) -> bool:
+    """Return True for a line with a word for a text, for writing or saying, that does not say "my rules" beside it."""
+    return any(words.search(plain) for words in TEXT_WORDS.values()) and not any(
+        own.search(plain) for own in OWN_RULES.values()
     )
 
 

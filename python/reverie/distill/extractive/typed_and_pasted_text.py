@@ -50,7 +50,9 @@ _MAY_ANNOUNCE: Final = re.compile(
 )
 _HEADER: Final = re.compile(
     r"^(?:from|to|subject|date|sent|cc|reply-to|von|an|betreff|datum|gesendet|de|para|asunto|fecha|à|objet|da|oggetto"
-    r"|assunto|от|кому|тема|发件人|收件人|主题|日期|差出人|宛先|件名)\s?[:：]\s*\S|^on .{5,80} wrote:\s*$",
+    r"|assunto|от|кому|тема|от кого|van|aan|onderwerp|från|till|ämne|skickat|fra|til|emne|dato|sendt|od|komu|předmět"
+    r"|temat|kimden|kime|konu|από|προς|θέμα|ημερομηνία|प्रेषक|विषय|दिनांक|từ|đến|người gửi|chủ đề|tiêu đề|보낸 사람"
+    r"|받는 사람|제목|من|إلى|الموضوع|发件人|收件人|主题|日期|差出人|宛先|件名)\s?[:：]\s*\S|^on .{5,80} wrote:\s*$",
     re.IGNORECASE,
 )
 _PASTED: Final = re.compile(r"\[Pasted (?:text|content)", re.IGNORECASE)
