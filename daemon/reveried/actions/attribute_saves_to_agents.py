@@ -3,16 +3,19 @@
 A save does not say who made it, so it counts as a person's. The agent's thread does: a call of a file tool with a path
 in the folder, and the words, or a shell command that names a file of the folder and has the words. What came into the
 store by a save at that time or later, in these words, is the agent's. So is all that a file's next save brought where a
-shell command may have written the file with words that it does not have: `cat a.md >> facts/b.md`. A client records a
-call before it runs the tool, so the calls without a result are looked at again with what the thread records next.
+shell command may have written the file with words that it does not have: `cat a.md >> facts/b.md`. Where the command
+names a place of the folder instead of a file (`git -C ROOT pull`), or runs there, it is all that was saved meanwhile. A
+client records a call before it runs the tool, so the calls without a result are looked at again with what the thread
+records next.
 """
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,11 +23,15 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec.structs import replace
 
-from reverie.store import DocumentRecord, MemoriesCursor, MemoryRecord, OperationRecord, Write
+from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Write
 from reverie.usecases.forgotten_by_a_person import forgotten_again
 from reverie.usecases.sync_snapshot_and_commit import WHY as SAVED
 from reverie.usecases.take_forgotten_lines_out_of_agent_saves import WHY, move_to_review
-from reveried.actions.files_written_by_shell_commands import files_with_unknown_words, spellings
+from reveried.actions.files_written_by_shell_commands import (
+    files_with_unknown_words,
+    places_with_unknown_words,
+    spellings,
+)
 from reveried.clock import text_of
 
 if TYPE_CHECKING:
@@ -41,6 +48,9 @@ _WORDS_OF_EDITS = ("content", "new_string", "new_str", "insert_text", "file_text
 _FILE = re.compile(r"[\w./~@+-]+\.md\b")
 _PATHS = ("file_path", "path", "notebook_path")
 _OPEN_MAX = 20  # calls of a thread without a result: a client runs a few at a time
+_OPERATIONS_MAX = 5_000  # that are looked at for saves while a command ran
+COARSE = timedelta(milliseconds=10)  # by which the time that the kernel gives a file may be too early: one tick
+_WORKING_FOLDERS = ("workdir", "cwd")  # of a call, as Codex names it
 _THREADS_MAX = 64  # with such calls; those of the thread that wrote first are left out
 
 
@@ -48,7 +58,8 @@ _THREADS_MAX = 64  # with such calls; those of the thread that wrote first are l
 class _Edit:
     """Words that a call wrote to a path of the folder; `at` is the call's time as its message has it.
 
-    The words are None where a shell command wrote others than its own: the output of a program, another file.
+    The words are None where a shell command wrote others than its own: the output of a program, another file. A path
+    with a slash at its end is a place, of which the command may have written any file.
     """
 
     call: str
@@ -81,9 +92,11 @@ class OpenCalls:
 async def attribute_lines(services: Services, space: str, data: bytes, *, who: str) -> None:
     """Give memories that tool calls in these lines of a transcript wrote into the folder an agent's trust."""
     roots = _roots(services, space)
-    if not services.open_calls.has(space, who) and not any(orjson.dumps(root)[1:-1] in data for root in _named(roots)):
+    hints = {orjson.dumps(name)[1:-1] for name in _named(roots) | _named_above(roots)}
+    if not services.open_calls.has(space, who) and not any(hint in data for hint in hints):
         return
     messages = []
+    folder: Any = ""
     for line in data.splitlines():
         try:
             entry = orjson.loads(line)
@@ -92,7 +105,9 @@ async def attribute_lines(services: Services, space: str, data: bytes, *, who: s
         if isinstance(entry, dict):
             message = entry.get("message")
             content = message.get("content") if isinstance(message, dict) else _codex_content(entry.get("payload"))
-            messages.append((content, entry.get("timestamp")))
+            payload = entry.get("payload")
+            folder = entry.get("cwd") or (payload.get("cwd") if isinstance(payload, dict) else None) or folder
+            messages.append((content, entry.get("timestamp"), folder if isinstance(folder, str) else ""))
     await _attribute(services, space, messages, roots, who=who)
 
 
@@ -118,7 +133,8 @@ async def attribute_messages(
     services: Services, space: str, messages: Iterable[tuple[Any, str | None]], *, who: str
 ) -> None:
     """Give memories that tool calls in these messages (content and time) wrote into the folder an agent's trust."""
-    await _attribute(services, space, messages, _roots(services, space), who=who)
+    placed = [(content, at, "") for content, at in messages]
+    await _attribute(services, space, placed, _roots(services, space), who=who)
 
 
 def _roots(services: Services, space: str) -> set[str]:
@@ -130,24 +146,33 @@ def _named(roots: Iterable[str]) -> set[str]:
     return {spelling for root in roots for spelling in spellings(root)}
 
 
-def _blocks(messages: Iterable[tuple[Any, Any]]) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Yield each block of the messages, with the time of its message."""
-    for content, at in messages:
+def _named_above(roots: Iterable[str]) -> set[str]:
+    """Return the spellings of the folders above the roots, for patterns such as `~/Reverie/*/facts`."""
+    above = {str(Path(root).parent) for root in roots} - {"/", str(Path.home())}
+    return {f"{name}/" for name in _named(above)}
+
+
+def _blocks(messages: Iterable[tuple[Any, Any, str]]) -> Iterator[tuple[dict[str, Any], Any, str]]:
+    """Yield each block of the messages, with the time of its message and the client's folder."""
+    for content, at, folder in messages:
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict):
-                yield block, at
+                yield block, at, folder
 
 
-def _edits(block: Mapping[str, Any], at: Any, roots: set[str]) -> Iterator[_Edit]:
-    """Yield what a tool call writes into the folder."""
+def _edits(block: Mapping[str, Any], at: Any, folder: str, roots: set[str]) -> Iterator[_Edit]:
+    """Yield what a tool call writes into the folder; `folder` is where the client runs its tools."""
     given = block.get("input") if block.get("type") == "tool_use" else None
     if not isinstance(given, dict):
         return
     call, at = str(block.get("id") or ""), at if isinstance(at, str) else None
     command = _command(given)
-    if any(root in command for root in _named(roots)):
+    folder = next((given[name] for name in _WORKING_FOLDERS if isinstance(given.get(name), str)), folder)
+    is_inside = any(folder == root or folder.startswith(root + "/") for root in roots)
+    if command and (is_inside or any(name in command for name in _named(roots) | _named_above(roots))):
         yield from (_Edit(call, relative, _plain(command), at) for relative in _files(command, roots))
-        yield from (_Edit(call, relative, None, at) for relative in files_with_unknown_words(command, roots))
+        unknown = files_with_unknown_words(command, roots, folder) + places_with_unknown_words(command, roots, folder)
+        yield from (_Edit(call, path, None, at) for path in unknown)
     path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
     root = next((root for root in roots if path.startswith(root + "/")), None)
     if root is not None and ".." not in path:
@@ -179,19 +204,24 @@ def _texts(given: Mapping[str, Any]) -> Iterator[str]:
 
 
 async def _attribute(
-    services: Services, space: str, messages: Iterable[tuple[Any, Any]], roots: set[str], *, who: str
+    services: Services, space: str, messages: Iterable[tuple[Any, Any, str]], roots: set[str], *, who: str
 ) -> None:
     """Commit the saves of these files, then give their memories in the agent's words an agent's trust.
 
     Those that say what a person forgot are removed again and wait in review, as those that an agent writes by a call.
     """
     blocks = list(_blocks(messages))
-    new = [edit for block, at in blocks for edit in _edits(block, at, roots)]
-    results = {str(block.get("tool_use_id")): at for block, at in blocks if block.get("type") == "tool_result"}
+    new = [edit for block, at, folder in blocks for edit in _edits(block, at, folder, roots)]
+    results = {str(block.get("tool_use_id")): at for block, at, _ in blocks if block.get("type") == "tool_result"}
     edits = services.open_calls.join(space, who, new, set(results))
     if not edits:
         return
+    spans = [span for edit in edits if edit.path.endswith("/") and (span := _span(edit, results)) is not None]
+    if spans:
+        await services.sync_service.read_saves(space, None)
+    edits = [edit for edit in edits if not edit.path.endswith("/")]
     await services.sync_service.read_saves(space, {edit.path for edit in edits})
+    times = await asyncio.to_thread(_change_times, services.sync_service.root_of(space)) if spans else {}
     now = datetime.fromisoformat(services.clock())
     written: dict[str, list[_Edit]] = {}
     for edit in edits:
@@ -200,7 +230,9 @@ async def _attribute(
     def body(writer: Writer) -> None:
         changed = False
         held = []
-        for path, calls in written.items():
+        meanwhile = _saves_during(writer, spans, times)
+        for path in dict.fromkeys([*written, *meanwhile]):
+            calls = written.get(path, [])
             document = writer.load(DocumentRecord, (path,))
             said = [(edit.words, _since(edit.at, now)) for edit in calls if edit.words is not None]
             saves = {
@@ -208,7 +240,7 @@ async def _attribute(
                 for edit in calls
                 if edit.words is None and (edit.at is not None or edit.call in results)
                 for operation in _saves_of(writer, path, edit.at, results.get(edit.call), now)
-            }
+            } | meanwhile.get(path, set())
             for name in [] if document is None else document.ids:
                 memory = writer.load(MemoryRecord, (name,))
                 if memory is None:
@@ -228,6 +260,66 @@ async def _attribute(
             writer.save(MemoriesCursor(operation=writer.number), MemoriesCursor.KEY)
 
     await services.submit(Write(space, who, WHY, body))
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """The time from a call to its result, and the place of which it may have written any file."""
+
+    place: str
+    since: str
+    until: str
+
+
+def _span(edit: _Edit, results: Mapping[str, Any]) -> _Span | None:
+    """Return the time in which a command ran; None without its own time or that of its result.
+
+    The clocks agree: a client that runs a command in the folder is on the same machine.
+    """
+    try:
+        since, until = datetime.fromisoformat(edit.at or ""), datetime.fromisoformat(results[edit.call])
+        return _Span(edit.path.removeprefix("./"), text_of(since - COARSE), text_of(until))
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _change_times(root: Path) -> dict[str, str]:
+    """Return when each file of the folder was last changed or moved there, by its relative path (`st_ctime`)."""
+    found = {}
+    for folder, _, names in os.walk(root):
+        for name in names:
+            if name.endswith((".md", ".txt")):
+                path = Path(folder, name)
+                try:
+                    changed = datetime.fromtimestamp(path.lstat().st_ctime, UTC)
+                except OSError:
+                    continue
+                found[path.relative_to(root).as_posix()] = text_of(changed)
+    return found
+
+
+def _saves_during(writer: Writer, spans: list[_Span], times: Mapping[str, str]) -> dict[str, set[int]]:
+    """Return the operations of the saves that were made while these commands ran, by path.
+
+    A save is read a moment later, maybe after the command's end. So one that was stored after the end counts too, if
+    the file is as it was at the end: of several the newest.
+    """
+    found: dict[str, set[int]] = {}
+    seen: set[str] = set()
+    if not spans:
+        return found
+    since = min(span.since for span in spans)
+    for _, operation in writer.records(OperationRecord, reverse=True, limit=_OPERATIONS_MAX):
+        if operation.at < since:
+            break
+        if operation.why != SAVED:
+            continue
+        for path in [str(change.key[0]) for change in operation.changes if change.kind is Kind.DOCUMENT]:
+            at = operation.at if path in seen else min(operation.at, times.get(path, operation.at))
+            seen.add(path)
+            if any(path.startswith(span.place) and span.since <= at <= span.until for span in spans):
+                found.setdefault(path, set()).add(operation.seq)
+    return found
 
 
 def _came_at(writer: Writer, memory: MemoryRecord) -> str:

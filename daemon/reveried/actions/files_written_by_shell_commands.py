@@ -1,7 +1,9 @@
 """Files of a folder that a shell command may write, and whether the words that it writes there are in the command.
 
 A command is not run here, and it can compute names; what is found is what it names. In doubt a file that it names is
-written: only programs that are known to read leave their arguments alone.
+written: only programs that are known to read leave their arguments alone. Where it names the folder or a place below
+it and no file (`cp *.md facts/`, `git -C ROOT pull`, `unzip -d facts x.zip`), or runs an unknown program there, it may
+write any file of that place.
 """
 
 from __future__ import annotations
@@ -9,13 +11,14 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["files_with_unknown_words", "spellings"]
+__all__ = ["files_with_unknown_words", "places_with_unknown_words", "spellings"]
 
 _FILE: Final = re.compile(r"[^\s'\"`()=,;]+\.md\b")
 _HERE: Final = re.compile(
@@ -107,6 +110,36 @@ _MAY_WRITE: Final = frozenset({"awk", "gawk", "sed", "find", "sort"})
 _GIT_READS: Final = frozenset(
     {"add", "diff", "log", "show", "status", "blame", "grep", "commit", "ls-files", "cat-file"}
 )
+# Subcommands that write no text into a working tree.
+_GIT_QUIET: Final = _GIT_READS | {
+    *("push", "fetch", "remote", "branch", "config", "rev-parse", "init", "tag", "describe", "ls-tree", "shortlog"),
+    *("reflog", "gc", "check-ignore", "rm"),
+}
+# Programs that put no text of their own into a file, beside the readers.
+_QUIET: Final = frozenset(
+    {
+        *(
+            "mkdir",
+            "rmdir",
+            "rm",
+            "touch",
+            "chmod",
+            "chown",
+            "sleep",
+            "pwd",
+            "date",
+            "code",
+            "kill",
+            "type",
+            "printenv",
+        ),
+        *("unset", "set", "umask", "exit", "return", "wait", "zip", "gzip", "id", "whoami", "uname", "ps", "df", "tee"),
+        *("for", "in", "while", "if", "fi", "done", "case", "esac", "read", "local", "declare", "}"),
+    }
+)
+_RECURSIVE: Final = re.compile(r"^-(?:[a-zA-Z]*[rRa][a-zA-Z]*|-recursive|-archive)$")
+_GLOB: Final = re.compile(r"[*?\[{]")
+_COMPUTED: Final = re.compile(r"[*?\[{$`]")  # a name that the shell makes of it is not in the command
 _COPIES: Final = frozenset({"cp", "mv", "install", "ln", "rsync", "scp"})
 _LOADS: Final = frozenset({"curl", "wget"})
 _PRINTS: Final = frozenset({"echo", "printf"})
@@ -129,17 +162,33 @@ def spellings(root: str) -> list[str]:
     return [root] if rest is None else [root, f"~{rest}", f"$HOME{rest}", f"${{HOME}}{rest}"]
 
 
-def files_with_unknown_words(command: str, roots: Iterable[str]) -> list[str]:
+def files_with_unknown_words(command: str, roots: Iterable[str], folder: str = "") -> list[str]:
     """Return the files, relative to the folder, that a command may write with words that it does not have itself.
 
     `cat a.md >> facts/b.md`, `cp`, `curl -o`, `sed -i`, a program. Not `echo "…" >> facts/b.md`: its words are there.
+    `folder` is the path where the command runs.
     """
-    return list(dict.fromkeys(_written(_PATCH.sub("", command), sorted(roots, key=len, reverse=True), _OUTSIDE, 0)))
+    return [path for path in _found(command, roots, folder) if not path.endswith("/") and not _COMPUTED.search(path)]
+
+
+def places_with_unknown_words(command: str, roots: Iterable[str], folder: str = "") -> list[str]:
+    """Return the places in the folder, as "facts/", of which a command may write any file; "./" is the whole folder."""
+    return [path for path in _found(command, roots, folder) if path.endswith("/")]
+
+
+def _found(command: str, roots: Iterable[str], folder: str) -> list[str]:
+    ordered = sorted(roots, key=len, reverse=True)
+    begin = (_resolved(folder, _OUTSIDE, ordered) if folder else "") or _OUTSIDE
+    return list(dict.fromkeys(_written(_PATCH.sub("", command), ordered, begin, 0)))
 
 
 def _written(command: str, roots: Sequence[str], folder: str, depth: int) -> Iterator[str]:
-    """Yield the files; `folder` is where the command begins, relative to the folder."""
+    """Yield the files, and with a slash at the end the places, that a command may write.
+
+    `folder` is where the command begins, relative to the folder.
+    """
     names = {"HOME": str(Path.home())}
+    named_in_text = any(root in here["text"] for here in _HERE.finditer(command) for root in roots)
     for pipeline in _pipelines(command):
         known = _has_its_words(pipeline)
         for segment in pipeline:
@@ -155,12 +204,67 @@ def _written(command: str, roots: Sequence[str], folder: str, depth: int) -> Ite
             if program in _SHELLS and depth < _DEPTH_MAX:
                 inner = next((word for word in words[1:] if " " in word), "")
                 yield from _written(inner, roots, folder, depth + 1)
+            outputs = [(one, _expanded(one, names)) for one in segment.targets]
+            if program == "tee":
+                outputs += zip(segment.words[1:], words[1:], strict=True)
+            for raw, target in outputs:
+                path = _resolved(target, folder, roots)
+                if path and _COMPUTED.search(raw) and (path.endswith(".md") or _COMPUTED.search(path)):
+                    yield f"{_above(path)}/" if _COMPUTED.search(path) else path
             if known:
                 continue
-            for target in (*(_expanded(one, names) for one in segment.targets), *_targets(program, words[1:])):
+            for target in (*(target for _, target in outputs), *_targets(program, words[1:])):
                 path = _resolved(target, folder, roots)
                 if path and path.endswith(".md"):
                     yield path
+            yield from (f"{place}/" for place in _places(program, words, folder, roots))
+            if named_in_text and segment.reads_here and not _is_quiet(program, words[1:]):
+                yield "./"
+
+
+def _above(path: str) -> str:
+    """Return the folder above the first computed part of a path: "facts" of `facts/*/a.md`."""
+    fixed = [part for part in path.split("/")[:-1] if part]
+    computed = next((at for at, part in enumerate(fixed) if _COMPUTED.search(part)), len(fixed))
+    return "/".join(fixed[:computed]) or "."
+
+
+def _places(program: str, words: Sequence[str], folder: str, roots: Sequence[str]) -> Iterator[str]:
+    """Yield the places that a program may write any file of: where a folder is copied to, and what others name."""
+    plain = [word for word in words[1:] if not word.startswith("-")]
+    if program in _COPIES:
+        if not plain:
+            return
+        into = next((words[at + 1] for at, word in enumerate(words[:-1]) if word in {"-t", "--target-directory"}), "")
+        into = into or plain[-1]
+        sources = [one for one in plain if one != into] or ["*"]
+        several = any(_COMPUTED.search(one) for one in plain) or any(
+            _RECURSIVE.match(word) or (word in sources and not PurePosixPath(word).suffix) for word in (*words[1:], "*")
+        )
+        place = _resolved(into, folder, roots)
+        if place and several and not (place.endswith(".md") and not _COMPUTED.search(place)):
+            yield _above(f"{place}/x")
+    elif program and not _is_quiet(program, words[1:]):
+        rest = [_FILE.sub("", word) for word in words]
+        is_named = any(root in word for root in roots for word in rest)
+        if folder != _OUTSIDE or is_named or any(_GLOB.search(one) and _resolved(one, folder, roots) for one in words):
+            yield "."
+
+
+def _is_quiet(program: str, words: Sequence[str]) -> bool:
+    """Return True for a program that puts no text into files that its arguments do not name."""
+    if program in _READERS:
+        return not (program in _MAY_WRITE and any(_WRITING_OPTION.match(word) for word in words))
+    if program == "git":
+        values = {at + 1 for at, word in enumerate(words) if word in {"-C", "-c"}}
+        plain = [word for at, word in enumerate(words) if at not in values and not word.startswith("-")]
+        return not plain or plain[0] in _GIT_QUIET
+    if program == "tar":  # making an archive, or listing one
+        mode = next((word.lstrip("-") for word in words), "")
+        return "x" not in mode and ("c" in mode or "t" in mode or "--create" in words or "--list" in words)
+    if program in _LOADS:  # the files that they name are found; `wget -r` and `curl -J` name none
+        return not any(_RECURSIVE.match(word) or word.startswith("-J") or "OJ" in word for word in words)
+    return program in _QUIET or (program in _SHELLS and any(" " in word for word in words))
 
 
 def _pipelines(command: str) -> Iterator[list[_Segment]]:
@@ -245,7 +349,7 @@ def _expanded(word: str, names: dict[str, str]) -> str:
 def _resolved(name: str, folder: str, roots: Sequence[str]) -> str:
     """Return a path relative to the folder, "." for the folder itself; empty for one outside of it.
 
-    `folder` is where the command is, relative to the folder.
+    `folder` is where the command is, relative to the folder. A pattern of names that the folder matches is in it.
     """
     if "://" in name:
         return ""
@@ -253,6 +357,9 @@ def _resolved(name: str, folder: str, roots: Sequence[str]) -> str:
     for root in roots:
         if path == root or path.startswith(root + "/"):
             return os.path.relpath(path, root)
+        parts, own = path.split("/"), root.split("/")
+        if path.startswith("/") and _GLOB.search(path) and len(parts) >= len(own) and all(map(fnmatchcase, own, parts)):
+            return "/".join(parts[len(own) :]) or "."
     if path.startswith("/") or folder == _OUTSIDE:
         return ""
     path = os.path.normpath(f"{folder}/{path}")

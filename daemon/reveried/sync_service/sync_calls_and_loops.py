@@ -149,12 +149,12 @@ class SyncService:
         async with keyed_lock("files", space):
             return await self._in_thread(space, self.folder(space).secret_markers, path)
 
-    async def read_saves(self, space: str, paths: Iterable[str]) -> None:
-        """Store what people saved at these paths, before a caller changes them; errors are logged, not raised.
+    async def read_saves(self, space: str, paths: Iterable[str] | None) -> None:
+        """Store what was saved at these paths, or anywhere (None), before a caller changes it; errors are logged.
 
         A folder that is missing or stopped must not block agents.
         """
-        await self._sync_and_log(space, set(paths))
+        await self._sync_and_log(space, set(paths or ()), whole=paths is None)
 
     async def write_documents(self, space: str, paths: Iterable[str]) -> None:
         """Write these documents, or all that changed, to disk, together with those of other callers that wait.
@@ -327,10 +327,10 @@ class SyncService:
                 changed = await self._in_thread(space, late.settle, self._now_ms())
             await self._sync_and_log(space, changed)
 
-    async def _sync_and_log(self, space: str, paths: set[str] | None) -> None:
-        """Sync these paths; errors are logged, not raised."""
+    async def _sync_and_log(self, space: str, paths: set[str] | None, *, whole: bool = False) -> None:
+        """Sync these paths, or all; errors are logged, not raised."""
         try:
-            await self.sync(space, paths)
+            await self.sync(space, paths, whole=whole)
         except (ReverieError, OSError) as error:
             log_failure(space, error)
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from reveried.actions.files_written_by_shell_commands import files_with_unknown_words, spellings
+from reveried.actions.files_written_by_shell_commands import (
+    files_with_unknown_words,
+    places_with_unknown_words,
+    spellings,
+)
 
 ROOT = "/srv/memory"
 
@@ -33,6 +37,8 @@ ROOT = "/srv/memory"
         ("python3 -c \"open('{}/facts/b.md', 'w').write(open('a').read())\"", "facts/b.md"),
         ("git checkout HEAD -- {}/facts/b.md", "facts/b.md"),
         ("cat 'a >> {}/facts/b.md", "facts/b.md"),
+        ("cat a > /s*/mem*/facts/b.md", "facts/b.md"),
+        ('D={}/facts; echo "- x" > $D/b.md', "facts/b.md"),
     ],
 )
 def test_what_a_command_writes(command: str, file: str) -> None:
@@ -62,6 +68,81 @@ def test_what_a_command_writes(command: str, file: str) -> None:
 def test_what_a_command_does_not_write(command: str) -> None:
     """A file that is read, one outside of the folder, and one whose new words are in the command, is not found."""
     assert files_with_unknown_words(command.replace("{}", ROOT), {ROOT}) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        ("cp *.md {}/facts/", "facts/"),
+        ("cp -r notes {}/facts", "facts/"),
+        ("mv notes {}", "./"),
+        ("rsync -a notes/ {}/facts/", "facts/"),
+        ("cp a.md {}/*/", "./"),
+        ("cat a >> {}/facts/*.md", "facts/"),
+        ("cat a | tee {}/facts/{b,c}.md", "facts/"),
+        ("echo '- x' > {}/facts/$(date +%F).md", "facts/"),
+        ("cat a > /srv/*/facts/*.md", "facts/"),
+        ("git -C {} pull", "./"),
+        ("cd {} && git pull", "./"),
+        ("cd {}/facts && make install-notes", "./"),
+        ("NOTES={} make install-notes", "./"),
+        ("make DESTDIR={}/facts install", "./"),
+        ("unzip -o x.zip -d {}/facts", "./"),
+        ("tar xzf notes.tgz -C {}", "./"),
+        ("find . -name '*.md' -exec cp {} {}/facts ;", "./"),
+        ("bash -c 'cd {} && ./generate'", "./"),
+        ("python3 - <<'EOF'\nfor n in (1, 2): open(f'{}/facts/{n}.md', 'w')\nEOF", "./"),
+        ("wget -r -P {}/facts https://x.example", "./"),
+        ("D={}/facts; ./gen $D", "./"),
+    ],
+)
+def test_a_place_that_a_command_may_write(command: str, place: str) -> None:
+    """A command that names the folder or a place in it, or runs a program there, may write any file of it."""
+    assert place in places_with_unknown_words(command.replace("{}", ROOT), {ROOT})
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cp -r {} /tmp/backup",
+        "cp {}/facts/*.md /tmp",
+        "cp a.md {}/facts/b.md",
+        "cp a.md {}/facts/",
+        "tar czf /tmp/x.tgz {}",
+        "git -C {} log -3",
+        "git -C {} add . && git -C {} commit -m x && git -C {} push",
+        "ls -la {} && grep -rn x {}/facts | head",
+        "find {} -name '*.md'",
+        "for f in {}/facts/*.md; do cat $f; done",
+        "mkdir -p {}/facts && touch {}/facts/a.md",
+        "cat {}/facts/*.md > /tmp/all.md",
+        "cd {} && ls; cd /tmp && make",
+        "cd {}-other && make",
+        "echo '- line' >> {}/facts/b.md",
+        "cat > {}/facts/b.md <<'EOF'\n- {} is the folder\nEOF",
+        "git commit -m \"$(cat <<'EOF'\nthe folder {}\nEOF\n)\"",
+        "cat a > /srv/*/other.d/../../b.md",
+    ],
+)
+def test_no_place_of_a_command_that_reads(command: str) -> None:
+    """Readers, copies out of the folder, and commands that name the file that they write, write nothing else."""
+    assert places_with_unknown_words(command.replace("{}", ROOT), {ROOT}) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "folder", "places"),
+    [
+        ("make install-notes", ROOT, ["./"]),
+        ("make install-notes", f"{ROOT}/facts", ["./"]),
+        ("make install-notes", "/srv", []),
+        ("cp ../*.md .", f"{ROOT}/facts", ["facts/"]),
+        ("git status && ls", ROOT, []),
+    ],
+)
+def test_where_a_command_runs(command: str, folder: str, places: list[str]) -> None:
+    """A command in the folder may write there without naming it."""
+    assert places_with_unknown_words(command, {ROOT}, folder) == places
+    assert files_with_unknown_words("cat /srv/a > b.md", {ROOT}, f"{ROOT}/facts") == ["facts/b.md"]
 
 
 def test_a_folder_in_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
