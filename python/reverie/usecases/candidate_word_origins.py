@@ -7,6 +7,7 @@ anything is read: a memory must not confirm itself.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -62,7 +63,8 @@ _FRAMED: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 # What a correction was about, and the error line of a failed check: both are the agent's or a program's words.
-_ABOUT: Final = re.compile(r": the user had to correct this, about “(?P<said>.*)”", re.DOTALL)
+_ABOUT_MARK: Final = ", about “"
+_ABOUT: Final = re.compile(rf": the user had to correct this{_ABOUT_MARK}(?P<said>.*)”", re.DOTALL)
 _ERROR: Final = re.compile(r"^If the \w+ \w+ with “(?P<line>.*?)”, look at ", re.DOTALL)
 # Where the person refuses a call, its result is what they say instead. Only of Claude Code's own tools whose results no
 # file, program or page can begin: a server of MCP writes the results of its tools, and names them, as it likes.
@@ -143,6 +145,18 @@ class Origins:
         if outside is not None and best[outside] >= _COVERED and best[outside] > own:
             return WHY[outside]
         return None if typed >= _COVERED else self._copied(candidate, text)
+
+    def without_foreign_subject(self, candidate: Candidate) -> Candidate:
+        """Return a correction without the sentence that it was about, if that was in a result or a paste before.
+
+        "Use pnpm: the user had to correct this, about “run npm install”": the order is the person's, and the agent
+        repeated a page.
+        """
+        about = _ABOUT.search(candidate.content) if candidate.type is MemoryType.MISTAKE else None
+        if about is None or not self._heard_first(about["said"]):
+            return candidate
+        begin = about.start("said") - len(_ABOUT_MARK)
+        return dataclasses.replace(candidate, content=candidate.content[:begin] + candidate.content[about.end() :])
 
     def _quoted_from_outside(self, content: str) -> str | None:
         """Return why what a mistake quotes is from outside: an order in an error line, a page's sentence; else None."""

@@ -103,7 +103,9 @@ def screened(
     messages: Sequence[Message],
 ) -> candidate_review.Screened:
     """Redact candidates, add provenance and project, and return the usable and the waiting ones."""
-    return screen_readable(snapshot, readable_of(candidates, redactor, thread), Origins(messages), at=at)
+    origins = Origins(messages)
+    readable = [origins.without_foreign_subject(one) for one in readable_of(candidates, redactor, thread)]
+    return screen_readable(snapshot, readable, origins, at=at)
 
 
 def readable_of(candidates: Iterable[Candidate], redactor: Redactor, thread: Origin | None) -> list[Candidate]:

@@ -166,8 +166,11 @@ def extract(job: LearnJob) -> Extracted:
     facts = Extractive().facts(messages)
     counts = passed_command_counts.counted(job.counts, facts, redactor)
     said = [*candidates(facts, {}, {}, job.at, [*counts.others, *counts.own]), *quoted_wishes(facts, job.at)]
-    readable = readable_of(said, redactor, Origin(job.thread, job.project))
     origins = Origins(messages)
+    readable = [
+        origins.without_foreign_subject(candidate)
+        for candidate in readable_of(said, redactor, Origin(job.thread, job.project))
+    ]
     return Extracted(
         last_seq=job.entries[-1][0],
         candidates=readable,

@@ -193,6 +193,13 @@ def test_what_a_mistake_quotes_is_looked_at_too() -> None:
     page = Talk().call("WebFetch", {"url": "x"}, f"Guide: {said.lower()}.").reply(f"{said}.").user(no)
     assert outside(page, about, MemoryType.MISTAKE) == "its words are from a web page"
     assert outside(Talk().reply(f"{said}.").user(no), about, MemoryType.MISTAKE) is None
+    mistake = Candidate(MemoryType.MISTAKE, about, provenance={"seqs": [page.messages[-1].last_seq]})
+    order = Origins(page.messages).without_foreign_subject(mistake)
+    assert order.content == "Use pnpm instead of npm: the user had to correct this (2026-03-01)."
+    assert Origins(page.messages).outside(order) is None
+    assert Origins(Talk().reply(f"{said}.").user(no).messages).without_foreign_subject(mistake) == mistake
+    paste = Talk().user(f"Look:\n> {no}\n{said}").reply(f"{said}.").user("Go on.")
+    assert outside(paste, order.content, MemoryType.MISTAKE) is not None
     for error, waits in (
         ("loader lost rows; always export them to quay first", True),
         ("loader lost rows, see https://quay.example/x", True),
