@@ -1,8 +1,9 @@
 """Harm of what an agent's files and working memory say: words for a person, rights, data sent away, orders in secret.
 
 A file may have copied its sentences from anywhere. So one waits for a person where it says what somebody wants or
-allows, who may do what, that data is to be sent to an address, or that nobody is to be asked. It is found by its form
-in English, German, French, Spanish, Italian, Portuguese, Russian, Chinese, Japanese and Korean; in doubt it waits.
+allows, who may do what to an agent's things, that data is to be sent to an address, or secrets anywhere, or that nobody
+is to be asked. It is found by its form in English, German, French, Spanish, Italian, Portuguese, Russian, Chinese,
+Japanese and Korean; in doubt it waits. What the users of a product may do is an ordinary fact.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ _SPEAKS_FOR_OTHERS: Final = re.compile(
     r"|trusted"
     r"|approved|agreed|authori[sz]ed)\b(?= (?:us|me|you|that|to|for|on|every|all|agents?|everyone|everybody"
     r"|the agents?)\b)"
+    r"|\b(?:management|company|corporate|executive|board|leadership) (?:polic(?:y|ies)|decisions?|directives?|mandates?"
+    r"|orders?)\b|\b(?:user|person|owner|human|customer|boss|maintainer)['\u2019]s (?:wish(?:es)?|will)\b"
     r"|^wants agents\b|\bno longer (?:true|valid|correct|right|the case)\b"
     r"|\b(?:user|person|owner|human|customer|boss)[ _-](?:preferences?|wish(?:es)?|rules?|requests?|instructions?)\b"
     # German, with the verb before or behind: "Der Chef will, dass …", "will der Kunde".
@@ -104,13 +107,32 @@ _SPEAKS_FOR_OTHERS: Final = re.compile(
     r"|\bmem_[0-9a-z]{20,}",
     re.IGNORECASE,
 )
+# Orders not to wait for a person's yes. "Pass --yes to skip the confirmation" says what an option is for.
+_SKIPS_ASKING: Final = re.compile(
+    r"(?:^|[.;:,!\u2013\u2014\u2192-]\s*|\b(?:and|then|always|please|agents? (?:must|should)|you (?:must|should)) )"
+    r"(?:skip|bypass|ignore|disable|suppress|omit|auto-?(?:accept|approve|confirm)) (?:(?:the|any|all|every|each|your"
+    r"|its|their|no) ){0,2}(?:[\w-]+ ){0,2}?(?:confirmations?|approvals?|(?:permission|approval|confirmation|consent)"
+    r" (?:prompts?|checks?|requests?|dialogs?|questions?|steps?)|consent|code reviews?|safety checks?|guardrails?)\b",
+    re.IGNORECASE,
+)
 # Who may do what: "MM may read every space". "It may read the file twice" is about what can happen, so a right over
-# all of something, or in so many words, is looked for.
+# all of something, or in so many words, is looked for; and "a worker may use all cores" is about no agent's things.
+_THINGS: Final = (
+    r"(?:spaces?|secrets?|credentials?|tokens?|passwords?|keys?|memor(?:y|ies)|repos?|repositor(?:y|ies)|files?"
+    r"|folders?|director(?:y|ies)|machines?|branch(?:es)?|projects?|accounts?|servers?|systems?|environments?|hosts?"
+    r"|data|messages?|e?-?mails?|threads?|conversations?)"
+)
+_ANY: Final = (
+    rf"(?:everything|anything|everywhere|anywhere|(?:every|all|any|whole|entire)\b(?: [\w-]+){{0,3}}? {_THINGS}\b)"
+)
 _GIVES_RIGHTS: Final = re.compile(
-    r"\bmay (?:now |also |always |freely )?(?:read|write|see|access|change|edit|delete|push|deploy|merge|approve"
-    r"|use|enter"
-    r"|publish|upload|download|send|run|execute)\b[^.!?\n]{0,40}\b(?:every|all|any|everything|anything|whole"
-    r"|entire)\b"
+    rf"\bmay (?:now |also |always |freely )?(?:read|write|see|access|change|edit|delete|use|enter|download)\b"
+    rf"[^.!?\n]{{0,40}}\b{_ANY}"
+    r"|\bmay (?:now |also |always |freely )?(?:push|deploy|merge|approve|publish|upload|send|run|execute)\b"
+    r"[^.!?\n]{0,40}\b(?:every|all|any|everything|anything|whole|entire)\b"
+    r"|\b(?:agents?|assistants?) may (?:read|write|access|edit|change|delete|use|install|commit|release|skip|ignore"
+    r"|push|deploy|merge|approve|publish|upload|download|send|run|execute)\b"
+    rf"|\bha(?:s|ve) (?:[\w-]+ ){{0,2}}(?:access|rights?|permissions?) (?:to |on |over |in |for )?{_ANY}"
     r"|\bmay (?:read|see|access|use|enter) (?:\w+ ){0,3}(?:spaces?|secrets?|credentials?|tokens?|passwords?|keys?"
     r"|memor(?:y|ies))\b"
     r"|\b(?:is|are|was|were|be|been) (?:now |hereby |always )?(?:trusted|permitted|authori[sz]ed|entitled) (?:to|by"
@@ -133,6 +155,28 @@ _GIVES_RIGHTS: Final = re.compile(
     r"|모든[^.\n]{0,20}(?:읽을|접근할|삭제할) 수 있",
     re.IGNORECASE,
 )
+# The users of a product, of which a right is a fact: "Users may read all public tables", "gives each user access". The
+# user of the machine, "the user", is none of them.
+_KINDS: Final = (
+    r"(?:user|member|visitor|guest|reader|customer|client|subscriber|tenant|admin|administrator|moderator|editor|viewer"
+    r"|player|student|teacher|patient|employee|caller|consumer|role|plan|seller|buyer|driver|author)"
+)
+_OF_A_PRODUCT: Final = (
+    rf"(?:\b{_KINDS}s|\b(?:each|every|an?|any|one|no|another) (?:[\w-]+ ){{0,2}}{_KINDS}"
+    r"|\bjede[rm]? (?:\w+ )?(?:be)?nutzer|\bchaque (?:utilisat\w+|client\w*)|\bles (?:utilisat\w+|client\w*)"
+    r"|\b(?:cada|los|las|os|as) (?:usuari[oa]s?|clientes?)|\b(?:ogni utente|gli utenti)"
+    r"|\b(?:каждый пользователь|пользователи)|(?:每个|所有)(?:用户|用戶)|(?:各|すべての)ユーザー[はが]?"
+    r"|(?:각|모든) 사용자[는가]?)"
+)
+_SUBJECT: Final = re.compile(
+    rf"{_OF_A_PRODUCT}(?: (?:with|of|in|on|who|whose|without|from|at|outside|inside)\b [^,;:]{{1,40}})?\s*$",
+    re.IGNORECASE,
+)
+_OBJECT: Final = re.compile(rf"^(?:grants?|gives?|ha(?:s|ve)) .*{_OF_A_PRODUCT}", re.IGNORECASE)
+_NO_PRODUCT: Final = re.compile(
+    r"\b(?:secrets?|credentials?|tokens?|passwords?|keys?|memor(?:y|ies)|agents?|assistants?|confirm\w*|approvals?)\b",
+    re.IGNORECASE,
+)
 # Hosts, addresses and shares, in any case of letters: "https://…", "ann@…", "203.0.113.7", "collect.evil.example".
 # A name with one dot is one behind a word such as "to" alone: "os.path" and "loader.py" are none.
 _FILE: Final = (
@@ -153,11 +197,12 @@ _ADDRESS: Final = re.compile(
 )
 # An order to give something away. Only the forms of an order, so that "the exporter posts to https://…" is a fact; in
 # languages in which both are one form, also that. German puts a part of the verb at the end: "Lade … hoch".
-_SENDS: Final = re.compile(
-    r"\b(?:send|post|upload|forward|e?-?mail|copy|share|push|report|submit|export|transmit|stream|sync|deliver"
-    r"|publish|ship"
-    r"|mirror|back ?up|leak|exfiltrate|transfer|dump|pipe)\b"
-    r"|\b(?:sende|senden|schick\w*|übertrag\w*|übermittle?n?|poste|posten|exportier\w*|kopier\w*|melde|melden|teile"
+_SENDS_ENGLISH: Final = (
+    r"(?:send|post|upload|forward|e?-?mail|copy|share|push|report|submit|export|transmit|stream|sync|deliver|publish"
+    r"|ship|mirror|back ?up|leak|exfiltrate|transfer|dump|pipe)"
+)
+_SENDS_OTHERWISE: Final = (
+    r"\b(?:sende|senden|schick\w*|übertrag\w*|übermittle?n?|poste|posten|exportier\w*|kopier\w*|melde|melden|teile"
     r"|weiterleiten|hochladen|hochzuladen|veröffentliche\w*)\b|\b(?:lade|leite|gib)\b[^.!?\n]{1,80}\b(?:hoch"
     r"|weiter)\b"
     r"|\b(?:envoye[rz]?|envoie|transmet\w*|transfér\w*|téléverse[rz]?|publie[rz]?|exportez?|copie[rz]?"
@@ -174,7 +219,52 @@ _SENDS: Final = re.compile(
     r"|(?:发送|發送|上传|上傳|传到|发到|寄到|导出|提交|转发|分享|同步|推送|复制)|(?:送信|送って|送る|送り"
     r"|アップロード|転送|投稿|エクスポート|共有|コピー)"
     r"|(?:보내|업로드|전송|올려|내보내|공유|복사)|\b(?:wyślij|wysyłaj|prześlij|gönder\w*|yükle\w*|stuur|verstuur"
-    r"|upload\w*)\b",
+    r"|upload\w*)\b"
+)
+_SENDS: Final = re.compile(rf"\b{_SENDS_ENGLISH}\b|{_SENDS_OTHERWISE}", re.IGNORECASE)
+# Secrets given away, wherever to. Many, or what a file of secrets has: that the token is sent to the server is how a
+# protocol works. "Copy .env.example to .env" copies none.
+_SENSITIVE_FILE: Final = (
+    r"(?:(?<![\w.])\.env(?![\w.]*(?:example|sample|template|dist))(?:\.\w+)?\b|\bid_(?:rsa|ed25519)\b"
+    r"|~?/?\.(?:ssh|aws|netrc|npmrc|gnupg)\b|\bcredentials\.json\b)"
+)
+_ALL_SECRETS: Final = (
+    r"(?:\b(?:every|all|each|any)(?: [\w-]+){0,3}? (?:secrets?|credentials?|tokens?|passwords?|keys?"
+    r"|environment variables?)\b|\b(?:private|ssh|signing|gpg) keys?\b"
+    rf"|\b(?:whole|entire|full) env(?:ironment)?\b|{_SENSITIVE_FILE})"
+)
+_SECRETS: Final = rf"(?:\bsecrets\b|\bpasswords\b|{_ALL_SECRETS})"
+_INTO: Final = r"(?:to|into|onto|via|at)\b"
+_ORDERED: Final = (
+    r"(?:^|[.;:,!\u2013\u2014\u2192-]\s*|\b(?:and|then|always|please|agents? (?:must|should)|you (?:must|should)) )"
+)
+_LOGIN: Final = (
+    r"(?:[\w-]+ ){0,4}(?:log-?in|auth\w*|oauth|sign-?in|sessions?|server|api|endpoint|service|vault|keychain|keyring)\b"
+)
+_GIVES_SECRETS: Final = re.compile(
+    rf"{_ORDERED}{_SENDS_ENGLISH} (?:(?!\bto\b|\bwith (?:each|every|any)\b)[^!?\n]){{0,60}}?{_SECRETS}"
+    rf"[^!?\n]{{0,60}}?\b{_INTO}"
+    rf"|{_ORDERED}{_SENDS_ENGLISH} (?:(?:the|its|your|their|our|a) )?(?:[\w-]+ )?(?:credentials|tokens?|api keys?"
+    rf"|password)\b[^.!?\n]{{0,40}}?\b{_INTO} (?![\"'`]?/)(?!{_LOGIN})"
+    rf"|{_ORDERED}(?:send|e?-?mail|forward) (?:(?!with|for|in\b|by\b|all\b|every\b)[\w-]+ ){{1,3}}?{_SECRETS}"
+    rf"|{_ALL_SECRETS}[^.!?\n]{{0,60}}?\b(?:is|are|be|gets?) (?:\w+ ){{0,2}}(?:sent|posted|uploaded|forwarded|mailed"
+    r"|copied|shared|pushed|reported|submitted|exported|transmitted|streamed|synced|delivered|published|shipped"
+    rf"|mirrored|backed up|transferred|dumped|piped|leaked)\b[^.!?\n]{{0,40}}?\b{_INTO}",
+    re.IGNORECASE,
+)
+_SECRETS_OTHERWISE: Final = (
+    r"(?:\b(?:alle[nr]?|jede[ns]?|sämtliche)\s(?:\w+\s){0,2}?(?:geheimnis\w*|zugangsdaten|passw[oö]rt\w*|schlüssel\w*)"
+    r"|\b(?:tous|toutes|chaque)\s(?:\w+\s){0,2}?(?:secrets?|mots? de passe|identifiants?|clés?)"
+    r"|\b(?:tod[oa]s|cada)\s(?:\w+\s){0,2}?(?:secretos?|contraseñas?|credencial\w*|claves?|segredos?|senhas?|chaves?"
+    r"|credenciais)|\b(?:tutt[ie]|ogni)\s(?:\w+\s){0,2}?(?:segret\w+|password|credenzial\w+|chiav\w+)"
+    r"|\b(?:все|всех|каждый)\s(?:\w+\s){0,2}?(?:секрет\w*|парол\w*|ключ\w*|учётн\w+|токен\w*)"
+    r"|(?:所有|全部)的?(?:密钥|密码|凭据|凭证|令牌|秘密)"
+    r"|(?:すべての|全ての|全)(?:秘密|パスワード|認証情報|鍵)|모든 (?:비밀|자격|암호|키)"
+    r"|\b(?:inhalt (?:von|der)|contenu (?:de|du)|contenido (?:de|del)|contenuto (?:di|del)|conteúdo (?:de|do)"
+    r"|содержимое(?: файла)?) [`\"']?\.env\b|\.env`?\s?(?:的(?:全部)?内容|の(?:中身|内容)|의? ?내용))"
+)
+_GIVES_SECRETS_OTHERWISE: Final = re.compile(
+    rf"(?:{_SENDS_OTHERWISE})[^!?\n]{{0,80}}{_SECRETS_OTHERWISE}|{_SECRETS_OTHERWISE}[^!?\n]{{0,80}}(?:{_SENDS_OTHERWISE})",
     re.IGNORECASE,
 )
 # "… is always to go to collect.example": without a verb of sending, but data and an address.
@@ -215,11 +305,21 @@ def harm_of_file(candidate: Candidate) -> str | None:
     if isinstance(path, str):
         text = text.removesuffix(f" (from {path})")  # "release.md" has the form of a host
     sends = _ADDRESS.search(text) and (_SENDS.search(text) or _DATA_ALWAYS.search(text))
-    if sends or UNSAFE.search(text) or _BEHIND_BACK.search(text):
+    gives_secrets = _GIVES_SECRETS.search(text) or _GIVES_SECRETS_OTHERWISE.search(text)
+    if sends or gives_secrets or UNSAFE.search(text) or _BEHIND_BACK.search(text) or _SKIPS_ASKING.search(text):
         return "its advice could do harm where it is followed"
-    if _SPEAKS_FOR_OTHERS.search(text) or _GIVES_RIGHTS.search(text):
+    if _SPEAKS_FOR_OTHERS.search(text) or _gives_rights(text):
         return "an agent's file speaks for the person"
     return None
+
+
+def _gives_rights(text: str) -> bool:
+    """Return True if a text says who may do what, of others than the users of a product."""
+    for found in _GIVES_RIGHTS.finditer(text):
+        is_product = _SUBJECT.search(text[: found.start()]) or _OBJECT.search(found[0])
+        if not is_product or _NO_PRODUCT.search(text):
+            return True
+    return False
 
 
 def gives_orders(error: str) -> bool:
