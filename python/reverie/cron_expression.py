@@ -19,15 +19,16 @@ Source: crontab(5) for the fields; zone rules come from the tz database.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from reverie.errors import ValidationError
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Collection, Iterator
 
 __all__ = ["Cron", "catch_up", "fires_on", "next_fire", "parse", "run_key", "zone"]
@@ -37,10 +38,10 @@ _HORIZON_DAYS = 41 * 366  # 29 February on one weekday: at most 40 years apart, 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_ITEM = re.compile(
+_ITEM = lazy_regex(
     r"(?:(?P<star>\*)|(?P<low>[0-9]{1,2}|[a-z]{3})(?:-(?P<high>[0-9]{1,2}|[a-z]{3}))?)(?:/(?P<step>[0-9]{1,2}))?"
 )
-_ZONE_KEY = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z][A-Za-z0-9_+-]*){0,2}")
+_ZONE_KEY = lazy_regex(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z][A-Za-z0-9_+-]*){0,2}")
 _NOT_ZONES = ("posix/", "right/", "localtime", "posixrules", "Factory")
 _MINUTE = timedelta(minutes=1)
 _DAY = timedelta(days=1)

@@ -14,6 +14,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
+from reverie.lazy_regex import lazy_regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -31,20 +33,20 @@ __all__ = [
 _FILE_BYTES_MAX: Final = 1024 * 1024  # of a git file that is read; a config has some hundred
 _LOCAL_HOPS_MAX: Final = 8  # clones of clones of clones … by their paths
 _SLUG_CHARS_MAX: Final = 60
-_REMOTE_SECTION: Final = re.compile(r'\[\s*remote\s+"(?P<name>(?:[^"\\]|\\.)*)"\s*\]', re.IGNORECASE)
-_URL_LINE: Final = re.compile(r"url\s*=\s*(?P<url>.*)", re.IGNORECASE)
-_SCP: Final = re.compile(r"(?:[^@/\s]+@)?(?P<host>\[[^\]]+\]|[^:/\s]{2,}):(?P<path>(?!//)\S.*)")
+_REMOTE_SECTION: Final = lazy_regex(r'\[\s*remote\s+"(?P<name>(?:[^"\\]|\\.)*)"\s*\]', re.IGNORECASE)
+_URL_LINE: Final = lazy_regex(r"url\s*=\s*(?P<url>.*)", re.IGNORECASE)
+_SCP: Final = lazy_regex(r"(?:[^@/\s]+@)?(?P<host>\[[^\]]+\]|[^:/\s]{2,}):(?P<path>(?!//)\S.*)")
 # "To github.com:ann/harbour.git" of a push, "From https://..." of a fetch, as JSON has them: with escaped line ends.
 # Looked for by their first word: a search for fixed bytes takes a twentieth of the time of one for a pattern.
 _REMOTE_WORDS: Final = (b"To ", b"From ")
 _REMOTE_BEFORE: Final = (rb"\n", b'"')
-_GIT_REMOTE: Final = re.compile(
+_GIT_REMOTE: Final = re.compile(  # noqa: TID251 - bytes
     rb'(?P<url>(?:https?|ssh)://[^\s"\\]{4,200}|(?:[\w.-]+@)?[\w-]+(?:\.[\w-]+)+:[^\s"\\]{3,200})(?=\\n)'
 )
 _DEFAULT_PORTS: Final = {"ssh": 22, "git": 9418, "http": 80, "https": 443}
 _WORKTREE_FOLDERS: Final = (".worktrees", "worktrees")
-_WORKTREE_SIBLING: Final = re.compile(r"(?P<repository>.+)[-._]worktrees")
-_WORDS: Final = re.compile(r"[^\w.-]+|_*-[-_]*")
+_WORKTREE_SIBLING: Final = lazy_regex(r"(?P<repository>.+)[-._]worktrees")
+_WORDS: Final = lazy_regex(r"[^\w.-]+|_*-[-_]*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-import re
 
 from reverie.errors import ValidationError
+from reverie.lazy_regex import lazy_regex
 
 __all__ = ["content_id", "new_id", "of_session"]
 
@@ -14,7 +14,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _TIME_CHARS = 10  # 50 bits of milliseconds: until the year 37648
 _RANDOM_BYTES_MIN = 5  # 40 bits: two ids of one millisecond collide with a probability of 1e-12
 _CONTENT_CHARS = 26  # 130 bits of the digest
-_KIND = re.compile(r"[a-z]+(?:-[a-z]+)*")
+_KIND = lazy_regex(r"[a-z]+(?:-[a-z]+)*")
 
 
 def new_id(kind: str, at_ms: int, random: bytes) -> str:

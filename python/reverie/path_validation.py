@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from reverie.errors import ValidationError
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -26,13 +27,13 @@ SEGMENT_BYTES_MAX = 255
 DEPTH_MAX = 32
 DOCUMENT_SUFFIXES: frozenset[str] = frozenset({".md", ".txt"})
 
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
-_HIDDEN = re.compile(r"\.(?!\.\w)")  # `.x`, `..` and `...` are hidden; `..user.md` is an ordinary name
-_SHORT_NAME = re.compile(r"[^.]*~[0-9]+(?:\.[^.]*)?")  # FACTS~1, a short (8.3) alias of another name on Windows
-_ENCODED = re.compile(r"%[0-9A-Fa-f]{2}|%u[0-9A-Fa-f]{4}|&#|&[A-Za-z]+;")
-_TEMPORARY = re.compile(r".*(?:~|\.tmp(?:[\d._-].*)?|\.swp|\.swo|\.bak)|#.*#", re.IGNORECASE)
+_RESERVED = lazy_regex(r"(?:con|prn|aux|nul|conin\$|conout\$|clock\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?", re.IGNORECASE)
+_HIDDEN = lazy_regex(r"\.(?!\.\w)")  # `.x`, `..` and `...` are hidden; `..user.md` is an ordinary name
+_SHORT_NAME = lazy_regex(r"[^.]*~[0-9]+(?:\.[^.]*)?")  # FACTS~1, a short (8.3) alias of another name on Windows
+_ENCODED = lazy_regex(r"%[0-9A-Fa-f]{2}|%u[0-9A-Fa-f]{4}|&#|&[A-Za-z]+;")
+_TEMPORARY = lazy_regex(r".*(?:~|\.tmp(?:[\d._-].*)?|\.swp|\.swo|\.bak)|#.*#", re.IGNORECASE)
 # Letters, digits, `_` and `-`, and one suffix: only a reserved word can be wrong with it. A fast path for most names.
-_ORDINARY = re.compile(r"[A-Za-z0-9_-]+(?:\.(?!tmp|swp|swo|bak)[A-Za-z]+)?", re.ASCII | re.IGNORECASE)
+_ORDINARY = lazy_regex(r"[A-Za-z0-9_-]+(?:\.(?!tmp|swp|swo|bak)[A-Za-z]+)?", re.ASCII | re.IGNORECASE)
 _FORBIDDEN = frozenset('\\:<>"|?*')  # not allowed in file names on other systems
 _SHELL = frozenset("~$")  # a shell expands them to a home folder or a variable
 _STRUCTURAL = frozenset("./\\:%~")

@@ -9,8 +9,9 @@ and the query has its words in this order, they are topic words too.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
+
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -33,13 +34,13 @@ PROBES_ABOVE: Final = 3
 """Probes that may be above the threshold: a store knows something about one or two of them, and a third is chance.
 With 2, one of five conversations that were measured answers 82 % of its own questions instead of 91 %."""
 
-_CODE = re.compile(r"`([^`\n]{3,60})`")
+_CODE = lazy_regex(r"`([^`\n]{3,60})`")
 """Code in a text; longer code is a line of a program, and nobody asks for it word by word."""
 
 _NAME_WORDS = range(2, 6)
 """Words of a name in code. One alone may be any word: `add` is in "add a paragraph about autumn"."""
 
-_WORD = re.compile(r"\w+")
+_WORD = lazy_regex(r"\w+")
 
 PROBES: Final[tuple[str, ...]] = (
     "how do I grill aubergines without oil?",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from reverie import _native
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -47,7 +47,7 @@ class Indicator(NamedTuple):
     text: str
 
 
-_SPACED = re.compile(r"(?:\S ){15,}\S")
+_SPACED = lazy_regex(r"(?:\S ){15,}\S")
 """At least 16 characters with a space between each two: the length of a short secret."""
 
 _EDGE_CHARS = 256

@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from reverie.lazy_regex import lazy_regex
 from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
@@ -27,19 +28,19 @@ __all__ = [
 
 # A word may contain the punctuation of identifiers, versions and paths: `user_id`, `3.11`, `src/app.py`, `--all`.
 # A semicolon is a word of its own: it ends the scope of a negation.
-_WORD = re.compile(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
+_WORD = lazy_regex(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*|[<>=!]=?|→|;")
 # A word as written, with apostrophes.
-_WRITTEN = re.compile(r"-{0,2}\w+(?:['\u2019./:_+\-@\\]+\w+)*")
-_CLAUSE_END = re.compile(r"[;:!?,\n]|\s[(\[]|\.\s|\s[-\u2013\u2014]\s")
-_SENTENCE_END = re.compile(r"[;:!?\n]|\.\s")
+_WRITTEN = lazy_regex(r"-{0,2}\w+(?:['\u2019./:_+\-@\\]+\w+)*")
+_CLAUSE_END = lazy_regex(r"[;:!?,\n]|\s[(\[]|\.\s|\s[-\u2013\u2014]\s")
+_SENTENCE_END = lazy_regex(r"[;:!?\n]|\.\s")
 _APOSTROPHES = str.maketrans("", "", "'\u2019")
-_KEY = re.compile(r"\s*((?:[^:\n.!?]|[:.!?](?=\S)){1,60}?)\s*:\s+\S")
-_MARKER = re.compile(r"\[REDACTED:[^\]\s]*\]")
-_COMMAND_FOR = re.compile(r"(To [^:`]*\b(?:this project|the project \S+?)\b[^:`]*): (`.+`)\.?")
-_SUBJECT = re.compile(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
+_KEY = lazy_regex(r"\s*((?:[^:\n.!?]|[:.!?](?=\S)){1,60}?)\s*:\s+\S")
+_MARKER = lazy_regex(r"\[REDACTED:[^\]\s]*\]")
+_COMMAND_FOR = lazy_regex(r"(To [^:`]*\b(?:this project|the project \S+?)\b[^:`]*): (`.+`)\.?")
+_SUBJECT = lazy_regex(r"\s*([^:\n.`]{1,60}?)\s*:\s+(\S.*)", re.DOTALL)
 _SUBJECT_WORDS_MAX = 6
 _WORDS_BYTES = 8_000_000  # of some 30,000 words; the same few thousand recur in all memories
-_DISTINCTIVE = re.compile(r"[0-9_./\\@:+]|[a-z][A-Z]|^[A-Z]{2,}$")
+_DISTINCTIVE = lazy_regex(r"[0-9_./\\@:+]|[a-z][A-Z]|^[A-Z]{2,}$")
 
 # Labels that do not name a subject: two lines that begin with `Note:` need not be about the same thing.
 _GENERIC_LABELS_TEXT = (

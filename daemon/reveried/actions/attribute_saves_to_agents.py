@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -23,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from msgspec.structs import replace
 
+from reverie.lazy_regex import lazy_regex
 from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Write
 from reverie.usecases.forgotten_by_a_person import forgotten_again
 from reverie.usecases.sync_snapshot_and_commit import WHY as SAVED
@@ -45,7 +45,7 @@ __all__ = ["OpenCalls", "attribute_lines", "attribute_messages"]
 UNDATED = timedelta(minutes=10)  # before now: when a call without a time may have been made
 CLOCKS = timedelta(seconds=2)  # by which the client's clock may be ahead of ours
 _WORDS_OF_EDITS = ("content", "new_string", "new_str", "insert_text", "file_text", "new_source")
-_FILE = re.compile(r"[\w./~@+-]+\.md\b")
+_FILE = lazy_regex(r"[\w./~@+-]+\.md\b")
 _PATHS = ("file_path", "path", "notebook_path")
 _OPEN_MAX = 20  # calls of a thread without a result: a client runs a few at a time
 _OPERATIONS_MAX = 5_000  # that are looked at for saves while a command ran

@@ -15,23 +15,25 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from reverie.lazy_regex import lazy_regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 __all__ = ["files_with_unknown_words", "places_with_unknown_words", "spellings"]
 
-_FILE: Final = re.compile(r"[^\s'\"`()=,;]+\.md\b")
-_HERE: Final = re.compile(
+_FILE: Final = lazy_regex(r"[^\s'\"`()=,;]+\.md\b")
+_HERE: Final = lazy_regex(
     r"<<-?\s*(?P<mark>['\"]?)(?P<end>\w+)(?P=mark)(?P<rest>[^\n]*)\n(?P<text>.*?)(?:^\s*(?P=end)\s*$|\Z)",
     re.DOTALL | re.MULTILINE,
 )
 # A patch of Codex's `apply_patch`, which has the words that it writes.
-_PATCH: Final = re.compile(r"\*\*\* Begin Patch\n.*?(?:\*\*\* End Patch|\Z)", re.DOTALL)
+_PATCH: Final = lazy_regex(r"\*\*\* Begin Patch\n.*?(?:\*\*\* End Patch|\Z)", re.DOTALL)
 _HERE_MARK: Final = "<<"
 _BETWEEN: Final = frozenset({";", "&&", "||", "&", "(", ")", ";;"})
 _PIPES: Final = frozenset({"|", "|&"})
-_ASSIGNMENT: Final = re.compile(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
-_VARIABLE: Final = re.compile(r"\$\{?(?P<name>[A-Za-z_]\w*)\}?")
+_ASSIGNMENT: Final = lazy_regex(r"(?P<name>[A-Za-z_]\w*)=(?P<value>.*)", re.DOTALL)
+_VARIABLE: Final = lazy_regex(r"\$\{?(?P<name>[A-Za-z_]\w*)\}?")
 _PREFIXES: Final = frozenset({"sudo", "command", "time", "nohup", "env", "exec", "then", "do", "else", "!", "{"})
 _SHELLS: Final = frozenset({"sh", "bash", "zsh", "dash", "ksh"})
 _READERS: Final = frozenset(
@@ -103,7 +105,7 @@ _READERS: Final = frozenset(
     }
 )
 # What makes a reader write: `sed -i`, `awk -i inplace`, `sort -o`, `find … -exec`, `find … -delete`.
-_WRITING_OPTION: Final = re.compile(
+_WRITING_OPTION: Final = lazy_regex(
     r"^(?:-[a-zA-Z]*i\S*|--in-place\S*|inplace|-o\S*|--output\S*|-exec\w*|-ok\w*|-delete|-fprint\w*)$"
 )
 _MAY_WRITE: Final = frozenset({"awk", "gawk", "sed", "find", "sort"})
@@ -137,9 +139,9 @@ _QUIET: Final = frozenset(
         *("for", "in", "while", "if", "fi", "done", "case", "esac", "read", "local", "declare", "}"),
     }
 )
-_RECURSIVE: Final = re.compile(r"^-(?:[a-zA-Z]*[rRa][a-zA-Z]*|-recursive|-archive)$")
-_GLOB: Final = re.compile(r"[*?\[{]")
-_COMPUTED: Final = re.compile(r"[*?\[{$`]")  # a name that the shell makes of it is not in the command
+_RECURSIVE: Final = lazy_regex(r"^-(?:[a-zA-Z]*[rRa][a-zA-Z]*|-recursive|-archive)$")
+_GLOB: Final = lazy_regex(r"[*?\[{]")
+_COMPUTED: Final = lazy_regex(r"[*?\[{$`]")  # a name that the shell makes of it is not in the command
 _COPIES: Final = frozenset({"cp", "mv", "install", "ln", "rsync", "scp"})
 _LOADS: Final = frozenset({"curl", "wget"})
 _PRINTS: Final = frozenset({"echo", "printf"})

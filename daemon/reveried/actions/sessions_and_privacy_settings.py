@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,6 +11,7 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.errors import Forbidden, NotFound, ValidationError
+from reverie.lazy_regex import lazy_regex
 from reverie.store import SessionRecord, ThreadRecord, Write
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reverie.usecases import privacy_settings, project_identity, sessions, threads
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["begin", "change_privacy", "end", "listed", "privacy_answer", "real_folder", "resume_following"]
 
 _FOLLOWED_CLIENTS: Final = frozenset({"claude-code", "codex"})  # whose transcripts the import reads
-_SESSION_ID: Final = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{7,199}")  # of a session that has a transcript
-_UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_SESSION_ID: Final = lazy_regex(r"[0-9A-Za-z][0-9A-Za-z_-]{7,199}")  # of a session that has a transcript
+_UUID: Final = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 async def begin(

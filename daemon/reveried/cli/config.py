@@ -16,6 +16,7 @@ import typer
 
 from reverie import atomic_no_symlink_file_io
 from reverie.errors import ValidationError
+from reverie.lazy_regex import lazy_regex
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import clean, counted, print_json, print_table, say
 from reveried.cli.shared_options import Json
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["config_get", "config_path", "config_set", "config_validate", "with_value"]
 
 _PATH_NAMES = ("config", "root", "data", "store", "state", "socket", "log")
-_TABLE = re.compile(r"^\s*\[\s*([A-Za-z0-9_-]+)\s*\]\s*(?:#.*)?$")
-_COMMENT = re.compile(r"\s+#[^\"']*$")
+_TABLE = lazy_regex(r"^\s*\[\s*([A-Za-z0-9_-]+)\s*\]\s*(?:#.*)?$")
+_COMMENT = lazy_regex(r"\s+#[^\"']*$")
 Name = Annotated[str, typer.Argument(metavar="KEY", help="A setting, such as context.distilAt.")]
 
 

@@ -2,7 +2,6 @@
 
 import json as jsonlib
 import os
-import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -11,6 +10,7 @@ import msgspec
 import typer
 
 from reverie.errors import Conflict, NotFound, ReverieError
+from reverie.lazy_regex import lazy_regex
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import counted, print_json, print_table, say
 from reveried.cli.shared_options import Json
@@ -26,7 +26,7 @@ TEXT_BYTES_MAX = 1024 * 1024  # of one file; the daemon takes no larger document
 LINES_MAX = 200  # of a transcript that are read for the folder of its project
 _AGENT = "claude-code"  # whose files these are
 _INDEX = "MEMORY.md"  # Claude Code's own list of the files; Reverie has one too
-_UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
+_UNSAFE = lazy_regex(r"[^A-Za-z0-9_-]+")
 
 Outcome = Literal["added", "known", "kept", "waiting", "ignored", "failed"]
 

@@ -11,6 +11,7 @@ import typer
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
+from reverie.lazy_regex import lazy_regex
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.daemon_client_and_paths import all_items
 from reveried.cli.output import clip, counted, print_json, print_table, say, when
@@ -44,7 +45,7 @@ _FORGOTTEN = "forgotten"
 _LISTED_APART = ("entry", "memory", _FORGOTTEN)
 _BOOKKEEPING = frozenset({"ledger", "import", "cursor", "published", "tally"})  # record kinds that are no memory
 
-_LINE_BREAK = re.compile(r"(?<=\n)|(?<=\r)(?!\n)")
+_LINE_BREAK = lazy_regex(r"(?<=\n)|(?<=\r)(?!\n)")
 _VISIBLE_END = {"\r\n": "\\r\\n", "\r": "\\r", "": " (no newline)"}
 
 

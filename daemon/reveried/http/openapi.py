@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie import wire
+from reverie.lazy_regex import lazy_regex
 from reveried import __version__
 from reveried.http.call_reply_and_stream_types import KEY_BYTES_MAX
 
@@ -19,7 +20,7 @@ __all__ = ["openapi"]
 REFERENCES = "#/components/schemas/{name}"
 JSON = "application/json"
 TEXT = "text/plain; charset=utf-8"
-_PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
+_PARAMETER = lazy_regex(r"\{(\w+)(:path)?\}")
 _ERRORS = {
     "400": "The request is not valid: `details.field` names what is wrong.",
     "401": "The bearer token is missing or unknown.",

@@ -31,7 +31,7 @@ __all__ = [
 RETRY_AFTER_S = 1
 JOINED_BYTES_MAX = 64 * 1024  # up to this size head and body are one write; copying a larger body costs more
 BODILESS = frozenset({http.HTTPStatus.NO_CONTENT, http.HTTPStatus.NOT_MODIFIED})
-_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # noqa: TID251 - bytes
 STATUS_LINES = {status.value: f"HTTP/1.1 {status.value} {status.phrase}\r\n".encode() for status in http.HTTPStatus}
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import wire
 from reverie.errors import NotFound, ProtocolMismatch, ReverieError, UnsupportedMedia, ValidationError, unexpected
+from reverie.lazy_regex import lazy_regex
 from reveried import PROTOCOL
 from reveried.http.authentication import caller_of
 from reveried.http.call_reply_and_stream_types import Call, Reply, Stream
@@ -31,7 +32,7 @@ JSON_TYPES = frozenset({"", "application/json", "application/x-www-form-urlencod
 QUERY_FIELDS_MAX = 100
 SHOWN_CHARS = 80  # of an unknown path in the error message
 PROTOCOL_HEADER = (b"reverie-protocol", str(PROTOCOL).encode())
-_PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
+_PARAMETER = lazy_regex(r"\{(\w+)(:path)?\}")
 
 Handler = Callable[[Call], Awaitable[Reply | Stream]]
 
@@ -92,7 +93,7 @@ class _Path:
         regex = re.escape(literal)
         for name, whole, text in zip(rest[0::3], rest[1::3], rest[2::3], strict=True):
             regex += f"(?P<{name}>{'.*' if whole else '[^/]+'})" + re.escape(text)
-        self.regex = re.compile(regex)
+        self.regex = re.compile(regex)  # noqa: TID251 - every route is matched at start
         self.routes: dict[str, Route] = {}
 
     def add(self, route: Route) -> None:

@@ -9,13 +9,13 @@ changed them, and then takes out our tables alone. Settings that are no TOML bef
 from __future__ import annotations
 
 import json
-import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie.errors import Conflict, NotFound
+from reverie.lazy_regex import lazy_regex
 from reveried import __version__
 from reveried import plugin as plugin_folder
 from reveried.plugin import NAME
@@ -39,8 +39,8 @@ CLIENTS: Final = ("claude-code", "codex")
 _PROGRAMS: Final = {"claude-code": "claude", "codex": "codex"}  # as a person starts them
 _PLUGIN: Final = f"{NAME}@{NAME}"
 _TABLES: Final = ("marketplaces", "plugins")  # of Codex's settings, in each of which one is ours
-_HEADER: Final = re.compile(r"^\s*\[(?!\[)(.+?)\]\s*(?:#.*)?$")
-_OURS: Final = re.compile(
+_HEADER: Final = lazy_regex(r"^\s*\[(?!\[)(.+?)\]\s*(?:#.*)?$")
+_OURS: Final = lazy_regex(
     rf"""^(?:marketplaces\.{NAME}|plugins\."{_PLUGIN}"(?:\..*)?|hooks\.state\."{_PLUGIN}[^"]*")$""",
 )
 

@@ -13,11 +13,11 @@ import difflib
 import hashlib
 import json
 import os
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import atomic_no_symlink_file_io
 from reverie.errors import Conflict, NotFound
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,9 +125,9 @@ def _sha256(text: str) -> str:
 _MEMORY_KEY: Final = "autoMemoryDirectory"
 _MEMORY_NOTE: Final = "claude-code settings"  # in the notes of installations
 _PAIR: Final = rf'"{_MEMORY_KEY}"\s*:\s*"(?:[^"\\]|\\.)*"'
-_BEHIND_ANOTHER: Final = re.compile(rf",\s*{_PAIR}")
-_BEFORE_ANOTHER: Final = re.compile(rf"{_PAIR}\s*,?\s*")
-_FIRST_KEY: Final = re.compile(r"\s*\{[ \t]*(\r?\n[ \t]*)\"")
+_BEHIND_ANOTHER: Final = lazy_regex(rf",\s*{_PAIR}")
+_BEFORE_ANOTHER: Final = lazy_regex(rf"{_PAIR}\s*,?\s*")
+_FIRST_KEY: Final = lazy_regex(r"\s*\{[ \t]*(\r?\n[ \t]*)\"")
 
 
 def add_memory_folder(settings: Path, folder: Path, notes: Path, *, dry_run: bool) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import os
-import re
 import socket
 import ssl
 import urllib.parse
@@ -14,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from reverie.errors import ValidationError
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +23,7 @@ __all__ = ["Upstream", "upstream"]
 P = TypeVar("P", bound=asyncio.Protocol)
 
 _PORTS: Final = {"http": 80, "https": 443}
-_PATH: Final = re.compile(r"[!-~]*")
+_PATH: Final = lazy_regex(r"[!-~]*")
 _CONNECT_HEAD_MAX: Final = 16 * 1024  # of a proxy's answer
 _HAPPY_EYEBALLS_S: Final = 0.25  # before the next address is tried beside one that does not answer (RFC 8305)
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import Conflict, ValidationError
+from reverie.lazy_regex import lazy_regex
 from reverie.path_validation import is_reserved
 from reverie.store import DocumentRecord, PendingPurge
 from reverie.usecases import documents as usecase
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ROUTES"]
 
-_ETAG = re.compile(r'"([0-9a-f]{64})"|(\*)')
+_ETAG = lazy_regex(r'"([0-9a-f]{64})"|(\*)')
 
 
 def _if_match(call: Call) -> str | None:

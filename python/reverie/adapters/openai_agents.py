@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
 from reverie.adapters.json_values_in_threads import ThreadValues, thread_id, value_message
 from reverie.errors import Conflict
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from agents import SessionSettings, TResponseInputItem
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 __all__ = ["Session"]
 
 _AGENT: Final = "openai-agents"
-_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
-_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_ID: Final = lazy_regex(r"[a-zA-Z0-9_-]+")
+_NAME: Final = lazy_regex(r"[a-zA-Z0-9_-]{1,128}")
 _POPPED: Final = {"popped": 1}  # the value of a message that says that the item before it is gone
 
 

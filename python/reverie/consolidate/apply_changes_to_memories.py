@@ -16,12 +16,12 @@ Those of a project are below its own folder: `facts/harbour/mistakes.md`, `episo
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, assert_never
 
 from reverie.documents.project_document_paths import in_project
 from reverie.errors import Conflict
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Candidate, Change, Delete, Keep, Memory, MemoryType, Skip, Update
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ __all__ = ["apply", "document_of", "happened_on"]
 
 _UPDATES_KEPT = 20  # sources of earlier updates that a memory's provenance lists
 
-_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
+_DAY = lazy_regex(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 
 
 def apply(

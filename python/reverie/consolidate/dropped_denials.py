@@ -7,11 +7,11 @@ denied no more, or an affirmed one is denied. The reading is coarse, and wrong r
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.consolidate.forgotten_statement_words import stems_in_order
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["Reversal", "is_supported", "is_wish_or_choice", "reversals"]
 
 # Sentences, with the mark that ends them: what is asked affirms nothing.
-_SENTENCE: Final = re.compile(r"[^.;!?\n。；！？]*(?:\.(?!\s|$)[^.;!?\n。；！？]*)*[.;!?\n。；！？]*")  # noqa: RUF001
+_SENTENCE: Final = lazy_regex(r"[^.;!?\n。；！？]*(?:\.(?!\s|$)[^.;!?\n。；！？]*)*[.;!?\n。；！？]*")  # noqa: RUF001
 _WIDE: Final = "\u3040-\u30ff\u3400-\u9fff"
-_MIXED: Final = re.compile(rf"(?<=[a-z0-9])(?=[{_WIDE}])|(?<=[{_WIDE}])(?=[a-z0-9])")
+_MIXED: Final = lazy_regex(rf"(?<=[a-z0-9])(?=[{_WIDE}])|(?<=[{_WIDE}])(?=[a-z0-9])")
 
 # Where a clause begins, by how what stands behind it is read:
 # `denied` and `rejected` begin a denied clause; what was rejected for something else is told apart;
@@ -41,30 +41,30 @@ _ASIDE: Final = (
     r"\b(?:because|since|if|when|unless|before|after|until|while|weil|wenn|falls|bevor|nachdem|bis|porque|si|cuando"
     r"|antes de|después de|hasta|parce qu\w*|car|quand|lorsqu\w*|avant|après|jusqu\w*)\b|因为|如果|直到"
 )
-_BOUNDARY: Final = re.compile(
+_BOUNDARY: Final = lazy_regex(
     rf"(?P<denied>{_DENIED})|(?P<rejected>{_REJECTED})|(?P<before>{_BEFORE})|(?P<reset>{_RESET})|(?P<or>{_OR})"
     rf"|(?P<and>{_AND})|(?P<aside>{_ASIDE})"
 )
 
 # A clause with one of these denies what stands behind it; with two it still denies ("no hagas nunca", "nie … kein").
-_NOT: Final = re.compile(
+_NOT: Final = lazy_regex(
     r"\b(?:never|not|nor|no|none|cannot|no longer|nunca|jamás|tampoco|ningun\w*|ningún"
     r"|jamais|pas|rien|aucune?|guère)\b|\w+n't\b|\bn(?:e |')(?=[^,;]*\bplus\b)"
     r"|不要|不能|不可以?|不得|不准|不许|不是|不再|不用|不会|没有|不|别|勿|从不|决不|绝不"
 )
 # German and Japanese put it behind or between what is denied, so that the whole clause is.
-_NOT_OF_ALL: Final = re.compile(
+_NOT_OF_ALL: Final = lazy_regex(
     r"\b(?:nicht|nie|niemals|kein\w*)\b|しない|ないで|ません|ない|(?:せ|わ|か|さ|た|な|ば|ま|ら)ず(?:に)?|てはいけ"
 )
 # Each of these turns a clause round, also one that is denied: "never skip the tests" wants tests.
-_TURNS: Final = re.compile(
+_TURNS: Final = lazy_regex(
     r"\b(?:avoid(?:s|ed|ing)?|stop(?:s|ped|ping)?|skip(?:s|ped|ping)?|omit(?:s|ted|ting)?|refus\w+|forbid\w*|prohibit\w*"
     r"|disabl\w+|ban(?:s|ned)?|vermeide\w*|verbot\w*|verbiete\w*|überspring\w*|deaktivier\w*|evit(?:a|ar|en|es)"
     r"|prohib\w+|omit\w+|desactiv\w+|évite[rsz]?|interdi\w+|désactiv\w+)\b|避免|严禁|禁止|跳过|避け"
 )
-_PREFERS: Final = re.compile(r"\bprefer\w*\b")
-_OVER: Final = re.compile(r"\bover\b")
-_OPENS_REJECTED: Final = re.compile(r"\s*(?:not|never|nicht|no|pas|不是|不要用?|不用|别用)\s")
+_PREFERS: Final = lazy_regex(r"\bprefer\w*\b")
+_OVER: Final = lazy_regex(r"\bover\b")
+_OPENS_REJECTED: Final = lazy_regex(r"\s*(?:not|never|nicht|no|pas|不是|不要用?|不用|别用)\s")
 # Words of any clause in languages other than English (those of English are no stems), and words of leave and duty.
 _SMALL_TEXT: Final = (
     "agent agents wants allowed permitted ok okay fine need needed necessary required must"
@@ -79,11 +79,11 @@ _SMALL_TEXT: Final = (
 _SMALL: Final = frozenset(stem for word in _SMALL_TEXT.split() for stem in (word, word[:5]))
 
 # What only the person can take back: a wish, a duty, a ban or a choice between two things.
-_WISH: Final = re.compile(
+_WISH: Final = lazy_regex(
     r"\b(?:always|never|must|shall|should|wants?|prefers?|avoid|forbidden|prohibited|not (?:allowed|permitted)|may not"
     r"|dislikes)\b|(?:^|[,.;:]\s*|\b(?:and|but|please|agents|we|you)\s+)(?:do not|don't)\b"
 )
-_STATED: Final = re.compile(
+_STATED: Final = lazy_regex(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would) not\b|\bcannot\b|\bno\b|\bwithout\b"
     r"|\b(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would)n't\b"
 )

@@ -13,6 +13,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate.statement_comparison import parse_statement
+from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import analyze
 
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["behind_label", "named_things", "short_verb", "statement_key", "statement_keys", "stems_in_order"]
 
 # The day that is appended to dated statements: "The import holds a lock (2026-11-21)." says the same on another day.
-_DAY: Final = re.compile(r"\s*\(?\b\d{4}-\d{2}-\d{2}\b\)?")
-_BEGINS: Final = re.compile(
+_DAY: Final = lazy_regex(r"\s*\(?\b\d{4}-\d{2}-\d{2}\b\)?")
+_BEGINS: Final = lazy_regex(
     r"^\W*(?:wants agents(?: never(?= to))?(?: to)?\b"
     r"|the user (?:said|wants|asked to remember):|asked “|the user chose “"
     # Labels that name no subject, as a line of a run's file or of a note has them: "Rule: the fee is 40 euros".
@@ -32,7 +33,7 @@ _BEGINS: Final = re.compile(
 )
 # What says of a statement no more than that it is so, in the languages with tables of cues: "We learnt that the fee is
 # 40 euros", "Beachte: …", "Resulta que …". What doubts or denies it ("we thought that", "nobody says that") is none.
-_SO_IT_IS: Final = re.compile(
+_SO_IT_IS: Final = lazy_regex(
     r"^\W*(?:(?:(?:i|we|you|the (?:team|agent|user|run|session))(?:['\u2019]ve| have| has| had| also| now| just){0,2}"
     r" (?:learn(?:t|ed)?|found(?: out)?|noticed|noted|discovered|reali[sz]ed|confirmed|established|understood"
     r"|remember(?:ed)?|know|think|believe|saw|see|heard)(?:,? that\b|:)"
@@ -55,7 +56,7 @@ _SO_IT_IS: Final = re.compile(
     r"|(?:なお|注意|備考)[、：:])(?=\s*\S)",
     re.IGNORECASE,
 )
-_ENDS: Final = re.compile(
+_ENDS: Final = lazy_regex(
     # What the agent did before a correction, which is another time another: ", about `npm ci`".
     r"(?:: the user had to correct this(?:, about .*)?"
     r"|\(from [^()\n]{1,200}\)"  # the file of a run
@@ -64,17 +65,17 @@ _ENDS: Final = re.compile(
     r"|(?:\s\\?#[^\W\d][\w-]*)+)\W*$",  # tags, also where their sign is escaped; "#12" is an issue
     re.IGNORECASE | re.DOTALL,
 )
-_LABEL: Final = re.compile(r"^\W*([^\n:.!?“”]{1,40}):\s+(\S.*)$", re.DOTALL)
+_LABEL: Final = lazy_regex(r"^\W*([^\n:.!?“”]{1,40}):\s+(\S.*)$", re.DOTALL)
 _FRAMES_MAX: Final = 4  # of one statement: "Rule: … (from r.md)" has two
 _BEHIND_WORDS_MIN: Final = 3  # behind a label: of fewer many statements consist by chance
 
-_CODE: Final = re.compile(r"`([^`]+)`")
-_NUMBERED_NAME: Final = re.compile(r"(?<![\w`])(?=[a-z_-]*\d)(?=[\d_-]*[a-z])[a-z\d_-]{2,40}(?![\w`])", re.IGNORECASE)
-_ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # "asking" and "asked" are "ask"
+_CODE: Final = lazy_regex(r"`([^`]+)`")
+_NUMBERED_NAME: Final = lazy_regex(r"(?<![\w`])(?=[a-z_-]*\d)(?=[\d_-]*[a-z])[a-z\d_-]{2,40}(?![\w`])", re.IGNORECASE)
+_ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # noqa: TID251 - used below; "asking" and "asked" are "ask"
 _ENDING_CHARS: Final = frozenset("gde")  # with which it ends
 _STEM_CHARS: Final = 5  # "migrations", "migrate" and "migrating" are one word
 # "40 euros" and "40euros" are the same, "1 23" and "12 3" are not.
-_BETWEEN_LETTERS: Final = re.compile(r"(?<=[^\W\d_])[ _-]+(?=\w)|(?<=\d) (?=[^\W\d_])")
+_BETWEEN_LETTERS: Final = lazy_regex(r"(?<=[^\W\d_])[ _-]+(?=\w)|(?<=\d) (?=[^\W\d_])")
 _POLITE: Final = frozenset({"please"})
 # Verbs of wishes that mean the same, in classes; "use" is no stem, since it says as little as "always".
 _VERBS_TEXT: Final = (
@@ -89,20 +90,20 @@ _VERBS: Final = {
 }
 
 # Characters without a width, which a reader does not see: soft hyphen, joiners, marks of direction, fillers.
-_INVISIBLE: Final = re.compile(
+_INVISIBLE: Final = lazy_regex(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]"
 )
-_OTHER_ALPHABET: Final = re.compile("[\u0370-\u03ff\u0400-\u052f]")
+_OTHER_ALPHABET: Final = lazy_regex("[\u0370-\u03ff\u0400-\u052f]")
 # Letters of Cyrillic and Greek, small or capital, that look like a Latin one. Words that are really Russian or Greek
 # are changed too, in the same way on both sides of a comparison.
 _LOOK_ALIKES: Final = str.maketrans(
     "авеёкмнорстухѕіјһԁԛԝαβειικνορτυχγ",
     "abeekmhopctyxsijhdqwabeiikvoptyxy",
 )
-_EAST_ASIAN: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-_RUN: Final = re.compile("(?P<han>[\u3400-\u9fff\uf900-\ufaff々]+)|(?P<katakana>[\u30a1-\u30fa]+)|[\u3041-\u309f]+")
+_EAST_ASIAN: Final = lazy_regex("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_RUN: Final = lazy_regex("(?P<han>[\u3400-\u9fff\uf900-\ufaff々]+)|(?P<katakana>[\u30a1-\u30fa]+)|[\u3041-\u309f]+")
 # Chinese and Japanese words that a wish has whatever it is about: "from now on", "always", "each time", "must", "not".
-_FUNCTION_WORDS: Final = re.compile(
+_FUNCTION_WORDS: Final = lazy_regex(
     "今后|以后|今後|以後|始终|始終|总是|總是|一直|一律|每次|毎回|毎度|必须|必須|不要|不能|不可|禁止|绝对|絶対|之前|之后|之後"
     "|[请請常必都要先再用在的了和与或把被是前后後時时之]"
 )
@@ -217,7 +218,7 @@ def _pairs(text: str) -> list[str]:
 
 
 # The frames that releases before 0.1.0's last one left out; a purged statement has nothing but the hash of that.
-_OLDER_FRAME: Final = re.compile(
+_OLDER_FRAME: Final = lazy_regex(
     r"^wants agents(?: never(?= to))?(?: to)?|: the user had to correct this|^the user said:|^asked “|the user chose “",
     re.IGNORECASE,
 )

@@ -19,6 +19,7 @@ from reverie.consolidate.forgotten_statement_words import (
     statement_keys,
     stems_in_order,
 )
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, Delete, Keep, MemoryType, Update
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ _SHORT_STEMS: Final = 2  # of a wish that is near to another by what it is about
 _SAID_STEMS_MIN: Final = 3  # of a statement that a line is searched for: two words are in too many lines,
 _SHORT_LINE_STEMS_MAX: Final = 4  # unless the line is as short: "- Wishes: I hate long lines." has two more
 
-_ENGINE_WORDS: Final = re.compile(
+_ENGINE_WORDS: Final = lazy_regex(
     r"^(?:wants agents (?:to )?always\b|prefers(?: to)?\b|dislikes\b)|\b(?:for|from|in|of|to) the project [\w.-]+",
     re.IGNORECASE,
 )

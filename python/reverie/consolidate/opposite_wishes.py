@@ -14,6 +14,7 @@ from enum import Enum
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import normalize, singular
 from reverie.text_caches import text_cache
 
@@ -25,36 +26,36 @@ __all__ = ["Opposition", "Wish", "opposition", "parse_wish"]
 Words = tuple[str, ...]
 
 _CHARS_MAX: Final = 240  # of a wish; a longer text is no single rule
-_WORD: Final = re.compile(r"-{0,2}\w+(?:['./:_+\-@\\]+\w+)*")
+_WORD: Final = lazy_regex(r"-{0,2}\w+(?:['./:_+\-@\\]+\w+)*")
 _FILLERS: Final = frozenset(
     "a an the also always just only please so very then ever again now own code your our".split()  # noqa: SIM905
 )
 # Behind these a wish is explained; the reason is no part of what is wanted.
-_REASON: Final = re.compile(
+_REASON: Final = lazy_regex(
     r"[\s,(]+(?:because|since|so that|otherwise|as (?:it|they|we|the|this|that|our)|to (?:avoid|make|prevent))\b.*$"
 )
-_FRAME: Final = re.compile(
+_FRAME: Final = lazy_regex(
     r"^(?:(?:wants? agents|the user wants(?: agents)?|agents should|you should|we should|we|i|please"
     r"|from now on|going forward|in (?:the )?future)[\s,:]+)+"
 )
-_QUOTED: Final = re.compile(r"^the user wants: “(?P<what>.+)”$")
-_CORRECTED: Final = re.compile(r":? the user had to correct this\b.*$")
-_DAY: Final = re.compile(r"\s*\(\d{4}-\d{2}-\d{2}\)")
+_QUOTED: Final = lazy_regex(r"^the user wants: “(?P<what>.+)”$")
+_CORRECTED: Final = lazy_regex(r":? the user had to correct this\b.*$")
+_DAY: Final = lazy_regex(r"\s*\(\d{4}-\d{2}-\d{2}\)")
 # Where another wish begins in the same sentence: "don't use tabs, use spaces".
-_CLAUSE: Final = re.compile(
+_CLAUSE: Final = lazy_regex(
     r"\s*[;,.\u2013\u2014]\s+(?:and |but |instead )*(?=(?:always|never|do not|don't|use|prefer|stop)\b)"
 )
-_NEVER: Final = re.compile(
+_NEVER: Final = lazy_regex(
     r"^(?:to )?(?:never(?: ever)?(?: to)?|do(?: not|n't)(?: ever)?|avoid|stop|no longer|dislikes)\s+"
 )
-_TO: Final = re.compile(r"^(?:to )?(?:always )?(?:to )?")
-_PREFERS: Final = re.compile(r"^prefers?\s+(?P<to>to )?")
+_TO: Final = lazy_regex(r"^(?:to )?(?:always )?(?:to )?")
+_PREFERS: Final = lazy_regex(r"^prefers?\s+(?P<to>to )?")
 # "X, not Y", "X instead of Y", "X over Y": behind it is what is rejected.
-_OTHER: Final = re.compile(
+_OTHER: Final = lazy_regex(
     r"(?:,|\s)\s*(?:(?:and |but )?(?:not|never)(?! (?:only|just|merely|necessarily|always|all|every)\b)"
     r"|instead of|rather than|in place of)\s+"
 )
-_OVER: Final = re.compile(r"\s+(?:over|to|instead of|rather than)\s+")  # of "prefers X over Y"
+_OVER: Final = lazy_regex(r"\s+(?:over|to|instead of|rather than)\s+")  # of "prefers X over Y"
 _PREPOSITIONS: Final = frozenset(
     "for in on at with when if unless except during inside within before after while until by from as to into via".split()  # noqa: SIM905, E501
 )
@@ -65,11 +66,11 @@ _VERBS: Final = {
     **dict.fromkeys(["adding"], "add"),
     **dict.fromkeys(["writing"], "write"),
 }
-_ADDS: Final = re.compile(
+_ADDS: Final = lazy_regex(
     r"\b(?:also|too|as well|both|either|additionally|besides|or)\b"
 )  # of two values, none excludes
 _VALUE_WORDS_MAX: Final = 4
-_NUMBER: Final = re.compile(r"^(?:\d+|two|three|four|eight)$")
+_NUMBER: Final = lazy_regex(r"^(?:\d+|two|three|four|eight)$")
 _HEAD_WORDS_MIN: Final = 2  # that a wish must share with the beginning of a longer one to be possibly opposed
 
 

@@ -15,11 +15,11 @@ says nothing beyond what the newer statement says too, is replaced by it. Where 
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import Final
 
 from reverie.consolidate.opposite_wishes import Opposition
+from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import analyze, count_negations, normalize, singular
 from reverie.text_caches import text_cache
 
@@ -30,17 +30,17 @@ _CHARS_MAX: Final = 240  # of a statement; a longer text is about more than one 
 # port in common with "from now on the api uses port 8080 instead of 9090".
 _POSSIBLE_SHARE: Final = 0.5
 _POSSIBLE_WORDS_MIN: Final = 2
-_WORD: Final = re.compile(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*")
-_CLAUSE: Final = re.compile(r"[;,.!]\s|\s[-\u2013\u2014]\s")
+_WORD: Final = lazy_regex(r"-{0,2}\w+(?:[./:_+\-@\\]+\w+)*")
+_CLAUSE: Final = lazy_regex(r"[;,.!]\s|\s[-\u2013\u2014]\s")
 
 # Without one of these nothing is over: a cheap test, since all statements are read.
-_MAY: Final = re.compile(
+_MAY: Final = lazy_regex(
     r"gone|remov|retired|obsolete|deprecat|decommission|shut down|(?:switched|turned) off|no longer|any ?more|replace"
     r"|\bfrom\b|\bvon\b|\bde\b|\bnow\b|nowadays|nicht mehr|\bweg\b|entfernt|abgesch|veraltet|jetzt|ab sofort|supprim"
     r"|n'existe|désormais|ya no|eliminad|ahora"
 )
 # What may come, is asked or is to be done is not over.
-_OPEN: Final = re.compile(
+_OPEN: Final = lazy_regex(
     r"\?|^(?:if|when|whenever|once|until|unless|before|as soon as|wenn|sobald|falls|bevor|si|quand|dès|cuando)\b"
     r"|\b(?:will|would|should|could|might|may|going to|plan(?:s|ned)? to|want(?:s|ed)? to|wird|werden|soll(?:te)?)\b"
 )
@@ -59,11 +59,11 @@ _OVER: Final = (
     r"|replaced(?: (?:by|with) [^.;,]+)?|no longer (?:used|there|available|supported|valid))"
 )
 _OVER_DE: Final = r"(?:weg|entfernt|abgeschaltet|abgeschafft|veraltet)"
-_CHANGED: Final = re.compile(
+_CHANGED: Final = lazy_regex(
     r"\b(?:now|nowadays|from now on|any ?more|as of|since|jetzt|nun|ab jetzt|ab sofort|désormais|maintenant|ahora)\b"
 )
 _GONE: Final = tuple(
-    re.compile(pattern)
+    lazy_regex(pattern)
     for pattern in (
         rf"{_BEGIN}{_ARTICLES}{_VALUE} (?:is|are|was|were|has been|have been|got) (?:now |all )?{_OVER}{_END}",
         rf"{_BEGIN}{_ARTICLES}{_VALUE} (?:no longer exists?|does(?:n't| not) exist any ?more){_END}",
@@ -82,7 +82,7 @@ _GONE: Final = tuple(
     )
 )
 # "X, not Y" retires Y only where a word says that it changed: `_CHANGED`.
-_INSTEAD: Final = re.compile(
+_INSTEAD: Final = lazy_regex(
     rf"(?:, (?:and |und )?(?:not|no longer|nicht|pas|no)|\b(?:instead of|rather than|statt|anstatt|au lieu de"
     rf"|en (?:lugar|vez) de)){_PREPOSITION} {_ARTICLES}{_VALUE}{_END}"
 )

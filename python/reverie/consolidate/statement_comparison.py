@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 
+from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze, count_negations, normalize, subject_of
 from reverie.text_caches import text_cache
@@ -33,17 +34,17 @@ _FILLERS = frozenset(["a", "an", "the", "also", "always", "just", "please", "so"
 _EQUAL = {"each": "every"}  # words that say the same
 # "Before every commit, run the linter": said in the other order it is the same statement.
 _OCCASIONS = frozenset(["before", "after", "when", "whenever", "if", "unless", "until", "for", "in", "on", "during"])
-_COMMA = re.compile(r"^[^,;:.!?\n]{3,80}, (?=\w|`)[^,;:\n]+$")
+_COMMA = lazy_regex(r"^[^,;:.!?\n]{3,80}, (?=\w|`)[^,;:\n]+$")
 # With one of these, order is meaning: "tabs over spaces" and "spaces over tabs" have the same words.
 _COMPARING = frozenset(["over", "than", "instead", "before", "after", "rather", "to", "from"])
 # "The login test is no longer flaky", "the leak was fixed in 2.1": something is over.
-_RESOLVED = re.compile(
+_RESOLVED = lazy_regex(
     r"\b(?:no longer|any ?more|resolved|obsolete|outdated|(?:is|was|been|now|got) fixed|fixed (?:in|by|now))\b",
     re.IGNORECASE,
 )
 # A date, a number with a unit, or a version. "The build takes 4 minutes" and "... 9 minutes" differ in nothing else, so
 # the later one replaces the earlier. A bare number is no quantity: "port 6379" and "port 6380" may both be right.
-_QUANTITY = re.compile(
+_QUANTITY = lazy_regex(
     r"\b(?:last|since|until|as of) \(?\d{4}-\d{2}-\d{2}\b"
     r"|\b\d+(?:[.,]\d+)*(?:\s?(?:%|percent|[kmg]i?b|bytes?|ms|s|secs?|seconds?|min|mins?|minutes?|hours?|days?|weeks?|tokens?"
     r"|lines?|files?|tests?|times|workers?|threads?|retries|columns?|spaces))\b|\bv?\d+\.\d+(?:\.\d+)*\b",

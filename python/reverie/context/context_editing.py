@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie.context.conversation_units import Unit, is_user_speech, make_unit, without_thinking
 from reverie.context.token_cost import content_cost
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,7 +25,7 @@ __all__ = [
 
 PLACEHOLDER: Final = "[old tool result cleared; call the tool again if it is needed]"
 
-_NAME: Final = re.compile(r"claude-(?P<family>[a-z]+)-(?P<major>\d{1,2})(?:-(?P<minor>\d{1,2}))?(?!\d)")
+_NAME: Final = lazy_regex(r"claude-(?P<family>[a-z]+)-(?P<major>\d{1,2})(?:-(?P<minor>\d{1,2}))?(?!\d)")
 
 _LATE_FROM: Final = {"opus": (4, 8), "sonnet": (5, 0), "haiku": (5, 0), "fable": (5, 0), "mythos": (5, 0)}
 """The first version of each family that takes `role: "system"` inside `messages`; older ones answer 400."""

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from reverie.lazy_regex import lazy_regex
+
 __all__ = ["neutralize_markup"]
 
 # The tags of Claude Code, Codex and the chat formats: `<system-reminder>`, `</environment_context>`, `<|im_start|>`.
-_TAG: Final = re.compile(
+_TAG: Final = lazy_regex(
     r"<(?P<tag>/?\s*(?:system(?:[_-]\w+)*|assistant|human|user[_-]\w[\w-]*|(?:user_)?instructions|environment_context"
     r"|function_(?:calls|results)|tool_(?:use|result)s?|command-\w+|local-command-\w+|antml:\w+|\|[\w ]{1,30}\|)"
     r"(?:\s[^<>\n]{0,200})?)>",
@@ -21,7 +23,7 @@ _TAG: Final = re.compile(
 )
 # Soft hyphen, zero-width space, marks of direction, word joiner, tag characters. The zero-width joiners stay: Persian,
 # Indic scripts and emoji are written with them.
-_INVISIBLE: Final = re.compile(
+_INVISIBLE: Final = lazy_regex(
     "[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\U000e0000-\U000e007f]"
 )
 

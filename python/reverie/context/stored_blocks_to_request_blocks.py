@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
+
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["assistant_blocks", "notice_block", "text_block", "user_blocks"]
 
-_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
-_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}")
+_ID: Final = lazy_regex(r"[a-zA-Z0-9_-]+")
+_NAME: Final = lazy_regex(r"[a-zA-Z0-9_-]{1,128}")
 
 _SERVER_SIDE: Final = frozenset(
     {

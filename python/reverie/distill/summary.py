@@ -9,6 +9,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 from reverie import token_counter
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Section, Summary
 
 if TYPE_CHECKING:
@@ -61,15 +62,15 @@ OF_END: Final = (*OF_NOW, NOW, TO_DO, NEXT, UNANSWERED)
 FIRM: Final = (BEGAN, USER, TO_DO, DOING, FAILING, UNANSWERED, NEXT)
 """Prefixes of lines that are dropped last: decisions and corrections of the person, and open work."""
 
-_HEADING = re.compile(r"^# Conversation Summary \(Distillation #(\d+)\)\s*$", re.MULTILINE)
-_SECTION = re.compile(r"^## (.+?)\s*$")
+_HEADING = lazy_regex(r"^# Conversation Summary \(Distillation #(\d+)\)\s*$", re.MULTILINE)
+_SECTION = lazy_regex(r"^## (.+?)\s*$")
 _AGAIN = 0.7  # worth of a word each time it was said before
 
 _FULLNESS = ((4, 0.4), (8, 0.7), (15, 1.0))  # worth of the words on a line with fewer than these: it says half a thing
 _FULL = 1.2  # and of those on any longer one
 
-_WORD = re.compile(r"[a-z][a-z_]{4,}")
-_ENDING = re.compile(r"(?:ing|ed|es|s)$")
+_WORD = lazy_regex(r"[a-z][a-z_]{4,}")
+_ENDING = lazy_regex(r"(?:ing|ed|es|s)$")
 
 
 def heading(number: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.document_kind import DocumentKind, is_conflict_copy, kind_of
@@ -15,6 +14,7 @@ from reverie.documents.parser import is_updated_line, parse_document, parse_sour
 from reverie.documents.render import day_of, heading_of, section, updated_line, with_summaries
 from reverie.documents.summary_line import summary_line
 from reverie.errors import ValidationError
+from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["append_entry", "apply_changes", "is_listed", "new_document"]
 
-_LINE_ENDING: Final = re.compile(r"\r\n|\r|\n")
+_LINE_ENDING: Final = lazy_regex(r"\r\n|\r|\n")
 _MEMORY_LIST: Final = "MEMORY.md"
 _LIST_MARKS: Final = ("- ", "* ", "+ ")
 

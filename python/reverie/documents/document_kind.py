@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.documents.front_matter import front_matter_of
 from reverie.documents.overflow_parts_of_full_documents import numbered
+from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.path_validation import SEGMENT_BYTES_MAX
 
@@ -38,8 +39,8 @@ class DocumentKind(StrEnum):
     PLAIN = "plain"  # everything else: no memory
 
 
-_COPY: Final = re.compile(r"\.sync-conflict-|\(conflicted copy|\.reverie-new\.", re.IGNORECASE)
-_OWN_COPY: Final = re.compile(r"\.sync-conflict-\d{8}-\d{6}-[^./]+\.[^./]+$")
+_COPY: Final = lazy_regex(r"\.sync-conflict-|\(conflicted copy|\.reverie-new\.", re.IGNORECASE)
+_OWN_COPY: Final = lazy_regex(r"\.sync-conflict-\d{8}-\d{6}-[^./]+\.[^./]+$")
 _INDEX: Final = "MEMORY.md"
 _BY_FILE_NAME: Final = {
     "preferences": MemoryType.PREFERENCE,

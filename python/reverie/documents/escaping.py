@@ -6,6 +6,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
+from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import parse
 
 if TYPE_CHECKING:
@@ -27,21 +28,21 @@ __all__ = [
 ]
 
 _TAG_BYTES_MAX: Final = 64  # the parser takes no longer word as a tag
-_NOT_TAG: Final = re.compile(r"[^\w\-/.]+")
+_NOT_TAG: Final = lazy_regex(r"[^\w\-/.]+")
 # A last word that may parse as a tag. Which letters beyond ASCII do is up to the parser, so all are escaped.
 _TAG_LIKE: Final = r"#(?:[\w\-/.]|[^\x00-\x7f\s])*(?:[^\W\d_]|[^\x00-\x7f\s])(?:[\w\-/.]|[^\x00-\x7f\s])*\Z"
 _RULE_LIKE: Final = r"(?:[-\t ]+|[*\t ]+)$"  # behind the mark of an item it would be a thematic break
 _UPDATED_LIKE: Final = r": *\d{4}-\d{2}-\d{2}\Z"
 _CLOSING_LIKE: Final = r"#+\Z"  # at the end of a heading it belongs to the heading's mark
 _MARKS: Final = frozenset({"-", "*", "+"})
-_RULE_START: Final = re.compile(rf"\A(?=\\*{_RULE_LIKE})", re.MULTILINE)
-_ESCAPED_RULE: Final = re.compile(rf"\A\\(?=\\*{_RULE_LIKE})", re.MULTILINE)
-_UPDATED_START: Final = re.compile(rf"\AUpdated(?=\\*{_UPDATED_LIKE})")
-_ESCAPED_UPDATED: Final = re.compile(rf"\AUpdated\\(?=\\*{_UPDATED_LIKE})")
-_TAG_START: Final = re.compile(rf"(?<!\S)(?=\\*{_TAG_LIKE})")
-_ESCAPED_TAG: Final = re.compile(rf"(?<!\S)\\(?=\\*{_TAG_LIKE})")
-_CLOSING_START: Final = re.compile(rf"(?<!\S)(?=\\*{_CLOSING_LIKE})")
-_ESCAPED_CLOSING: Final = re.compile(rf"(?<!\S)\\(?=\\*{_CLOSING_LIKE})")
+_RULE_START: Final = lazy_regex(rf"\A(?=\\*{_RULE_LIKE})", re.MULTILINE)
+_ESCAPED_RULE: Final = lazy_regex(rf"\A\\(?=\\*{_RULE_LIKE})", re.MULTILINE)
+_UPDATED_START: Final = lazy_regex(rf"\AUpdated(?=\\*{_UPDATED_LIKE})")
+_ESCAPED_UPDATED: Final = lazy_regex(rf"\AUpdated\\(?=\\*{_UPDATED_LIKE})")
+_TAG_START: Final = lazy_regex(rf"(?<!\S)(?=\\*{_TAG_LIKE})")
+_ESCAPED_TAG: Final = lazy_regex(rf"(?<!\S)\\(?=\\*{_TAG_LIKE})")
+_CLOSING_START: Final = lazy_regex(rf"(?<!\S)(?=\\*{_CLOSING_LIKE})")
+_ESCAPED_CLOSING: Final = lazy_regex(rf"(?<!\S)\\(?=\\*{_CLOSING_LIKE})")
 
 
 def bullet(content: str, tags: Iterable[str] = ()) -> str:

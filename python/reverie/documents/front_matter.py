@@ -6,13 +6,13 @@ byte for byte.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.escaping import clean, ending_of, escaped_tag, tag, untagged
 from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete
 from reverie.errors import ValidationError
+from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind, parse
 
 if TYPE_CHECKING:
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 __all__ = ["FrontMatter", "change_whole_file", "front_matter_of", "session_of"]
 
-_KEY: Final = re.compile(r"(?P<indent>[ \t]*)(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>.*))?$")
-_ENTRY: Final = re.compile(r"[ \t]*-[ \t]+(.*)$")
-_COMMENT: Final = re.compile(r"(?:^|[ \t])#.*$")
-_FOLDED: Final = re.compile(r"[|>][+-]?\d?$")
+_KEY: Final = lazy_regex(r"(?P<indent>[ \t]*)(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>.*))?$")
+_ENTRY: Final = lazy_regex(r"[ \t]*-[ \t]+(.*)$")
+_COMMENT: Final = lazy_regex(r"(?:^|[ \t])#.*$")
+_FOLDED: Final = lazy_regex(r"[|>][+-]?\d?$")
 _BOM: Final = "\ufeff"
 _FENCES: Final = ("```", "~~~")
 

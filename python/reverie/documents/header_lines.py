@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +10,7 @@ from reverie.documents.escaping import ending_of
 from reverie.documents.minimal_checked_edits import inserted, start_of_body
 from reverie.documents.parser import is_updated_line, parse_document, parse_source, summary_of
 from reverie.documents.summary_line import at_most
+from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["copy_header", "refresh_header", "update_header", "written_summary"]
 
-_SUMMARY: Final = re.compile(r"(?P<head>[^:]*Summary:)(?P<space>[ \t]*)(?P<value>.*?)(?P<tail>[ \t]*[\r\n]*)\Z")
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_SUMMARY: Final = lazy_regex(r"(?P<head>[^:]*Summary:)(?P<space>[ \t]*)(?P<value>.*?)(?P<tail>[ \t]*[\r\n]*)\Z")
+_DATE: Final = lazy_regex(r"\d{4}-\d{2}-\d{2}")
 
 
 def refresh_header(path: str, text: str, *, day: str, summary: str | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
@@ -10,6 +9,7 @@ from urllib.parse import unquote
 from reverie.documents.escaping import ending_of
 from reverie.documents.front_matter import front_matter_of
 from reverie.documents.overflow_parts_of_full_documents import numbered
+from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind, parse
 from reverie.sentence_word_analysis import strip_markers
 
@@ -23,11 +23,11 @@ BYTES_MAX: Final = 25_000
 _FIRST_FACTS: Final = ("user", "preferences", "project", "mistakes", "procedures", "skills", "observations")
 _PASSES_MAX: Final = 4  # a bound of the passes until nothing changes any more
 _PLAIN_LINK: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./")
-_LINK: Final = re.compile(
+_LINK: Final = lazy_regex(
     r"(?P<mark> {0,3}[-*+][ \t]+)\[(?:\\.|[^\]\\])*\]\((?:<(?P<angled>[^>]*)>|(?P<plain>[^)\s]*))\)"
 )
-_MORE: Final = re.compile(r"(?P<mark> {0,3}[-*+][ \t]+)… and \d+ more: memory_list names them all[ \t]*")
-_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
+_MORE: Final = lazy_regex(r"(?P<mark> {0,3}[-*+][ \t]+)… and \d+ more: memory_list names them all[ \t]*")
+_LINE: Final = lazy_regex(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 _BOM: Final = "\ufeff"
 _HEAD: Final = "# Memory"
 _REST: Final = ""  # the path of the line that counts what is left out

@@ -7,7 +7,6 @@ expected items come out of it; else the next way to separate the new text from i
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from itertools import product
@@ -20,6 +19,7 @@ from reverie.documents.item_and_change_types import Add, Change, Delete, Update
 from reverie.documents.parser import header_texts, is_updated_line, parse_items, parse_source
 from reverie.documents.render import day_of, section, section_of_update, updated_wording
 from reverie.errors import ValidationError
+from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ _NEEDS_SEPARATION: Final = frozenset({"breaks_out", "not_one_block"})
 _ITEMS_TRIED: Final = 4  # of the last items, before which a new one is tried: what is left open is mostly near the end
 
 _COMMENT: Final = "<!-- -->\n"  # ends a list or a paragraph, whatever is above it
-_BLANK: Final = re.compile(r"(?:\n|\r\n?)[ \t]*(?:\n|\r\n?)\Z")
+_BLANK: Final = lazy_regex(r"(?:\n|\r\n?)[ \t]*(?:\n|\r\n?)\Z")
 # The separators that are tried, the least intrusive first: an empty line, nothing, a comment.
 _BEFORE: Final = ("\n", "", f"\n{_COMMENT}")
 _BEFORE_AFTER_BLANK: Final = ("", _COMMENT)

@@ -7,8 +7,9 @@ People are free to write files of any length, up to the limit of one document.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
+
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,8 +21,8 @@ PART_BYTES_MAX: Final = 32 * 1024
 PART_ITEMS_MAX: Final = 128
 """Memories from which on a document is full: as many as a person can look through, and are parsed in a millisecond."""
 
-_NUMBERED: Final = re.compile(r"(?P<stem>.+(?<!/\d{4}))-(?P<number>[1-9]\d{0,5})\.md")  # not the month of `2026-11.md`
-_MONTH: Final = re.compile(r"episodes/.+-\d{4}-\d{2}\.md")  # nor that of a project: `episodes/harbour-2026-11.md`
+_NUMBERED: Final = lazy_regex(r"(?P<stem>.+(?<!/\d{4}))-(?P<number>[1-9]\d{0,5})\.md")  # not the month of `2026-11.md`
+_MONTH: Final = lazy_regex(r"episodes/.+-\d{4}-\d{2}\.md")  # nor that of a project: `episodes/harbour-2026-11.md`
 
 
 def numbered(path: str) -> tuple[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -13,6 +12,7 @@ from reverie.documents.escaping import unescaped, unescaped_heading, unescaped_t
 from reverie.documents.front_matter import front_matter_of
 from reverie.documents.item_and_change_types import Item, ParsedDocument
 from reverie.documents.summary_line import Topics, at_most, shortened, summary_of_topics, topics_of
+from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import Block, BlockKind, parse, parse_beside
 from reverie.models import MemoryType
 from reverie.text_caches import text_cache
@@ -41,8 +41,8 @@ _KEPT_MAX: Final = 8  # parsed documents: of one of 32 KB, some 200 KB of memory
 _KEPT_CHARS_MAX: Final = 64 * 1024
 _CONTENTS_BYTES: Final = 1_000_000  # of the contents of some thousand bullets
 
-_ENDING: Final = re.compile(r"\r\n|\r|\n")
-_UPDATED: Final = re.compile(r"Updated: *\d{4}-\d{2}-\d{2}")
+_ENDING: Final = lazy_regex(r"\r\n|\r|\n")
+_UPDATED: Final = lazy_regex(r"Updated: *\d{4}-\d{2}-\d{2}")
 _DIVIDED: Final = frozenset({DocumentKind.FACTS, DocumentKind.EPISODES})
 _HEADINGS: Final = frozenset({BlockKind.TITLE, BlockKind.HEADING, BlockKind.SECTION})
 

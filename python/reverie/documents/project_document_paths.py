@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from reverie.git_repositories import slug
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +15,7 @@ __all__ = ["PERSON", "folder_of", "in_project", "memory_project", "moved_to_proj
 PERSON: Final = ""
 """The project of a memory that is of no project but of the person: it is recalled everywhere."""
 
-_EPISODES: Final = re.compile(r"episodes/(?P<project>.+)-\d{4}-\d{2}(?:-\d+)?\.md")
+_EPISODES: Final = lazy_regex(r"episodes/(?P<project>.+)-\d{4}-\d{2}(?:-\d+)?\.md")
 
 
 class OfProject(Protocol):

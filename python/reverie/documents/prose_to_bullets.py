@@ -9,6 +9,7 @@ from reverie.documents.document_kind import DocumentKind, kind_of
 from reverie.documents.escaping import bullet, clean
 from reverie.documents.parser import parse_source
 from reverie.errors import ValidationError
+from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
@@ -17,16 +18,16 @@ if TYPE_CHECKING:
 
 __all__ = ["count_items", "entry_with_bullets", "prose_note", "with_bullets"]
 
-_PARAGRAPHS: Final = re.compile(r"\n[ \t]*\n")
-_ENDING: Final = re.compile(r"\r\n|\r|\n")
+_PARAGRAPHS: Final = lazy_regex(r"\n[ \t]*\n")
+_ENDING: Final = lazy_regex(r"\r\n|\r|\n")
 # A line that is code, a table, a quote, HTML, a heading or a rule: what of it is one memory, only its author knows.
-_STRUCTURE: Final = re.compile(r" {0,3}(?:```|~~~|\||>|<|#{1,6}(?:\s|$)|={3,}\s*$|(?:[-*_][ \t]*){3,}$)|\t| {4,}\S")
-_INDENTED_MARK: Final = re.compile(r"([ \t]+)(?:[-*+]|\d{1,3}[.)])[ \t]+\S")
-_SUMMARY: Final = re.compile(r" {0,3}>[ \t]*Summary:", re.IGNORECASE)
+_STRUCTURE: Final = lazy_regex(r" {0,3}(?:```|~~~|\||>|<|#{1,6}(?:\s|$)|={3,}\s*$|(?:[-*_][ \t]*){3,}$)|\t| {4,}\S")
+_INDENTED_MARK: Final = lazy_regex(r"([ \t]+)(?:[-*+]|\d{1,3}[.)])[ \t]+\S")
+_SUMMARY: Final = lazy_regex(r" {0,3}>[ \t]*Summary:", re.IGNORECASE)
 # How an item begins in lists that are no markdown bullets: a number, or a sign that text programs use for a bullet.
-_LIST_MARK: Final = re.compile(r" {0,3}(?:\d{1,3}[.)]|[•‣◦▪●–])[ \t]+")
+_LIST_MARK: Final = lazy_regex(r" {0,3}(?:\d{1,3}[.)]|[•‣◦▪●–])[ \t]+")
 _SUMMARY_FORM: Final = "give the file's summary as `summary`, beside `entry`"
-_WORD: Final = re.compile(r"\w")
+_WORD: Final = lazy_regex(r"\w")
 _EXCERPTS: Final = 3  # paragraphs that a note shows
 _EXCERPT_CHARS: Final = 60
 _FACTS_FORM: Final = 'write each memory as a bullet, such as "- The tests run with `make test`"'

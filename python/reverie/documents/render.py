@@ -11,6 +11,7 @@ from reverie.documents.document_kind import stem_of
 from reverie.documents.escaping import clean, escaped_heading, escaped_tag, one_line, tag, untagged
 from reverie.documents.item_and_change_types import Wording
 from reverie.documents.summary_line import WORDS_MAX, shortened
+from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind, parse
 
 if TYPE_CHECKING:
@@ -28,15 +29,15 @@ __all__ = [
 ]
 
 _HEADINGS: Final = {"user": "User Facts", "project": "Project Facts"}
-_MONTH: Final = re.compile(r"episodes/(?:.+-)?(\d{4}-\d{2})(?:-\d+)?\.md")
+_MONTH: Final = lazy_regex(r"episodes/(?:.+-)?(\d{4}-\d{2})(?:-\d+)?\.md")
 _FIELD_ORDER: Final = {"Summary": 0, "Date": 1, "Problem": 2, "Task": 2, "Solution": 3, "Lesson": 4}
 _REQUIRED_FIELDS: Final = ("Summary", "Date")
 _KEY_BYTES_MAX: Final = 64  # the parser takes no longer key as a field's
-_REQUIRED_FIELD: Final = re.compile(r"[-*+] +(?:Summary|Date):")
-_LIST_MARK: Final = re.compile(r"^[-*+] +")
-_SUMMARY_FIELD: Final = re.compile(r"^(?P<head>[-*+][ \t]+Summary:)[ \t]*(?P<value>.*(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
-_FIELDS: Final = re.compile(r".*\n(?:(?:[-*+][ \t]|[ \t]+\S).*(?:\n|\Z))*")  # a heading and the lines right below it
-_ITEM_OR_BLANK: Final = re.compile(r"[-*+][ \t]|\n|\Z")
+_REQUIRED_FIELD: Final = lazy_regex(r"[-*+] +(?:Summary|Date):")
+_LIST_MARK: Final = lazy_regex(r"^[-*+] +")
+_SUMMARY_FIELD: Final = lazy_regex(r"^(?P<head>[-*+][ \t]+Summary:)[ \t]*(?P<value>.*(?:\n[ \t]+\S.*)*)$", re.MULTILINE)
+_FIELDS: Final = lazy_regex(r".*\n(?:(?:[-*+][ \t]|[ \t]+\S).*(?:\n|\Z))*")  # a heading and the lines right below it
+_ITEM_OR_BLANK: Final = lazy_regex(r"[-*+][ \t]|\n|\Z")
 
 
 def heading_of(path: str) -> str:

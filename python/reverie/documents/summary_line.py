@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from reverie.documents.escaping import one_line
+from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.sentence_word_analysis import is_stop_word, label_of, opening_phrase, strip_markers
 from reverie.text_caches import text_cache
@@ -29,12 +30,12 @@ _TITLE_WORDS = 6  # of an episode's title, taken as its topic
 _WHOLE_WORDS = 4  # of a text that was cut; fewer rarely say what it is about
 _ARTICLES = frozenset({"a", "an", "the"})
 # Words that begin a part which a summary can do without, in English, German, French and Spanish.
-_CONJUNCTIONS = re.compile(
+_CONJUNCTIONS = lazy_regex(
     "after|although|and|because|before|but|if|instead|or|since|so|that|then|unless|until|when|where|which|while"
     "|damit|oder|und|weil|wenn|et|mais|ou|parce|pour|o|pero|porque|y",
     re.IGNORECASE,
 )
-_PREPOSITIONS = re.compile(
+_PREPOSITIONS = lazy_regex(
     "as|at|by|during|for|from|in|into|of|on|over|per|through|to|under|using|via|with|within|without"
     "|aus|bei|durch|für|im|mit|nach|von|zu|avec|dans|de|depuis|par|sans|con|desde|en|para|por|sin",
     re.IGNORECASE,
@@ -42,16 +43,16 @@ _PREPOSITIONS = re.compile(
 _KEY_WORDS_MAX = 3  # of a `Key: value` line; what is longer is a sentence with a colon
 _PHRASE_WORDS = 5  # of a fact without key and tags
 _TOPICS_BYTES = 2_000_000  # of the topics of some thousand memories
-_MARKS = re.compile(r"\*\*")
+_MARKS = lazy_regex(r"\*\*")
 # Labels that say what kind of line it is, and not what it is about: "The user wants: short answers".
-_KIND_LABEL = re.compile(r"\s*(?:the user\b[^:\n]{0,20}|decision|note|rule|lesson|fact)\s*:\s*", re.IGNORECASE)
+_KIND_LABEL = lazy_regex(r"\s*(?:the user\b[^:\n]{0,20}|decision|note|rule|lesson|fact)\s*:\s*", re.IGNORECASE)
 # How preferences begin: "Wants agents to always run the linter" is about "run the linter".
-_FRAME = re.compile(
+_FRAME = lazy_regex(
     r"\s*(?:wants agents (?:to always |to |(?=never ))|prefers (?:to |using )?|dislikes )", re.IGNORECASE
 )
 # How a wish or a statement about oneself begins: "Ab jetzt sollst du …" and "I'm a …" do not say what is wanted or who
 # it is. English, German, Spanish and French; what denies ("never", "nie") stays. Apostrophes are straight here.
-_QUOTED_FRAME = re.compile(
+_QUOTED_FRAME = lazy_regex(
     r"[\"'“”„«»\s]*(?:"
     r"from now on|from here on|going forward|as a (?:general )?rule|in general|by default|in this (?:repo\w*|project)"
     r"|please|always|remember(?: that)?|note that|make sure (?:that |to )?(?:you )?|be sure to"
@@ -72,7 +73,7 @@ _QUOTED_FRAME = re.compile(
 )
 _CURLY_APOSTROPHE = "\u2019"
 # What a wish holds for: "Before every commit, run `just lint`" is about "run just lint".
-_OCCASION = re.compile(
+_OCCASION = lazy_regex(
     r"[\"'“„«\s]*(?:when(?:ever)?|every time|if|before|after|for|to|given|since|because|in|on"
     r"|wenn|falls|bevor|nachdem|sobald|vor|nach|bei|da|weil|cuando|si|antes de|después de|para|como"
     r"|quand|lorsque|avant|après|pour|comme|dès) [^,:”]{3,80}, (?=\w)",

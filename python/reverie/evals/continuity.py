@@ -8,7 +8,6 @@ scores nothing. `asked`: of the word sequences of the person's last messages, th
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from reverie.errors import ReverieError, ValidationError
 from reverie.evals.render_context_or_knowledge_text import context_of
 from reverie.evals.transcript_cuts import GRAMS_MIN, find_cuts, names, word_sequences, words_beside
 from reverie.importers.find_and_read_transcript_files import read_entries
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -62,7 +62,7 @@ _PASSAGE_CHARS: Final = 300  # about a sentence or two: words farther away are n
 _NAMES_MAX: Final = 4  # in a passage: more are a list of names, which says nothing about any of them
 _WORDS_MIN: Final = 3  # words beside the name in the text and before the cut
 _SHARE_MIN: Final = 0.4  # of the passage's words, or a name among any words would count
-_SENTENCE_END: Final = re.compile(r"(?<=[.;!?])\s+")
+_SENTENCE_END: Final = lazy_regex(r"(?<=[.;!?])\s+")
 
 
 @dataclass(frozen=True, slots=True)

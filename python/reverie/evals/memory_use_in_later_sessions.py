@@ -10,7 +10,6 @@ Score = used - 2 x contradicted - 0.2 x written: what nobody needs costs as well
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -27,6 +26,7 @@ from reverie.errors import ReverieError
 from reverie.importers.detect_and_read_line_format import folder_of
 from reverie.importers.find_and_read_transcript_files import read_entries, read_identity
 from reverie.importers.join_entries_into_messages import main_line
+from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType, Message
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
@@ -49,9 +49,9 @@ CONTRADICTED_COST: Final = 2.0
 WRITTEN_COST: Final = 0.2
 _WINDOW: Final = 1_000_000  # tokens, by which the capacity tier is chosen
 _SAME_WISH: Final = 0.6  # overlap of two wishes that are one
-_CODE: Final = re.compile(r"`([^`]+)`")
-_FILE: Final = re.compile(r"/|\.\w{1,6}$")
-_SPACE: Final = re.compile(r"\s+")
+_CODE: Final = lazy_regex(r"`([^`]+)`")
+_FILE: Final = lazy_regex(r"/|\.\w{1,6}$")
+_SPACE: Final = lazy_regex(r"\s+")
 _AGAIN: Final = frozenset({Relation.SAME, Relation.COVERED, Relation.EXTENDS})
 
 

@@ -8,11 +8,11 @@ messages.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
 from reverie.remove_tagged_spans import without_tagged
 
@@ -36,7 +36,7 @@ _ASKED_MESSAGES: Final = 6  # last messages of the person that are compared
 _ASKED_CHARS: Final = 600  # of each of them: a long paste is no request
 _ROW_CHARS: Final = 2_000  # longer rows are minified text, in which every word is beside every name
 _GRAM_WORDS: Final = 4
-_GRAM_WORD: Final = re.compile(r"\w+")
+_GRAM_WORD: Final = lazy_regex(r"\w+")
 
 NAME_CHARS_MIN: Final = 7
 """A shorter name is often an ordinary word."""
@@ -53,7 +53,7 @@ _NAME_KINDS: Final[dict[str, str]] = {
 }
 """Patterns of names; if two match at one place, the first of this table counts."""
 
-_NAME: Final = re.compile("|".join(_NAME_KINDS.values()))
+_NAME: Final = lazy_regex("|".join(_NAME_KINDS.values()))
 
 _TOOL_PARAMETERS: Final = frozenset(
     {
@@ -63,9 +63,9 @@ _TOOL_PARAMETERS: Final = frozenset(
 )
 """Parameter names of tools: they occur in every session, whatever it is about."""
 
-_CONTEXT_WORD: Final = re.compile(r"[a-z]{4,}")
+_CONTEXT_WORD: Final = lazy_regex(r"[a-z]{4,}")
 
-_ADDED_BY_CLIENT: Final = re.compile(r"<((?:command|local-command|ide)[-_]\w+|system-reminder)>")
+_ADDED_BY_CLIENT: Final = lazy_regex(r"<((?:command|local-command|ide)[-_]\w+|system-reminder)>")
 """Elements that a client inserts into a person's message."""
 
 _NOT_TYPED: Final = ("[Request interrupted", "Caveat:", "Base directory for this skill")

@@ -19,6 +19,7 @@ import orjson
 from reverie.errors import NotFound, TooLarge, ValidationError
 from reverie.importers.find_and_read_transcript_files import UNPACKED_BYTES_MAX
 from reverie.importers.parse_and_repair_json_line import Unreadable, parse
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["conversations"]
 
 _NAME: Final = "conversations.json"
-_ID: Final = re.compile(r"[\w.-]{1,128}", re.ASCII)
+_ID: Final = lazy_regex(r"[\w.-]{1,128}", re.ASCII)
 _ZIP_BEGIN: Final = b"PK\x03\x04"
 _SECONDS_MAX: Final = 2**33  # the year 2242: a later time is none
 _HINT: Final = "give the zip file of an export, or its conversations.json"

@@ -14,11 +14,11 @@ Decisions that the format leaves open:
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from reverie.importers.entry_identity_and_time import abbreviated, new_entry
 from reverie.importers.parse_and_repair_json_line import Unreadable
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Entry, EntryKind, Json, Role
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["entry_of", "is_command", "json_object_of"]
 
-_COMMAND = re.compile(r"\s*<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat))>")
+_COMMAND = lazy_regex(r"\s*<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat))>")
 # Lists, since a foreign value may be one that cannot be looked up by its hash.
 _TYPED: Final = ["user", "assistant"]
 _DATA_ROLES: Final = ["system", "tool", "developer"]

@@ -20,6 +20,7 @@ import orjson
 
 from reverie.importers.entry_identity_and_time import abbreviated, new_entry, with_time
 from reverie.importers.parse_and_repair_json_line import Unreadable
+from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ _NOT_TYPED: Final = (
 """Beginnings of user messages that the client wrote."""
 
 _TEXT: Final = frozenset({"input_text", "output_text"})
-_DATA_URL: Final = re.compile(r"data:(image/[\w.+-]+);base64,([A-Za-z0-9+/=]+)")
-_FAILED: Final = re.compile(r"(?:Chunk ID:.*\n)?(?:Wall time:.*\n)?(?:Process exited with code|Exit code:?) +[1-9]")
-_FAILED_JSON: Final = re.compile(r'\{.*"metadata": ?\{[^{}]*"exit_code": ?[1-9]', re.DOTALL)  # of older versions
+_DATA_URL: Final = lazy_regex(r"data:(image/[\w.+-]+);base64,([A-Za-z0-9+/=]+)")
+_FAILED: Final = lazy_regex(r"(?:Chunk ID:.*\n)?(?:Wall time:.*\n)?(?:Process exited with code|Exit code:?) +[1-9]")
+_FAILED_JSON: Final = lazy_regex(r'\{.*"metadata": ?\{[^{}]*"exit_code": ?[1-9]', re.DOTALL)  # of older versions
 
 
 def is_line(line: dict[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from reverie.importers.claude_code import is_command
 from reverie.importers.detect_rewound_branches import rewound_positions
 from reverie.importers.join_entries_into_messages import without_repeats
 from reverie.importers.token_count import message_tokens
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Entry, EntryKind, Json, Message
 
 if TYPE_CHECKING:
@@ -22,12 +23,12 @@ if TYPE_CHECKING:
 
 __all__ = ["typed_asides", "with_asides"]
 
-_NAME: Final = re.compile(r"<command-name>\s*/?([^\s<]*)")
-_ARGUMENTS: Final = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
-_SLASH: Final = re.compile(r"/([\w:-]+)\s*$")
+_NAME: Final = lazy_regex(r"<command-name>\s*/?([^\s<]*)")
+_ARGUMENTS: Final = lazy_regex(r"<command-args>(.*?)</command-args>", re.DOTALL)
+_SLASH: Final = lazy_regex(r"/([\w:-]+)\s*$")
 _NO_SPEECH: Final = ("<", "{")  # how the client's own notices begin: news of running tasks
 # Commands to the client itself, which say nothing about the work.
-_OF_THE_CLIENT: Final = re.compile(
+_OF_THE_CLIENT: Final = lazy_regex(
     "add-dir|agents|bashes|bug|clear|compact|config|context|cost|doctor|effort|exit|export|extra-usage|"
     "fast|help|hooks|ide|install-github-app|login|logout|mcp|memory|model|output-style|permissions|"
     "plugin|quit|rate-limit-options|release-notes|rename|resume|rewind|sandbox|skills|stats|status|"

@@ -22,6 +22,7 @@ from reverie.errors import Forbidden, NotFound, ReverieError, StorageFailed, Too
 from reverie.importers.detect_and_read_line_format import program_of
 from reverie.importers.parse_and_repair_json_line import Problem
 from reverie.importers.split_chunks_into_entries import ChunkPlan, PartialLine, plan_chunk
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -55,9 +56,9 @@ _GZIP: Final = b"\x1f\x8b"
 _HEAD_BYTES: Final = 512
 _TAR: Final = slice(257, 262)  # where a tar says `ustar`
 _SESSION_BYTES: Final = 64 * 1024  # the first lines may name no session and no time, and be long
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_TIME = re.compile(rb'"timestamp"\s*:\s*"(\d{4}-[^"\\]{6,36})"')
-_SESSION = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')
+_UUID = lazy_regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_TIME = re.compile(rb'"timestamp"\s*:\s*"(\d{4}-[^"\\]{6,36})"')  # noqa: TID251 - bytes
+_SESSION = re.compile(rb'"sessionId"\s*:\s*"([^"\\]{1,200})"')  # noqa: TID251 - bytes
 
 UNPACKED_BYTES_MAX: Final = 2 * 1024 * 1024 * 1024
 """One gzipped transcript gives at most this much. 42 KiB can unpack to 4 GiB; the longest real session is 0.1 GiB."""

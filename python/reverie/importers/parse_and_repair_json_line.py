@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import orjson
 
+from reverie.lazy_regex import lazy_regex
+
 if TYPE_CHECKING:
     from reverie.models import Json
 
@@ -25,8 +27,8 @@ Of such a line the first HEAD_BYTES are kept, of any other unreadable line all o
 """
 
 HEAD_BYTES: Final = 64 * 1024
-_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-_LONE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # noqa: TID251 - bytes
+_LONE: Final = lazy_regex("[\ud800-\udfff]")
 _INT_MAX: Final = 2**64 - 1
 _INT_MIN: Final = -(2**63)
 

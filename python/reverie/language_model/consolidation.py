@@ -7,7 +7,6 @@ one memory say that the model has lost track; then no other operation of the pag
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple, NoReturn, TypeAlias
 
 import msgspec
@@ -19,6 +18,7 @@ from reverie.language_model.named_addresses import foreign_address, one_spelling
 from reverie.language_model.prompts import CONSOLIDATE, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.strict_answer_reader import answer_schema, read_outcome
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Candidate, Delete, MemoryType, Skip, Update
 from reverie.sentence_word_analysis import analyze
 
@@ -38,10 +38,10 @@ _GROUNDED_MIN: Final = 0.6  # share of an UPDATE's words that the memories and c
 # behind a long sentence that the memory has, is a statement of its own.
 _CLAUSE_GROUNDED_MIN: Final = 0.5
 _CLAUSE_WORDS_MIN: Final = 3
-_CLAUSE_END: Final = re.compile(r"[;:.,!?](?:\s|$)|\s[-–—]\s|[()。、，；]|\b(?:and|but|und|aber|et|mais|y|pero)\b")  # noqa: RUF001
+_CLAUSE_END: Final = lazy_regex(r"[;:.,!?](?:\s|$)|\s[-–—]\s|[()。、，；]|\b(?:and|but|und|aber|et|mais|y|pero)\b")  # noqa: RUF001
 _STEM_CHARS: Final = 5  # by which words of a clause are compared: "clearing" is grounded in "cleared"
-_WORD: Final = re.compile(r"\w{4,}")
-_EXACT: Final = re.compile(r"[\w./:-]*\d[\w./:-]*\w|\d")
+_WORD: Final = lazy_regex(r"\w{4,}")
+_EXACT: Final = lazy_regex(r"[\w./:-]*\d[\w./:-]*\w|\d")
 _SHARED_MIN: Final = 2  # words of a mistake or preference that the candidate in its place has too
 _ANOTHERS_SHARE: Final = 0.7  # of the words of an UPDATE that another memory has, for which it is that one's
 _NEVER_DROPPED: Final = frozenset({MemoryType.MISTAKE, MemoryType.PREFERENCE})

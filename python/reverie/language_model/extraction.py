@@ -19,6 +19,7 @@ from reverie.language_model.prompts import EXTRACT, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.strict_answer_reader import answer_schema, read_outcome
 from reverie.language_model.thread_text_in_pages import Quotable, clip, plain, words_of_quote
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
@@ -48,9 +49,9 @@ MEMORIES_MAX: Final = 60  # of one page; more are padding
 OUTPUT_TOKENS: Final = 12_000
 KNOWN_CHARS: Final = 500  # shown of a known memory
 
-_TAG: Final = re.compile(r"[^\w./-]+")
-_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-UNSAFE: Final = re.compile(
+_TAG: Final = lazy_regex(r"[^\w./-]+")
+_DAY: Final = lazy_regex(r"\d{4}-\d{2}-\d{2}")
+UNSAFE: Final = lazy_regex(
     r"\b(?:curl|wget|iwr|irm|Invoke-WebRequest)\b[^\n]*\|\s*(?:sudo\s+)?(?:\w*sh|python[\d.]*|perl|ruby|node|iex)\b"
     r"|\b(?:ba|z|da)?sh\s+(?:-c\s+)?[\"']?(?:<\(|\$\()\s*(?:curl|wget)\b|\brm\s+-\w*r\w*f?\w*\s+(?:/|~|\$HOME)(?:\s|$)"
     r"|\bignore (?:all |any )?(?:previous|prior|earlier) (?:instructions|rules)\b"

@@ -16,6 +16,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
+from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import strip_markers
 
 if TYPE_CHECKING:
@@ -25,33 +26,33 @@ __all__ = ["foreign_address", "one_spelling", "without_json_escapes"]
 
 # `evil[.]example`, `evil (dot) example`, `mole[at]evil.example`, `https[:]//evil.example`
 _DISGUISED: Final = (
-    (re.compile(r"\s?[\[({]\s?(?:\.|dot|punkt|punto|point)\s?[\])}]\s?"), "."),
-    (re.compile(r"\s?[\[({]\s?(?:@|at)\s?[\])}]\s?"), "@"),
-    (re.compile(r"[\[({]\s?:(?://)?\s?[\])}](?://)?"), "://"),
-    (re.compile(r"\bh(?:xx|\*\*|tt)p(?=s?:)"), "http"),
+    (lazy_regex(r"\s?[\[({]\s?(?:\.|dot|punkt|punto|point)\s?[\])}]\s?"), "."),
+    (lazy_regex(r"\s?[\[({]\s?(?:@|at)\s?[\])}]\s?"), "@"),
+    (lazy_regex(r"[\[({]\s?:(?://)?\s?[\])}](?://)?"), "://"),
+    (lazy_regex(r"\bh(?:xx|\*\*|tt)p(?=s?:)"), "http"),
 )
 # `%65vil%2Eexample`, `evil&#46;example`: what a browser reads as letters, digits and marks of ASCII
-_ENCODED: Final = re.compile(
+_ENCODED: Final = lazy_regex(
     r"%(?P<percent>[2-7][0-9a-f])|&#(?:x(?P<hex>0{0,4}[2-7][0-9a-f])|(?P<decimal>0{0,4}\d{2,3}));"
     r"|&(?P<name>period|commat|colon|sol);"
 )
 _ENTITIES: Final = {"period": ".", "commat": "@", "colon": ":", "sol": "/"}
 _DECODINGS_MAX: Final = 3  # of a text that was encoded several times: `%2565`
 # Format characters (category Cf) that show nothing: soft hyphens, zero-width and bidirectional marks, tags.
-_INVISIBLE: Final = re.compile(
+_INVISIBLE: Final = lazy_regex(
     r"[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]"
 )
-_LETTERS: Final = re.compile(r"(?<![^\W_])[^\W\d_](?: [^\W\d_]){2,}(?![^\W_])")  # `e v i l`
+_LETTERS: Final = lazy_regex(r"(?<![^\W_])[^\W\d_](?: [^\W\d_]){2,}(?![^\W_])")  # `e v i l`
 # What `inet_aton` and browsers read as an IPv4 address: `0xcb007107`, `3405803783`, `031300070407`, `0xcb.0.0x71.7`.
 _NUMBER: Final = r"(?:0x[0-9a-f]{1,8}|\d{1,12})"
-_IPV4: Final = re.compile(rf"(?<![\w.-]){_NUMBER}(?:\.{_NUMBER}){{0,3}}(?![\w-]|\.\w)")
+_IPV4: Final = lazy_regex(rf"(?<![\w.-]){_NUMBER}(?:\.{_NUMBER}){{0,3}}(?![\w-]|\.\w)")
 # Digits that are no address where they stand alone: a date, 20261128, and a round number, 25000000.
-_COUNT: Final = re.compile(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|[1-9]\d*000")
+_COUNT: Final = lazy_regex(r"(?:19|20)\d\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])|[1-9]\d*000")
 _IPV4_MIN: Final = 1 << 24  # 1.0.0.0; smaller numbers are counts, sizes and years
-_MARKER: Final = re.compile(r"[\[<]redacted:[^\]>]{0,60}[\]>]")  # it has a colon, and names nothing
-_JSON_SPACE: Final = re.compile(r"(?<!\\)\\[nrt\"]")
-_SLASHES: Final = re.compile(r"[\\/]{2,}|\\")
-_NAMED: Final = re.compile(
+_MARKER: Final = lazy_regex(r"[\[<]redacted:[^\]>]{0,60}[\]>]")  # it has a colon, and names nothing
+_JSON_SPACE: Final = lazy_regex(r"(?<!\\)\\[nrt\"]")
+_SLASHES: Final = lazy_regex(r"[\\/]{2,}|\\")
+_NAMED: Final = lazy_regex(
     r"[a-z][a-z0-9+.-]*:/[^\s)`\"'>\]]+"  # a URL of any scheme, a drive: `c:/keys`
     r"|[\w.+-]+@[\w-]+(?:(?:\.[\w-]+)+|:[\w./~-]+)"  # an e-mail address, or `user@evil:drop`
     r"|(?<![\w./@-])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]*\w)(?::\d+)?"  # IPv4
@@ -62,12 +63,12 @@ _NAMED: Final = re.compile(
 )
 # A host whose dot has a blank before it or is ideographic, and a user at a host without a dot.
 _DOUBTFUL: Final = (
-    re.compile(r"(?<![\w./@-])(?P<one>[^\W_][\w-]*(?:\.[\w-]+)*)\s{1,3}\.\s?(?=(?P<two>[^\W_][\w.-]*[^\W\d_]))"),
-    re.compile(r"(?<![a-z0-9./@-])(?P<one>[a-z0-9][a-z0-9.-]*)\u3002(?=(?P<two>[a-z0-9][a-z0-9.-]*[a-z]))"),
-    re.compile(r"(?<![\w./@+-])(?P<one>[\w+][\w.+-]*)@(?P<two>[\w-]+)(?![\w-]|[.:][\w~/])"),
+    lazy_regex(r"(?<![\w./@-])(?P<one>[^\W_][\w-]*(?:\.[\w-]+)*)\s{1,3}\.\s?(?=(?P<two>[^\W_][\w.-]*[^\W\d_]))"),
+    lazy_regex(r"(?<![a-z0-9./@-])(?P<one>[a-z0-9][a-z0-9.-]*)\u3002(?=(?P<two>[a-z0-9][a-z0-9.-]*[a-z]))"),
+    lazy_regex(r"(?<![\w./@+-])(?P<one>[\w+][\w.+-]*)@(?P<two>[\w-]+)(?![\w-]|[.:][\w~/])"),
 )
 _ENDS: Final = ".,:;!?"
-_SCHEME: Final = re.compile(r"^([a-z][a-z0-9+.-]+):/(?!/)")
+_SCHEME: Final = lazy_regex(r"^([a-z][a-z0-9+.-]+):/(?!/)")
 _HEX_DIGITS_MIN: Final = 3  # of an IPv6 address; `::` and the `a::b` of a programming language have fewer
 
 

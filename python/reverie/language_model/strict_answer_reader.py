@@ -18,6 +18,7 @@ import msgspec
 from reverie.decode_json_and_msgpack import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelAnswer, Outcome
@@ -26,10 +27,10 @@ __all__ = ["answer_schema", "read_answer", "read_outcome", "visible", "visible_v
 
 T = TypeVar("T")
 
-_FENCED: Final = re.compile(r"```[A-Za-z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
+_FENCED: Final = lazy_regex(r"```[A-Za-z]*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 _HINT: Final = "Nothing was changed. reverie distill THREAD --show-request prints what is sent."
 _JOINERS: Final = "\u200c\u200d"  # Persian, Indic scripts and emoji need them; between ASCII letters they only hide
-_HIDDEN_JOINER: Final = re.compile(rf"(?<=[\x00-\x7f])[{_JOINERS}]+|[{_JOINERS}]+(?=[\x00-\x7f])")
+_HIDDEN_JOINER: Final = lazy_regex(rf"(?<=[\x00-\x7f])[{_JOINERS}]+|[{_JOINERS}]+(?=[\x00-\x7f])")
 _INT_MIN: Final = -(2**63)
 _INT_MAX: Final = 2**64 - 1  # what MessagePack holds, in which answers and requests are passed on
 _SCHEMA_KEYS: Final = frozenset(

@@ -11,6 +11,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from reverie import token_counter
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,10 +58,10 @@ _LABEL: Final[dict[Speaker, str]] = {
     "file": "file that the agent wrote",
 }
 _SAME_CHARACTERS: Final = str.maketrans("“”„‟«»‘’‚‛‐‑‒–—―…", '""""""\'\'\'\'------.')  # noqa: RUF001 - those are the point
-_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f\uf900-\ufaff]")
-_CLAUSE_END: Final = re.compile(r"[.!?;:,\n。！？；：，、،؛؟]+")  # noqa: RUF001 - those are the point
-_DOTS: Final = re.compile(r"\.{2,}")
-_SPACE: Final = re.compile(r"\s+")
+_CJK: Final = lazy_regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f\uf900-\ufaff]")
+_CLAUSE_END: Final = lazy_regex(r"[.!?;:,\n。！？；：，、،؛؟]+")  # noqa: RUF001 - those are the point
+_DOTS: Final = lazy_regex(r"\.{2,}")
+_SPACE: Final = lazy_regex(r"\s+")
 
 
 class SourceEntry(NamedTuple):

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from reverie.full_text_index import Hit
+from reverie.lazy_regex import lazy_regex
 from reverie.search.message_and_section_units import (
     K1,
     VERSION,
@@ -53,8 +54,8 @@ __all__ = [
 PASSAGE_CHARS: Final = 400
 STEM_CHARS: Final = 4  # `deployed` and `deployment` have as many in common
 SEARCHED_CHARS: Final = 50_000  # of a text; a passage behind them is not shown
-_PIECE = re.compile(r"[^\n.!?]*(?:[.!?]+(?=\s|$)|\n|.|$)", re.DOTALL)
-_WORD = re.compile(r"\w+")
+_PIECE = lazy_regex(r"[^\n.!?]*(?:[.!?]+(?=\s|$)|\n|.|$)", re.DOTALL)
+_WORD = lazy_regex(r"\w+")
 
 NEAR: Final = 200  # the messages nearest in meaning that are looked at
 SIMILAR: Final = 30.0  # what a cosine of 1 counts beside the score of words

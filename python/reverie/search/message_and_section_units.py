@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie.full_text_index import IndexEntry
+from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind
 
 if TYPE_CHECKING:
@@ -37,8 +37,8 @@ RESULT_CHARS: Final = 400  # of a tool's result; the rest of a long file or log 
 TEXT_CHARS: Final = 20_000  # of what was said; longer ones are pasted
 SECTION_CHARS: Final = 1_200  # of a section of a document: a longer one is cut between its paragraphs
 
-_NAME = re.compile(r"([A-Z][\w'-]{1,29})(?: [A-Z][\w'-]{1,29})?: ")
-_HEADING = re.compile(r"#{1,6}\s")
+_NAME = lazy_regex(r"([A-Z][\w'-]{1,29})(?: [A-Z][\w'-]{1,29})?: ")
+_HEADING = lazy_regex(r"#{1,6}\s")
 
 
 def message_unit(thread: str, agent: str | None, entry: Entry, at_ms: int | None) -> IndexEntry | None:

@@ -10,6 +10,7 @@ from datetime import MAXYEAR, MINYEAR, UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from reverie.full_text_index import Boost, Surroundings
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,20 +40,20 @@ _MONTHS: Final = (
 )
 _MONTH = "|".join(_MONTHS)
 _DATES: Final = (
-    re.compile(rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH}),? (?P<year>\d{{4}})"),
-    re.compile(rf"(?P<month>{_MONTH}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})"),
-    re.compile(r"(?P<year>\d{4})-(?P<number>\d\d)-(?P<day>\d\d)"),
+    lazy_regex(rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH}),? (?P<year>\d{{4}})"),
+    lazy_regex(rf"(?P<month>{_MONTH}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)?,? (?P<year>\d{{4}})"),
+    lazy_regex(r"(?P<year>\d{4})-(?P<number>\d\d)-(?P<day>\d\d)"),
 )
-_MONTH_OF_YEAR: Final = re.compile(rf"(?P<month>{_MONTH}),? (?:of )?(?P<year>\d{{4}})")
+_MONTH_OF_YEAR: Final = lazy_regex(rf"(?P<month>{_MONTH}),? (?:of )?(?P<year>\d{{4}})")
 _ASKING: Final = frozenset(
     "what when where which who whom whose why how did do does is are was were can could".split()  # noqa: SIM905
 )
-_OF_A_DAY: Final = re.compile(  # a question about a day, whose words say nothing of what happened on it
+_OF_A_DAY: Final = lazy_regex(  # a question about a day, whose words say nothing of what happened on it
     r"(?:\W*\b(?:what|which|was|were|is|did|do|done|does|have|has|had|been|happened|i|me|my|we|us|our|you|they|it|the|a|all"
     r"|everything|anything|on|at|in|of|for|to|about|and|that|this|day|said|say|tell|talked|talk|asked|ask|discussed"
     r"|discuss|worked|work|working|show|list|please|messages|sessions|threads|conversations)\b)*\W*"
 )
-_NAME = re.compile(r"\b[A-Z][\w'-]{1,29}")
+_NAME = lazy_regex(r"\b[A-Z][\w'-]{1,29}")
 
 
 def surroundings_for(query: str) -> Surroundings:

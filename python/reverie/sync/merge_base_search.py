@@ -24,13 +24,13 @@ since which a person alone has saved the file is such an undo as a whole.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING
 
+from reverie.lazy_regex import lazy_regex
 from reverie.text_caches import text_cache
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _LINES_BYTES = 8_000_000  # of some thousand lines: the versions of a document s
 _HEADER = ("> Summary:", "- Updated:")
 
 # A word, one of the characters that are written without spaces between words (kana, CJK, hangul), or a sign.
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\w\s]")
+_WORD = lazy_regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\w\s]")
 
 
 @dataclass(frozen=True, slots=True)

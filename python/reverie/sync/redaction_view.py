@@ -7,11 +7,12 @@ Two promises: no secret of the file is lost, and none appears where the redacted
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict, deque
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RedactionView", "has_marker"]
 
-_MARKER = re.compile(r"\[REDACTED:[^\[\]\s]*\]")
+_MARKER = lazy_regex(r"\[REDACTED:[^\[\]\s]*\]")
 _BOM = "\ufeff"
 _CANDIDATES_MAX = 50
 """Lines with the same markers that an edited line is compared with: bounds the cost in a file of many equal secrets."""

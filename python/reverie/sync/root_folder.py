@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import shlex
 import stat
 from contextlib import contextmanager
@@ -15,6 +14,7 @@ import orjson
 
 from reverie import atomic_no_symlink_file_io, linux_syscalls
 from reverie.errors import Conflict, Forbidden, ValidationError
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ _SPACE_FILE_BYTES_MAX: Final = 4096
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NONBLOCK | os.O_CLOEXEC
 _GONE_OR_REPLACED: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENOTDIR, errno.EXDEV})
 _FORBIDDEN_SEGMENTS: Final = frozenset({"", ".", ".."})
-_SURROGATE: Final = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # half a character, not one of surrogateescape's
+_SURROGATE: Final = lazy_regex("[\ud800-\udc7f\udd00-\udfff]")  # half a character, not one of surrogateescape's
 
 Trouble: TypeAlias = Literal["root_missing", "root_swapped", "root_unmarked", "root_of_another_space", "root_empty"]
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from reverie.context.render_context_tiers import DISTILLED, FRAME
 from reverie.distill.extractive.parse_messages_into_steps import text_of
 from reverie.distill.extractive.typed_and_pasted_text import message_typed_and_pasted, typed_and_pasted
+from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.sentence_word_analysis import analyze
 from reverie.usecases.harm_of_agent_files import gives_orders
@@ -44,37 +45,37 @@ _SERVED: Final = (
     "Remembered by Reverie (data from earlier work",
     "Remembered from earlier work: data with an origin",
 )
-_INDEX: Final = re.compile(
+_INDEX: Final = lazy_regex(
     r"^Available memory:.*?(?:Use memory_read to load relevant files before responding\.|\Z)", re.DOTALL | re.MULTILINE
 )
 # Tools of Reverie, also behind the prefix of a client: `mcp__reverie__recall`.
-_MEMORY_TOOL: Final = re.compile(
+_MEMORY_TOOL: Final = lazy_regex(
     r"(?:^|__)(?:recall|memory_(?:list|read|write|patch|append)|working_state_(?:get|set)|note)$|reverie"
 )
-_WEB_TOOL: Final = re.compile(r"web|fetch|brows|http|url|search_engine|navigate", re.IGNORECASE)
+_WEB_TOOL: Final = lazy_regex(r"web|fetch|brows|http|url|search_engine|navigate", re.IGNORECASE)
 # The person runs the memory's own commands in the agent's shell: `reverie recall "…"`.
-_MEMORY_COMMAND: Final = re.compile(r"\breverie\s+(?:recall|context|memories|search|show|thread|review)\b")
+_MEMORY_COMMAND: Final = lazy_regex(r"\breverie\s+(?:recall|context|memories|search|show|thread|review)\b")
 
-_FROM_FILE: Final = re.compile(r"\s*\(from [^()]*\)$")
-_DAY: Final = re.compile(r"\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
-_FRAMED: Final = re.compile(
+_FROM_FILE: Final = lazy_regex(r"\s*\(from [^()]*\)$")
+_DAY: Final = lazy_regex(r"\s*\(\d{4}-\d{2}-\d{2}\)\.?$")
+_FRAMED: Final = lazy_regex(
     r"^wants agents (?:to always|never to|to)\s|: the user had to correct this(?:, about .*)?$"
     r"|^the user (?:said|wants|asked to remember):",
     re.IGNORECASE | re.DOTALL,
 )
 # What a correction was about, and the error line of a failed check: both are the agent's or a program's words.
 _ABOUT_MARK: Final = ", about “"
-_ABOUT: Final = re.compile(rf": the user had to correct this{_ABOUT_MARK}(?P<said>.*)”", re.DOTALL)
-_ERROR: Final = re.compile(r"^If the \w+ \w+ with “(?P<line>.*?)”, look at ", re.DOTALL)
+_ABOUT: Final = lazy_regex(rf": the user had to correct this{_ABOUT_MARK}(?P<said>.*)”", re.DOTALL)
+_ERROR: Final = lazy_regex(r"^If the \w+ \w+ with “(?P<line>.*?)”, look at ", re.DOTALL)
 # Where the person refuses a call, its result is what they say instead. Only of Claude Code's own tools whose results no
 # file, program or page can begin: a server of MCP writes the results of its tools, and names them, as it likes.
 _REFUSABLE: Final = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write", "Read", "Glob", "ExitPlanMode"})
-_REFUSAL: Final = re.compile(
+_REFUSAL: Final = lazy_regex(
     r"The user doesn't want to proceed with this tool use\..{0,400}?\bthe user said:", re.DOTALL
 )
 # Before the output of a command that failed the client puts "Exit code 1", so a result that begins with the client's
 # words is the client's. In all of 18 recorded refusals of commands they are these.
-_REFUSED_COMMAND: Final = re.compile(
+_REFUSED_COMMAND: Final = lazy_regex(
     r"The user doesn't want to proceed with this tool use\. The tool use was rejected \(eg\. if it was a file edit, the"
     r" new_string was NOT written to the file\)\. To tell you how to proceed, the user said:"
 )
@@ -83,8 +84,8 @@ _ASKING_TOOLS: Final = frozenset(
     {"AskUserQuestion", "ask_followup_question", "request_user_input", "ask_user", "ask_human"}
 )
 # Between the sentences, steps and labels of a statement: "Deploy: Log in → Push (from a.md)".
-_PARTS: Final = re.compile(r" → | — |: |\uff1a|(?<=[.;!?])\s+|(?<=[。\uff1b！？])")
-_WORDS: Final = re.compile(r"\w+")
+_PARTS: Final = lazy_regex(r" → | — |: |\uff1a|(?<=[.;!?])\s+|(?<=[。\uff1b！？])")
+_WORDS: Final = lazy_regex(r"\w+")
 _PART_CHARS: Final = 12  # of a step or sentence that is looked for: shorter ones are found in many texts by chance
 _WIDE: Final = 3  # letters that a Chinese, Japanese or Korean character counts for
 _WIDE_FROM: Final = "\u2e80"

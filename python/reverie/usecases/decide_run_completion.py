@@ -10,6 +10,7 @@ from reverie import token_counter, wire
 from reverie.distill.extractive.parse_messages_into_steps import ToolCall, read_trace, text_of
 from reverie.errors import ValidationError
 from reverie.language_model.thread_text_in_pages import SourceEntry
+from reverie.lazy_regex import lazy_regex
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
 from reverie.usecases.candidate_word_origins import without_recalled
@@ -28,7 +29,7 @@ __all__ = ["context_answer", "context_text", "decide", "requests"]
 
 HISTORY_MESSAGES: Final = 20  # of a session, the last ones (seed 003)
 HISTORY_CHARS: Final = 500  # of each of them
-_WRITE_TOOL: Final = re.compile(r"write|create", re.IGNORECASE)
+_WRITE_TOOL: Final = lazy_regex(r"write|create", re.IGNORECASE)
 
 
 def decide(job: RunJob) -> RunPlan:

@@ -15,6 +15,7 @@ from reverie.documents.parser import parse_source
 from reverie.documents.project_document_paths import PERSON
 from reverie.documents.summary_line import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
+from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind
 from reverie.path_validation import is_reserved, safe_relative
 from reverie.store import DocumentRecord, Write
@@ -46,7 +47,7 @@ __all__ = [
     "write_text",
 ]
 
-_SUMMARY = re.compile(r"^.*Summary:.*$", re.MULTILINE)
+_SUMMARY = lazy_regex(r"^.*Summary:.*$", re.MULTILINE)
 TEXT_BYTES_MAX = 1024 * 1024  # of one document; a longer text is no memory that an agent could read
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +16,7 @@ from reverie.consolidate.forgotten_statements_and_mass_deletions import (
 from reverie.documents.document_kind import type_of_blocks
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import Conflict
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 from reverie.store import DocumentRecord, ForgottenRecord, Kind, MemoryRecord
 from reverie.usecases.forgotten_records import forgotten_statement, keys_of, record_key, statement_of
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 __all__ = ["HeldForPerson", "forget_rejected", "forgotten_again", "hold_forgotten", "hold_if_forgotten"]
 
 _SAID_CHARS: Final = 80  # of an agent's words in an error
-_MARK: Final = re.compile(r"^(?:[\s>#*+|-]|\d+[.)]\s|\[[ x]\])+")  # of a heading, quote, list or table
-_PARAGRAPH_END: Final = re.compile(r"\n[ \t>]*\n")
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
+_MARK: Final = lazy_regex(r"^(?:[\s>#*+|-]|\d+[.)]\s|\[[ x]\])+")  # of a heading, quote, list or table
+_PARAGRAPH_END: Final = lazy_regex(r"\n[ \t>]*\n")
+_SENTENCE_END: Final = lazy_regex(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
 _WORDS: Final = ("content", "tags", "title", "fields")  # of a memory, which are compared with what was forgotten
 
 

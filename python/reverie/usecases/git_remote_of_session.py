@@ -15,6 +15,7 @@ import orjson
 
 from reverie.git_repositories import main_folder, remotes_in
 from reverie.importers.detect_and_read_line_format import folder_of, stated_remote
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,17 +27,17 @@ __all__ = ["remote_of"]
 _FOLDER_INPUTS: Final = ("workdir", "cwd", "working_directory", "directory", "dir_path")
 """Names that the clients give to the input of a call that says in which folder its command runs."""
 
-_TALKS_TO_REMOTE: Final = re.compile(r"(?<![\w./-])git\b[^;&|\n]*?\s(?:push|pull|fetch|remote\s+update)\b")
+_TALKS_TO_REMOTE: Final = lazy_regex(r"(?<![\w./-])git\b[^;&|\n]*?\s(?:push|pull|fetch|remote\s+update)\b")
 # `git fetch https://example.org/other.git`, `ssh server git pull`, `git submodule update`: of another repository.
-_ELSEWHERE: Final = re.compile(
+_ELSEWHERE: Final = lazy_regex(
     r"://|\bgit@|--git-dir|--work-tree|\bGIT_(?:DIR|WORK_TREE)\b"
     r"|(?<![\w./-])(?:ssh|docker|podman|kubectl|xargs|submodule|subtree)(?![\w-])"
 )
 # `cd ../other && git fetch`, `git -C ../other fetch`
-_CHANGED_FOLDER: Final = re.compile(
+_CHANGED_FOLDER: Final = lazy_regex(
     r"""(?:(?<![\w./-])(?:cd|pushd)\s+|(?<!\S)-C\s*)(?P<folder>"[^"]*"|'[^']*'|[^\s;&|)]+)"""
 )
-_SUBMODULE: Final = re.compile(r"^(?:Fetching|Pushing) submodule ", re.MULTILINE)  # what follows is the submodule's
+_SUBMODULE: Final = lazy_regex(r"^(?:Fetching|Pushing) submodule ", re.MULTILINE)  # what follows is the submodule's
 
 
 def remote_of(data: bytes, entries: Sequence[Entry], folder: str | None) -> str:

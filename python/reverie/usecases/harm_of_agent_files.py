@@ -11,13 +11,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from reverie.lazy_regex import lazy_regex
+
 if TYPE_CHECKING:
     from reverie.models import Candidate
 
 __all__ = ["gives_orders", "harm_of_file"]
 
 # Orders to an agent to act behind the person's back.
-_BEHIND_BACK: Final = re.compile(
+_BEHIND_BACK: Final = lazy_regex(
     r"\bwithout (?:(?:ever |first |even )?(?:asking|telling|informing|notifying|consulting|confirming)"
     r"|(?:any |the |a |their |your )?(?:\w+'s )?(?:permission|approval|consent|confirmation))\b"
     r"|\b(?:never|not|don'?t|no need)(?: to)? (?:ask|tell|inform|notify|consult) (?:the |your )?(?:user|person"
@@ -51,7 +53,7 @@ _WILL: Final = (
     r"|instruct(?:s|ed)|request(?:s|ed)|prefer(?:s|red)?|trusts?|trusted|approv(?:es?|ed)|agre(?:es|ed)|permitted"
     r"|authori[sz](?:es|ed)|mandat(?:es|ed)|would like)"
 )
-_SPEAKS_FOR_OTHERS: Final = re.compile(
+_SPEAKS_FOR_OTHERS: Final = lazy_regex(
     rf"\b{_ROLES}\b(?: of (?:\w+ ){{1,4}}| in (?:\w+ ){{1,3}}|,[^,.]{{1,40}},)? ?(?:has |have |had |'s |also "
     rf"|always |now |clearly"
     rf" |explicitly |really ){{0,3}}{_WILL}\b"
@@ -108,7 +110,7 @@ _SPEAKS_FOR_OTHERS: Final = re.compile(
     re.IGNORECASE,
 )
 # Orders not to wait for a person's yes. "Pass --yes to skip the confirmation" says what an option is for.
-_SKIPS_ASKING: Final = re.compile(
+_SKIPS_ASKING: Final = lazy_regex(
     r"(?:^|[.;:,!\u2013\u2014\u2192-]\s*|\b(?:and|then|always|please|agents? (?:must|should)|you (?:must|should)) )"
     r"(?:skip|bypass|ignore|disable|suppress|omit|auto-?(?:accept|approve|confirm)) (?:(?:the|any|all|every|each|your"
     r"|its|their|no) ){0,2}(?:[\w-]+ ){0,2}?(?:confirmations?|approvals?|(?:permission|approval|confirmation|consent)"
@@ -125,7 +127,7 @@ _THINGS: Final = (
 _ANY: Final = (
     rf"(?:everything|anything|everywhere|anywhere|(?:every|all|any|whole|entire)\b(?: [\w-]+){{0,3}}? {_THINGS}\b)"
 )
-_GIVES_RIGHTS: Final = re.compile(
+_GIVES_RIGHTS: Final = lazy_regex(
     rf"\bmay (?:now |also |always |freely )?(?:read|write|see|access|change|edit|delete|use|enter|download)\b"
     rf"[^.!?\n]{{0,40}}\b{_ANY}"
     r"|\bmay (?:now |also |always |freely )?(?:push|deploy|merge|approve|publish|upload|send|run|execute)\b"
@@ -168,12 +170,12 @@ _OF_A_PRODUCT: Final = (
     r"|\b(?:каждый пользователь|пользователи)|(?:每个|所有)(?:用户|用戶)|(?:各|すべての)ユーザー[はが]?"
     r"|(?:각|모든) 사용자[는가]?)"
 )
-_SUBJECT: Final = re.compile(
+_SUBJECT: Final = lazy_regex(
     rf"{_OF_A_PRODUCT}(?: (?:with|of|in|on|who|whose|without|from|at|outside|inside)\b [^,;:]{{1,40}})?\s*$",
     re.IGNORECASE,
 )
-_OBJECT: Final = re.compile(rf"^(?:grants?|gives?|ha(?:s|ve)) .*{_OF_A_PRODUCT}", re.IGNORECASE)
-_NO_PRODUCT: Final = re.compile(
+_OBJECT: Final = lazy_regex(rf"^(?:grants?|gives?|ha(?:s|ve)) .*{_OF_A_PRODUCT}", re.IGNORECASE)
+_NO_PRODUCT: Final = lazy_regex(
     r"\b(?:secrets?|credentials?|tokens?|passwords?|keys?|memor(?:y|ies)|agents?|assistants?|confirm\w*|approvals?)\b",
     re.IGNORECASE,
 )
@@ -187,7 +189,7 @@ _TO: Final = (
     r"\b(?:to|at|via|through|with|an|auf|bei|nach|über|zu|à|vers|chez|sur|a|al|en|para|por|su|sul|da|в|на|к"
     r"|через|naar|do|na)"  # also Dutch and Polish
 )
-_ADDRESS: Final = re.compile(
+_ADDRESS: Final = lazy_regex(
     r"\b(?:https?|ftp|sftp|ssh|s3|gs|wss?)://\S|[\w.+-]+@(?:[\w-]+\.)+[^\W\d_]{2,}"
     r"|(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.])"
     rf"|\\\\[\w.-]+\\\w|(?<![\w./`-]){_FILE}(?:[\w-]+(?:\.|\[\.\])){{2,}}[^\W\d_]{{2,}}\b"
@@ -221,7 +223,7 @@ _SENDS_OTHERWISE: Final = (
     r"|(?:보내|업로드|전송|올려|내보내|공유|복사)|\b(?:wyślij|wysyłaj|prześlij|gönder\w*|yükle\w*|stuur|verstuur"
     r"|upload\w*)\b"
 )
-_SENDS: Final = re.compile(rf"\b{_SENDS_ENGLISH}\b|{_SENDS_OTHERWISE}", re.IGNORECASE)
+_SENDS: Final = lazy_regex(rf"\b{_SENDS_ENGLISH}\b|{_SENDS_OTHERWISE}", re.IGNORECASE)
 # Secrets given away, wherever to. Many, or what a file of secrets has: that the token is sent to the server is how a
 # protocol works. "Copy .env.example to .env" copies none.
 _SENSITIVE_FILE: Final = (
@@ -241,7 +243,7 @@ _ORDERED: Final = (
 _LOGIN: Final = (
     r"(?:[\w-]+ ){0,4}(?:log-?in|auth\w*|oauth|sign-?in|sessions?|server|api|endpoint|service|vault|keychain|keyring)\b"
 )
-_GIVES_SECRETS: Final = re.compile(
+_GIVES_SECRETS: Final = lazy_regex(
     rf"{_ORDERED}{_SENDS_ENGLISH} (?:(?!\bto\b|\bwith (?:each|every|any)\b)[^!?\n]){{0,60}}?{_SECRETS}"
     rf"[^!?\n]{{0,60}}?\b{_INTO}"
     rf"|{_ORDERED}{_SENDS_ENGLISH} (?:(?:the|its|your|their|our|a) )?(?:[\w-]+ )?(?:credentials|tokens?|api keys?"
@@ -263,7 +265,7 @@ _SECRETS_OTHERWISE: Final = (
     r"|\b(?:inhalt (?:von|der)|contenu (?:de|du)|contenido (?:de|del)|contenuto (?:di|del)|conteúdo (?:de|do)"
     r"|содержимое(?: файла)?) [`\"']?\.env\b|\.env`?\s?(?:的(?:全部)?内容|の(?:中身|内容)|의? ?내용))"
 )
-_GIVES_SECRETS_OTHERWISE: Final = re.compile(
+_GIVES_SECRETS_OTHERWISE: Final = lazy_regex(
     rf"(?:{_SENDS_OTHERWISE})[^!?\n]{{0,80}}{_SECRETS_OTHERWISE}|{_SECRETS_OTHERWISE}[^!?\n]{{0,80}}(?:{_SENDS_OTHERWISE})",
     re.IGNORECASE,
 )
@@ -279,13 +281,13 @@ _DATA: Final = (
     r"|секрет\w*"
     r"|日志|密钥|环境|ログ|秘密|로그|비밀)"
 )
-_DATA_ALWAYS: Final = re.compile(rf"{_ALWAYS}[^.!?\n]*{_DATA}|{_DATA}[^.!?\n]*{_ALWAYS}", re.IGNORECASE)
+_DATA_ALWAYS: Final = lazy_regex(rf"{_ALWAYS}[^.!?\n]*{_DATA}|{_DATA}[^.!?\n]*{_ALWAYS}", re.IGNORECASE)
 # Another machine in an error line; a program's own, "connect ECONNREFUSED 127.0.0.1:5432", is none.
-_FAR_AWAY: Final = re.compile(
+_FAR_AWAY: Final = lazy_regex(
     r"\b(?:https?|ftp|ssh)://(?!localhost|127\.|0\.0\.0\.0|\[::1\])\S|[\w.+-]+@(?:[\w-]+\.)+[^\W\d_]{2,}",
     re.IGNORECASE,
 )
-_ORDER: Final = re.compile(
+_ORDER: Final = lazy_regex(
     rf"(?:^|[;:.,!\u2013\u2014-]\s*)(?:please |you (?:must|should) |agents? (?:must|should) )?(?:{_ALWAYS}|never"
     rf"|from now on"
     r"|make sure|be sure to|remember to|ignore (?:all|any|previous)|nie|niemals|ab jetzt|jamais|désormais|nunca|jamás"

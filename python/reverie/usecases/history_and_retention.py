@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import NotFound, ValidationError
+from reverie.lazy_regex import lazy_regex
 from reverie.store import (
     RULES,
     ArchiveRecord,
@@ -48,7 +49,7 @@ __all__ = [
 ]
 
 _DIGITS_MAX = 18  # of an operation's number: it fits into 64 bits
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHA256 = lazy_regex(r"[0-9a-f]{64}")
 
 
 # Operations

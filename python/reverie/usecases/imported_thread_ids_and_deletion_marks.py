@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import ids
 from reverie.errors import Conflict
+from reverie.lazy_regex import lazy_regex
 from reverie.remove_tagged_spans import without_tagged
 from reverie.store import ImportRecord, SessionsCursor
 from reverie.usecases import sessions
@@ -27,23 +28,23 @@ _PASTED_LINES: Final = (
     8  # a message with a heading and so many lines is a pasted plan: its heading says what it is about
 )
 
-_COMMAND = re.compile(r"<command-name>\s*(/[^<\s]+)\s*</command-name>")
-_COMMAND_ARGUMENTS = re.compile(r"<command-args>([^<]+)</command-args>")
+_COMMAND = lazy_regex(r"<command-name>\s*(/[^<\s]+)\s*</command-name>")
+_COMMAND_ARGUMENTS = lazy_regex(r"<command-args>([^<]+)</command-args>")
 # What clients put into a person's message: reminders, outputs of local commands, names of opened files.
-_CLIENT_TEXT = re.compile(
+_CLIENT_TEXT = lazy_regex(
     r"<(system-reminder|local-command-\w+|bash-\w+|ide_\w+|task-notification|command-\w+)\b[^>]{0,500}>"
 )
-_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]")
-_HEADING = re.compile(
+_INTERRUPTED = lazy_regex(r"\[Request interrupted by user[^\]]*\]")
+_HEADING = lazy_regex(
     r"^#{1,3}\s+(?:(?:implementation )?plan\s*[:\u2013\u2014-]\s*)?(.+?)\s*#*\s*$", re.IGNORECASE | re.MULTILINE
 )
 # Of an answer such as "ok, do both please", which says nothing without the question before it.
-_AGREEING: Final = re.compile(
+_AGREEING: Final = lazy_regex(
     r"(?:(?:yes|yeah|yep|no|ok|okay|sure|fine|good|great|thanks|please|do|it|that|this|both|all|and|then|go|on|ahead"
     r"|continue|proceed)\b\W*)+",
     re.IGNORECASE,
 )
-_WIDE = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
+_WIDE = lazy_regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 
 
 def thread_id(client: str, session: str) -> str:

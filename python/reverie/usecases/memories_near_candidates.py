@@ -6,7 +6,6 @@ page of the store comes with those near the candidates, another one each time, a
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -16,6 +15,7 @@ from reverie.consolidate.retired_values import parse_retirement
 from reverie.consolidate.shrink_memories_by_share_of_window import similarity_to_merge
 from reverie.consolidate.statement_comparison import parse_statement
 from reverie.documents.project_document_paths import PERSON, memory_project
+from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType, Tier
 from reverie.sentence_word_analysis import subject_of
 from reverie.store import Kind, MemoryRecord
@@ -38,7 +38,7 @@ _SAME: Final = 8  # of the search for the same words in another type
 # all of them where one covers the other, but for inflections and words without meaning; of unrelated ones a fifth.
 # In HEAVY_CUT a candidate is merged with a memory from an overlap of a quarter on.
 _SHARED_MIN: Final = {Tier.GENEROUS: 0.4, Tier.SELECTIVE: 0.4, Tier.HEAVY_CUT: 0.2}
-_WORD: Final = re.compile(r"[a-z0-9_]+|[^\W\x00-\x7f]")  # of scripts without spaces each letter is one
+_WORD: Final = lazy_regex(r"[a-z0-9_]+|[^\W\x00-\x7f]")  # of scripts without spaces each letter is one
 _STEM_CHARS: Final = 4  # by which words are compared, so that "test" and "tests" are the same
 _READ_WHOLE_MAX: Final = 2_000  # memories of a store that is shrunk as a whole; reading them takes a fifth of a second
 _PAGE: Final = 500  # memories of a larger one that one consolidation may shrink, besides those near its candidates

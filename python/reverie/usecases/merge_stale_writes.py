@@ -6,12 +6,12 @@ remembers the version that each agent has read, which is the merge base of its n
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from reverie.errors import Conflict
+from reverie.lazy_regex import lazy_regex
 from reverie.store import DocumentRecord, Kind, MemoryRecord, OperationRecord
 from reverie.three_way_merge import merge3
 from reverie.usecases.sync_snapshot_and_commit import WHO
@@ -25,7 +25,7 @@ PART_CHARS = 32_000  # of one result of memory_read, about 8,000 tokens
 PARTS_MAX = 1_000  # files that agents have read in part
 CHARS_MAX = 16_000_000  # of all texts in memory together; a memory file has a few thousand
 
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LINE = lazy_regex(r"[^\n]*\n|[^\n]+")
 _READ = "memory_read it, then write it again whole, or change a part of it with memory_patch"
 
 FileOfAgent: TypeAlias = tuple[str, str, str, str]

@@ -17,7 +17,6 @@ decided by rule, and said in the plan's `fallback`:
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -32,6 +31,7 @@ from reverie.language_model import consolidation as consolidating
 from reverie.language_model import extraction
 from reverie.language_model.similar_memories_in_pages import Nearby, neighbourhood
 from reverie.language_model.thread_text_in_pages import PAGES_MAX, SourceEntry, pages_of
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.remove_tagged_spans import without_tagged
 from reverie.usecases import candidate_review, consolidation_plan
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 __all__ = ["MemoryWork", "Worked", "source_of", "work_on"]
 
 REFUSED_SHOWN = 5  # kinds of refusals that a fallback names
-_REMINDER = re.compile(r"<(system-reminder)>")  # a client's words inside a tool's output
+_REMINDER = lazy_regex(r"<(system-reminder)>")  # a client's words inside a tool's output
 
 
 class MemoryWork(NamedTuple):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from reverie.documents.memory_md import DocumentEntry, flat
+from reverie.lazy_regex import lazy_regex
 from reverie.render_index_and_memory_json import size_text
 from reverie.sentence_word_analysis import is_stop_word
 from reverie.store import DocumentRecord
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["current_index"]
 
-_LINE: Final = re.compile(r"- (?P<path>.+?) \((?P<size>[\d.]+(?:B|KB|MB))\)(?:: (?P<summary>.*))?")
+_LINE: Final = lazy_regex(r"- (?P<path>.+?) \((?P<size>[\d.]+(?:B|KB|MB))\)(?:: (?P<summary>.*))?")
 _KNOWN_MAX: Final = 4_096  # answers, of some 300 bytes each
 _known: dict[tuple[str, str, str, str], bool] = {}  # by path, digest and summary of a document, and the summary shown
-_WORD: Final = re.compile(r"\w(?:[\w.@/+-]*\w)?")
+_WORD: Final = lazy_regex(r"\w(?:[\w.@/+-]*\w)?")
 
 
 def current_index(reader: Reader, thread: ThreadRecord) -> str | None:

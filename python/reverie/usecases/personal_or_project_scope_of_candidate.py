@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["concerns_person"]
 
 # What a wish names of a project: quoted code, a path, a file, an option, an identifier, the project, its product.
-_NAMED: Final = re.compile(
+_NAMED: Final = lazy_regex(
     r"`|\w/\w|\w\.[a-z]{1,5}\b|(?<!\w)-{1,2}[a-z]|\w_\w|(?-i:[a-z][A-Z]|\b[A-Z]{2,10}-\d)"
     r"|\b(?:this|the|our|in (?:diesem|unserem)|en (?:este|nuestro)|dans (?:ce|notre)) (?:project|repo|repository"
     r"|codebase"
@@ -23,9 +24,9 @@ _NAMED: Final = re.compile(
     r"|项目|仓库|我们的|プロジェクト|リポジトリ",
     re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"\d")
+_NUMBER: Final = lazy_regex(r"\d")
 # How the agent talks to the person and works with them, whatever the project is.
-_TALK: Final = re.compile(
+_TALK: Final = lazy_regex(
     r"\b(?:answers?|answering|repl(?:y|ies)|respond|responses?|explain\w*|explanations?|apologi\w+|summari[sz]e\w*"
     r"|summar(?:y|ies)|brief|concise|terse|to the point|tone|(?:ask|tell|warn|call|address|remind|thank) the user"
     r"|(?:speak|talk|write) (?:to the user |in )?(?:english|german|french|spanish)|antworten?|antworte\w*"
@@ -35,7 +36,7 @@ _TALK: Final = re.compile(
     re.IGNORECASE,
 )
 # What conventions of code are about, and what a project has chosen: another project has others.
-_OF_CODE: Final = re.compile(
+_OF_CODE: Final = lazy_regex(
     r"\b(?:semicolons?|tabs|spaces|indent\w*|functions?|methods?|class(?:es)?|variables?|imports?|exports?|modules?"
     r"|components?|endpoints?|routes?|handlers?|schemas?|migrations?|table-driven|mocks?|fakes?|stubs?|snapshots?"
     r"|fixtures?|assert\w*|docstrings?|doc comments?|type hints?|types?|typed|strings?|null|nil|undefined|any|panics?"

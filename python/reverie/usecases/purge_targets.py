@@ -11,12 +11,12 @@ other memories deploy too, the word `zanzibar` is searched for, and each line of
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.documents import is_conflict_copy
 from reverie.errors import NotFound
+from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import is_stop_word
 from reverie.store import (
     ArchiveRecord,
@@ -49,7 +49,7 @@ __all__ = [
     "strings",
 ]
 
-_WORD = re.compile(r"\w{3,}")
+_WORD = lazy_regex(r"\w{3,}")
 _TEXT_CHARS_MIN = 12  # of a memory's whole text to be searched for: a shorter one is part of many others
 _THREAD_KINDS = (Kind.STATE, Kind.DIGEST, Kind.NOTE, Kind.DISTILLATION)
 _LIVE = (Kind.ENTRY, Kind.STATE)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -12,6 +11,7 @@ from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.language_model.extraction import time_of, why_waiting
 from reverie.language_model.named_addresses import foreign_address, one_spelling, without_json_escapes
 from reverie.language_model.prompts import REFLECT
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Update
 from reverie.usecases import candidate_review, consolidation_plan
 from reverie.usecases.consolidation_commit import forgotten_statements
@@ -33,7 +33,7 @@ __all__ = ["Reflected", "plan_of"]
 UNQUOTED: Final = "it quotes no words of the thread"
 FOREIGN: Final = "most of its words are in the output of a tool alone"
 DATE_CHARS: Final = 10
-_WORD: Final = re.compile(r"\w{4,}")
+_WORD: Final = lazy_regex(r"\w{4,}")
 _UPDATES_KEPT: Final = 20
 
 

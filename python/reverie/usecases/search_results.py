@@ -7,10 +7,10 @@ what they wanted done.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import search, wire
+from reverie.lazy_regex import lazy_regex
 from reverie.memory_search_index import memory_text
 from reverie.models import EntryKind
 from reverie.store import DocumentRecord, Kind, ThreadRecord
@@ -30,7 +30,7 @@ NEIGHBOUR_CHARS: Final = 200
 NEIGHBOUR_READ: Final = 2_000  # characters, before spaces are taken together
 GAP: Final = 12  # entries looked through for a neighbour that says something, as the index does
 WHY_WORDS: Final = 8
-_WORD = re.compile(r"\w+")
+_WORD = lazy_regex(r"\w+")
 
 
 def message_hits(reader: Reader, query: str, hits: Sequence[Hit]) -> list[wire.SearchHit]:

@@ -11,6 +11,7 @@ import msgspec
 
 from reverie.decode_json_and_msgpack import convert, from_json
 from reverie.errors import ReverieError, ValidationError
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +22,13 @@ __all__ = ["parse", "parse_query", "plain"]
 
 T = TypeVar("T")
 
-_LOCATION = re.compile(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
-_UNKNOWN = re.compile(r"^Object contains unknown field `(?P<field>.*)`$", re.DOTALL)
-_MISSING = re.compile(r"^Object missing required field `(?P<field>.*)`$", re.DOTALL)
-_TYPE = re.compile(r"^Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`$")
-_RANGE = re.compile(r"^Expected `(?P<wanted>[^`]*)` (?P<rule>of length .*|[<>]=? .*)$")
-_PATTERN = re.compile(r"^Expected `str` matching regex '(?P<pattern>.*)'$")
-_ENUM = re.compile(r"^Invalid (?:enum )?value (?P<value>.*)$", re.DOTALL)
+_LOCATION = lazy_regex(r"^(?P<what>.*?)(?: - at `(?P<path>[^`]*)`)?$", re.DOTALL)
+_UNKNOWN = lazy_regex(r"^Object contains unknown field `(?P<field>.*)`$", re.DOTALL)
+_MISSING = lazy_regex(r"^Object missing required field `(?P<field>.*)`$", re.DOTALL)
+_TYPE = lazy_regex(r"^Expected `(?P<wanted>[^`]*)`, got `(?P<got>[^`]*)`$")
+_RANGE = lazy_regex(r"^Expected `(?P<wanted>[^`]*)` (?P<rule>of length .*|[<>]=? .*)$")
+_PATTERN = lazy_regex(r"^Expected `str` matching regex '(?P<pattern>.*)'$")
+_ENUM = lazy_regex(r"^Invalid (?:enum )?value (?P<value>.*)$", re.DOTALL)
 _WORDS = {
     "int": "an integer",
     "float": "a number",
@@ -37,7 +38,7 @@ _WORDS = {
     "object": "an object",
     "null": "null",
 }
-_INTEGER = re.compile(r"-?[0-9]{1,30}")
+_INTEGER = lazy_regex(r"-?[0-9]{1,30}")
 _BOOLEANS: dict[str, Json] = {"true": True, "1": True, "false": False, "0": False}
 # By how a pattern begins: msgspec quotes it with its backslashes doubled.
 _PATTERN_REASONS = {

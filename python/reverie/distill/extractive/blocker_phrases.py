@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reverie.distill.extractive import cue_phrases
+from reverie.lazy_regex import lazy_regex
 
 __all__ = ["is_blocker", "is_unblocked"]
 
@@ -26,7 +27,7 @@ class _Phrases:
 
 def _phrases(blocked: tuple[str, ...], supposed: str, unblocked: tuple[str, ...]) -> _Phrases:
     parts = ("|".join(blocked), supposed, "|".join(unblocked))
-    return _Phrases(*(re.compile(part, re.IGNORECASE) for part in parts))
+    return _Phrases(*(lazy_regex(part, re.IGNORECASE) for part in parts))
 
 
 # What a person or an agent waits for. Words that are also of code, such as "access", stand where the rest of the
@@ -161,17 +162,17 @@ _LANGUAGES: Final = (
     ),
 )
 # One of these is in every blocker: a plain search that spares most sentences the long patterns.
-_MAY_BLOCK: Final = re.compile(
+_MAY_BLOCK: Final = lazy_regex(
     r"[Bb]lo(?:ck|qu)|[Ss]tuck|[Nn]eed|[Ww]aiting|can(?:no|')t|unable|have|[Ww]eiter|[Ff]ehl|[Ww]art|[Ss]teck"
     r"|[Bb]rauch|nötig|[Oo]hne|[Aa]tascad|[Ff]alta|[Nn]ecesit|[Ee]sper|puedo|podemos|manqu|besoin|peux|attend"
     r"|卡住|没有|缺|拿不到|需要|在等|待ち|ない|なく|ありません|もらえ|いただけ|不足|ブロック|行き詰"
-).search
+)
 
 
 def is_blocker(sentence: str) -> bool:
     """True if a sentence says that the speaker cannot go on, or what they need for it."""
     sentence = sentence.replace("\u2019", "'")
-    if not _MAY_BLOCK(sentence) or cue_phrases.is_question(sentence):
+    if not _MAY_BLOCK.search(sentence) or cue_phrases.is_question(sentence):
         return False
     said = any(of.blocked.search(sentence) and not of.supposed.search(sentence) for of in _LANGUAGES)
     return said and not is_unblocked(sentence)

@@ -25,6 +25,7 @@ from reverie.distill.summary import (
     UNANSWERED,
     USER,
 )
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Section
 
 if TYPE_CHECKING:
@@ -44,11 +45,11 @@ _RECENT = 40  # entries from the end within which a failing check still describe
 _JUST_NOW = 12  # and another command
 _CHECKS = {purpose: purpose.value for purpose in (Purpose.TEST, Purpose.BUILD, Purpose.LINT)}
 # "still broken!!", "why did you do that again"
-_IMPATIENT = re.compile(r"!{2,}|\b(?:again|still|wtf|why did you|come on|seriously|ugh)\b", re.IGNORECASE)
+_IMPATIENT = lazy_regex(r"!{2,}|\b(?:again|still|wtf|why did you|come on|seriously|ugh)\b", re.IGNORECASE)
 
 _LONGEST = 1_000  # characters of a label, uncut
 _FEW = 2  # words, which may stand anywhere by chance
-_FAILING = re.compile(rf"^{FAILING}(?P<purpose>tests|build|lint): ")
+_FAILING = lazy_regex(rf"^{FAILING}(?P<purpose>tests|build|lint): ")
 
 
 def summary_sections(facts: ThreadFacts, previous: Summary | None) -> dict[Section, tuple[str, ...]]:

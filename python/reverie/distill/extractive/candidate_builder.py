@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive.sentences_and_specific_names import one_line, specific_names
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate
 
 if TYPE_CHECKING:
@@ -21,10 +22,10 @@ _MAX_OF_TYPE = 15
 _MAX_TAGS = 5
 _LONG = 16  # words
 _SAME = 0.7  # share of common words from which two memories say the same
-_RELATIVE = re.compile(r"\b(today|yesterday|tomorrow)\b", re.IGNORECASE)
+_RELATIVE = lazy_regex(r"\b(today|yesterday|tomorrow)\b", re.IGNORECASE)
 _SHIFT = {"today": 0, "yesterday": -1, "tomorrow": 1}
-_WORD = re.compile(r"[a-z0-9_]{3,}")
-_COMMIT = re.compile(r"^[0-9a-f]{7,40}$")
+_WORD = lazy_regex(r"[a-z0-9_]{3,}")
+_COMMIT = lazy_regex(r"^[0-9a-f]{7,40}$")
 
 
 def build_candidate(

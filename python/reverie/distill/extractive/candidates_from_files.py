@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.distill.extractive.candidate_builder import file_tag
 from reverie.distill.extractive.labelled_lines_of_files import is_of_work, labelled_lines, without_tasks
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, word_count
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ __all__ = ["file_candidates", "is_prose"]
 
 # Memories from one file, in its own order.
 _MAX_OF_FILE = 12
-_HEADING = re.compile(r"^(#{1,3})\s+(.+?)\s*#*$")
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
+_HEADING = lazy_regex(r"^(#{1,3})\s+(.+?)\s*#*$")
+_FENCE = lazy_regex(r"^\s*(?:```|~~~)")
 _PROSE = (".md", ".mdx", ".markdown", ".txt", ".rst", ".adoc", ".org", ".html", ".htm")
 _PAGES = (".html", ".htm")
 _HEADINGS: Final = {"h1": "# ", "h2": "## ", "h3": "### "}
@@ -31,21 +32,21 @@ _PROSE_NAMES = frozenset({"readme", "notes", "guide"})  # of files without a suf
 # Documented definitions in Python, Go, Rust and JavaScript. Blanks before them are of their own line: `^\s*` would read
 # from every blank line to the next word, which takes a second of processor time for 20,000 blank lines.
 _DOCUMENTED = (
-    re.compile(
+    lazy_regex(
         r'^[^\S\n]*(?:async )?(?:def|class) (?P<name>\w+)[^\n]*:\s*\n\s*[rRuU]?"""(?P<text>[^\n"]+)', re.MULTILINE
     ),
-    re.compile(r"^(?P<text>// (?P<name>\w+) [^\n]+)\n(?://[^\n]*\n)*(?:func|type|var|const)\b", re.MULTILINE),
-    re.compile(
+    lazy_regex(r"^(?P<text>// (?P<name>\w+) [^\n]+)\n(?://[^\n]*\n)*(?:func|type|var|const)\b", re.MULTILINE),
+    lazy_regex(
         r"^[^\S\n]*///? ?(?P<text>[^\n]+)\n(?:\s*///?[^\n]*\n)*\s*(?:pub )?(?:fn|struct|enum|trait) (?P<name>\w+)",
         re.MULTILINE,
     ),
-    re.compile(
+    lazy_regex(
         r"/\*\*\s*\n?\s*\*?\s*(?P<text>[^\n*]+)[^/]*?\*/\s*\n\s*(?:export )?(?:async )?"
         r"(?:function|class|const|interface) (?P<name>\w+)"
     ),
 )
-_ADVICE = re.compile(r"^(?:avoid|never|do not|don'?t|beware)\b|\b(?:pitfall|gotcha|mistake)\b", re.IGNORECASE)
-_STEPS = re.compile(r"^[^\S\n]*1[.)]\s+\S", re.MULTILINE)
+_ADVICE = lazy_regex(r"^(?:avoid|never|do not|don'?t|beware)\b|\b(?:pitfall|gotcha|mistake)\b", re.IGNORECASE)
+_STEPS = lazy_regex(r"^[^\S\n]*1[.)]\s+\S", re.MULTILINE)
 
 
 def file_candidates(files: Mapping[str, str], at: str | None) -> Iterator[Candidate]:

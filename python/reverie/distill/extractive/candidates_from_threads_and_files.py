@@ -30,6 +30,7 @@ from reverie.distill.extractive.sentences_and_specific_names import (
 )
 from reverie.distill.extractive.stated_conventions import decision_in, stated_fact
 from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of, words_of
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 __all__ = ["candidates", "quoted_wishes"]
 
 # The person about themselves in English: "I'm a backend engineer", "call me Sam".
-_ABOUT_ME = re.compile(
+_ABOUT_ME = lazy_regex(
     r"^(?:(?i:hi|hello|hey)[,!\s]+)?(?:I'?m [A-Z][\w-]+|I am [A-Z][\w-]+|(?i:my name is \w+|call me \w+|i live in\b"
     r"|my (?:github|gitlab|bitbucket|codeberg|slack|linear|jira|npm|pypi|docker hub) (?:user(?: ?name)?|handle|login"
     r"|account|id) is \S+"
@@ -51,7 +52,7 @@ _ABOUT_ME = re.compile(
 _ABOUT_ME_MAX = 200  # characters
 # What the person says of the project for good, in their words: "the old commands were removed on purpose", "we don't
 # use mocks". Not of what points elsewhere, or holds only for now.
-_OF_PROJECT = re.compile(
+_OF_PROJECT = lazy_regex(
     r"^(?:(?:and|so|but|also|fyi|btw|note that|no|nope)\b[,.:]? *)*(?P<what>(?!(?:i|you|it|this|that|these|those"
     r"|they|is|are|was|did|if|when|looks?|seems?|maybe|perhaps)\b)"
     r"(?:\S.{8,160}\b(?:on purpose|deliberately|intentionally|by design)\b.{0,60}"
@@ -66,7 +67,7 @@ _OF_PROJECT = re.compile(
     re.IGNORECASE,
 )
 # "Just so you know, the staging database is wiped every night": only with a word of what holds for good.
-_FOR_INFORMATION = re.compile(
+_FOR_INFORMATION = lazy_regex(
     r"^(?:just so you know|fyi|for your information|heads[- ]up|btw|by the way"
     r"|note)\b[,:]? *(?:that )?(?P<what>(?=[\w`])(?!(?:i|you|it"
     r"|this|that|these|those|they|he|she|there|we(?!(?: never| always)\b))\b)"
@@ -79,40 +80,40 @@ _FOR_INFORMATION = re.compile(
     re.IGNORECASE,
 )
 # "It's called `fetch_user`, not `get_user`": the two names say enough.
-_CALLED = re.compile(
+_CALLED = lazy_regex(
     r"^(?:(?:no|nope|nein|non)[,.]? )?(?P<what>(?:it'?s|it is|the \w+(?: \w+)? is|es heißt|das heißt|die \w+ heißt"
     r"|der \w+ heißt|se llama|ça s'appelle) (?:called |named |spelled )?(?P<one>\S+), (?:not|nicht|no|pas) "
     r"(?P<other>\S+))$",
     re.IGNORECASE,
 )
-_FOR_NOW = re.compile(
+_FOR_NOW = lazy_regex(
     r"\b(?:yet|for now|right now|today|at the moment|this (?:time|branch|pr|test|session)|i (?:think|guess|believe)"
     r"|not sure|do we|should we)\b|\.\.\.",
     re.IGNORECASE,
 )
 # Something to remember that is no knowledge: "remember that time in Rome", "remember that I love you".
-_NO_KNOWLEDGE = re.compile(
+_NO_KNOWLEDGE = lazy_regex(
     r"^(?:how|what|when|who|you|we(?:'re| are| had| were| went| will| all| love)|i (?:love|am here|'m here)"
     r"|it'?s (?:ok|okay|never|all)|life|love|la vi(?:da|e)|das leben|every(?:one|body|thing)?|there'?s always)\b",
     re.IGNORECASE,
 )
 _REMEMBER_WORDS_MIN = 3
 # A mark that agents put behind an option: "Postgres (recommended)" gives "Postgres".
-_RECOMMENDED = re.compile(r"\s*\((?:recommended|default)\)", re.IGNORECASE)
+_RECOMMENDED = lazy_regex(r"\s*\((?:recommended|default)\)", re.IGNORECASE)
 # A question about the next step, not about a way of doing things: "Shall I push this branch?"
-_STEP = re.compile(
+_STEP = lazy_regex(
     r"\b(?:ready|proceed|continue|go ahead|shall i|should i|do you want|would you like|push|prs?|pull requests?"
     r"|this (?:work|time|commit|branch|change|task|session|plan|split)|now|next|first|more to discuss)\b",
     re.IGNORECASE,
 )
 # An answer that chooses nothing: "yes", "skip", "not now".
-_NO_CHOICE = re.compile(
+_NO_CHOICE = lazy_regex(
     r"^(?:yes|yep|no|nope|nah|include|both|either|neither|skip|later|not (?:now|sure))\b", re.IGNORECASE
 )
 # Words of an answer; a longer one explains rather than chooses.
 _CHOICE_WORDS = 10
 # A rule for agents; what somebody else likes is no wish of the person.
-_IS_RULE = re.compile(r"Wants agents|The user wants: “")
+_IS_RULE = lazy_regex(r"Wants agents|The user wants: “")
 _QUOTED_MAX = 5  # quoted wishes of one thread that wait for the person
 # Preferences taken from one thread, newest first; more are one task's instructions.
 _PREFERENCES_MAX = 15

@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from reverie.lazy_regex import lazy_regex
+
 __all__ = ["NamedChoice", "named_choice"]
 
 # Of each a project uses one.
@@ -50,7 +52,7 @@ _SIDE_BY_SIDE: Final = (
 )
 _PLAIN: Final = frozenset({"tabs", "spaces"})  # no names: written small
 _NAME = r"`?[A-Za-z][\w.+#-]*`?"
-_LATIN: Final = re.compile(
+_LATIN: Final = lazy_regex(
     rf"^(?:(?:no|nope|nein|non|please|bitte|por favor)[,.]? )?(?:(?:we "
     rf"|you should )?use )?(?:only )?(?P<what>{_NAME}),? (?:and |und |y |et )?"
     rf"(?P<no>not|never|nicht|no|pas) (?P<other>{_NAME})"
@@ -58,11 +60,11 @@ _LATIN: Final = re.compile(
     r"(?: [\w`/.-]+){0,3})?(?:,? please)?[.!]*$",
     re.IGNORECASE,
 )
-_CHINESE: Final = re.compile(
+_CHINESE: Final = lazy_regex(
     rf"^(?P<scope>[^，,。\sA-Za-z`]{{0,8}})(?:都)?用? ?(?P<what>{_NAME}) ?[，,] ?"
     rf"(?:不是|而不是|不要用?|不用|别用) ?(?P<other>{_NAME})[。！!]?$"
 )
-_JAPANESE: Final = re.compile(
+_JAPANESE: Final = lazy_regex(
     rf"^(?P<scope>[^、。\sA-Za-z`]{{0,8}}は)?、? ?(?P<other>{_NAME}) ?(?:ではなく|じゃなく)て?、? ?"
     rf"(?P<what>{_NAME})(?:です|で)?[。！!]?$"
 )
@@ -92,7 +94,7 @@ def named_choice(sentence: str) -> NamedChoice | None:
     if len(names) == 1 or not any(names <= set(group.split()) for group in _groups(scope)):
         return None
     what = match["what"].lower() if match["what"].lower() in _PLAIN else match["what"]
-    english = match.re is _LATIN and match["no"].lower() in {"not", "never"}
+    english = match.groupdict().get("no", "").lower() in {"not", "never"}
     return NamedChoice(what, match["other"].rstrip("."), scope, english)
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from reverie.lazy_regex import lazy_regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -178,24 +180,24 @@ _STATES: Final = {
     **dict.fromkeys("-~", "in_progress"),
 }
 # A list of steps as text: "[x] Write it".
-_CHECKBOX = re.compile(r"^[^\S\n]*(?:[-*]\s+)?\[(?P<state>[ xX~-]?)\]\s+(?P<step>\S.*?)\s*$", re.MULTILINE)
+_CHECKBOX = lazy_regex(r"^[^\S\n]*(?:[-*]\s+)?\[(?P<state>[ xX~-]?)\]\s+(?P<step>\S.*?)\s*$", re.MULTILINE)
 _EDITOR_KINDS: Final = {"view": ToolKind.READ, "create": ToolKind.WRITE, "write": ToolKind.WRITE}
 # `bash -lc "make test"` runs `make test`.
 _SHELL_WORDS = 3
-_SHELLS = re.compile(r"(?:^|/)(?:ba|z|da)?sh$|(?:^|/)(?:pwsh|powershell)(?:\.exe)?$")
+_SHELLS = lazy_regex(r"(?:^|/)(?:ba|z|da)?sh$|(?:^|/)(?:pwsh|powershell)(?:\.exe)?$")
 # One file of a patch: "*** Update File: src/app.py".
-_PATCHED = re.compile(r"^\*\*\* (?P<how>Add|Update|Delete) File: (?P<path>.+?)\s*$", re.MULTILINE)
+_PATCHED = lazy_regex(r"^\*\*\* (?P<how>Add|Update|Delete) File: (?P<path>.+?)\s*$", re.MULTILINE)
 # Between the places of a file that a patch changes: "@@ def parse", and the lines that begin and end a patch.
-_BETWEEN_HUNKS = re.compile(r"^(?:@@.*|\*\*\*.*)$", re.MULTILINE)
-_ADDED = re.compile(r"^\+(?P<line>.*)$", re.MULTILINE)
-_REMOVED = re.compile(r"^-(?P<line>.*)$", re.MULTILINE)
+_BETWEEN_HUNKS = lazy_regex(r"^(?:@@.*|\*\*\*.*)$", re.MULTILINE)
+_ADDED = lazy_regex(r"^\+(?P<line>.*)$", re.MULTILINE)
+_REMOVED = lazy_regex(r"^-(?P<line>.*)$", re.MULTILINE)
 # What Codex writes before a command's output: "Exit code: 1\nWall time: 0.2 seconds\nOutput:\n".
-_HEADER = re.compile(
+_HEADER = lazy_regex(
     r"\A(?=(?:Chunk ID|Wall time|Exit code|Process exited)\b)(?P<head>(?:[^\n]*\n){1,8}?)Output:\n?", re.MULTILINE
 )
-_STATUS = re.compile(r"(?:^Exit code: |exited with code )(?P<code>-?\d+)", re.MULTILINE)
+_STATUS = lazy_regex(r"(?:^Exit code: |exited with code )(?P<code>-?\d+)", re.MULTILINE)
 # What Gemini CLI writes below a command's output, and what OpenHands and others do.
-_STATUS_BELOW = re.compile(
+_STATUS_BELOW = lazy_regex(
     r"\ACommand: [^\0]*^Exit Code: (?P<code>-?\d+)\s*$"
     r"|^\W*(?:the )?command (?:completed|finished|exited|failed) with (?:exit )?code:? (?P<end>-?\d+)\W*\Z",
     re.MULTILINE | re.IGNORECASE,

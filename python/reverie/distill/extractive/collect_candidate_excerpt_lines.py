@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Trace, Utterance
 from reverie.distill.extractive.sentences_and_specific_names import clip
+from reverie.lazy_regex import lazy_regex
 from reverie.remove_tagged_spans import without_tagged
 
 if TYPE_CHECKING:
@@ -28,13 +29,13 @@ _ORIGIN_LENGTH = 70
 _WORD_LENGTH = 120
 
 # The end of a window is where a person would break a long line of JSON, a list or a command.
-_WINDOW = re.compile(rf".{{1,{MAX_LENGTH - 1}}}(?:[\s,;|&(){{}}\[\]]|$)|.{{1,{MAX_LENGTH}}}", re.DOTALL)
-_ENCODED = re.compile(rf"[^\s,;:|&(){{}}\[\]\"'<>]{{{_WORD_LENGTH + 1}}}")
-_SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
-_LINE_NUMBER = re.compile(r"^\s*\d+(?:→|\t)")
-_HIT = re.compile(r"^(?P<file>[\w./@+-]*\w\.\w+)-\d+-(?P<text>.*\S.*)$")
-_REMINDER = re.compile(r"<(system-reminder)>")
-_WRAPPING = re.compile(r"</?tool_use_error>")
+_WINDOW = lazy_regex(rf".{{1,{MAX_LENGTH - 1}}}(?:[\s,;|&(){{}}\[\]]|$)|.{{1,{MAX_LENGTH}}}", re.DOTALL)
+_ENCODED = lazy_regex(rf"[^\s,;:|&(){{}}\[\]\"'<>]{{{_WORD_LENGTH + 1}}}")
+_SENTENCE_END = lazy_regex(r"(?<=[.;!?])\s+")
+_LINE_NUMBER = lazy_regex(r"^\s*\d+(?:→|\t)")
+_HIT = lazy_regex(r"^(?P<file>[\w./@+-]*\w\.\w+)-\d+-(?P<text>.*\S.*)$")
+_REMINDER = lazy_regex(r"<(system-reminder)>")
+_WRAPPING = lazy_regex(r"</?tool_use_error>")
 _EDITS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 _PLANS = {"TaskCreate", "TodoWrite"}
 _SEARCH_OPTIONS = ("glob", "type", "output_mode")

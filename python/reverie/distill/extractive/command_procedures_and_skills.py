@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.candidate_builder import build_candidate, file_tag
 from reverie.distill.extractive.shell_commands_and_commits import TASK_OF_BUILD, TASK_OF_TESTS, TASK_RUNNER, Purpose
+from reverie.lazy_regex import lazy_regex
 from reverie.models import CommandUse, MemoryType
 
 if TYPE_CHECKING:
@@ -40,19 +41,19 @@ DOING: Final = {
 
 # The first that matches part of a command line decides: `mise run test:integration` runs integration tests.
 _PURPOSES: Final = (
-    ("format", re.compile(r"\b(?:fmt|gofmt|goimports|format|black|ruff format)\b|\bprettier\b.* (?:--write|-w)\b")),
-    ("types", re.compile(r"\b(?:tsc|mypy|pyright|type-?check|check-types)\b")),
-    ("lint", re.compile(r"\b(?:golangci-lint|ruff|eslint|clippy|prettier|flake8|pylint|lint|vet|biome|stylelint)\b")),
-    ("ci", re.compile(r"\btest[:-]ci\b|\bci[:-]test\b")),
+    ("format", lazy_regex(r"\b(?:fmt|gofmt|goimports|format|black|ruff format)\b|\bprettier\b.* (?:--write|-w)\b")),
+    ("types", lazy_regex(r"\b(?:tsc|mypy|pyright|type-?check|check-types)\b")),
+    ("lint", lazy_regex(r"\b(?:golangci-lint|ruff|eslint|clippy|prettier|flake8|pylint|lint|vet|biome|stylelint)\b")),
+    ("ci", lazy_regex(r"\btest[:-]ci\b|\bci[:-]test\b")),
     (
         "integration",
-        re.compile(
+        lazy_regex(
             r"\b(?:test|tests|check|playwright|cypress)\b.*\b(?:integration|e2e)\b|\b(?:integration|e2e)\b.*\btests?\b"
         ),
     ),
     (
         "tests",
-        re.compile(
+        lazy_regex(
             r"\b(?:pytest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? tests?|jest|vitest|mocha|rspec"
             r"|phpunit|make (?:test|check)|ctest|tox|nox|unittest|dotnet test|swift test|deno test|flutter test|zig"
             r" build test"
@@ -61,7 +62,7 @@ _PURPOSES: Final = (
     ),
     (
         "build",
-        re.compile(
+        lazy_regex(
             r"\b(?:go build|cargo (?:build|check)|cmake|(?:npm|pnpm|yarn|bun)(?: run)? build|docker build|dotnet build"
             rf"|swift build)\b|^make$|{TASK_OF_BUILD}"
         ),
@@ -70,23 +71,23 @@ _PURPOSES: Final = (
 _CHECKS: Final = frozenset({Purpose.TEST, Purpose.LINT, Purpose.BUILD})
 _USES_MAX: Final = 40  # of one thread, those that passed most often
 # "Run the tests again" and "Run the tests" are one description.
-_AGAIN = re.compile(r"\s+(?:now|again|once more)$", re.IGNORECASE)
+_AGAIN = lazy_regex(r"\s+(?:now|again|once more)$", re.IGNORECASE)
 # So are "Restart the server" and "Start the server".
-_RE = re.compile(r"^re-?(?=(?:start|run|build|generate|install|deploy|create)\b)", re.IGNORECASE)
+_RE = lazy_regex(r"^re-?(?=(?:start|run|build|generate|install|deploy|create)\b)", re.IGNORECASE)
 # Between two commands of one line.
-_SEPARATOR = re.compile(r"\s*(?:&&|\|\||;|\n)\s*")
+_SEPARATOR = lazy_regex(r"\s*(?:&&|\|\||;|\n)\s*")
 # Redirections and output filters say nothing about the command: "go test ./... 2>&1 | tail -5".
-_FILTER = re.compile(r"\s*(?:\d?>&\d|&?\d?>>?\s*[^\s&|]+|\|\s*(?:head|tail|grep|cat|less|wc|tee)\b.*)")
+_FILTER = lazy_regex(r"\s*(?:\d?>&\d|&?\d?>>?\s*[^\s&|]+|\|\s*(?:head|tail|grep|cat|less|wc|tee)\b.*)")
 # Options that change only what is shown: "go test -v ./..." runs what "go test ./..." does.
-_SHOWING = re.compile(
+_SHOWING = lazy_regex(
     r"\s+(?:-v|-vv|--verbose|-q|--quiet|--silent|-count=\d+|--color(?:=\w+)?|--no-color|-no-color)(?=\s|$)"
 )
-_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
-_CONTINUED = re.compile(r"\\\n\s*")
+_QUOTED = lazy_regex(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
+_CONTINUED = lazy_regex(r"\\\n\s*")
 # Endings of a command that was cut in the middle.
 _CUT_SHORT = ("\\", "|", "&", "(", "{", ",", "=", "<")
 # Names something that existed once: "gh pr view 42", "kill 31337", "/tmp/x".
-_ONE_OFF = re.compile(
+_ONE_OFF = lazy_regex(
     r"/\d+\b|#\d+\b|\b\d{5,}\b"  # comments, pull requests, runs by number
     r"|\b(?:pr|mr|issue|run|job|release)s? (?:[\w-]+ )?\d+\b"
     r"|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}\b"  # a commit
@@ -95,7 +96,7 @@ _ONE_OFF = re.compile(
     re.IGNORECASE,
 )
 # Runs a part of the project: one test, one package, one file, one folder (but "./..." is all of them).
-_PART = re.compile(
+_PART = lazy_regex(
     r"(?:^|\s)(?:-run|-k|-t|-g|--grep|--filter|--testNamePattern|--test|-F|--workspace|-w|-p|--package|-pl|-C"
     r"|--prefix|--cwd"
     r"|--dir)[ =]|\s-c\s|::\w|\btest_\w+\.py\b"
@@ -103,24 +104,24 @@ _PART = re.compile(
     r"|\s\S*\w\.(?:go|py|ts|tsx|js|jsx|mjs|rs|rb|java|kt|sh|test|spec)\b|\s@\S+"
 )
 # Plain shell teaches nothing: "ls -la", "cd src".
-_PLAIN = re.compile(
+_PLAIN = lazy_regex(
     r"^(?:cd|echo|ls|cat|sed|grep|rg|find|head|tail|sleep|pwd|which|rm|cp|mv|mkdir|export|true|wc|touch|chmod|test"
     r"|\[|pkill"
     r"|kill|timeout|time|source|set|exit|return|python3? -c|node -e|for|if|while|do|done|then|fi|else|git|\w+=)(?:\s"
     r"|$)|^\w+="
 )
 # Starts what a project defines for itself: a task, a script, a service. Other programs an agent knows by itself.
-_RUNNER = re.compile(
+_RUNNER = lazy_regex(
     rf"^(?:(?:npm|pnpm|yarn|bun|mise|make|deno|nx|hatch|pdm|tox|{TASK_RUNNER})\s+\S+"
     r"|docker[ -]compose\s+\S+|cargo (?:xtask|run)\b|go run \./\S+|(?:bash |sh |python3? |uv run "
     r"|node )?(?:\./)?(?:[\w.-]+/)*[\w.-]+\.(?:sh|py|mjs|js))\b"
 )
 # What any agent runs by itself in a project of the language: knowing it helps nobody.
-_OBVIOUS = re.compile(
+_OBVIOUS = lazy_regex(
     r"(?:go (?:build|vet|test) \./\.\.\.|cargo (?:build|check|test)(?: --(?:all|workspace|release))*|make)"
 )
 # A number in a description makes it one occasion: "Show issue 12".
-_ONE_CASE = re.compile(r"\d")
+_ONE_CASE = lazy_regex(r"\d")
 # Characters; a longer command is a script.
 _MAX_COMMAND: Final = 160
 _HABIT: Final = 2  # times in one thread, or threads; once may be chance

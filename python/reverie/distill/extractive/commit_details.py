@@ -13,6 +13,7 @@ from reverie.distill.extractive.shell_commands_and_commits import (
     without_signatures,
 )
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -40,19 +41,19 @@ TITLE_WORDS_MIN: Final = 3
 """Words of a title, without small ones; fewer say too little."""
 
 # The type of a conventional commit: "fix(parser): handle tabs" gives "handle tabs".
-_PREFIX = re.compile(
+_PREFIX = lazy_regex(
     r"^(?P<type>feat|fix|docs?|chore|refactor|test|perf|build|ci|style|wip)(?:\((?P<scope>[^)]*)\))?!?:\s*",
     re.IGNORECASE,
 )
 _MINOR_TYPES: Final = frozenset({"docs", "doc", "chore", "style", "test", "ci", "wip", "build"})
-_FIX = re.compile(
+_FIX = lazy_regex(
     r"^(?:\w+(?:\([^)]*\))?!?:\s*)?(?:bug ?|hot)?(?:fix(?:es|ed)?|correct\w*|clarif\w+|repair\w*|restore\w*)\b",
     re.IGNORECASE,
 )
-_OF_REVIEW = re.compile(r"\breview\w*\b.*\b(?:feedback|comments?|findings?|suggestions?|remarks?)\b", re.IGNORECASE)
+_OF_REVIEW = lazy_regex(r"\breview\w*\b.*\b(?:feedback|comments?|findings?|suggestions?|remarks?)\b", re.IGNORECASE)
 # Subjects that name no work: merges, what a rebase broke, leftovers, "address review feedback", "fix lint", "more test
 # fixes".
-_HOUSEKEEPING = re.compile(
+_HOUSEKEEPING = lazy_regex(
     r"^(?:merge\b|clean(?:ing|s|ed)?[ -]?up\b|fixup!|squash!|wip\b|revert\b"
     r"|initial\b|init\b|bump\b|release\b|version\b|v?\d+\.\d+|checkpoint\b"
     r"|save\b|temp\b)"
@@ -69,7 +70,7 @@ _HOUSEKEEPING = re.compile(
     re.IGNORECASE,
 )
 # A sentence of a commit message that says what it changes ("Adds a retry"); any other describes.
-_CHANGES = re.compile(
+_CHANGES = lazy_regex(
     r"^(?:now |also |this (?:adds|change|commit|fix|moves|removes|makes)\b|instead|\d+ )|^(?:add|adjust|allow|apply"
     r"|bump|change|check|clarif|clean"
     r"|combine|comput|convert|consolidat|correct|create|delete|deduplicat|display|document|drop|enable|ensure|error|explicit"
@@ -83,9 +84,9 @@ _CHANGES = re.compile(
     r"|validat|verif|warn|wire|wrap|write)(?:s|e|ed|d|es|ied|ies|y|ing)?\b",
     re.IGNORECASE,
 )
-_OF_FILE = re.compile(r"^[\w./-]+\.\w+: ")
+_OF_FILE = lazy_regex(r"^[\w./-]+\.\w+: ")
 # What was wrong before, and why it is as it is now.
-_PROBLEM = re.compile(
+_PROBLEM = lazy_regex(
     r"\b(?:was|were|wasn'?t|weren'?t|previously|before this|used to|caus(?:e|es|ed|ing)|because"
     r"|fail(?:s|ed|ing|ure)?|bugs?"
     r"|broken?|races?"
@@ -93,14 +94,14 @@ _PROBLEM = re.compile(
     r"|produced|too many)\b",
     re.IGNORECASE,
 )
-_REASON = re.compile(
+_REASON = lazy_regex(
     r"\b(?:because|so that|to avoid|to prevent|without th(?:is|ese|at)|otherwise|root cause|due to|must|cannot|can'?t"
     r"|only (?:works?|when|if)|requires?|doesn'?t|does not|don'?t|do not|rather than|won'?t|race)\b",
     re.IGNORECASE,
 )
 _PROBLEM_SENTENCES: Final = 2
 # A sentence that goes on with what the one before it told of the past: "This kept the list from being drawn."
-_WENT_ON = re.compile(
+_WENT_ON = lazy_regex(
     r"^(?:so |and |thus |therefore )?(?:this|that|which|it|they|these|those|as a (?:result|consequence),?) "
     r"(?:also |then |in turn |\w+ly )?(?:(?:prevented|caused|meant|made|led|left|kept|let|broke|resulted|hid|lost"
     r"|blocked|stopped|forced|allowed|crashed|failed|triggered|produced|returned|showed|happened|occurred)"
@@ -108,10 +109,10 @@ _WENT_ON = re.compile(
     re.IGNORECASE,
 )
 # A sentence that says nothing without the one before it.
-_POINTS_BACK = re.compile(
+_POINTS_BACK = lazy_regex(
     r"^(?:this|that|these|those|it|they|such|both|each|so|which|the (?:latter|former))\b", re.IGNORECASE
 )
-_TEMPORARY = re.compile(
+_TEMPORARY = lazy_regex(
     r"\b(?:for now|will be (?:superseded|replaced|removed|added|done|handled|addressed|fixed|implemented)"
     r"|will (?:follow|come|land)|(?:next|later|separate|subsequent|upcoming|future) (?:commit|pr|pull request|change)s?"
     r"|not yet|still (?:needs? to be|missing|to do|open|pending)|follow-?up|interim"
@@ -124,7 +125,7 @@ _TEMPORARY = re.compile(
 )
 # What a message says of tests and comments, and of tickets: "Update tests for the new format", "parser_test.go: replace
 # the stub", "Tests included", "Part of SEA-12".
-_OF_TESTS = re.compile(
+_OF_TESTS = lazy_regex(
     r"^(?:unit |integration )?tests? (?:are |were )?(?:included|added|updated|cover)\b"
     r"|^(?:part of|refs?|references|closes|fixes|resolves|relates to|related to|see)[: ]+#?[\w/-]*#?\d+\.?$"
     r"|^(?:\S+_test\.\w+|\S+\.(?:test|spec)\.\w+|test_\w+\.py): "
@@ -132,13 +133,13 @@ _OF_TESTS = re.compile(
     re.IGNORECASE,
 )
 # Of git's report: "1 file changed, 1 insertion(+), 2 deletions(-)".
-_CHANGED_LINES = re.compile(r"^ \d+ files? changed.*$", re.MULTILINE)
+_CHANGED_LINES = lazy_regex(r"^ \d+ files? changed.*$", re.MULTILINE)
 _TINY: Final = 3  # lines
 # Where a commit is made, and the options with its message: "-m 'Fix the parser'", "-am 'Fix it'", "--message=...".
-_COMMAND = re.compile(r"\bgit (?:-\w+ \S+ |--[\w-]+ )*commit\b")
-_OPTION = re.compile(r"\s(?:-\w*m|--message)[ =](?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)')")
+_COMMAND = lazy_regex(r"\bgit (?:-\w+ \S+ |--[\w-]+ )*commit\b")
+_OPTION = lazy_regex(r"\s(?:-\w*m|--message)[ =](?:\"(?P<double>(?:[^\"\\]|\\.)*)\"|'(?P<single>[^']*)')")
 # A line before a list that its items go on with: "Warn when:". Without it they say something else.
-_OPEN_LINE = re.compile(
+_OPEN_LINE = lazy_regex(
     r"\b(?:when(?:ever)?|where|if|unless|while|because|that|to|for|from|in|on|of|by|with|without|as|before|after|until"
     r"|no longer)\s*:$",
     re.IGNORECASE,
@@ -160,7 +161,7 @@ class Message(NamedTuple):
     explains: bool
 
 
-_POINTS = re.compile(r"\w+ (?:it|them|this|these|those)\b", re.IGNORECASE)
+_POINTS = lazy_regex(r"\w+ (?:it|them|this|these|those)\b", re.IGNORECASE)
 
 
 def commit_title(subject: str) -> str:

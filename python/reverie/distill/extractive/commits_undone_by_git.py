@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.distill.extractive.command_procedures_and_skills import split_command
 from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -17,17 +18,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Discard", "TakenBack", "taken_back"]
 
-_GIT = re.compile(
+_GIT = lazy_regex(
     r"^(?:\w+=\S* )*git (?:-C \S+ |-c \S+ |--no-pager )*(?P<verb>revert|reset|checkout|switch|restore|stash)\b"
 )
-_REFUSED = re.compile(r"^(?:Exit code [1-9]|fatal: |error: |CONFLICT )", re.MULTILINE)
+_REFUSED = lazy_regex(r"^(?:Exit code [1-9]|fatal: |error: |CONFLICT )", re.MULTILINE)
 # "HEAD~2", "HEAD^", "3f2c1ab~1": a commit, and how many before it.
-_REFERENCE = re.compile(r"^(?P<commit>HEAD|@|[0-9a-f]{7,40})(?P<before>(?:~\d*|\^)*)$")
+_REFERENCE = lazy_regex(r"^(?P<commit>HEAD|@|[0-9a-f]{7,40})(?P<before>(?:~\d*|\^)*)$")
 # The subject that git gives the commit of a revert, and of the revert of one.
-_REVERT = re.compile(r'^(?P<again>Reapply|Revert "Revert|Revert) "(?P<subject>.+?)"+$')
+_REVERT = lazy_regex(r'^(?P<again>Reapply|Revert "Revert|Revert) "(?P<subject>.+?)"+$')
 _WITH_VALUE: Final = frozenset({"-s", "--source", "-m", "--mainline", "--strategy", "-X", "-b", "-B", "-c", "-C"})
 _NO_END: Final = frozenset({"--abort", "--quit", "--skip", "--continue"})
-_FILE = re.compile(r"\w/.*\w\.\w{1,5}$|^[\w-]+\.[a-z]{1,5}$")
+_FILE = lazy_regex(r"\w/.*\w\.\w{1,5}$|^[\w-]+\.[a-z]{1,5}$")
 _ALL: Final = (".", "./", ":/", "*")
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
 __all__ = ["CommittedFiles"]
 
 # Of git's report of a commit: " 3 files changed, 40 insertions(+)", " create mode 100644 src/tide.py".
-_COUNT = re.compile(r"^ ?(?P<count>\d+) files? changed\b", re.MULTILINE)
-_CREATED = re.compile(r"^ create mode \d+ (?P<path>.+)$", re.MULTILINE)
-_RENAMED = re.compile(r"^ (?:rename|copy) (?P<paths>.+) \(\d+%\)$", re.MULTILINE)
-_BRACES = re.compile(r"\{.*? => (?P<new>.*?)\}")
-_NEXT_COMMIT = re.compile(r"^\[[^\]\n]*? [0-9a-f]{7,40}\] ", re.MULTILINE)
+_COUNT = lazy_regex(r"^ ?(?P<count>\d+) files? changed\b", re.MULTILINE)
+_CREATED = lazy_regex(r"^ create mode \d+ (?P<path>.+)$", re.MULTILINE)
+_RENAMED = lazy_regex(r"^ (?:rename|copy) (?P<paths>.+) \(\d+%\)$", re.MULTILINE)
+_BRACES = lazy_regex(r"\{.*? => (?P<new>.*?)\}")
+_NEXT_COMMIT = lazy_regex(r"^\[[^\]\n]*? [0-9a-f]{7,40}\] ", re.MULTILINE)
 # The repository of a command: "git -C /home/ann/harbour add ...", "cd /home/ann/harbour && git add ...".
-_FOLDER = re.compile(r"(?:\bgit -C|(?:^|&& )cd) (?P<folder>/\S+|'/[^']+'|\"/[^\"]+\")")
+_FOLDER = lazy_regex(r"(?:\bgit -C|(?:^|&& )cd) (?P<folder>/\S+|'/[^']+'|\"/[^\"]+\")")
 # A git command that changes what is staged, up to the end of its part of the line.
-_STAGING = re.compile(
+_STAGING = lazy_regex(
     r"\bgit (?:-C (?:'[^']*'|\"[^\"]*\"|\S+) |-c \S+ |--no-pager )*(?P<verb>add|stage|mv|commit|reset|restore|stash)\b"
     r"(?P<rest>(?:\"(?:[^\"\\]|\\.)*\"|'[^']*'|\\.|[^;&|\n'\"\\])*)"
 )
@@ -40,10 +41,10 @@ _REFUSED: Final = "fatal: pathspec"
 _ALL_OPTIONS: Final = frozenset({"-A", "--all", "-u", "--update", "--no-ignore-removal"})
 _ALL_PATHS: Final = frozenset({".", ":/", "*", "./", ":/*"})
 _BY_HAND: Final = frozenset({"-p", "--patch", "-i", "--interactive", "-e", "--edit", "-N", "--intent-to-add"})
-_COMMITS_ALL = re.compile(r"(?:^|\s)(?:-(?!-)[a-z]*a[a-z]*|--all)(?=\s|$)")
-_GLOB = re.compile(r"[*?$`]")
+_COMMITS_ALL = lazy_regex(r"(?:^|\s)(?:-(?!-)[a-z]*a[a-z]*|--all)(?=\s|$)")
+_GLOB = lazy_regex(r"[*?$`]")
 # A path with a suffix is a file's, and `.gitignore`; `.github` and `cmd/harbour` are folders.
-_FILE = re.compile(r"[^/]\.[A-Za-z]\w{0,9}$|(?:^|/)\.\w*(?:ignore|rc|attributes|env|modules)$")
+_FILE = lazy_regex(r"[^/]\.[A-Za-z]\w{0,9}$|(?:^|/)\.\w*(?:ignore|rc|attributes|env|modules)$")
 
 
 @dataclass(slots=True)

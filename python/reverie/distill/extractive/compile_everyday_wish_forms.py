@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from reverie.lazy_regex import lazy_regex
+
 __all__ = ["OrdinaryForms", "ordinary_forms"]
 
 
@@ -38,9 +40,9 @@ def ordinary_forms(
         alone=_whole(alone),
         talk=_whole(talk),
         talk_alone=_whole((talk_alone,)),
-        passing=re.compile(passing, re.IGNORECASE),
+        passing=lazy_regex(passing, re.IGNORECASE),
     )
 
 
 def _whole(forms: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile(rf"(?:{'|'.join(forms)})$", re.IGNORECASE)
+    return lazy_regex(rf"(?:{'|'.join(forms)})$", re.IGNORECASE)

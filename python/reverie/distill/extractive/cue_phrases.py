@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.lazy_regex import lazy_regex
 
 __all__ = [
     "is_acknowledgement",
@@ -32,7 +33,7 @@ __all__ = [
 
 
 def _phrases(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(alternatives), re.IGNORECASE)
+    return lazy_regex("|".join(alternatives), re.IGNORECASE)
 
 
 # "No, that's not what I asked", "you forgot the tests"
@@ -145,7 +146,7 @@ _NEXT_MARKS = (
     *("out of scope", "for now", " yet"),
 )
 # "Yes", "sounds good", "go ahead"
-_APPROVAL = re.compile(
+_APPROVAL = lazy_regex(
     r"^(?:y|yes|yep|yeah|yup|ok|okay|k|sure|right|great|good|nice|perfect|cool|thanks?|thank you|awesome|lgtm|done"
     r"|exactly|correct|agreed|sounds good|looks good|go ahead|do it|continue|proceed|go on|please(?: do)?(?=\W*$)"
     r"|ship it|makes sense|let'?s do (?:it|this|that)|(?:please )?(?:continue|proceed|keep going|carry on)|go for it"
@@ -156,11 +157,11 @@ _APPROVAL = re.compile(
     re.IGNORECASE,
 )
 # Yes and nothing else in Chinese and Japanese: "はい、お願いします".
-_CJK_YES = re.compile(
+_CJK_YES = lazy_regex(
     r"(?:(?:好|好的|可以|行|对|是的|是|没问题|谢谢|继续|请|吧|はい|うん|了解(?:です|しました)?|お願いします|いいです(?:ね)?|進めて"
     r"|ください|ありがとう(?:ございます)?|続けて)\W*)+"
 )
-_NOTHING_ELSE = re.compile(
+_NOTHING_ELSE = lazy_regex(
     r"(?:\W|\b(?:please|thanks|thank|you|the|plan|step|steps|with|to|me|us|all|it|that|this|then|now|so|just|and|as|is"
     r"|go|going|on|ahead|do|keep|carry|continue|proceed|where|we|you|left|off|yes|yep|yeah|ok|okay|sure|right|good"
     r"|great"
@@ -170,7 +171,7 @@ _NOTHING_ELSE = re.compile(
 """Words that add nothing to a yes."""
 
 # "Thanks, that's it for today", "Danke, das war's": the end of a session, and no remark about its task.
-_CLOSING = re.compile(
+_CLOSING = lazy_regex(
     r"(?:(?:thanks(?: a lot| so much| again)?|thank you(?: very much| so much)?|(?:vielen )?dank"
     r"|danke(?: dir| schön| sehr)?|merci(?: beaucoup)?|(?:muchas )?gracias"
     r"|(?:(?:and|so|ok(?:ay)?|und|also),? )?"
@@ -185,41 +186,41 @@ _CLOSING = re.compile(
 )
 
 # A specific name in a short answer makes it more than a yes: "use --force", "the Parser".
-_NAME = re.compile(r"[\d`/_.@#=]\w|--\w|\w[A-Z]|(?<=\s)[A-Z]")
+_NAME = lazy_regex(r"[\d`/_.@#=]\w|--\w|\w[A-Z]|(?<=\s)[A-Z]")
 # "Let me check the logs": says nothing about what was found.
-_ANNOUNCEMENT = re.compile(
+_ANNOUNCEMENT = lazy_regex(
     r"^(?:(?:ok|okay|great|good|perfect|excellent|now|next|first|let me|let's|i'?ll|i will|i need to|i'?m going to"
     r"|i can see|looking|checking|running|here'?s|sure)\b)",
     re.IGNORECASE,
 )
 # "Commit and push": belongs to the task before it.
-_HOUSEKEEPING = re.compile(
+_HOUSEKEEPING = lazy_regex(
     r"^(?:please |now |ok(?:ay)?,? |and |then |let'?s |can you )*"
     r"(?:commit|push|amend|merge|rebase|stash|pull|run|lint|format|fmt|open|create a pr|make a pr|check (?:the )?(?:ci"
     r"|pr|status)|address|update the pr|squash|continue|go on|retry|try again)\b",
     re.IGNORECASE,
 )
 # A request that only refers back: "fix it up".
-_POINTING = re.compile(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+)?", re.IGNORECASE)
+_POINTING = lazy_regex(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+)?", re.IGNORECASE)
 
 # "Now let me look at the tests"
-_INTENT = re.compile(
+_INTENT = lazy_regex(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but)\b[!,.:]? *)*let me\b", re.IGNORECASE
 )
 # "I'd suggest a cache", "let me know"
-_OFFER = re.compile(
+_OFFER = lazy_regex(
     r"\b(?:i(?:'d| would)|i (?:suggest|propose|recommend|could|can)|we (?:could|should|can)|let me know|my suggestion"
     r"|the plan)\b",
     re.IGNORECASE,
 )
 # A message that leans on the one before: "do the same again".
-_POINTS_BACK = re.compile(
+_POINTS_BACK = lazy_regex(
     r"^(?:\.{2,}|…)|\b(?:it|this|that|them|these|those|both|all|more|again|same|everything)\b", re.IGNORECASE
 )
 # "and the rest": has no meaning without the list before it.
-_LEANS = re.compile(r"\bthe (?:rest|others)\b|\b(?:it|them|these|those) (?:all|again|both)\b", re.IGNORECASE)
+_LEANS = lazy_regex(r"\bthe (?:rest|others)\b|\b(?:it|them|these|those) (?:all|again|both)\b", re.IGNORECASE)
 # Words of five letters or more carry the meaning of a short message.
-_TELLING = re.compile(r"[^\W\d_]{5,}")
+_TELLING = lazy_regex(r"[^\W\d_]{5,}")
 # "We decided to keep both": final, unlike "we could keep both".
 _SETTLED = _phrases(
     r"\b(?:we|i)(?:'ll|'ve| will| have)? (?:agreed|decided|settled|chose|chosen|opted|go with|keep|stick|skip)\b",
@@ -227,15 +228,15 @@ _SETTLED = _phrases(
     r"\b(?:best|better|right|simplest|cleanest|safest) (?:approach|fix|option|solution|way)\b",
 )
 # "Next, the tests": to be done now, unlike "the docs can be done later".
-_IMMINENT = re.compile(r"^(?:next|then|after that)\b|\bnext (?:step|in|up)\b", re.IGNORECASE)
+_IMMINENT = lazy_regex(r"^(?:next|then|after that)\b|\bnext (?:step|in|up)\b", re.IGNORECASE)
 # "Now let me update the parser" announces "update the parser".
-_ABOUT_TO = re.compile(
+_ABOUT_TO = lazy_regex(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but|wait)\b[!,.:]?[\s-]*)*"
     r"(?:let me|let's|i'?ll|i will|i(?: still)? need to|i'?m going to|i have to|i should|need to)\s+(?P<what>.{8,})$",
     re.IGNORECASE,
 )
 # "Now updating the parser" announces "updating the parser".
-_NOW_DOING = re.compile(
+_NOW_DOING = lazy_regex(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent)\b[!,.:]?[\s-]*)*(?:now|next)\b[,:]?\s+"
     r"(?!(?:i|we|you|he|she|it|they|the|an?|this|that|these|those|there|all|both|every\w*|only|when|with|in|for|if"
     r"|tests?)"

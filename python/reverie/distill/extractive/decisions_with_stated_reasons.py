@@ -10,6 +10,7 @@ import re
 from typing import Final
 
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
+from reverie.lazy_regex import lazy_regex
 
 __all__ = ["REASON", "is_grounded_decision"]
 
@@ -30,26 +31,26 @@ _DECIDES: Final = {
     "zh": r"(?:我们|我)(?:已经|已)?(?:决定|商定)(?:了)?",
     "ja": r"",
 }
-_BEGINS: Final = {language: re.compile(rf"^{form}", re.IGNORECASE) for language, form in _DECIDES.items()}
-_ENDS_JA: Final = re.compile(r"ことに(?:しました|決めました|決まりました|した|決めた)$")
-_REJECTS: Final = re.compile(
+_BEGINS: Final = {language: lazy_regex(rf"^{form}", re.IGNORECASE) for language, form in _DECIDES.items()}
+_ENDS_JA: Final = lazy_regex(r"ことに(?:しました|決めました|決まりました|した|決めた)$")
+_REJECTS: Final = lazy_regex(
     r",? (?:and )?not (?!only\b|yet\b|sure\b)|\b(?:instead of|rather than|no longer|over (?:a |the )?(?=[A-Z\w]+))\b"
     r"|\b(?:statt|anstatt|anstelle|nicht mehr|(?:und|,) nicht|sondern)\b|\b(?:en vez de|en lugar de|y no|ya no)\b"
     r"|\b(?:au lieu d|plutôt qu|et non|et pas)|而不是|不再|不用|ではなく|じゃなく|の代わりに",
     re.IGNORECASE,
 )
-REASON: Final = re.compile(
+REASON: Final = lazy_regex(
     r",? (?:because|since|so that|weil|da|damit|denn|porque|ya que|para que|car|parce que|puisque|afin)\b"
     r"|[，,] ?(?:因为|为了)|(?:ので|ため(?:に)?|から)、",
     re.IGNORECASE,
 )
 """Where the reason of a decision begins."""
 # A product in the middle of a sentence; German and Japanese are no help here.
-_PRODUCT: Final = re.compile(
+_PRODUCT: Final = lazy_regex(
     r"(?<=[a-zà-ÿ,] )[A-Z][\w.+#-]+(?![\w' ]* (?:said|says|wants))|[\u4e00-\u9fff ][A-Z][\w.+#-]+"
 )
 # Of one day, or in doubt. An "error" may be what is decided about: "error messages live in locales/de.json".
-_DOUBTED: Final = re.compile(
+_DOUBTED: Final = lazy_regex(
     r"\b(?:would|could|might|maybe|perhaps|probably|i (?:think|guess|believe)|for now|yet|today|tomorrow|yesterday|now"
     r"|currently|at the moment|vielleicht|wohl|könnte|würde|glaube|heute|morgen|gestern|gerade|jetzt|vorerst|erstmal"
     r"|quizás?|tal vez|hoy|mañana|ayer|ahora|por ahora|peut-être|aujourd'hui|demain|hier|maintenant|pour l'instant)\b"
@@ -57,7 +58,7 @@ _DOUBTED: Final = re.compile(
     re.IGNORECASE,
 )
 # Of one task's step, or nothing by itself: "merge this PR tomorrow", "keep the old one", "option 2".
-_OF_STEP: Final = re.compile(
+_OF_STEP: Final = lazy_regex(
     r"\b(?:option|approach|variante|opción|plan [a-d\d]|(?:old|new|other|first|second|last|current|existing|same)"
     r" (?:one|way|version|approach)|it|this|that (?:test|one|way|file|function|change)|these|those|them|merge|push"
     r"|commit|prs?|pull requests?|branch|ticket|meeting|lunch|sprint|deadline|später|zuerst|erst|mergen|pushen|dies\w*"

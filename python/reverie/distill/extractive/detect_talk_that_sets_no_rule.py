@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from reverie.lazy_regex import lazy_regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -28,7 +30,7 @@ __all__ = [
     "takes_back",
 ]
 
-OF_FEELINGS = re.compile(
+OF_FEELINGS = lazy_regex(
     r"\b(?:hearts?|souls?|love|dreams?|smil\w+|herz\w*|seele|liebe|lieb hab\w*|mag dich|dich mag|vermisse?|corazón"
     r"|alma|amor|te quiero|te amo|te extraño|cœur"
     r"|coeur|âme|amour|t'aime|me manques)\b|[爱愛夢梦]|用心|支持你|朋友|笑顔|友達|好き",
@@ -37,7 +39,7 @@ OF_FEELINGS = re.compile(
 """What people speak of with each other: "answer with your heart" is no order to an agent."""
 # Somebody else's words: "never talk with your mouth full, Grandma always said", "remember one thing, he told me: ...".
 _TOLD = r"told me|sagte|meinte|schrieb|gesagt|geschrieben|m'a (?:dit|écrit)|dijo|decía|escribió"
-_REPORTED = re.compile(
+_REPORTED = lazy_regex(
     rf",\s*(?:(?!I\b)[\w'-]+ ){{0,4}}(?:said|says|sagt|dit|disait|dice|dicho|{_TOLD})\b[^,:]{{0,20}}$"
     r"|^(?!I )(?:[\w'.-]+ ){1,5}(?:says?|said|writes?|wrote|reads?|states?|recommends?|sagt|schreibt|dice|dit)"
     r"(?: that)?:"
@@ -48,7 +50,7 @@ _REPORTED = re.compile(
     re.IGNORECASE,
 )
 
-TO_AGENT = re.compile(
+TO_AGENT = lazy_regex(
     r"^(?:please )?(?:(?:always|never|don'?t|do not|stop) )*(?:ever )?(?:(?:answer|reply|respond|call me|address me"
     r"|format|translate|explain|speak|summari[sz]e|cite|keep (?:your|the|answers?|replies)|ask me|quote|remind me"
     r"|mention|recommend|warn me)\b"
@@ -65,7 +67,7 @@ TO_AGENT = re.compile(
     re.IGNORECASE,
 )
 """An order about what an agent says in a chat; there "never give up" and "always be yourself" are talk."""
-ABOUT_WORK = re.compile(
+ABOUT_WORK = lazy_regex(
     r"`|\b(?:commit\w*|push|pull requests?|prs?|branch(?:es)?|main|code|codebase|repo\w*|lint\w*|deploy\w*|changelog"
     r"|semicolons?|mocks?"
     r"|functions?|unit tests?|type hints?|docstrings?)\b|\w/\w|\w_\w|(?<!\S)--\w",
@@ -74,14 +76,14 @@ ABOUT_WORK = re.compile(
 """Words of software work (commits, tests, branches, files): a sentence with one is no talk between friends."""
 
 # Said for fun: "remember that I owe you a beer lol".
-_JOKE: Final = re.compile(
+_JOKE: Final = lazy_regex(
     r"\b(?:lol|(?:ha){2,}\w*|lmao|rofl|jk|(?:just )?kidding|xd|(?:ja){2,}\w*|nur spaß|war ein witz|je rigole|mdr)\b"
     r"|[\U0001f602\U0001f923\U0001f61c\U0001f609\U0001f92a]|(?<!\w);-?\)|(?<!\w):-?[DP]\b|哈哈|笑[）)]"
     r"|(?<![\w.])w{3,}$",
     re.IGNORECASE,
 )
 # "Sure, always deploy on a full disk, who needs space. Just brilliant."
-_IRONY: Final = re.compile(
+_IRONY: Final = lazy_regex(
     r"\bwho needs (?:that|them|it|those|these|tests?|backups?|sleep|any\w*)\b|\bwhat could (?:possibly )?go wrong\b"
     r"|^(?:oh,? )?(?:yeah|yes|sure),? right\b[,.!]"
     r"|\bjust (?:brilliant|great|wonderful|perfect|fantastic|lovely|what i needed)\b\W*$"
@@ -92,7 +94,7 @@ _IRONY: Final = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 # What is said in a game or a story is of its figures.
-_GAME: Final = re.compile(
+_GAME: Final = lazy_regex(
     r"\blet'?s (?:play|pretend)\b|\bpretend (?:to be|you|that)\b|\brole[- ]?play\w*\b|\b(?:act|behave|talk) as if you\b"
     r"|\bact as (?:an?|my|the)\b|\bimagine (?:that )?you(?:'re| are)\b|^you are (?:now )?(?:an?|the) (?!bit\b|little\b)"
     r"|\b(?:lass uns|wir) spielen\b.*:|\bstell dir vor, du\b|\btu so, als\b|\bdu bist (?:jetzt|ab jetzt|nun) (?:ein"
@@ -101,7 +103,7 @@ _GAME: Final = re.compile(
     r"|\btu es maintenant (?:un|le|la)|假装|扮演|假设你是|你现在是|ふりをして|演じて|なりきって|ロールプレイ",
     re.IGNORECASE | re.MULTILINE,
 )
-_TAKES_BACK: Final = re.compile(
+_TAKES_BACK: Final = lazy_regex(
     r"^(?:(?:hmm+|wait|no|nah|ok(?:ay)?|oh|sorry|actually|ah|ach|nein|non)\b[\s,.!]*)*(?:never ?mind(?: (?:that"
     r"|all that))?"
     r"(?=\s*(?:[,.!;\u2013\u2014-]|$))|(?:scrap|scratch|ignore|forget) (?:it|that|this|all that"
@@ -112,7 +114,7 @@ _TAKES_BACK: Final = re.compile(
     r"|やめ)|忘れてください)",
     re.IGNORECASE,
 )
-_GIVES_UP: Final = re.compile(
+_GIVES_UP: Final = lazy_regex(
     r"\b(?:forget(?: about)?|scrap|ditch|drop|stop using|no longer use|instead of|rather than|away from|no more)"
     r" (?:the )?`?(?P<name>[\w][\w.+-]*\w)",
     re.IGNORECASE,
@@ -120,19 +122,19 @@ _GIVES_UP: Final = re.compile(
 
 
 # Over with its time: "until the release is out, never touch main", "for this session, always ask".
-_FOR_A_WHILE: Final = re.compile(
+_FOR_A_WHILE: Final = lazy_regex(
     r"^(?:until|while|as long as|during|tonight|today|this (?:week|month|sprint)|for (?:this|now|today))\b",
     re.IGNORECASE,
 )
 # What is to be written says it, not the person: "write the prompt of our bot: it is polite, never mentions prices". A
 # file of instructions for agents is written for them.
-_WRITES: Final = re.compile(
+_WRITES: Final = lazy_regex(
     r"^(?!.*\b(?:CLAUDE|AGENTS|GEMINI|MEMORY|CONTRIBUTING)\.md\b)(?:please |can you |now )*(?:write|draft|compose"
     r"|document|describe|create|build|implement|design|generate|translate|rewrite|summari[sz]e|help me write)\b",
     re.IGNORECASE,
 )
 # Of what a program shows, unless it is the agent that shows it.
-_SHOWS: Final = re.compile(
+_SHOWS: Final = lazy_regex(
     r"^(?:show|display|hide|render)\b(?! (?:me\b|us\b|(?:the |a |your )?(?:diffs?|output|commands?|plan|errors?|logs?"
     r"|changes|results?|steps?|sources?|work|reasoning|code|answers?)\b))",
     re.IGNORECASE,

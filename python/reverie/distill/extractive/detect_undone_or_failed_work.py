@@ -19,6 +19,7 @@ from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sent
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
 from reverie.distill.extractive.shell_commands_and_commits import Purpose
 from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
+from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import is_stop_word
 
 if TYPE_CHECKING:
@@ -29,19 +30,19 @@ if TYPE_CHECKING:
 
 __all__ = ["EndState", "Finished", "common_words", "is_removed"]
 
-_WORD = re.compile(r"[^\W\d_]{4,}")
+_WORD = lazy_regex(r"[^\W\d_]{4,}")
 _COMMON_WORDS: Final = 2  # shared by a message and a title from which they are about the same
 _CHECKS: Final = (Purpose.TEST, Purpose.BUILD)
 # A check that did not run says nothing of the code.
-_NOT_RUN = re.compile(
+_NOT_RUN = lazy_regex(
     r"command not found|not recognized|unrecognized (?:sub)?command|unknown (?:command|option|flag)|no task\b"
     r"|no such file|missing script|permission denied|cannot connect|timed? ?out|deadline exceeded",
     re.IGNORECASE,
 )
-_OTHER_STATE = re.compile(r"\bgit (?:-C \S+ )?(?:stash|checkout|switch|worktree)\b")
+_OTHER_STATE = lazy_regex(r"\bgit (?:-C \S+ )?(?:stash|checkout|switch|worktree)\b")
 _END: Final = 2**62  # behind every entry
-_TOKEN = re.compile(r"\w+")
-_WORDY = re.compile(r"\w{3}")
+_TOKEN = lazy_regex(r"\w+")
+_WORDY = lazy_regex(r"\w{3}")
 _LETTERS: Final = 4  # of a name; a shorter one stands for many things
 
 
@@ -171,7 +172,7 @@ class EndState:
         gone: list[str] = []
         put = 0
         for name in names:
-            pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+            pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")  # noqa: TID251 - used once, right away
             word = _TOKEN.search(name)
             edits = self._edits_with[word.group()] if word and word.group() in self._edits_with else ()
             added = _growth(pattern, [call for call in edits if work.after < call.seq <= work.at])
@@ -237,7 +238,7 @@ def common_words(one: str, other: str) -> set[str]:
 
 def is_removed(name: str, calls: Sequence[ToolCall]) -> bool:
     """Return True if these edits removed a name from their files, and left it in no more places than before."""
-    pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")
+    pattern = re.compile(rf"(?<!\w){re.escape(name)}(?!\w)")  # noqa: TID251 - used once, right away
     is_out = any(pattern.search(old) for call in calls for old, _ in _replacements(call))
     return is_out and _growth(pattern, calls) <= 0
 

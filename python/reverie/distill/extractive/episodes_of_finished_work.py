@@ -39,6 +39,7 @@ from reverie.distill.extractive.sentences_and_specific_names import (
 from reverie.distill.extractive.shell_commands_and_commits import Purpose
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
 from reverie.documents.summary_line import shortened
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 
 if TYPE_CHECKING:
@@ -56,28 +57,28 @@ _LONG: Final = 400
 _FILES_SHOWN: Final = 6
 _COMMON_WORDS: Final = 2
 _SAME_TITLE: Final = 0.7  # share of common words
-_WORD = re.compile(r"\w+")
+_WORD = lazy_regex(r"\w+")
 # A test, a document or generated: a commit of nothing else is no episode.
-_SIDE_FILE = re.compile(
+_SIDE_FILE = lazy_regex(
     r"(?:^|/)(?:tests?|__tests__|docs?|spec|fixtures|testdata|\.planning|\.claude|\.github)/|_test\.\w+$|\.(?:test"
     r"|spec)\.\w+$|test_\w+\.py$|\.(?:md|rst|txt)$",
     re.IGNORECASE,
 )
 # The heading of a plan, and the paragraph that says what it is for.
-_PLAN_REQUEST = re.compile(r"^\W*(?:please )?implement (?:the following|this) plan\b", re.IGNORECASE)
-_PLAN_HEADING = re.compile(
+_PLAN_REQUEST = lazy_regex(r"^\W*(?:please )?implement (?:the following|this) plan\b", re.IGNORECASE)
+_PLAN_HEADING = lazy_regex(
     r"^#{1,2} +(?:(?:implementation )?plan\b\s*[:\u2013\u2014-]?\s*)?(?P<title>.+?)\s*$", re.MULTILINE | re.IGNORECASE
 )
-_PLAN_GOAL = re.compile(
+_PLAN_GOAL = lazy_regex(
     r"^#{1,3} +(?:(?P<before>context|problem|background|motivation)|goal|overview|summary|objective)s?\b[^\n]*\n+"
     r"(?P<text>[^#]+)",
     re.MULTILINE | re.IGNORECASE,
 )
-_GOAL = re.compile(
+_GOAL = lazy_regex(
     r"^(?:(?:goal|objective|aim|fix|solution|approach)s?\s*[:–—-]|(?:the|our) (?:goal|aim|fix|idea) is\b|this plan\b)",
     re.IGNORECASE,
 )
-_GENERIC_TITLE = re.compile(
+_GENERIC_TITLE = lazy_regex(
     r"^(?:(?:implementation|revised|updated|final|the)?\s*plan|context|overview|summary|goal|steps?|todo|tasks?"
     r"|phase \d+|next steps)\W*$",
     re.IGNORECASE,

@@ -13,6 +13,7 @@ from reverie.distill.extractive.collect_candidate_excerpt_lines import Line, Sou
 from reverie.distill.extractive.excerpt_name_weights import list_names, name_weights
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
 from reverie.distill.summary import content_words, line_weight
+from reverie.lazy_regex import lazy_regex
 from reverie.models import Passage
 
 if TYPE_CHECKING:
@@ -41,14 +42,14 @@ _DECLARED = 1.25  # worth of names on a line that declares something, by that on
 _BARE = 0.6  # and of those on a line that explains none of them
 _LISTED = 0.05  # share of the budget for the names whose lines find no room
 
-_WORDS = re.compile(r"[a-z]{4,}")
+_WORDS = lazy_regex(r"[a-z]{4,}")
 # Lines that declare something: `func Parse()`, `class Parser`, `export const limit`.
-_DECLARATION = re.compile(
+_DECLARATION = lazy_regex(
     r"^(?:[-+] *)?(?:(?:export|public|private|protected|static|async|pub|default|abstract) )*"
     r"(?:func|def|class|type|interface|struct|enum|const|fn|impl|trait|function|module)\b"
 )
 # Announcements without content: "Great, now let me check the tests".
-_ANNOUNCEMENT = re.compile(
+_ANNOUNCEMENT = lazy_regex(
     r"^(?:(?:perfect|great|good|excellent|ok(?:ay)?|now|next|first|then)\b[!,.]? *)*"
     r"(?:let me|let's|i'll|i need to|i will)\b",
     re.IGNORECASE,

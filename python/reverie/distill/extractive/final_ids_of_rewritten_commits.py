@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive.command_procedures_and_skills import split_command
 from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,38 +17,38 @@ if TYPE_CHECKING:
 
 __all__ = ["lasting_ids"]
 
-_COMMAND = re.compile(
+_COMMAND = lazy_regex(
     r"^(?:\w+=\S* )*(?:git (?:-C \S+ |-c \S+ |--no-pager )*(?P<verb>commit|cherry-pick|revert|rebase|pull|merge|reset"
     r"|checkout|switch|filter-branch|filter-repo|reflog)|gh pr (?P<pull>merge))\b(?P<rest>.*)",
     re.DOTALL,
 )
-_REFUSED = re.compile(
+_REFUSED = lazy_regex(
     r"^(?:fatal: |error: (?:cannot|could not (?!apply)|pathspec|your local changes))|\bno rebase in progress\b"
     r"|\bCurrent branch \S+ is up to date|\bAlready up[ -]to[ -]date\b",
     re.MULTILINE | re.IGNORECASE,
 )
-_REBASE_OPTION = re.compile(r"\s(?:--rebase(?!=false)|-r)\b")
-_REBASED = re.compile(r"\bSuccessfully rebased\b|(?:^|\r)Rebasing \(", re.MULTILINE)
+_REBASE_OPTION = lazy_regex(r"\s(?:--rebase(?!=false)|-r)\b")
+_REBASED = lazy_regex(r"\bSuccessfully rebased\b|(?:^|\r)Rebasing \(", re.MULTILINE)
 # How git counts the commits that it makes again: "Rebasing (1/3)"; those that it skips are there under other ids.
-_COUNT = re.compile(r"\bRebasing \(\d+/(?P<count>\d+)\)")
+_COUNT = lazy_regex(r"\bRebasing \(\d+/(?P<count>\d+)\)")
 _SKIPPED = "skipped previously applied commit"
-_INTERACTIVE = re.compile(r"\s(?:-i|--interactive|--autosquash)\b")
-_NO_CHANGE = re.compile(r"\s--(?:quit|edit-todo|show-current-patch)\b")
-_SQUASHED = re.compile(r"\s(?:--squash|-s|--rebase|-r)\b")
-_MODE = re.compile(r"\s--(?:soft|mixed|hard|keep|merge)\b")
-_STEPS = re.compile(r"^(?:HEAD|@)(?P<before>(?:~\d*|\^)*)$")
+_INTERACTIVE = lazy_regex(r"\s(?:-i|--interactive|--autosquash)\b")
+_NO_CHANGE = lazy_regex(r"\s--(?:quit|edit-todo|show-current-patch)\b")
+_SQUASHED = lazy_regex(r"\s(?:--squash|-s|--rebase|-r)\b")
+_MODE = lazy_regex(r"\s--(?:soft|mixed|hard|keep|merge)\b")
+_STEPS = lazy_regex(r"^(?:HEAD|@)(?P<before>(?:~\d*|\^)*)$")
 # A file behind `checkout` leaves the branch: "checkout -- .", "checkout --theirs lib/parse.py".
-_OF_FILES = re.compile(r"\s--(?:\s|theirs\b|ours\b)|^ \.$")
+_OF_FILES = lazy_regex(r"\s--(?:\s|theirs\b|ours\b)|^ \.$")
 # A line of `git log`: "3f2c1ab Fix the parser", "* 3f2c1ab (HEAD -> main) Fix the parser".
-_LOGGED = re.compile(r"^[*|\\/ ]*(?P<sha>[0-9a-f]{7,40}) (?:\([^)\n]*\) )?(?P<subject>\S.*)$", re.MULTILINE)
+_LOGGED = lazy_regex(r"^[*|\\/ ]*(?P<sha>[0-9a-f]{7,40}) (?:\([^)\n]*\) )?(?P<subject>\S.*)$", re.MULTILINE)
 # What git says of a push: "   3f2c1ab..9d0e2f4  main -> main", "+ 3f2c1ab...9d0e2f4 main -> main (forced update)".
 # A fetch ends at "origin/main".
-_PUSHED = re.compile(
+_PUSHED = lazy_regex(
     r"^[+ ]+[0-9a-f]{7,40}\.{2,3}(?P<sha>[0-9a-f]{7,40}) +(?P<branch>\S+) +-> (?P=branch)(?!\S)", re.MULTILINE
 )
 # Lists that hold commits from before they were rewritten, and one of the branch that is checked out alone.
-_OLD_LISTS = re.compile(r"\breflog\b|\bORIG_HEAD\b|\s--all\b|\bgit (?:\S+ )?fsck\b")
-_OWN_LIST = re.compile(r"^git (?:-C \S+ |--no-pager )*log(?: -\S+| \d+)*$")
+_OLD_LISTS = lazy_regex(r"\breflog\b|\bORIG_HEAD\b|\s--all\b|\bgit (?:\S+ )?fsck\b")
+_OWN_LIST = lazy_regex(r"^git (?:-C \S+ |--no-pager )*log(?: -\S+| \d+)*$")
 _ALL: Final = 2**31
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from reverie.lazy_regex import lazy_regex
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,10 +29,10 @@ _CHARS_MAX: Final = 400  # of a line that is searched: a head or a signature is 
 
 # Text between marks
 
-_FENCE: Final = re.compile(r"^\s*(?:```|~~~)")
-_OPENS_TAG: Final = re.compile(r"^\s*<(?P<tag>\w[\w-]*)(?:\s[^>]*)?(?<!/)>(?P<rest>.*)$")
+_FENCE: Final = lazy_regex(r"^\s*(?:```|~~~)")
+_OPENS_TAG: Final = lazy_regex(r"^\s*<(?P<tag>\w[\w-]*)(?:\s[^>]*)?(?<!/)>(?P<rest>.*)$")
 # "[quote=Bob]", as forums write it.
-_OPENS_BRACKET: Final = re.compile(
+_OPENS_BRACKET: Final = lazy_regex(
     r"\[(?P<tag>quote|cite|spoiler|code|blockquote)(?:[ =][^\]]{0,80})?\]", re.IGNORECASE
 )
 _COMMENT: Final = ("<!--", "-->")
@@ -107,11 +109,11 @@ def end_of_blocks_below(lines: Sequence[str], inside: Sequence[bool], number: in
 
 # Lines that begin another's text, which goes on to the end of the message
 
-_PROMPT: Final = re.compile(
+_PROMPT: Final = lazy_regex(
     r"^\s*(?:[$\u276f] +\S|% [a-z]|PS [A-Z]:\\[^>]*> ?\S|[A-Z]:\\[^>]*>\s?\S"
     r"|\(?[\w.-]+\)? ?[\w.-]+@[\w.-]+[: ][^$#%]{0,80}[$#%] +\S)"
 )
-_TRACEBACK: Final = re.compile(
+_TRACEBACK: Final = lazy_regex(
     r"^\s*(?:Traceback \(most recent call last\)|Exception in thread \"|thread '[^']*' panicked at|goroutine \d+ \["
     r"|Unhandled (?:exception|rejection)\b|File \"[^\"]+\", line \d+|at [\w.$<> ]+\(.*:\d+(?::\d+)?\)\s*$"
     r"|at (?:/|file:|node:)\S+:\d+:\d+\s*$|from \S+:\d+:in [`'])"
@@ -133,16 +135,16 @@ _WHEN: Final = (
     r"|\d{4}-\d\d-\d\d|\d\d?[./]\d\d?[./]\d{2,4})"
 )
 # "bob commented 2 days ago", "Ann Lee hat vor 3 Tagen kommentiert": who, that they wrote, and when, in one short line.
-_COMMENT_HEAD: Final = re.compile(
+_COMMENT_HEAD: Final = lazy_regex(
     rf"^\W*[\w.@-]+(?: [\w.@-]+){{0,2}}\W+(?:.{{0,20}}{_SAYS}.{{0,30}}{_WHEN}"
     rf"|.{{0,10}}{_WHEN}.{{0,30}}{_SAYS})[^.!?]{{0,20}}$",
     re.IGNORECASE,
 )
 # "bob · 2d", "Ann Lee • 3 days ago".
-_POST_HEAD: Final = re.compile(rf"^\s*@?[\w.-]+(?: [\w.-]+){{0,2}} ?[·•|] ?{_WHEN}", re.IGNORECASE)
+_POST_HEAD: Final = lazy_regex(rf"^\s*@?[\w.-]+(?: [\w.-]+){{0,2}} ?[·•|] ?{_WHEN}", re.IGNORECASE)
 _TEXT_FILE: Final = r"(?:md|mdx|mdc|markdown|txt|rst|adoc|org|html?|pdf|docx?)"
 # "CLAUDE.md", "docs/rules.md:", "=== NOTES.txt": the name of a file of text alone, above what is in it.
-_FILE_NAME: Final = re.compile(
+_FILE_NAME: Final = lazy_regex(
     rf"^\W*(?:[\w.~@-]+[/\\])*[\w.@-]*\.{_TEXT_FILE}\W*$|^\W*(?:[\w.-]+/)*(?:README|CHANGELOG)\W*$"
 )
 _TEXT_NOUN: Final = (
@@ -152,22 +154,22 @@ _TEXT_NOUN: Final = (
     r"|repl(?:y|ies)|rules?|instructions?|memo|draft|snippet|prompt|conventions?|feedback)"
 )
 # "Bob's rules file:", "The PR text", "their guidelines:": the name of a text, and no sentence.
-_NAMES_TEXT: Final = re.compile(
+_NAMES_TEXT: Final = lazy_regex(
     rf"^\W*(?:the|this|that|their|his|her|its|old|current|existing|upstream) (?:[\w'-]+ ){{0,4}}(?!rules?\b"
     rf"|instructions?\b"
     rf"|conventions?\b){_TEXT_NOUN}\W*$|^\W*(?:their|his|her|its|the \w+'s"
     rf"|upstream'?s?) (?:[\w-]+ ){{0,4}}{_TEXT_NOUN}\W*:\W*$",
     re.IGNORECASE,
 )
-_OF_SOMEBODY: Final = re.compile(
+_OF_SOMEBODY: Final = lazy_regex(
     rf"^\W*(?!(?:Let|It|Here|That|What|There|He|She|Who|Where|How|When|Today|Claude|Agent)['\u2019]s)"
     rf"(?:[A-Z][\w-]+ )?[A-Z][\w-]+['\u2019]s?\s(?:[\w-]+ ){{0,4}}(?:(?i:{_TEXT_NOUN})\W*$|[\w -]{{0,30}}:\W*$)"
     r"|^\W*(?:[A-Z]\w*|\w+) (?:\w+ )?(?:von|by|de|di|da|od|van"
     r"|от) [A-Z\u00c0-\u00de\u0410-\u042f][\w-]+(?: [A-Z][\w-]+)?\s?:\W*$"
 )
-_HEADING: Final = re.compile(r"^#{1,4}\s+(?P<name>\S.*)$")
+_HEADING: Final = lazy_regex(r"^#{1,4}\s+(?P<name>\S.*)$")
 # A heading that a person puts above rules of their own in a request: "# Rules".
-_OWN_HEADING: Final = re.compile(
+_OWN_HEADING: Final = lazy_regex(
     r"^(?:(?:the|my|our|important|additional|general) )?(?:rules?|notes?|context|tasks?|goals?|requirements?"
     r"|constraints?"
     r"|instructions?|todos?|style|preferences?|conventions?|guidelines?|steps?|background|summary|problem|question"
@@ -203,13 +205,13 @@ def heads_text_to_its_end(lines: Sequence[str], number: int) -> bool:
 
 # Lines that are pasted for themselves, or up to a blank line
 
-_ADDRESS: Final = re.compile(r"^\W*(?:https?|file|ftp)://\S+\W*$|^\W*www\.\S+\W*$")
-_CHECKBOX: Final = re.compile(r"^\s*[-*+] \[[ xX]\]\s")
-_INDENTED: Final = re.compile(r"^(?: {4,}|\t)\s*\S")
-_BULLET: Final = re.compile(r"^\s*(?:[-*\u2022]|\d+[.)])\s")
-_ADDED: Final = re.compile(r"^\+(?!\+)\s*\S")
-_REMOVED: Final = re.compile(r"^-(?!-)\s*\S")
-_HUNK: Final = re.compile(r"^@@ |^diff --git |^index [0-9a-f]{4,}\.\.")
+_ADDRESS: Final = lazy_regex(r"^\W*(?:https?|file|ftp)://\S+\W*$|^\W*www\.\S+\W*$")
+_CHECKBOX: Final = lazy_regex(r"^\s*[-*+] \[[ xX]\]\s")
+_INDENTED: Final = lazy_regex(r"^(?: {4,}|\t)\s*\S")
+_BULLET: Final = lazy_regex(r"^\s*(?:[-*\u2022]|\d+[.)])\s")
+_ADDED: Final = lazy_regex(r"^\+(?!\+)\s*\S")
+_REMOVED: Final = lazy_regex(r"^-(?!-)\s*\S")
+_HUNK: Final = lazy_regex(r"^@@ |^diff --git |^index [0-9a-f]{4,}\.\.")
 
 
 def lines_below_an_address(lines: Sequence[str]) -> set[int]:
@@ -264,25 +266,25 @@ def _paragraphs(lines: Sequence[str]) -> list[tuple[int, int]]:
 
 # Who said it
 
-_SIGNED: Final = re.compile(
+_SIGNED: Final = lazy_regex(
     r"^\s*(?:(?:\u2014|\u2013|\u2015|--|~)\s*@?(?-i:[A-Z\u00c0-\u00de\u0410-\u042f])[\w.'@-]*(?:[ ,(/][^.!?]{0,60})?"
     r"|\((?:from|by|via|source|von|quelle|de|fuente|da|fonte)\b:? [^)]{2,60}\)"
     r"|(?:source|quelle|fuente|fonte|источник|via)\s?: \S.{0,120}|(?:来源|出处|出典)[：:].{1,80})\s*$",
     re.IGNORECASE,
 )
-_SPEAKER: Final = re.compile(
+_SPEAKER: Final = lazy_regex(
     r"^(?:\[[^\]]{3,30}\]\s*)?(?P<who>[A-Z\u00c0-\u00de\u0410-\u042f@][\w.'-]{0,20}(?:"
     r" [A-Z\u00c0-\u00de\u0410-\u042f][\w.'-]{0,20})?)"
     r"(?:\s*[\[(][^\])]{2,30}[\])])?\s?:\s+\S"
 )
 # A mark that a programmer leaves in code with their name: "todo(bob): …", "x = 1  # fixme(ann): …".
-_MARK: Final = re.compile(
+_MARK: Final = lazy_regex(
     r"(?:^\W*|(?://|#|--|/\*|;|%|<!--)\s*)(?:todo|fixme|xxx|hack|note|bug|review|optimi[sz]e|warning)"
     r"\s?(?:[(\[]\s?(?P<who>@?[^\W\d_][\w.'@ -]{0,30})\s?[)\]]|(?P<at>@[\w.-]{1,30}))\s?:",
     re.IGNORECASE,
 )
 # What `@` names besides people: a file, and an agent of Claude Code.
-_MENTION: Final = re.compile(
+_MENTION: Final = lazy_regex(
     rf"@(?:agent-|\S+\.(?:{_TEXT_FILE}|[cm]?[jt]sx?|py|rs|go|java|rb|c|h|cpp|json|toml|ya?ml|sh|sql|css)$)"
 )
 _LABELS_TEXT: Final = (
@@ -311,10 +313,10 @@ _LABELS_TEXT: Final = (
 )
 _LABELS: Final = frozenset(_LABELS_TEXT.split())
 # Words of these endings are subjects and not names: "Testing:", "Documentation:", "Formatierung:".
-_SUBJECT: Final = re.compile(
+_SUBJECT: Final = lazy_regex(
     r"(?:ing|tion|ions|ment|ments|ness|ity|ung|keit|heit|ción|ciones|ção|zione|ость)$", re.IGNORECASE
 )
-_CAMEL: Final = re.compile(r"[a-z][A-Z]")  # of a name in code: "ValueError:"
+_CAMEL: Final = lazy_regex(r"[a-z][A-Z]")  # of a name in code: "ValueError:"
 
 
 def lines_above_a_signature(lines: Sequence[str]) -> set[int]:
@@ -373,7 +375,7 @@ def _is_name(who: str) -> bool:
 
 # Questions about what somebody else wrote, as the last line below it
 
-_OPINION: Final = re.compile(
+_OPINION: Final = lazy_regex(
     r"^(?:and |so |but |hm+,? )?(?:is|was) (?:he|she|bob|this guy|that (?:guy|person)) (?:still |really )?(?:right"
     r"|correct|serious)\b"
     r"|^is (?:this|that|it) (?:still |really |actually )?(?:up[- ]to[- ]date|outdated|accurate|true|correct"
@@ -388,8 +390,7 @@ _OPINION: Final = re.compile(
     r"|^¿?(?:tiene razón|es (?:eso |esto )?(?:cierto|correcto|verdad)|qué (?:le )?(?:respondo|contesto))"
     r"|^(?:ha ragione|è (?:vero|corretto)|cosa (?:gli |le )?rispondo)|^(?:ele|ela) tem razão|^isso está certo"
     r"|^(?:он|она) прав|^это (?:правда|верно|правильно)\W*$|^(?:他|她)(?:说得?)?对吗|^(?:这|那)(?:样)?(?:对|正确)吗"
-    r"|怎么回复"
-    r"|^(?:これは)?(?:正しい|合ってい(?:る|ます))(?:です)?か|どう返信",
+    r"|怎么回复|^(?:これは)?(?:正しい|合ってい(?:る|ます))(?:です)?か|どう返信",
     re.IGNORECASE,
 )
 

@@ -11,6 +11,7 @@ import unicodedata
 from typing import Final
 
 from reverie.distill.extractive.words_for_texts_by_language import OWN_RULES, TEXT_WORDS
+from reverie.lazy_regex import lazy_regex
 
 __all__ = [
     "announced_at",
@@ -42,7 +43,7 @@ _TO_READ: Final = (
 )
 # "Rewrite this module: always keep …" is about code, and not about the words behind the colon.
 _CODE: Final = r"(?:modules?|functions?|files?|class(?:es)?|code|parsers?|tests?|components?|scripts?|methods?|queries)"
-_ASKS: Final = re.compile(
+_ASKS: Final = lazy_regex(
     rf"\b{_OF_TEXT}\b[^.!?]{{0,60}}\b(?:(?:this|these|the following|following|{_TEXTS})\b[^.!?]{{0,40}}|below\W*)"
     rf"[.!?]?$"
     rf"|\b{_TO_READ}\b[^.!?]{{0,60}}"
@@ -52,7 +53,7 @@ _ASKS: Final = re.compile(
     re.IGNORECASE,
 )
 # The same at the beginning of a line that goes on with the words: "Translate this into German: …", "from the doc: …".
-_INLINE: Final = re.compile(
+_INLINE: Final = lazy_regex(
     rf"^(?:please |can you |could you |now |and )*"
     rf"(?:(?:{_OF_TEXT}|{_TO_READ})\b(?![^:]*\b{_CODE}\b)[^:\uff1a.!?]{{0,60}}"
     rf"\b(?:this|these|that|the|his|her|their|following|below)\b[^:\uff1a.!?]{{0,40}}"
@@ -60,30 +61,30 @@ _INLINE: Final = re.compile(
     rf"|{_OF_TEXT})\s*[:\uff1a]\s+(?=\S)",
     re.IGNORECASE,
 )
-_ABOVE: Final = re.compile(
+_ABOVE: Final = lazy_regex(
     rf"\b(?:{_OF_TEXT}|{_TO_READ})\b.{{0,40}}\babove\b|^(?:please |can you |could you |what about )*{_OF_TEXT}\b"
     r".{0,20}\b(?:this|that|it)\b(?: (?:for me|in|into|to) ?\w*){0,2}\W*$",
     re.IGNORECASE,
 )
-_COLON: Final = re.compile(r"[:\uff1a\ufe55\ua789\u2014\u2013\u2192\u2193][^\w]{0,8}$")
+_COLON: Final = lazy_regex(r"[:\uff1a\ufe55\ua789\u2014\u2013\u2192\u2193][^\w]{0,8}$")
 # Here a colon is not needed: "Il a écrit ceci", "mira este correo", "schau dir diese Mail an".
-_POINTS_AT: Final = re.compile(
+_POINTS_AT: Final = lazy_regex(
     r"\b(?:écrit|dit) (?:ceci|cela)\W*$|\b(?:est[eaos]+|siguiente) (?:correo|mensaje|texto|documento|página)\W*$"
     r"|\b(?:ce|cet|cette|ces) (?:mail|courriel|message|texte|document|page)\W*$"
     r"|\b(?:diese[rnms]?|folgende[rnms]?) (?:e-?mail|nachricht|text|dokument|seite|brief)\b.{0,12}$"
     r"|\b(?:questa|questo|esta?|este) (?:messaggio|testo|mensagem)\W*$",
     re.IGNORECASE,
 )
-_CJK: Final = re.compile(
+_CJK: Final = lazy_regex(
     r"^(?:请|帮我|你)?.{0,8}(?:下面|以下|如下|这是|这封|这篇|这段|これは|次の|以下の|この).{0,20}(?:邮件|文档|内容"
     r"|文章|日志|消息|评论"
     r"|工单|说明|文本|信|メール|文書|記事|ログ|コメント|本文|文章|文).{0,12}$"
 )
-_SEPARATOR: Final = re.compile(
+_SEPARATOR: Final = lazy_regex(
     r"^\s*(?:[-=*_~#+<>]{3,}|\"{3,}|'{3,}|-{3,} ?[A-Z][A-Z ]+ ?-{3,}|={3,} ?\S.{0,40} ?={3,})\s*$"
 )
 # The head of a message that was copied from a chat: "bob  10:42 AM", "Ann Lee — Today at 9:15", "Jo, [12.03.26 10:42]".
-_CHAT_HEAD: Final = re.compile(
+_CHAT_HEAD: Final = lazy_regex(
     r"^\s*(?:[^\W\d_][\w.'-]{0,30}(?: {1,2}[\w.'-]{1,30}){0,2}(?:\s*[(:][\w/ ]{1,20}[):])?)?[^\w:]{0,6}"
     r"(?:(?:today|yesterday|heute|gestern|hoy|ayer|aujourd'hui|hier|今天|昨天|今日|昨日)[, ]{0,2}(?:at|um|a las|à)?"
     r"|\d{1,4}[./-]\d\d?[./-]\d{1,4},?)?\s*"
@@ -91,23 +92,23 @@ _CHAT_HEAD: Final = re.compile(
     re.IGNORECASE,
 )
 # "Deploy at 10:42" is a time in a sentence.
-_TIME_IN_SENTENCE: Final = re.compile(
+_TIME_IN_SENTENCE: Final = lazy_regex(
     r"\b(?:at|by|until|till|from|around|before|after|since|to|for|um|bis|ab|vor|nach|gegen|seit|von|las|hasta|desde"
     r"|para"
     r"|à|vers|avant|après|dès|pour)\s+\d\d?:\d\d",
     re.IGNORECASE,
 )
-_DAY_AT: Final = re.compile(
+_DAY_AT: Final = lazy_regex(
     r"\b(?:today at|yesterday at|heute um|gestern um|hoy a las|ayer a las|aujourd'hui à|hier à)\s+\d", re.IGNORECASE
 )
-_OWN: Final = re.compile(
+_OWN: Final = lazy_regex(
     r"\b(?:my|our|meine?|unsere?|mis?|nuestr[ao]s?|mes|nos|notre|mon)\b|我的|我们的|私の"
     r"|\b(?:i|we) (?:want|need|would|expect|prefer|like|ask|decided|always|never)\b|\brules? (?:for|of|is)\b",
     re.IGNORECASE,
 )
 # The person's own rules, whatever stands between: "Here are my rules for this repo:", "meine Regeln:". Not those of
 # somebody of theirs: "my colleague's rules:".
-_OWN_LIST: Final = re.compile(
+_OWN_LIST: Final = lazy_regex(
     r"\b(?:my|our) (?:\w+ )?(?:rules?|preferences?|wish(?:es)?|conventions?|requirements?|guidelines?|requests?|plan"
     r"|list|instructions?|thoughts?|feedback|comments?|answers?|notes?|tasks?|todos?|habits?|setup|decisions?)\b(?!')"
     r"|\b(?:i|we) (?:want|need|would|expect|prefer|like|ask|decided|always|never)\b|\bfor you\b"
@@ -126,7 +127,7 @@ _LOOKALIKES: Final = (
     r"\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0435\u043e\u0440\u0441\u0443\u0445"
     r"\u0455\u0456\u0458\u0501\u04bb\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03bf"
 )
-_MIXED: Final = re.compile(rf"[A-Za-z][{_LOOKALIKES}]|[{_LOOKALIKES}][A-Za-z]")
+_MIXED: Final = lazy_regex(rf"[A-Za-z][{_LOOKALIKES}]|[{_LOOKALIKES}][A-Za-z]")
 _JOINERS: Final = "\u200c\u200d"  # of Persian, Indic scripts and emoji
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
@@ -23,23 +24,23 @@ _FACTS: Final = (
     r"|leçons?|décisions?|constats?|faits?|règles?"
     r"|教训|决定|结论|事实|规则|教訓|決定|事実|ルール"
 )
-_LINE: Final = re.compile(
+_LINE: Final = lazy_regex(
     rf"^(?P<label>(?P<mistake>{_MISTAKES})|{_FACTS}) ?(?:#?\d+ ?)?[:\uff1a][*_]*\s*(?P<text>\S.*)$", re.IGNORECASE
 )
-_LABEL_HEADING: Final = re.compile(
+_LABEL_HEADING: Final = lazy_regex(
     rf"(?:(?:key|my|our|the|main) )?(?:(?P<mistake>{_MISTAKES})|{_FACTS})", re.IGNORECASE
 )
-_BULLET: Final = re.compile(r"^(?:[-*+•]|\d{1,3}[.)])\s+(?P<text>\S.*)$")
-_MARKS: Final = re.compile(r"^\s*(?:>\s+|[-*+•]\s+|\d{1,3}[.)]\s+)*[*_]{0,2}(?=\w)")
-_FENCE: Final = re.compile(r"^\s*(?:```|~~~)")
+_BULLET: Final = lazy_regex(r"^(?:[-*+•]|\d{1,3}[.)])\s+(?P<text>\S.*)$")
+_MARKS: Final = lazy_regex(r"^\s*(?:>\s+|[-*+•]\s+|\d{1,3}[.)]\s+)*[*_]{0,2}(?=\w)")
+_FENCE: Final = lazy_regex(r"^\s*(?:```|~~~)")
 # Headings that say what kind of text it is, and not what it is about.
-_GENERAL: Final = re.compile(
+_GENERAL: Final = lazy_regex(
     r"(?:(?:final |my |research |test |run )?reports?|(?:key |main )?findings?|notes?|summary|results?|overview"
     r"|research|log|bericht|ergebnisse?|notizen|zusammenfassung|informe|resumen|notas|rapport|résumé|报告|总结|笔记|報告|まとめ|メモ)",
     re.IGNORECASE,
 )
 # Headings over what is to be done, or was: a plan is no way of doing things for good.
-_OF_WORK: Final = re.compile(
+_OF_WORK: Final = lazy_regex(
     r"\b(?:to-?dos?|to do|next(?: steps?)?|plans?|planned|open (?:questions?|points?|items?|tasks?)|backlog|remaining"
     r"|pending|done|progress|status|tasks?|milestones?|roadmap|timeline|schedule|agenda|change ?log|history"
     r"|checklist|what (?:i|we) did|steps taken|offene? (?:punkte|fragen|aufgaben)|offen|aufgaben|erledigt"
@@ -48,17 +49,17 @@ _OF_WORK: Final = re.compile(
     re.IGNORECASE,
 )
 # Lines of a task, open or done.
-_TASK: Final = re.compile(
+_TASK: Final = lazy_regex(
     r"^\s*(?:[-*+•]\s+|\d{1,3}[.)]\s+|>\s+|#{1,6}\s+)*"
     r"(?:[*_]{0,2}(?:TO-?DO|FIX-?ME|WIP|(?i:to[- ]do(?=\s*:)))\b|\[[ xX~-]\]|[✅✔☑☐✓❌]|~~)"
 )
-_NONE: Final = re.compile(
+_NONE: Final = lazy_regex(
     r"(?:none|nothing|n/a|nobody|no \w+ (?:was|were|is|are|has been|have been|found|yet|so far)|keine? \w+ gefunden"
     r"|nichts|ningun[ao] \w+ encontrad[ao]|nada|aucune? \w+ trouvée?|rien)\b|没有|暂无|なし|特になし",
     re.IGNORECASE,
 )
-_STEP: Final = re.compile(r"^[^\S\n]*\d+[.)]\s+(?P<text>.+)$", re.MULTILINE)
-_DONE_STEP: Final = re.compile(
+_STEP: Final = lazy_regex(r"^[^\S\n]*\d+[.)]\s+(?P<text>.+)$", re.MULTILINE)
+_DONE_STEP: Final = lazy_regex(
     r"\[[ xX~-]\]|^[✅✔☑☐✓❌]|^~~|\b(?:done|finished|complete[d]?|erledigt|fertig|hecho|terminado|fait|terminé)\W*$"
     r"|[✅✔☑✓]\s*$|^(?:[A-Z]\w+ed|Wrote|Made|Built|Ran|Found|Split|Put|Set up) (?!to\b)|已完成$|完了$",
     re.IGNORECASE,

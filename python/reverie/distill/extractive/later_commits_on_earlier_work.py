@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.distill.extractive.commit_details import commit_title, is_fix, read_message
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, specific_names
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,15 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["LaterCommits", "names_in", "with_id"]
 
 # Of git's own report: " delete mode 100644 old.py", " rename src/{a.py => b.py} (88%)".
-_DELETED = re.compile(r"^ delete mode \d+ (?P<path>.+)$", re.MULTILINE)
-_RENAMED = re.compile(r"^ rename (?P<paths>.+) \(\d+%\)$", re.MULTILINE)
-_BRACES = re.compile(r"\{(?P<old>.*?) => (?P<new>.*?)\}")
+_DELETED = lazy_regex(r"^ delete mode \d+ (?P<path>.+)$", re.MULTILINE)
+_RENAMED = lazy_regex(r"^ rename (?P<paths>.+) \(\d+%\)$", re.MULTILINE)
+_BRACES = lazy_regex(r"\{(?P<old>.*?) => (?P<new>.*?)\}")
 # "agent.Name()": names that are called, besides those that `specific_names` knows.
-_CALLED = re.compile(r"\b[\w.]{4,}(?=\(\))|\b[A-Za-z]\w+\.[A-Z]\w+\b")
+_CALLED = lazy_regex(r"\b[\w.]{4,}(?=\(\))|\b[A-Za-z]\w+\.[A-Z]\w+\b")
 # A ticket or a commit says nothing of the matter.
-_NUMBER = re.compile(r"[A-Z]{2,6}-\d+|[0-9a-f]{7,40}")
+_NUMBER = lazy_regex(r"[A-Z]{2,6}-\d+|[0-9a-f]{7,40}")
 # The subject of a commit that puts right what was said, not what was done.
-_RESTATES = re.compile(r"^(?:\w+(?:\([^)]*\))?!?:\s*)?clarif\w+", re.IGNORECASE)
+_RESTATES = lazy_regex(r"^(?:\w+(?:\([^)]*\))?!?:\s*)?clarif\w+", re.IGNORECASE)
 _SHOWN_MAX: Final = 2
 _SUBJECT_MAX: Final = 110  # characters
 

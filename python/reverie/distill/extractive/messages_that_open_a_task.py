@@ -12,11 +12,12 @@ from reverie.distill.extractive.cue_phrases import (
     is_uninformative,
 )
 from reverie.distill.extractive.wish_and_correction_cues_by_language import is_quoted_wish, language_of
+from reverie.lazy_regex import lazy_regex
 
 __all__ = ["is_follow_up", "is_for_good", "opens_task"]
 
 # "And also the docs", "Das war falsch": continues the current task.
-_FOLLOW_UP = re.compile(
+_FOLLOW_UP = lazy_regex(
     r"^(?:no|nope|wait|hmm+|actually|don'?t|do not|stop|why did|and|also|but"
     r"|(?:that|this|it)(?:'s| is| was) (?:wrong|incorrect|not (?:right|correct|what|how))"
     r"|nein|nee|stopp|warte|falsch|und|aber|außerdem|warum hast du|so nicht"
@@ -27,26 +28,26 @@ _FOLLOW_UP = re.compile(
 )
 # "Never push to main", "Ab jetzt immer …" (`wish_and_correction_cues_by_language`): holds beyond the task, and asks for
 # nothing now.
-_FOR_GOOD = re.compile(
+_FOR_GOOD = lazy_regex(
     r"^(?:(?:please|and|also|oh|ok(?:ay)?|yes)\b,? *)*(?:always|never(?! mind)|from now on|going forward"
     r"|in (?:the )?future|as a rule|every time|remember that|(?:i|we) (?:always|never|usually|prefer))\b"
     r"|^(?:i|we) (?:hate|dislike|don'?t like) [^,;]+$",
     re.IGNORECASE,
 )
 # "Ok, let's keep the old one.": chooses within the task and asks for nothing else.
-_CHOICE = re.compile(
+_CHOICE = lazy_regex(
     r"^(?:ok(?:ay)?,? |so,? |and )*let'?s (?:go with|use|keep|stick|not|skip|drop|stay)\b"
     r"(?:(?!\b(?:and|then)\b)[^.!?\n])*[.!]?$",
     re.IGNORECASE,
 )
 # A question that asks for work: "Can you fix the parser?"
-_ASKED_FOR = re.compile(
+_ASKED_FOR = lazy_regex(
     r"^(?:ok(?:ay)?,? |so,? |now,? |and )*(?:can|could|would|will|please|let'?s|kannst du|könntest du|bitte"
     r"|puedes|podrías|peux-tu|pourrais-tu|tu peux)\b",
     re.IGNORECASE,
 )
 # "Yes, I think so": agrees, and asks for nothing.
-_AGREEMENT = re.compile(
+_AGREEMENT = lazy_regex(
     r"^(?:yes|yep|yeah|yup|ok(?:ay)?|sure|right|agreed|exactly|true)\b[\s,.!]*"
     r"(?:it|that|this|there|those|they|i (?:think|agree|guess|see)|you|we)\b",
     re.IGNORECASE,

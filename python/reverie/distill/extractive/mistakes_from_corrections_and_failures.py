@@ -22,6 +22,7 @@ from reverie.distill.extractive.sentences_and_specific_names import (
 )
 from reverie.distill.extractive.shell_commands_and_commits import Purpose, is_wrapper_line
 from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
+from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
 __all__ = ["BROKEN", "FixedFailure", "corrections", "match_failures", "mended_cause", "mended_failures"]
 
 # An order that can be followed, where the person stopped the agent and says what to do instead.
-_ADVICE = re.compile(r"^(?:please )?(?:don'?t|do not|never|avoid|stop|always|use|keep|make sure|only)\b", re.IGNORECASE)
+_ADVICE = lazy_regex(r"^(?:please )?(?:don'?t|do not|never|avoid|stop|always|use|keep|make sure|only)\b", re.IGNORECASE)
 # "No, the settings live in conf/, not in etc/": how it is, and how it is not. In a chat people say so of everything.
-_STATED = re.compile(
+_STATED = lazy_regex(
     r"^(?:no|nope|wrong)\b[,.!:\s\u2013\u2014-]+(?P<what>(?!(?:that|this|it|they|there|i)\b)\w[^,;]*"
     r"\b(?:is|are|lives?|goes|uses?|belongs?|runs?|needs?|means?|comes?)"
     r" [^,;]+, not (?!yet\b|sure\b|just\b|only\b)[^,;]+)$",
@@ -46,14 +47,14 @@ _STATED = re.compile(
 _SENTENCE_MAX: Final = 240  # characters
 _ADVICE_WORDS_MIN: Final = 3
 # Means something only beside what was on the screen: "don't do that", "use the other one", "keep it here".
-_POINTING = re.compile(
+_POINTING = lazy_regex(
     r"\b(?:this(?! (?:repo|repository|project|codebase|team|package)\b)|that|these|those|it|them|here"
     r"|the (?:other|first|second|last|latter|former|same|above|old|new) (?:one"
     r"|way|version)?)\b|^(?:use|keep|call|run|put|leave) (?:the|your|my) \w+[.!]?$",
     re.IGNORECASE,
 )
 # The client's text where the person stopped or refused a tool call.
-_REFUSED = re.compile(r"\[Request interrupted|doesn't want to proceed")
+_REFUSED = lazy_regex(r"\[Request interrupted|doesn't want to proceed")
 
 BROKEN: Final = {
     Purpose.TEST: "the tests fail",
@@ -61,7 +62,7 @@ BROKEN: Final = {
     Purpose.LINT: "the linter complains",
 }
 # An error line that many failures share, or that belongs to one test of one day: no later reader recognizes it.
-_VAGUE = re.compile(
+_VAGUE = lazy_regex(
     r"^(?:\[[\w:.-]+\] )?(?:error:? )?(?:task|command|build|tests?|lint\w*) failed\b"
     r"|\bexit (?:code|status) \d+$|no such file|\bCONFLICT\b|^\S+ \S+$|^\S+:$|, got:$|^(?:panic: )?runtime error"
     r"|nil pointer dereference|SyntaxError|^-+ (?:FAIL|PASS)|^FAIL|\d+ (?:failed|passed)|\(\d+\.\d+s\)"
@@ -70,30 +71,30 @@ _VAGUE = re.compile(
     re.IGNORECASE,
 )
 # A guess, which may be wrong: "It is probably the cache."
-_HEDGED = re.compile(
+_HEDGED = lazy_regex(
     r"\b(?:likely|probably|maybe|perhaps|might|seems?|i think|not sure|should be|could be)\b", re.IGNORECASE
 )
 # An opening without content, removed: "Ah, I see the problem: the path is relative" gives "the path is relative".
-_LEAD_IN = re.compile(
+_LEAD_IN = lazy_regex(
     r"^(?:(?:wait|ah|oh|ok(?:ay)?|good|great|yeah|right|hmm+|now i (?:see|understand)"
     r"|i (?:see|found) the (?:issue|problem))\b[\s,.:!\u2013\u2014-]*)+",
     re.IGNORECASE,
 )
 # A cause that needs the sentence before it: "This is because the test changed it."
-_POINTS_BACK = re.compile(
+_POINTS_BACK = lazy_regex(
     r"^(?:this|that|these|those|it|it's|they|so|but|and|both|same|all|there"
     r"|the (?:test|edit|fix|change|output|log)s? (?:shows?|from|above|below|is (?:now|that|wrong|in)))\b",
     re.IGNORECASE,
 )
 # The agent about its own work, not about the project: "I'll copy the file."
-_FIRST_PERSON = re.compile(
+_FIRST_PERSON = lazy_regex(
     r"\b(?:i|i'?m|i'?ve|i'?ll|let'?s|me|my|is wrong|needs? more|not in the|copy)\b", re.IGNORECASE
 )
-_CODE = re.compile(r"`[^`]*`")
-_WORD = re.compile(r"[a-z][a-z_]{4,}")
+_CODE = lazy_regex(r"`[^`]*`")
+_WORD = lazy_regex(r"[a-z][a-z_]{4,}")
 # Where an error is: "cmd/main.go:12:3:", "(line 40)", "[lint:go]"; every error of the file has it.
-_PLACE = re.compile(r"\S*\w\.\w+:\d+(?::\d+)?:?|\(line \d+\)|^\[[\w:.-]+\]")
-_SPACE_BEFORE = re.compile(r" (?=[,;.])")
+_PLACE = lazy_regex(r"\S*\w\.\w+:\d+(?::\d+)?:?|\(line \d+\)|^\[[\w:.-]+\]")
+_SPACE_BEFORE = lazy_regex(r" (?=[,;.])")
 # Words of errors in general, by which no cause is related to one error.
 _COMMON: Final = frozenset(
     [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from reverie.lazy_regex import lazy_regex
+
 __all__ = ["VERB", "holds_from_now_on", "is_general_rule"]
 
 # Verbs of orders to an agent. Before anything else "always" and "never" are talk: "never too late".
@@ -23,7 +25,7 @@ VERB: Final = (
     r"|validate|verify|wait|wrap|write)"
 )
 # Rules in other forms, quoted: "we should use strong types wherever we can", "the rule here is to ask".
-_RULE = re.compile(
+_RULE = lazy_regex(
     rf"^(?:so |and )?(?:(?:we|you|agents) should (?:be \w+ing|{VERB})\b.+\b(?:wherever|whenever|everywhere"
     rf"|at all times|in all cases)\b"
     r"|(?:the|our|my) (?:overriding |general |golden |main |first )?(?:rule|directive|principle|convention"
@@ -42,7 +44,7 @@ _RULE = re.compile(
     re.IGNORECASE,
 )
 # "Open points should get a ticket from now on", also with the frame in front, and "from now on, no mocks"
-_FROM_NOW_ON = re.compile(
+_FROM_NOW_ON = lazy_regex(
     r"^\S.+\b(?:should|must|needs? to|ha(?:s|ve) to)\b.+\b(?:going forward|from now on|from here on)$"
     r"|^(?:from now on|from here on|going forward)(?:[,:]| [\u2013\u2014-])? (?!(?:i|it|this|that|he|she|they|there)\b)"
     r"(?:(?!.*\b(?:maybe|perhaps|probably|might|could|think)\b)\S.*\b(?:should|must|needs? to|ha(?:s|ve) to)\b.{6,}"
@@ -50,13 +52,13 @@ _FROM_NOW_ON = re.compile(
     re.IGNORECASE,
 )
 # "We don't want call sites that know the agent if we can help it": quoted as well.
-_UNWANTED = re.compile(
+_UNWANTED = lazy_regex(
     r"^we (?:do not|don't) (?:ever )?want \S.+\b(?:if we can (?:help|avoid) it|if possible|ever|anywhere|in general"
     r"|wherever possible|in (?:this|the|our) (?:project|repo(?:sitory)?|code ?base))$",
     re.IGNORECASE,
 )
 # Of what people use: "the user" of the product, which "The user wants" would take for the person who speaks.
-_OF_USERS = re.compile(r"\b(?:the|a|our|end) users?\b", re.IGNORECASE)
+_OF_USERS = lazy_regex(r"\b(?:the|a|our|end) users?\b", re.IGNORECASE)
 
 
 def is_general_rule(sentence: str) -> bool:

@@ -15,6 +15,7 @@ from reverie.distill.extractive.commit_details import is_correction, read_messag
 from reverie.distill.extractive.detect_undone_or_failed_work import common_words
 from reverie.distill.extractive.later_commits_on_earlier_work import names_in
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,17 +28,17 @@ __all__ = ["OutdatedSentences"]
 
 _OPEN: Final = ("pending", "in_progress")
 # "Task 3: Remove the cache" is about the cache.
-_OPENING = re.compile(r"^(?:(?:task|step|phase) \d+\W+)?\w+ ", re.IGNORECASE)
+_OPENING = lazy_regex(r"^(?:(?:task|step|phase) \d+\W+)?\w+ ", re.IGNORECASE)
 _COMMON_WORDS: Final = 2  # shared by a sentence and an open item from which they are about the same
 # The subject of a commit that gives things other names or places.
-_RESTRUCTURES = re.compile(
+_RESTRUCTURES = lazy_regex(
     r"^(?:refactor\w*|renam\w+|mov(?:e|es|ed|ing)|extract\w*|split\w*|restructur\w+|reorgani[sz]\w+)\b", re.IGNORECASE
 )
 # "HarbourCLIReader", "read_tide": the words of a name.
-_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+")
-_DECLARED = re.compile(r"\b([A-Z][a-z]{3,})(?= (?:interface|struct|class|trait|enum|protocol)\b)")
+_PART = lazy_regex(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+")
+_DECLARED = lazy_regex(r"\b([A-Z][a-z]{3,})(?= (?:interface|struct|class|trait|enum|protocol)\b)")
 # "read_tide", "--dry-run", "read_tide(".
-_TOKEN = re.compile(r"(?P<name>(?:(?<![\w-])--[a-z][a-z0-9-]+|\w+))\(?")
+_TOKEN = lazy_regex(r"(?P<name>(?:(?<![\w-])--[a-z][a-z0-9-]+|\w+))\(?")
 _LETTERS: Final = 4  # of a name; a shorter one stands for many things
 
 

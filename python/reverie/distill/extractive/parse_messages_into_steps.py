@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reverie.distill.extractive.classify_and_translate_tools import EDITS, READS, canonical_calls, canonical_result
+from reverie.lazy_regex import lazy_regex
 from reverie.models import ORPHAN_RESULT
 from reverie.remove_tagged_spans import without_tagged
 
@@ -32,9 +33,9 @@ __all__ = [
 ]
 
 # Blocks that a client adds to the person's text.
-_HIDDEN = re.compile(r"<(system-reminder|local-command-\w+|command-message|command-contents|ide_\w+|bash-\w+)>")
+_HIDDEN = lazy_regex(r"<(system-reminder|local-command-\w+|command-message|command-contents|ide_\w+|bash-\w+)>")
 # A slash command as the client stores it; it is restored as typed: "/review 12".
-_COMMAND = re.compile(
+_COMMAND = lazy_regex(
     r"<command-name>(?P<name>[^<]*)</command-name>(?:\s*<command-args>(?P<args>.{0,10000}?)</command-args>)?",
     re.DOTALL,
 )
@@ -49,15 +50,15 @@ _INTERRUPTED = "[Request interrupted"
 # Tools that ask the person; where they answer otherwise, the client puts its own words there.
 _QUESTIONS = frozenset({"AskUserQuestion"})
 # A refused call's result: what the person said instead is behind it.
-_REFUSED = re.compile(
+_REFUSED = lazy_regex(
     r"The user does(?:n't| not) want.{0,400}?\bthe user said:\s*(?P<words>\S.*?)\s*(?:\n\n(?:Note|\[).*)?$", re.DOTALL
 )
 # Files outside of any project: the client's own notes and temporary files.
-_ELSEWHERE = re.compile(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
+_ELSEWHERE = lazy_regex(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
 # Share of the files used that the project's root must contain; a few files elsewhere (a config in the home folder)
 # must not make the root "/".
 _NEARLY_ALL = 0.97
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_ANSI = lazy_regex(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 @dataclass(frozen=True, slots=True)

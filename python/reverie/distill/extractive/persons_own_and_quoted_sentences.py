@@ -15,6 +15,7 @@ from reverie.distill.extractive.introductions_of_pasted_text import (
     is_separator,
 )
 from reverie.distill.extractive.sentences_and_specific_names import sentences
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
 __all__ = ["own_sentences", "quoted_sentences"]
 
 # Blank lines are in no pattern's beginning: each of them would be one, and all that follow would be tried for each.
-_FENCE = re.compile(r"^[^\S\n]*(?:```|~~~).*?(?:^[^\S\n]*(?:```|~~~)[^\S\n]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = lazy_regex(r"^[^\S\n]*(?:```|~~~).*?(?:^[^\S\n]*(?:```|~~~)[^\S\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _FENCED: Final = "\n\ue000\n"  # in the place of a fence; a private character, which no message has
-_TAG = re.compile(r"<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>")
-_TAG_END = re.compile(r"</(?P<tag>[a-z][\w-]*)>")
+_TAG = lazy_regex(r"<(?P<tag>[a-z][\w-]*)(?:\s[^<>]*)?>")
+_TAG_END = lazy_regex(r"</(?P<tag>[a-z][\w-]*)>")
 _QUOTE_ENDS: Final = {
     "“": "”",
     "„": "“”",
@@ -39,11 +40,11 @@ _QUOTE_ENDS: Final = {
 _QUOTE_MARKS: Final = "".join({*_QUOTE_ENDS, *_QUOTE_ENDS.values()})
 _CJK_QUOTES: Final = "「『"  # around words without spaces
 _CJK_QUOTED_MIN: Final = 6  # characters
-_SPACE = re.compile(r"\s")
+_SPACE = lazy_regex(r"\s")
 _QUOTED_SPACES_MIN: Final = 2  # a name or a label of one or two words may stay
 # A line that nobody types as an instruction: quotes, terminals, logs, diffs, tables, mail headers, list items of a
 # pasted review, "Anna: ..." of a chat log.
-_FOREIGN_LINE = re.compile(
+_FOREIGN_LINE = lazy_regex(
     r"^\s*(?:>|\||[❯⏺⎿│╭╰▶✗✓●$%]|\d{4}-\d\d-\d\d|\d\d?:\d\d|[A-Z][a-z]{2} +\d+ \d\d:|@@|diff --git|[-+]{3} |[-+] ?[{}(]"
     r"|(?:From|To|Subject|Date|Re|Cc|Von|An|Betreff): |[A-Z][\w .-]{0,30} (?:wrote|said|commented|schrieb|écrit"
     r"|escribió)\b"
@@ -51,15 +52,15 @@ _FOREIGN_LINE = re.compile(
     re.IGNORECASE,
 )
 # A line of a program's output; those below it are output as well, up to a blank line.
-_OUTPUT_LINE = re.compile(
+_OUTPUT_LINE = lazy_regex(
     r"^\s*(?:(?i:(?:npm|pnpm|yarn|pip|cargo|bun) (?:warn(?:ing)?|err!|error|notice|info)\b"
     r"|(?:error|warning|warn|info|hint|fatal|debug|notice|panic|remote|usage|exception|caused by)\b(?:\[[^\]]*\]"
     r"|\([^)]*\))?: )|\[?(?:INFO|WARN|WARNING|ERROR|DEBUG|TRACE|FATAL)\]?[:\s]|[$%] \w|Traceback \(|(?:FAIL|PASS)\b"
     r"|\[?\d{4}-\d\d-\d\d[T ]\d|\[\d\d:\d\d)"
 )
 # "Here is what the reviewer wrote:" and a reviewer's "Low severity" open what others said, up to the message's end.
-_SEVERITY = re.compile(r"^\W*(?:High|Medium|Low|Critical|Minor|Major) (?:severity|priority)\b", re.IGNORECASE)
-_OPENS_FOREIGN = re.compile(
+_SEVERITY = lazy_regex(r"^\W*(?:High|Medium|Low|Critical|Minor|Major) (?:severity|priority)\b", re.IGNORECASE)
+_OPENS_FOREIGN = lazy_regex(
     r"\b(?:feedback|review|comments?|says?|said|wrote|writes|reads|email|e-mail|message|ticket|issue|error|output"
     r"|logs?|readme"
     r"|docs?|documentation|article|transcript|following|plan|spec|prompt|this|these|from|paste\w*|quote\w*|schreibt"
@@ -68,7 +69,7 @@ _OPENS_FOREIGN = re.compile(
     re.IGNORECASE,
 )
 # "Here are my rules for this repo:" announces the person's own words, unless they are from somewhere.
-_OWN_RULES: Final = re.compile(
+_OWN_RULES: Final = lazy_regex(
     r"^(?!.*\b(?:from|says?|said|wrote|reads?|aus|laut|sagt|schreibt|schrieb|según|dice|d'après|selon|dit|écrit)\b)"
     r".*\b(?:my|our|meine|unsere|mis|nuestr[ao]s|mes|nos)\s(?:\w+\s){0,2}(?:rules|preferences|conventions|guidelines"
     r"|wishes|habits|standards|regeln|vorlieben|konventionen|wünsche|reglas|preferencias|convenciones|règles"
@@ -77,14 +78,14 @@ _OWN_RULES: Final = re.compile(
     re.IGNORECASE,
 )
 _HEADING_CHARS_MAX: Final = 200  # of a line above a list; in a longer one the pattern would be tried too often
-_OPENS_FOREIGN_CJK = re.compile(r"(?:说|写道|如下|内容|以下)[：:]$|(?:次の|以下の).*[：:。]$")
+_OPENS_FOREIGN_CJK = lazy_regex(r"(?:说|写道|如下|内容|以下)[：:]$|(?:次の|以下の).*[：:。]$")
 # A letter, to its end: "Dear Mr Smith, please always lock the gate."
-_LETTER = re.compile(
+_LETTER = lazy_regex(
     r"^\s*(?:Dear|Sehr geehrte[rs]?|Liebe[rs]?|Estimad[oa]s?|Querid[oa]s?|Chère?|Hi all|Hello (?:all"
     r"|team))\b[^.!?]{0,40}[,:]"
 )
 # Several people who speak in turn, each behind their name; a label of the person's own is no name.
-_SPEAKER = re.compile(r"^[^\S\n]*(?P<who>[A-Z][\w.-]{1,20}): +\S", re.MULTILINE)
+_SPEAKER = lazy_regex(r"^[^\S\n]*(?P<who>[A-Z][\w.-]{1,20}): +\S", re.MULTILINE)
 _LABELS_TEXT: Final = (
     "Task Goal Rule Rules Note Notes Context Step Steps Todo Input Output Expected Actual Constraints "
     "Style Problem Fix Solution Important Also Question Answer Bug Issue Example Reminder Wichtig Aufgabe "
@@ -93,21 +94,21 @@ _LABELS_TEXT: Final = (
 )
 _LABELS: Final = frozenset(_LABELS_TEXT.split())
 _SPEAKERS_MIN: Final = 2
-_HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)
-_BULLET = re.compile(r"^[^\S\n]*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
+_HEADING = lazy_regex(r"^#{1,4} ", re.MULTILINE)
+_BULLET = lazy_regex(r"^[^\S\n]*(?:[-*•]|\d+[.)])\s", re.MULTILINE)
 # What the engine itself writes: recalled text that comes back in a message is not said again.
-_RECALLED = re.compile(
+_RECALLED = lazy_regex(
     r"^(?:Wants agents |The user (?:wants|said|corrected|asked to remember)\b|To (?:run|lint|build|format"
     r"|check)\b.* (?:this|the)"
     r" project\b|Asked “|- (?:Summary|Solution|Lesson): )"
 )
 # Quoted by its form: "> always use tabs", and a fence without the name of a language.
-_QUOTE_LINE = re.compile(r"^\s*(?:>\s?|[A-Z][\w .-]{0,30} (?:wrote|said|commented|schrieb|escribió)\s*:\s+)")
-_PLAIN_FENCE = re.compile(
+_QUOTE_LINE = lazy_regex(r"^\s*(?:>\s?|[A-Z][\w .-]{0,30} (?:wrote|said|commented|schrieb|escribió)\s*:\s+)")
+_PLAIN_FENCE = lazy_regex(
     r"^[^\S\n]*(?:```|~~~)[ \t]*\n(?P<text>.*?)(?:^[^\S\n]*(?:```|~~~)[^\S\n]*$|\Z)", re.MULTILINE | re.DOTALL
 )
 # What stands for a private part in front of a sentence: "[REDACTED:private] Remember that the build is slow."
-_PRIVATE: Final = re.compile(r"^(?:\[REDACTED:private\]\s*)+")
+_PRIVATE: Final = lazy_regex(r"^(?:\[REDACTED:private\]\s*)+")
 _SENTENCES_MAX: Final = 15  # of a message; more are a document, not the person talking
 _BULLETS_MAX: Final = 6
 

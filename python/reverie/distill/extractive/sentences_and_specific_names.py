@@ -5,31 +5,33 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from reverie.lazy_regex import lazy_regex
+
 __all__ = ["clip", "first_sentence", "one_line", "sentences", "specific_names", "unwrapped", "word_count"]
 
-_FENCE = re.compile(r"^\s*(?:```|~~~)")
-_MARKS = re.compile(r"^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+)+")
+_FENCE = lazy_regex(r"^\s*(?:```|~~~)")
+_MARKS = lazy_regex(r"^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+)+")
 # Only around whole words, and `__` only around several: `2**3`, `src/**/x`, `pkg/__init__.py` are no emphasis.
-_EMPHASIS = re.compile(
+_EMPHASIS = lazy_regex(
     r"(?<![\w/*])\*\*(?=\S)(.+?)(?<=\S)\*\*(?![\w/*])"
     r"|(?<![^\s(])__(?=\w)((?:(?!__).)+\s(?:(?!__).)+)(?<=\S)__(?![\w/]|\.\w)"
 )
 # Not behind "Dr.", "e.g." and the like; Chinese and Japanese have no space between sentences.
-_END = re.compile(
+_END = lazy_regex(
     r"(?<=[.!?…])(?<!\b[DMS]r\.)(?<!\bMrs\.)(?<!\bMs\.)(?<!\bSt\.)(?<!\b[ei]\.[eg]\.)(?<!\bvs\.)(?<!\bz\.B\.)"
     r"[\"')\]]*\s+(?=[\"'(\[`¿¡]?[A-ZÀ-ÖØ-Þ0-9`\"'(\u3040-\u30ff\u3400-\u9fff])|(?<=[。！？])\s*(?=[^\s」』”）)])"
 )
 # What every end of a sentence has: most lines have none, which this finds in a fraction of the time.
-_MAY_END = re.compile(r"[.!?…][\"')\]]*\s|[。！？]")
-_GOES_ON = re.compile(r"\s*(?![-#>|*+•~]|\d{1,3}[.)]\s|[\w-]+-[Bb]y:)\S")
+_MAY_END = lazy_regex(r"[.!?…][\"')\]]*\s|[。！？]")
+_GOES_ON = lazy_regex(r"\s*(?![-#>|*+•~]|\d{1,3}[.)]\s|[\w-]+-[Bb]y:)\S")
 _WIDE = 48  # characters; a shorter line ended because its author ended it
-_TABLE = re.compile(r"^\s*\|.*\|\s*$|^[\s|:\-=*_]+$")
+_TABLE = lazy_regex(r"^\s*\|.*\|\s*$|^[\s|:\-=*_]+$")
 
 _SUFFIXES = (
     "c|cc|cfg|conf|cpp|cs|css|csv|go|gradle|h|hpp|html|ini|java|js|json|jsonl|jsx|kt|lock|md|mod|php|proto|py|pyi|rb|rs"
     "|rst|scala|sh|sql|sum|svelte|swift|tf|toml|ts|tsx|txt|vue|xml|yaml|yml|zig"
 )
-_NAME = re.compile(
+_NAME = lazy_regex(
     rf"""
     (?P<path>(?:[\w.\-]+/)+[\w.\-]+)              # a/b, ./a/b.c, and the tail of /a/b
   | (?P<file>\b[\w\-]+\.(?:{_SUFFIXES})\b)
@@ -43,7 +45,7 @@ _NAME = re.compile(
     """,
     re.VERBOSE,
 )
-_WORD = re.compile(r"[A-Za-z]{4,}")
+_WORD = lazy_regex(r"[A-Za-z]{4,}")
 _MIN_LENGTH = 5
 
 

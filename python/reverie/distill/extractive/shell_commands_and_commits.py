@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.distill.extractive.sentences_and_specific_names import clip
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +37,8 @@ __all__ = [
     "without_signatures",
 ]
 
-_OPENING = re.compile(r"<<-?[ \t]*(['\"]?)(?P<tag>\w+)\1\n")
-_FIRST_WORD = re.compile(r"^[^\S\n]*(?P<word>\w+)", re.MULTILINE)
+_OPENING = lazy_regex(r"<<-?[ \t]*(['\"]?)(?P<tag>\w+)\1\n")
+_FIRST_WORD = lazy_regex(r"^[^\S\n]*(?P<word>\w+)", re.MULTILINE)
 
 
 class HereDocument(NamedTuple):
@@ -146,10 +147,10 @@ TASK_OF_BUILD: Final = rf"{_BEGINS}{TASK_RUNNER} (?:build|compile|package|instal
 _ENVIRONMENTS: Final = r"(?:tox|nox)\b(?!.*\b(?:lint|mypy|types?|typing|typecheck|format|fmt|docs|build|flake8|ruff)\b)"
 # The first pattern that matches decides: `git commit -m "fix lint"` is a commit, not a lint.
 _PURPOSES = (
-    (Purpose.COMMIT, re.compile(r"\bgit (?:-C \S+ )?commit\b")),
+    (Purpose.COMMIT, lazy_regex(r"\bgit (?:-C \S+ )?commit\b")),
     (
         Purpose.TEST,
-        re.compile(
+        lazy_regex(
             r"\b(?:pytest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? test|jest|vitest|mocha|rspec"
             r"|phpunit|make (?:test|check)|mise run test\S*|ctest|unittest|dotnet test|swift test|flutter test|zig"
             r" build test"
@@ -158,60 +159,60 @@ _PURPOSES = (
     ),
     (
         Purpose.LINT,
-        re.compile(
+        lazy_regex(
             r"\b(?:golangci-lint|ruff|eslint|mypy|pyright|clippy|prettier|gofmt|black|flake8|pylint|tsc|lint|vet|fmt"
             r"|type-?check|check-types)\b"
         ),
     ),
     (
         Purpose.BUILD,
-        re.compile(
+        lazy_regex(
             r"\b(?:go build|cargo (?:build|check)|make|cmake"
             rf"|(?:npm|pnpm|yarn|bun)(?: run)? build|tsc|docker build|mise run build)\b|{TASK_OF_BUILD}"
         ),
     ),
 )
 # git's own confirmation: "[main 3f2c1ab] Fix the parser".
-_COMMITTED = re.compile(r"^\[(?P<branch>[^\]\n]*?) (?P<sha>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE)
-_PULL = re.compile(r"https?://[^\s)>\"']+/(?:pull|merge_requests)/\d+")
-_QUOTED = re.compile(r"(?:-m|--(?:message|body|title))[ =]\"(?P<text>(?:[^\"\\]|\\.)*)\"", re.DOTALL)
+_COMMITTED = lazy_regex(r"^\[(?P<branch>[^\]\n]*?) (?P<sha>[0-9a-f]{7,40})\] (?P<subject>.+)$", re.MULTILINE)
+_PULL = lazy_regex(r"https?://[^\s)>\"']+/(?:pull|merge_requests)/\d+")
+_QUOTED = lazy_regex(r"(?:-m|--(?:message|body|title))[ =]\"(?P<text>(?:[^\"\\]|\\.)*)\"", re.DOTALL)
 # Trailers of a commit message, which say nothing about the change: "Signed-off-by: ...".
-_SIGNED = re.compile(r"^[ \t]*(?:[A-Z][\w-]*-[Bb]y: .*|\W*Generated with .*)$\n?", re.MULTILINE)
+_SIGNED = lazy_regex(r"^[ \t]*(?:[A-Z][\w-]*-[Bb]y: .*|\W*Generated with .*)$\n?", re.MULTILINE)
 _MANY = 4  # words; fewer are a label
 # Commands that change something; without one an agent only looked.
-_CHANGING = re.compile(
+_CHANGING = lazy_regex(
     r"\bgit (?:-C \S+ )?(?:commit|push|merge|rebase|cherry-pick|revert|mv|rm|apply|checkout|switch|tag|stash|restore"
     r"|reset|add)\b|\bgh (?:pr|issue|release|api|run)\b"
     r"|\b(?:mv|cp|rm|mkdir|touch|patch|sed -i|tee|install|deploy|publish)\b|[^-=2&]>\s?[\w./~]"
 )
 # The client's text for a command that it did not run: refused by the person, or cancelled with another one.
-_NOT_RUN = re.compile(r"\s*(?:<tool_use_error>|The user doesn't want to proceed)")
+_NOT_RUN = lazy_regex(r"\s*(?:<tool_use_error>|The user doesn't want to proceed)")
 # How the client reports a non-zero exit status.
-_EXIT = re.compile(r"^Exit code (\d+)", re.MULTILINE)
+_EXIT = lazy_regex(r"^Exit code (\d+)", re.MULTILINE)
 # A line by which test runners, compilers and linters report failure, for output that was piped through `head`.
-_BAD = re.compile(
+_BAD = lazy_regex(
     r"^(?:--- FAIL|FAIL\b|FAILED\b|ERROR\b|Error:|error(?:\[\w+\])?:|E  |panic:|fatal:|Traceback|\w+Error:)"
     r"|: (?:undefined|error|cannot|fatal|syntax error)\b"
     r"|\b[1-9]\d* (?:failed|errors?+(?! \(\d+ fixed, 0 remaining)|issues?:)",
     re.MULTILINE,
 )
 # What gives a line the exit code of another command than the check: a pipe, `;`, `|| true`, `&`, several lines.
-_MASKED = re.compile(r"\||;|\S\s*\n\s*\S|(?<![>&])&(?![&\d>])")
+_MASKED = lazy_regex(r"\||;|\S\s*\n\s*\S|(?<![>&])&(?![&\d>])")
 # How test runners end without a failure: "1274 pass\n 0 fail", "12 passed in 3 s".
-_ALL_PASSED = re.compile(
+_ALL_PASSED = lazy_regex(
     r"\A(?!.*\b[1-9]\d* (?:fail|error)).*(?:\b[1-9]\d* pass(?:ed|ing)?\b|\b0 fail(?:ed|ing|ures?)?\b)",
     re.DOTALL | re.IGNORECASE,
 )
 _SUMMARY = 400  # characters at the end of an output
 # Words that make an output line an explanation: "undefined: parseLine".
-_TELLING = re.compile(
+_TELLING = lazy_regex(
     r"(?:error|fatal|panic|undefined|cannot|not found|no such|denied|expected|mismatch|conflict|invalid|unexpected)",
     re.IGNORECASE,
 )
 
 
 # What the program around a check says of its end: "[lint] ERROR task failed", "make: *** [test] Error 1".
-_WRAPPER = re.compile(
+_WRAPPER = lazy_regex(
     r"^(?:\[[\w:.-]+\] )?(?:ERROR )?(?:task|command|script|step|process|recipe)\b.*\b(?:failed|exited|completed)"
     r"|^\[[\w:.-]+\] ERROR\b|^make(?:\[\d+\])?: \*\*\*|^npm ERR!|ELIFECYCLE|^error Command failed|^error: (?:script"
     r"|recipe) "

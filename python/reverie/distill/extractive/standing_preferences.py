@@ -37,6 +37,7 @@ from reverie.distill.extractive.standing_wishes_in_everyday_words import (
 )
 from reverie.distill.extractive.stated_conventions import is_per_piece, stated_wish
 from reverie.distill.extractive.wish_and_correction_cues_by_language import is_quoted_wish, language_of
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -57,7 +58,7 @@ _SHOWN = 180
 _SAME = 0.6  # share of the words from which two wishes are one
 
 # Openings without content: "And by the way, always sign commits" gives "always sign commits".
-_OPENING = re.compile(
+_OPENING = lazy_regex(
     r"^(?:(?:and|but|so|also|oh|hey|ok(?:ay)?|yes|yep|no|nope|nah|hmm+|wait|actually|btw|by the way|one more thing"
     r"|for the record|fyi|(?:please )?(?:note|remember(?! to\b))(?: that)?|important|reminder|again)\b"
     r"[\s,.:;!\u2013\u2014-]*)+",
@@ -65,14 +66,14 @@ _OPENING = re.compile(
 )
 _FROM_NOW = r"(?:from now on|from here on|going forward|in future (?:sessions|threads|work)|in (?:the )?future)"
 # Where a wish begins inside a sentence: "Looks good, but never push to main" is split before "never".
-_CLAUSE = re.compile(
+_CLAUSE = lazy_regex(
     r"(?:[,;:\u2013\u2014(]|\s-|\b(?:and|but|so)\b)\s+(?:and |but |so |also |please )*"
     rf"(?=(?:(?:let'?s|then) [^,;]+ {_FROM_NOW}$|from now on|going forward|(?:please )?(?:always|never|do not ever"
     rf"|don'?t ever)\s"
     r"|(?:i|we) (?:always|never|usually|prefer|generally prefer|(?:really )?(?:hate|dislike|don'?t like))\s))",
     re.IGNORECASE,
 )
-_IS_ORDER = re.compile(rf"^(?:also |first |only |just |explicitly )?{VERB}\b", re.IGNORECASE)
+_IS_ORDER = lazy_regex(rf"^(?:also |first |only |just |explicitly )?{VERB}\b", re.IGNORECASE)
 _WITHIN = "|".join(
     (
         rf"{_FROM_NOW}[,:]?\s+i(?:'d| would)? (?:want|like) (?:you|us) to ",
@@ -85,35 +86,35 @@ _WITHIN = "|".join(
     )
 )
 # Frames around a wish: "from now on please use tabs" gives "use tabs", and says that it is lasting.
-_FRAME = re.compile(rf"^(?:{_WITHIN})", re.IGNORECASE)
+_FRAME = lazy_regex(rf"^(?:{_WITHIN})", re.IGNORECASE)
 # "I prefer short answers" becomes "Prefers short answers".
-_PREFER = re.compile(
+_PREFER = lazy_regex(
     r"^(?:(?:i|we)(?:'d| would)?(?: (?:really|generally|usually|always|strongly|much))? prefer"
     r"|my preference is(?: for)?|prefer(?=.* (?:over|to|rather than) ))\s+(?P<what>.+)$",
     re.IGNORECASE,
 )
 # "I hate long lines" becomes "Dislikes long lines".
-_DISLIKE = re.compile(
+_DISLIKE = lazy_regex(
     r"^(?:i|we) (?:really )?(?:hate|dislike|don'?t like|do not like|can'?t stand)\s+(?P<what>.+)$", re.IGNORECASE
 )
 # "We never squash merges" becomes "Wants agents never to squash merges".
-_HABIT = re.compile(rf"^(?:i|we) (?P<how>always|never|usually) (?:want to )?(?P<what>{VERB}\b.+)$", re.IGNORECASE)
+_HABIT = lazy_regex(rf"^(?:i|we) (?P<how>always|never|usually) (?:want to )?(?P<what>{VERB}\b.+)$", re.IGNORECASE)
 # "Never force-push"
-_NEVER = re.compile(r"^(?:never(?:,? ever,?)?|(?:don'?t|do not) ever)\s+(?P<what>.+)$", re.IGNORECASE)
+_NEVER = lazy_regex(r"^(?:never(?:,? ever,?)?|(?:don'?t|do not) ever)\s+(?P<what>.+)$", re.IGNORECASE)
 # "Don't delete the fixtures again"
-_NOT_AGAIN = re.compile(r"^(?:don'?t|do not)\s+(?P<what>.+?)\s+(?:ever )?again$", re.IGNORECASE)
+_NOT_AGAIN = lazy_regex(r"^(?:don'?t|do not)\s+(?P<what>.+?)\s+(?:ever )?again$", re.IGNORECASE)
 # "Always run the linter first"
-_ALWAYS = re.compile(r"^always\s+(?P<what>.+)$", re.IGNORECASE)
+_ALWAYS = lazy_regex(r"^always\s+(?P<what>.+)$", re.IGNORECASE)
 # "Remember to update the changelog"
-_REMEMBER = re.compile(r"^(?:always )?remember to\s+(?:always )?(?P<what>.+)$", re.IGNORECASE)
+_REMEMBER = lazy_regex(r"^(?:always )?remember to\s+(?:always )?(?P<what>.+)$", re.IGNORECASE)
 # "Don't use mocks": a wish only inside a lasting frame ("from now on don't use mocks").
-_NOT = re.compile(r"^(?:don'?t|do not)\s+(?P<what>.+)$", re.IGNORECASE)
+_NOT = lazy_regex(r"^(?:don'?t|do not)\s+(?P<what>.+)$", re.IGNORECASE)
 # "Stop adding comments": a wish only inside a lasting frame.
-_STOP = re.compile(r"^(?P<what>stop \w+ing\b.+)$", re.IGNORECASE)
+_STOP = lazy_regex(r"^(?P<what>stop \w+ing\b.+)$", re.IGNORECASE)
 # "Use tabs": a wish only inside a lasting frame, else an order for the task at hand.
-_ORDER = re.compile(rf"^(?P<what>{VERB}\b.+)$", re.IGNORECASE)
+_ORDER = lazy_regex(rf"^(?P<what>{VERB}\b.+)$", re.IGNORECASE)
 # "Only pnpm": a thing alone, also a wish only inside a lasting frame; "spaces, not tabs" needs none.
-_BARE = re.compile(
+_BARE = lazy_regex(
     r"^(?:only )?(?P<what>tabs|spaces|(?:\d|two|four) spaces|(?:single|double) quotes|npm|pnpm|yarn|bun|uv|poetry|pip"
     r"|pytest|vitest|jest|(?:british|american) (?:english|spelling)|camelCase|snake_case)"
     r"(?: only| everywhere)?(?:,? (?:and )?(?:not|instead of|rather than) (?P<other>[\w-]+(?: [\w-]+)?))?"
@@ -121,10 +122,10 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 # A lasting frame at the end: "run the tests every time".
-_ENDING = re.compile(rf",?\s+(?:{_FROM_NOW}|every time|each time|at all times|always)$", re.IGNORECASE)
+_ENDING = lazy_regex(rf",?\s+(?:{_FROM_NOW}|every time|each time|at all times|always)$", re.IGNORECASE)
 # "Run the linter before every commit", and "before every commit, run the linter", which gives the same sentence.
 _OCCASION = r"(?:before|after) (?:each|every|any) (?:commit|push|merge|release|deploy(?:ment)?|pull request|pr)"
-_AT_OCCASION = re.compile(
+_AT_OCCASION = lazy_regex(
     rf"^(?:please |always )*(?:(?P<first>{_OCCASION})s?,? (?:please |always )*"
     rf"(?P<do>(?!\w+ (?:fails?|failed|hangs?|breaks?|takes?|is|was|are)\b){VERB} [^,;:]+)"
     rf"|(?P<what>{VERB} [^,;:]+) (?P<last>{_OCCASION})s?)(?: please)?$",
@@ -132,18 +133,18 @@ _AT_OCCASION = re.compile(
 )
 
 # "We must never log tokens because they end up in the backups": a rule with its reason.
-_MUST = re.compile(
+_MUST = lazy_regex(
     rf"^(?:we|you|agents|everyone) (?:must|should|may|can) (?P<how>always|never) (?P<what>{VERB}\b.+)$", re.IGNORECASE
 )
 # "We use uv here, not pip": here is the project, and not the place that is spoken of.
-_OF_PROJECT = re.compile(r"^(?P<what>(?:we )?use \S+(?: \S+)?) here(?=,? (?:and )?not )", re.IGNORECASE)
+_OF_PROJECT = lazy_regex(r"^(?P<what>(?:we )?use \S+(?: \S+)?) here(?=,? (?:and )?not )", re.IGNORECASE)
 # What a wish holds for, in front of it: "when you add a route, always document it" is quoted whole.
-_CONDITION = re.compile(
+_CONDITION = lazy_regex(
     r"^(?:when(?:ever)?|if|unless|until|once|while|before|after|on|in|for|to \w+|every time|each time)\b[^,;:]{3,}$",
     re.IGNORECASE,
 )
 # Lasting by what they are about: the language and the spelling of all texts, emojis.
-_STYLE = re.compile(
+_STYLE = lazy_regex(
     r"^(?:please )?(?:(?P<do>(?:use|write in|stick to) (?:british|american) (?:english|spelling)"
     r"|(?:reply|answer|respond|talk to me|speak) in (?:english|german|french|spanish|italian|portuguese|dutch|chinese"
     r"|japanese))"
@@ -152,26 +153,26 @@ _STYLE = re.compile(
     re.IGNORECASE,
 )
 # "We use pnpm, not npm"
-_NOT_OTHER = re.compile(
+_NOT_OTHER = lazy_regex(
     r"^(?:(?:we|you should) )?use (?P<what>[^\s,;]+(?: [^\s,;]+){0,3}),? (?:and )?(?:not"
     r"|never) (?P<other>[^\s,;]+(?: [^\s,;]+){0,3}?)(?P<scope>,? (?:for|in|with) [^,;]{3,40})?$",
     re.IGNORECASE,
 )
 # Broken off, or markup: "always → exit with", "never use {name}".
-_BROKEN = re.compile(r"[→⇒{}|…]|\.\.\.|=>|->|“…”")
+_BROKEN = lazy_regex(r"[→⇒{}|…]|\.\.\.|=>|->|“…”")
 
 # What follows dots or a "but I think" is an afterthought: "the rule is to warn...not sure about the others".
-_AFTERTHOUGHT = re.compile(
+_AFTERTHOUGHT = lazy_regex(
     r"\.{3}|…|,? but (?:maybe|perhaps|(?:i|we) (?:think|guess|could|might|can|will|should))\b", re.IGNORECASE
 )
 # Limited to one occasion, so no standing wish: "never mind this file for now".
-_PASSING = re.compile(
+_PASSING = lazy_regex(
     r"\b(?:here|for now|right now|today|tonight|tomorrow|just once|this (?:time|once|one|pr|mr|commit|branch|session"
     r"|task|file|change|case|plan|issue|bug|step|function|line|test)|these (?:changes|tests|files|comments|commits))\b",
     re.IGNORECASE,
 )
 # Names nothing by itself: "always do that", "prefer the second option".
-_POINTING = re.compile(
+_POINTING = lazy_regex(
     r"^(?:(?:to )?(?:do|use|keep|have|go with|take|make|see|be|say) )?(?:that|this|it|these|those|them|so|the (?:first"
     r"|second|third|last|latter|former|other|new|old) (?:one|option|approach|way)?"
     r"|the \w+ (?:one|option|approach|way|version)|(?:option|approach) \w+|[a-d\d]\))"
@@ -179,13 +180,13 @@ _POINTING = re.compile(
     re.IGNORECASE,
 )
 # Names nothing at its end: "never touch it again".
-_POINTED_AT = re.compile(
+_POINTED_AT = lazy_regex(
     r"^\w+(?: \w+)? (?:this|that|it|these|those|them)(?: (?:again|here|there|now))?$", re.IGNORECASE
 )
 _FRAME_WORDS = {"wants", "prefers", "dislikes", "agents", "to", "a", "an", "the", "always", "never", "ever", "please"}
-_PLEASE = re.compile(r"^(?:please |always )+", re.IGNORECASE)
+_PLEASE = lazy_regex(r"^(?:please |always )+", re.IGNORECASE)
 _SHORTEST = 6  # characters; "do so" and the like say nothing by themselves
-_WORD = re.compile(r"[\w./@+-]*\w")
+_WORD = lazy_regex(r"[\w./@+-]*\w")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from reverie.distill.extractive.everyday_wish_forms_of_english import ENGLISH
 from reverie.distill.extractive.everyday_wish_forms_of_five_languages import BY_LANGUAGE
 from reverie.distill.extractive.messages_that_open_a_task import opens_task
 from reverie.distill.extractive.sentences_and_specific_names import one_line, sentences
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,7 +24,7 @@ __all__ = ["asks_for_more", "confirmed_statement", "is_only_alone", "order_in_co
 
 _FORMS: Final = {"en": ENGLISH, **BY_LANGUAGE}
 # Openings that say nothing of the rule: "No, ", "btw", "und ".
-_OPENING: Final = re.compile(
+_OPENING: Final = lazy_regex(
     r"^(?:(?:and|but|so|also|oh|hey|ok(?:ay)?|yes|yep|no(?=[,.:!])|nope|nah|hmm+|wait|actually|btw|by the way|note"
     r" that|note|fyi"
     r"|one more thing|for the record|remember|important|reminder|again|look|und|aber|also|ach ja|ja|nein|nee|übrigens"
@@ -32,11 +33,11 @@ _OPENING: Final = re.compile(
     re.IGNORECASE,
 )
 # "From now on" has a "now" that is not of one occasion.
-_FROM_NOW: Final = re.compile(r"^from now on\b|^ab jetzt\b|^a partir de ahora\b|^从现在开始", re.IGNORECASE)
+_FROM_NOW: Final = lazy_regex(r"^from now on\b|^ab jetzt\b|^a partir de ahora\b|^从现在开始", re.IGNORECASE)
 # A question or an exclamation before the rule: "why fmt.Println? we log with slog everywhere".
-_BEFORE: Final = re.compile(r"[?!？！]\s*|;\s+|\s[\u2013\u2014-]\s")
+_BEFORE: Final = lazy_regex(r"[?!？！]\s*|;\s+|\s[\u2013\u2014-]\s")
 # What another sentence confirms: "Our API returns dates in UTC. Keep it that way."
-_CONFIRMS: Final = re.compile(
+_CONFIRMS: Final = lazy_regex(
     r"^(?:please )?(?:(?:let's )?(?:keep|leave) (?:it|them) (?:that way|like that|like this|so|as (?:it is|they are))"
     r"|(?:that|it|this) (?:must|should|has to|needs to) (?:stay|remain) (?:so|that way|like that|as it is))(?:,?"
     r" please)?"
@@ -47,14 +48,14 @@ _CONFIRMS: Final = re.compile(
     re.IGNORECASE,
 )
 # The state of one thing of the day, or of nothing named: "it works now. Keep it that way."
-_NO_STATEMENT: Final = re.compile(
+_NO_STATEMENT: Final = lazy_regex(
     r"^(?:it|this|that|these|those|they|he|she|there|i|you|let|please|don't|do|can|now|ok|es|das|dies\w*|ich|du|bitte"
     r"|eso?|est[ae]|yo|ça|cela|c'est|je|tu|这|那|它|これ|それ)\b|\b(?:now|works?|working|fixed|pass(?:es|ed|ing)?|green"
     r"|was|were|just|today|yesterday|currently|jetzt|heute|gerade|läuft|ahora|hoy|maintenant|aujourd'hui)\b|现在|今天|今",
     re.IGNORECASE,
 )
 # "You forgot to run the linter again": what is done again and again in any project, and not a detail of the task.
-_FORGOTTEN: Final = re.compile(
+_FORGOTTEN: Final = lazy_regex(
     r"^you (?:forgot|didn't remember|failed|keep forgetting|always forget|keep failing) to (?P<what>"
     r"(?:run|update|format|lint|check|regenerate|rebuild|bump|sign|write|add)(?: (?:the|all|your|our|my))?"
     r"(?: (?!(?:this|that|it|test)\b)[\w-]+)? (?:linter|formatter|type ?checker|tests?|test suite|checks?|changelog"
@@ -64,9 +65,9 @@ _FORGOTTEN: Final = re.compile(
     r"(?P<again> (?:once )?again| (?:each|every) time)?$",
     re.IGNORECASE,
 )
-_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_CJK: Final = lazy_regex(r"[\u3040-\u30ff\u3400-\u9fff]")
 # Of all of a kind, or of what "we" have: "the button is blue" is of one thing of the task.
-_OF_ALL: Final = re.compile(
+_OF_ALL: Final = lazy_regex(
     r"^(?:our|we|all|every|each|in our|unsere?\w*|wir|alle|jede\w*|nuestr[oa]s?|todos|todas|cada|notre|nos|tous|toutes"
     r"|chaque|nous|on)\b|^(?:我们|所有|全部|每)|^(?:すべて|全て|うち|私たち|各)",
     re.IGNORECASE,

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from reverie.lazy_regex import lazy_regex
+
 __all__ = ["FORMS", "Forms"]
 
 _CODE: Final = r"(?:`[^`]+`|(?:pytest|make|just|tox|nox|npm|pnpm|yarn|cargo|go test|gradle|uv run|docker|bazel)\b)"
@@ -42,7 +44,7 @@ class Forms:
 
 def _forms(wishes: tuple[str, ...], facts: tuple[str, ...], decisions: str, to_reader: str = r"(?!)") -> Forms:
     parts = ("|".join(wishes), to_reader, "|".join(facts), decisions)
-    return Forms(*(re.compile(rf"^(?:{part})$", re.IGNORECASE) for part in parts))
+    return Forms(*(lazy_regex(rf"^(?:{part})$", re.IGNORECASE) for part in parts))
 
 
 _REASON: Final = r"(?:,? (?:because|since|as|so that|weil|da|damit|porque|ya que|car|parce que|puisque)\b.{5,160})?"

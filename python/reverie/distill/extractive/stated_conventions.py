@@ -12,11 +12,12 @@ from typing import Final
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.decisions_with_stated_reasons import REASON, is_grounded_decision
 from reverie.distill.extractive.stated_convention_forms import FORMS
+from reverie.lazy_regex import lazy_regex
 
 __all__ = ["decision_in", "is_per_piece", "stated_fact", "stated_wish"]
 
 # What shows that a sentence is of one occasion, of the past or uncertain.
-_UNSURE: Final = re.compile(
+_UNSURE: Final = lazy_regex(
     r"\b(?:would|could|might|maybe|perhaps|probably|i (?:think|guess|believe)|not sure|if|for now|yet|right now|today"
     r"|tomorrow|yesterday|now|currently|at the moment|used to|here|this (?:time|one|pr|branch|task|session|file"
     r"|test|case)"
@@ -35,7 +36,7 @@ _UNSURE: Final = re.compile(
     re.IGNORECASE,
 )
 # Openings that say nothing of the rule: "No, ", "btw", "und ".
-_OPENING: Final = re.compile(
+_OPENING: Final = lazy_regex(
     r"^(?:(?:and|but|so|also|oh|hey|ok(?:ay)?|yes|no|nope|btw|by the way|note that|note|fyi|one more thing"
     r"|please|remember"
     r"|und|aber|also|ach ja|ja|nein|nee|übrigens|bitte|hinweis|wichtig|important|y|pero|sí|ojo|por cierto"
@@ -76,12 +77,12 @@ _ON_DAYS: Final = {
         r"(?:デプロイ|リリース|公開|バックアップ)(?:する|します)"
     ),
 }
-_DAYS: Final = {language: re.compile(rf"^(?:{form})$", re.IGNORECASE) for language, form in _ON_DAYS.items()}
-_PER_PIECE: Final = re.compile(
+_DAYS: Final = {language: lazy_regex(rf"^(?:{form})$", re.IGNORECASE) for language, form in _ON_DAYS.items()}
+_PER_PIECE: Final = lazy_regex(
     r"“(?:(?:an?|one|1|eine?n?|una?|une?|pro|je|für jede[nrs]?) |每个|一个|チケット|機能|課題|イシュー)", re.IGNORECASE
 )
 _SHORTEST: Final = 12  # characters of a rule; half as many of Chinese and Japanese
-_CJK: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")
+_CJK: Final = lazy_regex(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 
 def stated_wish(sentence: str, language: str, *, to_reader: bool = False) -> str:

@@ -27,6 +27,7 @@ from reverie.distill.extractive.parse_messages_into_steps import (
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
 from reverie.distill.extractive.stated_conventions import decision_in
 from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,14 +52,13 @@ MAX_SENTENCE = 320
 _MIN_SENTENCE = 20
 _LONG_QUESTION = 8  # words; a shorter one, such as "Shall I go on?", does not say what about
 _CHOICE_WORDS = 5  # of a choice that names what is chosen: "squash merge, not regular merge"
-_REJECTS = re.compile(r", (?:not|don't|do not) ")  # short ones that name what is not wanted: "squash, don't rebase"
+_REJECTS = lazy_regex(r", (?:not|don't|do not) ")  # short ones that name what is not wanted: "squash, don't rebase"
 _YES = 160  # characters of an agreement that are kept beside what it agrees to
 _PASTED = 40  # sentences; more are a pasted document, not the person talking
-_QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)  # what somebody else wrote
-_AWAITS = re.compile(r"\blet me know\b", re.IGNORECASE)  # "ok" to it reports, and accepts nothing
-_HEADING = re.compile(r"^#{1,4} ", re.MULTILINE)  # more than one make a document too
-_OF_CLIENT = ("<", "Operation stopped by hook:")
-"""Prefixes of messages that the client wrote in the role of the user."""
+_QUOTED = lazy_regex(r"^[ \t]*>.*$", re.MULTILINE)  # what somebody else wrote
+_AWAITS = lazy_regex(r"\blet me know\b", re.IGNORECASE)  # "ok" to it reports, and accepts nothing
+_HEADING = lazy_regex(r"^#{1,4} ", re.MULTILINE)  # more than one make a document too
+_OF_CLIENT = ("<", "Operation stopped by hook:")  # prefixes of messages that the client wrote in the role of the user
 
 _AS_IT_IS: Mapping[str, str] = MappingProxyType({})
 

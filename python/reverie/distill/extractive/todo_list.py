@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.distill.extractive.sentences_and_specific_names import clip
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["TodoItem", "TodoList", "closed_labels", "todo_items"]
 
 _ENDED = ("completed", "deleted")
-_TASK_ID = re.compile(r"[Tt]ask #?(\d+)")
+_TASK_ID = lazy_regex(r"[Tt]ask #?(\d+)")
 
 
 @dataclass(slots=True)

@@ -25,6 +25,7 @@ from reverie.distill.extractive.introductions_of_pasted_text import (
     is_separator,
 )
 from reverie.distill.extractive.parse_messages_into_steps import user_speech
+from reverie.lazy_regex import lazy_regex
 
 __all__ = ["message_typed_and_pasted", "typed_and_pasted", "typed_by_person"]
 
@@ -34,33 +35,33 @@ _DOCUMENT_LINES: Final = 12  # of a message with headings, from which on it is a
 _SPEAKERS: Final = 3  # lines such as "Bob: …" that make a chat
 
 # Tags in which a client puts what a file has or a command printed, which may have the end tag itself.
-_CLIENT_TAG: Final = re.compile(
+_CLIENT_TAG: Final = lazy_regex(
     r"<(?P<tag>system-reminder|local-command-\w+|command-contents|task-notification|ide_\w+|bash-\w+)>"
 )
 
 # A line that announces text of somebody else: "here is the mail from Bob:", "the readme says:".
-_ANNOUNCES: Final = re.compile(
+_ANNOUNCES: Final = lazy_regex(
     r"\b(?:from|says?|said|sent|wrote|writes|reads|received|copied|pasted?|e?-?mails?|messages?|reviews?|tickets?|issues?"
     r"|articles?|pages?|posts?|logs?|outputs?|docs?|documents?|readme|transcripts?|quotes?|chat|slack|snippets?)\b.*:\s*$",
     re.IGNORECASE,
 )
 # A line that may announce either, and one of these that announces the person's own: "Here are my preferences:".
-_MAY_ANNOUNCE: Final = re.compile(
+_MAY_ANNOUNCE: Final = lazy_regex(
     r"\b(?:here(?:'s| is| are)|this is|got|comments?|notes?|specs?|text|answers?)\b.*:\s*$", re.IGNORECASE
 )
-_HEADER: Final = re.compile(
+_HEADER: Final = lazy_regex(
     r"^(?:from|to|subject|date|sent|cc|reply-to|von|an|betreff|datum|gesendet|de|para|asunto|fecha|à|objet|da|oggetto"
     r"|assunto|от|кому|тема|от кого|van|aan|onderwerp|från|till|ämne|skickat|fra|til|emne|dato|sendt|od|komu|předmět"
     r"|temat|kimden|kime|konu|από|προς|θέμα|ημερομηνία|प्रेषक|विषय|दिनांक|từ|đến|người gửi|chủ đề|tiêu đề|보낸 사람"
     r"|받는 사람|제목|من|إلى|الموضوع|发件人|收件人|主题|日期|差出人|宛先|件名)\s?[:：]\s*\S|^on .{5,80} wrote:\s*$",
     re.IGNORECASE,
 )
-_PASTED: Final = re.compile(r"\[Pasted (?:text|content)", re.IGNORECASE)
-_HEADING: Final = re.compile(r"^#{1,4}\s+\S")
-_SPEAKER: Final = re.compile(
+_PASTED: Final = lazy_regex(r"\[Pasted (?:text|content)", re.IGNORECASE)
+_HEADING: Final = lazy_regex(r"^#{1,4}\s+\S")
+_SPEAKER: Final = lazy_regex(
     r"^(?:\[[^\]]{3,30}\]\s*)?(?P<who>[A-Z@][\w .@-]{0,30}?)(?:\s*[\[(][^\])]{3,30}[\])])?:\s+\S"
 )
-_QUOTE: Final = re.compile(
+_QUOTE: Final = lazy_regex(
     r"[\"“«„]([^\"“”«»„]{20,})[\"”»“]|\u2018([^\u2018\u2019]{20,})\u2019(?!\w)|(?<!\w)'(\w[^'\n]{20,})'(?!\w)"
     r"|[「『]([^「」『』]{6,})[」』]"
 )

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from reverie.lazy_regex import lazy_regex
+
 __all__ = ["Language", "is_quoted_wish", "language_of", "words_of"]
 
-_CJK = re.compile(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
-_KANA = re.compile(r"[\u3040-\u30ff]")
-_HANGUL = re.compile(r"[\uac00-\ud7af]")
-_WORD = re.compile(r"[^\W\d_]+")
+_CJK = lazy_regex(r"[\u3400-\u9fff\u3040-\u30ff\uac00-\ud7af]")
+_KANA = lazy_regex(r"[\u3040-\u30ff]")
+_HANGUL = lazy_regex(r"[\uac00-\ud7af]")
+_WORD = lazy_regex(r"[^\W\d_]+")
 _CHARACTERS_A_WORD = 2  # of Chinese and Japanese
 _COUNTED = 2_000  # characters of a text whose words are counted; what is asked for are numbers below 20
 
@@ -56,7 +58,7 @@ def _language(
     fails: str,
 ) -> Language:
     patterns = (wishes, not_wishes, remember, correction, about_me, to_agent, rejection, fails)
-    return Language(name, *(re.compile(text, re.IGNORECASE) for text in patterns))
+    return Language(name, *(lazy_regex(text, re.IGNORECASE) for text in patterns))
 
 
 _DE_VERBS = (

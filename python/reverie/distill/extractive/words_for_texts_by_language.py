@@ -11,16 +11,18 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from reverie.lazy_regex import lazy_regex
+
 __all__ = ["OWN_RULES", "TEXT_WORDS"]
 
 
 def _words(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE)
+    return lazy_regex(rf"\b(?:{pattern})\b", re.IGNORECASE)
 
 
 def _parts(pattern: str) -> re.Pattern[str]:
     """Return a pattern that may match inside of a word, for a script in which no word ends where `re` sees an end."""
-    return re.compile(rf"(?:{pattern})", re.IGNORECASE)
+    return lazy_regex(rf"(?:{pattern})", re.IGNORECASE)
 
 
 TEXT_WORDS: Final = {

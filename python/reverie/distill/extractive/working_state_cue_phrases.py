@@ -7,6 +7,7 @@ import re
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.messages_that_open_a_task import is_for_good, opens_task
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences
+from reverie.lazy_regex import lazy_regex
 
 __all__ = [
     "enumerated_steps",
@@ -34,7 +35,7 @@ _BARE_QUESTION_WORDS = 9  # a shorter question needs its options to be understoo
 
 
 def _phrases(*alternatives: str) -> re.Pattern[str]:
-    return re.compile("|".join(alternatives), re.IGNORECASE)
+    return lazy_regex("|".join(alternatives), re.IGNORECASE)
 
 
 _OPENING = r"(?:(?:ok(?:ay)?|so|and|now|yes|yeah|alright|cool|great|good|nice)\b[,!. ]*)*"
@@ -61,7 +62,7 @@ _PERSON_CHOOSES = _phrases(
     rf"\b(?:choose|pick|take|do|like|prefer) (?:option|approach|variant) {_ALTERNATIVE}",
     r"\bmust (?:not|never|stay|remain|be kept)\b",
 )
-_AGREES = re.compile(
+_AGREES = lazy_regex(
     rf"^{_OPENING}(?:let'?s|please|just) (?:do|try|implement\w*|build|go (?:with|for)"
     r"|try (?:implementing|doing)) (?:it|this|that|both|all)\b",
     re.IGNORECASE,
@@ -90,16 +91,14 @@ _WEIGHED = _phrases(
     r"\b(?:is|was|would be)\b",
     r"\bwe should (?:go with|use|keep|stick)\b",
 )
-_NO_CHOICE = re.compile(
+_NO_CHOICE = lazy_regex(
     r"^(?:option|approach|alternative|variant|plan|step|case|pros?|cons?)\b|^if\b|^let'?s\b"
     r"|\b(?:let me|could|might|maybe|would you)\b",
     re.IGNORECASE,
 )
 # One of these words is in every choice: a plain search that spares most sentences the long patterns.
-_MAY_CHOOSE = re.compile(
-    r"ecide|ecision|hose|instead|rather|agreed|ettled|opted|eep|kept|eav|left|kip|tick|with|sed"
-).search
-_MAY_WEIGH = re.compile(r"est |etter |ight |should ").search
+_MAY_CHOOSE = lazy_regex(r"ecide|ecision|hose|instead|rather|agreed|ettled|opted|eep|kept|eav|left|kip|tick|with|sed")
+_MAY_WEIGH = lazy_regex(r"est |etter |ight |should ")
 # Marks in front of what is done: "✅ Reviewed #30".
 _TICK = r"^(?:[✅✓✔☑️]+\s*|\[x\]\s+)?"
 # "#30 reviewed: clean", "PR #30 is merged", "finished reviewing #30"
@@ -109,8 +108,8 @@ _NUMBERED = (
     r"|(?:done with|merged|reviewed|verified|checked) (?:(?:pr|mr|pull request|issue) )?[#!]\d+\b"
     r"|(?:(?:i|we)(?:'ve| have)? )?(?:finished|done) (?:reviewing|testing|verifying|checking|merging)\b"
 )
-_NUMBERED_STEP = re.compile(rf"{_TICK}(?:{_NUMBERED})", re.IGNORECASE)
-_FINISHED = re.compile(
+_NUMBERED_STEP = lazy_regex(rf"{_TICK}(?:{_NUMBERED})", re.IGNORECASE)
+_FINISHED = lazy_regex(
     rf"{_TICK}(?:{_NUMBERED}|(?:(?:i|we)(?:'ve| have) (?:now |also |successfully |already )*)?"
     r"(?:reviewed|fixed|implemented|completed|committed|pushed|merged|created|added|removed|refactored|updated|renamed|moved"
     r"|replaced|verified|tested|deployed|released|published|migrated|installed|configured|documented|rebased|reverted"
@@ -118,24 +117,24 @@ _FINISHED = re.compile(
     r"|simplified|cleaned)\b(?![\w ]{0,40}:(?:\s|$)))",
     re.IGNORECASE,
 )
-_REVIEWED = re.compile(
+_REVIEWED = lazy_regex(
     rf"{_TICK}(?:{_NUMBERED}|(?:(?:i|we)(?:'ve| have)? (?:now |also )?)?"
     r"(?:reviewed|tested|verified|checked|merged|ran)\b)",
     re.IGNORECASE,
 )
-_INSPECTION = re.compile(
+_INSPECTION = lazy_regex(
     r"^(?:also |first |now |quickly )*(?:check|look|read|see|find|search|verify|examine|explore|understand|inspect"
     r"|review|trace|confirm|investigate|view|list|get|think|try|start)\b",
     re.IGNORECASE,
 )
 # Commands and names of tools that send something to others: `gh pr comment`, `mcp__linear__create_issue`, `git push`.
-_PUBLISHES = re.compile(
+_PUBLISHES = lazy_regex(
     r"\bgit push\b|\b(?:gh|glab) (?:pr|mr|issue|release) (?:create|comment|edit|close|merge|review|note)\b"
     r"|\bgh api\b.*(?:--method (?:POST|PUT|PATCH)|-X ?(?:POST|PUT|PATCH)| -[fF] )"
     r"|^mcp__.*(?:^|_)(?:create|update|save|send|post|add|close|reply|comment)_",
     re.DOTALL,
 )
-_REMARK = re.compile(
+_REMARK = lazy_regex(
     r"^(?:(?:um+|uh+|oh|ah|hm+|well|so|and|but|ok(?:ay)?|ugh|wow|right)\b[,.! ]*)*"
     r"(?:there(?:'s| is| are| were)|it(?:'s| is| was)|that(?:'s| is| was)|this is"
     r"|i(?:'m| am)? (?:think|thinking|don'?t|do not|see|get|guess|was|just|considering|wonder\w*)|another"
@@ -146,12 +145,12 @@ _ASKS = _phrases(
     r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\blet'?s\b|\bi(?:'d| would) (?:like|love)\b|\bi want\b",
     r"\bwe need\b|\b(?:you|we) should\b|\bhelp me\b|\bmake sure\b|\bhave a look\b|\btake a look\b|\bneeds? to be\b",
 )
-_STEP = re.compile(
+_STEP = lazy_regex(
     r"^[ \t]*(?:#{1,5} +|[-*] +)?\**(?P<kind>(?:step|phase|part|task|commit) +)?#?(?P<number>\d{1,2})"
     r"(?:[.):]|\**:| [-\u2013\u2014])\**[ \t]+(?P<text>\S.*)$",
     re.IGNORECASE,
 )
-_FIRST = re.compile(r"(?:^|[ #*])0?1\**[.):\u2013\u2014 -]", re.MULTILINE)
+_FIRST = lazy_regex(r"(?:^|[ #*])0?1\**[.):\u2013\u2014 -]", re.MULTILINE)
 _PLANNED = _phrases(
     r"\bplan\b|^\W*(?:\w+ )?steps?\b|\bto-?dos?\b|\bin this order\b",
     r"\b(?:i'?ll|i will|i'm going to|we(?:'ll| will| need to)|let me)\b.*:$",
@@ -161,7 +160,7 @@ _NO_PLAN = _phrases(
     r"\b(?:changes?|what|summary|found|findings?|issues?|options?|questions?|problems?|reasons?|because|happens|currently"
     r"|flow|works|reproduce|resolved|done|made|updated|added|completed|covered|includes?|has|was|were|exists?)\b"
 )
-_IMPERATIVE = re.compile(
+_IMPERATIVE = lazy_regex(
     r"\W*(?:add|adjust|apply|ask|build|bump|change|check|clean|commit|configure|consolidate|convert|create|delete|deploy"
     r"|describe|design|document|draft|drop|eliminate|enable|export|extend|extract|find|finish|fix|generate|handle|implement"
     r"|improve|inline|install|introduce|investigate|make|measure|merge|migrate|move|open|optimi[sz]e|port|prepare|publish"
@@ -169,16 +168,16 @@ _IMPERATIVE = re.compile(
     r"|split|squash|store|switch|tag|test|track|try|tune|update|upgrade|use|validate|verify|wire|write)\b",
     re.IGNORECASE,
 )
-_LABEL = re.compile(
+_LABEL = lazy_regex(
     r"^(?:(?:next(?: up| steps?)?|then|remaining|still to do|to-?do|now)\b\s*[:,\u2013\u2014-]\s*"
     r"|what(?:'s| is) (?:still )?left(?: to do)?(?: now)? (?:is|are)(?: only| just)? |then (?=i\b|we\b))",
     re.IGNORECASE,
 )
-_OPTION = re.compile(r"^\s*(?:[-*] +|(?:\d{1,2}|[A-Da-d])[.)] +)?(?P<bold>\*\*)?(?P<text>.+)$")
+_OPTION = lazy_regex(r"^\s*(?:[-*] +|(?:\d{1,2}|[A-Da-d])[.)] +)?(?P<bold>\*\*)?(?P<text>.+)$")
 # "Would you like to:", with the choices in a list below it
-_ASKS_WHICH = re.compile(r"(?:would you like|do you want|shall i|should i|what would you)\b.*:$", re.IGNORECASE)
-_ITEM = re.compile(r"\s*(?:[-*•] |\d{1,2}[.)] |\|)")
-_CHOOSES_AMONG = re.compile(
+_ASKS_WHICH = lazy_regex(r"(?:would you like|do you want|shall i|should i|what would you)\b.*:$", re.IGNORECASE)
+_ITEM = lazy_regex(r"\s*(?:[-*•] |\d{1,2}[.)] |\|)")
+_CHOOSES_AMONG = lazy_regex(
     r"^(?!(?:do you want|want|would you (?:like|prefer)|shall|should|ready)\b).*\b(?:which|prefer|preference|option)\b",
     re.IGNORECASE,
 )
@@ -200,14 +199,14 @@ def is_agreement(text: str) -> bool:
 
 def is_choice_of_agent(sentence: str) -> bool:
     """True if an agent reports a decision, as in "I went with X", and does not only list alternatives."""
-    if not _MAY_CHOOSE(sentence) or _AGENT_CHOOSES.search(sentence) is None:
+    if not _MAY_CHOOSE.search(sentence) or _AGENT_CHOOSES.search(sentence) is None:
         return False
     return not (cue_phrases.is_question(sentence) or _NO_CHOICE.search(sentence))
 
 
 def is_weighed_choice(sentence: str) -> bool:
     """True if an agent names the best of several ways, which is not decided yet."""
-    if not _MAY_WEIGH(sentence) or _WEIGHED.search(sentence) is None:
+    if not _MAY_WEIGH.search(sentence) or _WEIGHED.search(sentence) is None:
         return False
     return not (cue_phrases.is_question(sentence) or _NO_CHOICE.search(sentence))
 
