@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, TypeAlias
 import msgspec
 
 __all__ = [
+    "NO_RESULT",
     "ORPHAN_RESULT",
     "Add",
     "Candidate",
@@ -42,6 +43,9 @@ __all__ = [
 
 ORPHAN_RESULT: Final = "[a result whose call is not recorded]"
 """The line before the words of a tool's result that became text in a user message: nobody said them."""
+
+NO_RESULT: Final = "[no result was recorded]"
+"""The result of a call whose own is not recorded: the call is under way, or was cut off."""
 
 Json: TypeAlias = Any
 Role: TypeAlias = Literal["user", "assistant"]

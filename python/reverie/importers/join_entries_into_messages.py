@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reverie.importers.detect_rewound_branches import rewound_positions
 from reverie.importers.token_count import compact, message_tokens
-from reverie.models import ORPHAN_RESULT, Entry, EntryKind, Json, Message, Role
+from reverie.models import NO_RESULT, ORPHAN_RESULT, Entry, EntryKind, Json, Message, Role
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -29,7 +29,6 @@ __all__ = [
 ]
 
 
-NO_RESULT: Final = "[no result was recorded]"
 _REPEATED: Final = "[a call that cannot be made again]"
 
 

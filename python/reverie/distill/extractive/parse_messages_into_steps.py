@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reverie.distill.extractive.classify_and_translate_tools import EDITS, READS, canonical_calls, canonical_result
 from reverie.lazy_regex import lazy_regex
-from reverie.models import ORPHAN_RESULT
+from reverie.models import NO_RESULT, ORPHAN_RESULT
 from reverie.remove_tagged_spans import without_tagged
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ _ELSEWHERE = lazy_regex(r"/\.claude/|^/(?:private/)?(?:tmp|var)/")
 # Share of the files used that the project's root must contain; a few files elsewhere (a config in the home folder)
 # must not make the root "/".
 _NEARLY_ALL = 0.97
+# Shell commands that edit files: "sed -i 's/a/b/' ships.py"
+_EDITS_IN_PLACE = lazy_regex(r"\b(?:g?sed|perl) +-[a-z]*i\b|\bgit apply\b|\bpatch +(?:-p|<)")
 _ANSI = lazy_regex(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -89,7 +91,8 @@ class Interrupted:
 class ToolCall:
     """One tool call with its result; `answered` is false and `result` empty if the thread ends before it.
 
-    `succeeded` is true where the client reports success: exit code 0, or a result that is marked as no error.
+    `succeeded` is true where the client reports success: exit code 0, or a result that is marked as no error. `edits`
+    is true for tools that edit files, and for shell commands that do.
     """
 
     tool: str
@@ -101,6 +104,7 @@ class ToolCall:
     succeeded: bool = False
     answered: bool = False
     result_seq: int = 0
+    edits: bool = False
 
     def word(self, key: str) -> str:
         """Return the input field `key` if it is text, else the empty string."""
@@ -186,7 +190,7 @@ def _results(messages: Iterable[Message]) -> dict[str, tuple[dict[str, Any], int
         if message.role != "user" or isinstance(message.content, str):
             continue
         for block in _blocks(message):
-            if block.get("type") == "tool_result":
+            if block.get("type") == "tool_result" and block.get("content") != NO_RESULT:
                 found[str(block.get("tool_use_id"))] = (block, message.last_seq)
     return found
 
@@ -223,7 +227,9 @@ def _calls(message: Message, block: dict[str, Any], answer: tuple[dict[str, Any]
     name = str(block.get("name", ""))
     call_input = given if isinstance(given, dict) else {"input": given} if isinstance(given, str) else {}
     for tool, tool_input in canonical_calls(name, call_input):
-        call = ToolCall(tool, tool_input, message.last_seq, message.at)
+        command = tool_input.get("command")
+        edits = tool in EDITS or (isinstance(command, str) and _EDITS_IN_PLACE.search(command) is not None)
+        call = ToolCall(tool, tool_input, message.last_seq, message.at, edits=edits)
         yield call if answer is None else _answered(call, name, *answer)
 
 
