@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict
 from reverie.importers.join_entries_into_messages import main_line
-from reverie.models import WorkingState
+from reverie.models import NO_RESULT, WorkingState
 from reverie.redact import Redactor
 from reverie.store import seal
 from reverie.usecases import threads, working_state
@@ -43,6 +43,10 @@ REPLIES = (
     "Still to do: the docs need a chapter on retries.",
     "Fixed the parser so that it reads the last line, too.",
     "Let me look at the exporter first",
+    "Now let me run the tests and the linter.",
+    "I\u2019m adding `read_all` to the exporter.",
+    "Let me continue.",
+    "The real question is: does it read the last line?",
     "Done.\n```\ncode\n",
 )
 RESULTS = (
@@ -50,10 +54,14 @@ RESULTS = (
     "Exit code 1\nFAILED tests/test_a.py - Error: nope",
     "[main abc1234] fix the parser",
     "Task #2 created",
+    "#1 [completed] write the test\n#2 [pending] tell Ann [blocked by #1]",
+    "No tasks found",
+    NO_RESULT,
 )
 PATHS = ("/w/app/a.py", "/w/app/b/c.py", "/w/app/b/d.py", "src/e.py", "/x", "/v/other.py")
 STATUS = st.sampled_from(("pending", "in_progress", "completed", "deleted"))
-STEPS = ("write the test", "fix the exporter", "update the docs", "tell Ann")
+STEPS = ("write the test", "fix the exporter", "update the docs", "tell Ann", "add `read_all`", "run the tests")
+CODE = ("def read_all(path): ...", "read_all(path)", "")
 CALLS: st.SearchStrategy[tuple[str, dict[str, Any]]] = st.one_of(
     st.tuples(
         st.just("Bash"),
@@ -68,14 +76,17 @@ CALLS: st.SearchStrategy[tuple[str, dict[str, Any]]] = st.one_of(
                         "git commit --amend",
                         "gh pr create",
                         "ls",
+                        "sed -i s/a/b/ src/e.py",
                     )
                 )
             }
         ),
     ),
     st.tuples(
-        st.sampled_from(("Edit", "Write", "Read", "Grep")), st.fixed_dictionaries({"file_path": st.sampled_from(PATHS)})
+        st.sampled_from(("Edit", "Write", "Read", "Grep")),
+        st.fixed_dictionaries({"file_path": st.sampled_from(PATHS), "new_string": st.sampled_from(CODE)}),
     ),
+    st.tuples(st.just("TaskList"), st.just({})),
     st.tuples(
         st.just("TodoWrite"),
         st.fixed_dictionaries(
@@ -195,6 +206,13 @@ def check(pieces: list[tuple[str, Any]]) -> Store:
         assert plan.state == store.read()
         assert plan == msgspec.structs.replace(working_state.decide(store.job(None)), checkpoint=plan.checkpoint)
     return store
+
+
+def test_edits_before_many_other_calls_are_known() -> None:
+    """What was edited since the last words shows after any number of other calls, also in the accumulated state."""
+    edit = ("call", (("Edit", {"file_path": "/x", "new_string": "a"}), ("ok", False)))
+    look = ("call", (("Read", {"file_path": "/x"}), ("ok", False)))
+    check([("said", SAID[0]), ("reply", "Now let me add a counter."), edit, edit, *30 * [look]])
 
 
 @settings(max_examples=EXAMPLES, deadline=None)

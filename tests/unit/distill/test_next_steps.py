@@ -116,16 +116,18 @@ def test_a_short_announcement_to_look_says_what_is_asked() -> None:
 
 
 def test_an_announced_edit_that_was_made_is_checked_and_then_over() -> None:
-    """After the edit and something else it is to be checked; after a check that passes it is announced no more."""
+    """After the edit it is to be checked; after a check that passes it is announced no more."""
     thread = Thread().user("Add a limit to the pool, please").agent("Now I'll add the limit to the pool.")
+    assert ENGINE.working_state(thread.messages).next_steps == ("go on: add the limit to the pool",)
     edited = thread.edit("/w/app/pool.py")
-    assert ENGINE.working_state(edited.messages).next_steps == ("go on: add the limit to the pool",)
     looked = edited.bash("git diff --stat", "pool.py | 2 +")
     assert ENGINE.working_state(looked.messages).next_steps == (
         "go on: see that it works, and finish: add the limit to the pool",
     )
     passed = looked.bash("pytest -q", "12 passed")
-    assert ENGINE.working_state(passed.messages).next_steps == ("go on: Add a limit to the pool, please",)
+    assert ENGINE.working_state(passed.messages).next_steps == (
+        "go on: finish what was asked (tests passed): Add a limit to the pool, please",
+    )
 
 
 @pytest.mark.parametrize(

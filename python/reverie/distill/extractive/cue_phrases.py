@@ -28,7 +28,6 @@ __all__ = [
     "is_settled",
     "is_statement",
     "is_uninformative",
-    "stated_intent",
 ]
 
 
@@ -200,8 +199,6 @@ _HOUSEKEEPING = lazy_regex(
     r"|pr|status)|address|update the pr|squash|continue|go on|retry|try again)\b",
     re.IGNORECASE,
 )
-# A request that only refers back: "fix it up".
-_POINTING = lazy_regex(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+)?", re.IGNORECASE)
 
 # "Now let me look at the tests"
 _INTENT = lazy_regex(
@@ -229,20 +226,6 @@ _SETTLED = _phrases(
 )
 # "Next, the tests": to be done now, unlike "the docs can be done later".
 _IMMINENT = lazy_regex(r"^(?:next|then|after that)\b|\bnext (?:step|in|up)\b", re.IGNORECASE)
-# "Now let me update the parser" announces "update the parser".
-_ABOUT_TO = lazy_regex(
-    r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but|wait)\b[!,.:]?[\s-]*)*"
-    r"(?:let me|let's|i'?ll|i will|i(?: still)? need to|i'?m going to|i have to|i should|need to)\s+(?P<what>.{8,})$",
-    re.IGNORECASE,
-)
-# "Now updating the parser" announces "updating the parser".
-_NOW_DOING = lazy_regex(
-    r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent)\b[!,.:]?[\s-]*)*(?:now|next)\b[,:]?\s+"
-    r"(?!(?:i|we|you|he|she|it|they|the|an?|this|that|these|those|there|all|both|every\w*|only|when|with|in|for|if"
-    r"|tests?)"
-    r"\b)(?P<what>[a-z]{3,} .{8,})$",
-    re.IGNORECASE,
-)
 # Words of a message that can open a task; "fix it" has too few.
 _MIN_WORDS = 4
 # Words of an answer in any language that can only be a yes or no.
@@ -327,17 +310,6 @@ def is_settled(sentence: str) -> bool:
 def is_imminent(sentence: str) -> bool:
     """True if a next step is meant for right now, rather than for later."""
     return _IMMINENT.search(sentence) is not None or is_question(sentence)
-
-
-def stated_intent(sentence: str) -> str:
-    """Return what an agent announces to do next, or the empty string."""
-    found = _ABOUT_TO.match(sentence) or _NOW_DOING.match(sentence)
-    return found["what"].rstrip(" :.…") if found else ""
-
-
-def is_only_pointer(doing: str) -> bool:
-    """True if an intent names nothing by itself, as in "fix this"."""
-    return _POINTING.fullmatch(doing) is not None
 
 
 def is_question(sentence: str) -> bool:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["FileUse", "ThreadFold"]
 
 _FEW = 24  # of whatever a state shows the newest of: it shows fewer
+_EDITS = 2  # of the older calls: whether none, one or more were made is asked for
 _LONG = 4_000  # characters of a request; of a longer one the beginning and the end are kept
 # Characters kept of a long request's end, where people often put the question.
 _END = 400
@@ -170,7 +171,8 @@ class ThreadFold:
         self.words = spoken[-1] if spoken else self.words
         since = self.words.seq if self.words is not None else 0
         calls = [call for call in (*self.calls, *found.calls) if max(call.seq, call.result_seq) >= since]
-        self.calls = [_bare_call(call) for call in calls[-_FEW:]]
+        edits = [call for call in calls[:-_FEW] if call.edits and call.answered and not call.failed]
+        self.calls = [_bare_call(call) for call in (*edits[-_EDITS:], *calls[-_FEW:])]
 
     def _update_failing(self, facts: ThreadFacts) -> None:
         """Update failing checks: a failure stays until a run of the same purpose passes."""

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie.distill.extractive import cue_phrases, working_state_cue_phrases
-from reverie.distill.extractive.classify_and_translate_tools import EDITS, READS
+from reverie.distill.extractive import announced_intents, cue_phrases, working_state_cue_phrases
 from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
 from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
 from reverie.distill.extractive.thread_facts import substantial_requests
+from reverie.distill.extractive.todo_items_behind_the_work import (
+    has_passed,
+    have_checks_run,
+    is_overtaken,
+    runs_checks,
+)
+from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
 
 if TYPE_CHECKING:
     from reverie.distill.extractive.thread_facts import AnsweredQuestion, ThreadFacts
@@ -44,6 +50,8 @@ _AGREED = "do what was agreed: "
 _ANSWER = "answer the user: "
 _GO_ON = "go on: "
 _CHECK = "see that it works, and finish: "
+_FINISH = "finish what was asked: "
+_FINISH_TESTED = "finish what was asked (tests passed): "
 OF_NOW = (_ORDERED, _AGREED, _ANSWER, _GO_ON)
 """How next steps begin that are computed anew after each message."""
 
@@ -52,6 +60,9 @@ CHECKS = ("tests", "build", "lint")
 _TO = "” to: "
 # Entries after which an announced step counts as done or given up, and an older plan as left for another task.
 _STILL_DOING = 60
+# Edits that belong to an announced step; after more of them without a word the agent may well be at the next step.
+_EDITS_OF_A_STEP = 1
+_FEW_WORDS = 4  # of an order, which needs the request before it to be understood
 _TELLING_STEP_WORDS = 8  # of a step that looks at something; a shorter one does not say what for
 _TELLING_WORDS = 5  # of an answer; a shorter one says nothing without its question
 
@@ -83,19 +94,45 @@ def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
         return [(order, last.seq), *_planned(facts)]
     ahead = _planned(facts)
     doing = _announced_step(facts)
-    if doing and not any(item.status == "in_progress" for item in current_plan(facts)):
+    if doing and (not _is_listed(facts) or runs_checks(doing)):
         ahead.insert(0, (f"{_GO_ON}{doing}", last.seq))
+    elif not isinstance(last, Utterance) and _is_newer_than_plan(facts):
+        ahead = [*_unfinished(facts), *ahead]
     question = last_question(facts)
     if question:
         ahead.append((f"{ASKS}{clip(question, 2 * ITEM_CHARS)}", last.seq))
     if ahead:
         return ahead
-    if isinstance(last, Utterance):
+    if isinstance(last, Utterance) and not _goes_on(last):
         last_steps = [mark for mark in facts.nexts if mark.seq == last.seq]
         return [
             (clip(working_state_cue_phrases.without_label(mark.text), ITEM_CHARS), mark.seq) for mark in last_steps[-2:]
         ]
     return _unfinished(facts)
+
+
+def _is_newer_than_plan(facts: ThreadFacts) -> bool:
+    """Return True if the person asked for something after the to-do list last changed, and no item is in progress.
+
+    Example: "Commit this first, then go on" between two items of the list.
+    """
+    plan = [item for item in current_plan(facts) if item.status != "completed"]
+    asked = substantial_requests(facts.requests)
+    in_progress = any(item.status == "in_progress" for item in plan)
+    return bool(plan and asked) and not in_progress and asked[-1].seq > max(item.seq for item in facts.plan)
+
+
+def _goes_on(last: Utterance) -> bool:
+    """Return True if an agent's message ends by going on, without saying with what: "Good. Let me continue."."""
+    intents = map(announced_intents.stated_intent, sentences(last.text)[-1:])
+    return any(map(announced_intents.is_contentless, intents))
+
+
+def _is_listed(facts: ThreadFacts) -> bool:
+    """Return True if the to-do list names the step in hand: an item in progress, or one begun after the last words."""
+    words = max((step.seq for step in facts.trace.steps if isinstance(step, Utterance)), default=0)
+    plan = current_plan(facts)
+    return any(item.status == "in_progress" and (item in plan or item.seq > words) for item in facts.plan)
 
 
 def last_question(facts: ThreadFacts) -> str:
@@ -109,13 +146,18 @@ def last_question(facts: ThreadFacts) -> str:
 def current_plan(facts: ThreadFacts) -> list[TodoItem]:
     """Return the to-do list; without unfinished items if it is older than the task and was not updated since.
 
-    Also without a last item that was never ticked off, where the agent has answered the person's next request since.
+    Also without a last item that was never ticked off, where the agent has answered the person's next request since,
+    and without items that the work has overtaken.
     """
     opened = task_opened(facts)
     end = facts.trace.steps[-1].seq if facts.trace.steps else 0
     is_of_task = end - opened < _STILL_DOING or any(item.seq >= opened for item in facts.plan)
     if is_of_task and not _is_left_open(facts):
-        return list(facts.plan)
+        return [
+            item
+            for place, item in enumerate(facts.plan)
+            if not has_passed(item, facts.runs) and not is_overtaken(place, facts.plan)
+        ]
     return [item for item in facts.plan if item.status == "completed"]
 
 
@@ -167,8 +209,10 @@ def _order(facts: ThreadFacts) -> str:
     if cue_phrases.is_acknowledgement(said.text):
         return ""
     asked = leading_sentences(said.text, 2 * ITEM_CHARS)
-    if _refuses(said, facts) and len(asked) < ITEM_CHARS:
-        # "main is in another worktree", in refusing a call, says nothing without what was being done.
+    is_short = words_of(said.text) <= _FEW_WORDS and not cue_phrases.is_housekeeping(said.text)
+    if is_short or (_refuses(said, facts) and len(asked) < ITEM_CHARS):
+        # "main is in another worktree", in refusing a call, says nothing without what was being done; nor does "drop
+        # the first two" say of what.
         task = next((one for one in reversed(substantial_requests(facts.requests)) if one.seq < said.seq), None)
         asked = f"{leading_sentences(task.text, ITEM_CHARS)}{THEN}{asked}" if task is not None else asked
     return f"{_ANSWER if cue_phrases.is_question(asked) else _ORDERED}{asked}"
@@ -187,14 +231,24 @@ def _agreement(seq: int, facts: ThreadFacts) -> str:
 
 
 def _planned(facts: ThreadFacts) -> list[StateItem]:
-    """Return the steps of the to-do list that are being done, then those to be done."""
+    """Return the steps of the to-do list that are being done, then those to be done unless later words outdate them."""
     plan = current_plan(facts)
     return [
         (item.label(ITEM_CHARS), item.seq)
-        for status in ("in_progress", "pending")
+        for status in (("in_progress",) if _is_outdated(facts) else ("in_progress", "pending"))
         for item in plan
         if item.status == status
     ]
+
+
+def _is_outdated(facts: ThreadFacts) -> bool:
+    """Return True if the list did not change for long, and the person asked for something in that time.
+
+    "No, all of it in one commit, please": what was to be done afterwards may be done by now, or be dropped.
+    """
+    asked = substantial_requests(facts.requests)
+    changed = max((item.seq for item in facts.plan), default=0)
+    return bool(asked) and asked[-1].seq > changed and facts.trace.steps[-1].seq - changed > _STILL_DOING
 
 
 def _unfinished(facts: ThreadFacts) -> list[StateItem]:
@@ -207,9 +261,30 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
         return [(clip(f"{_GO_ON}make the {name} pass again ({failing[-1].error})", 2 * ITEM_CHARS), failing[-1].seq)]
     if facts.answers and facts.answers[-1].seq > (asked[-1].seq if asked else 0):
         return [_after_answer(facts.answers[-1])]
-    if not asked or _is_published(facts):
+    if not asked or _is_published(facts) or facts.pending.turn[0] > since:
         return []
-    return [(f"{_GO_ON}{latest_remark(asked[-1], facts)}", asked[-1].seq)]
+    words = max((step.seq for step in facts.trace.steps if isinstance(step, Utterance)), default=since)
+    finish = _FINISH if _edits_since(words, facts) else ""
+    finish = _FINISH_TESTED if _passed_check(words, facts) == "tests" else finish
+    remark = latest_remark(asked[-1], facts)
+    task = _telling_request(facts)
+    if task is not None and task is not asked[-1] and remark == leading_sentences(asked[-1].text, REMARK_CHARS):
+        remark = f"{leading_sentences(task.text, ITEM_CHARS)}{THEN}{remark}"  # "do it again" says nothing alone
+    return [(f"{_GO_ON}{finish}{remark}", asked[-1].seq)]
+
+
+def _telling_request(facts: ThreadFacts) -> Utterance | None:
+    """Return the person's last request that says by itself what is to be done, else their last.
+
+    "Commit the changes" does, "do it again" does not.
+    """
+    asked = substantial_requests(facts.requests)
+    telling = (
+        said
+        for said in reversed(asked)
+        if cue_phrases.is_housekeeping(said.text) or not cue_phrases.is_uninformative(said.text)
+    )
+    return next(telling, asked[-1] if asked else None)
 
 
 def _is_published(facts: ThreadFacts) -> bool:
@@ -239,34 +314,45 @@ def _announced_step(facts: ThreadFacts) -> str:
     if last is None or last.role != "assistant" or last.seq < facts.trace.steps[-1].seq - _STILL_DOING:
         return ""
     said = sentences(last.text)
-    made = _is_made(last.seq, facts)
-    run = max((run for run in facts.runs if run.seq > last.seq), key=lambda run: run.seq, default=None)
-    is_checked = made and run is not None and not run.failed and run.purpose.value in CHECKS
-    if is_checked or _is_published(facts):
+    edits = _edits_since(last.seq, facts)
+    if _passed_check(last.seq, facts) or _is_published(facts) or edits > _EDITS_OF_A_STEP:
         return ""
-    doing = cue_phrases.stated_intent(said[-1]) if said else ""
+    doing = announced_intents.stated_intent(said[-1]) if said else ""
     if not doing and last is not facts.trace.steps[-1]:
         # "Let me trace how it breaks. The key is the base commit.": what it is doing stands before what it thinks.
-        doing = next((intent for one in said[-2:-4:-1] if (intent := cue_phrases.stated_intent(one))), "")
-    if cue_phrases.is_only_pointer(doing) and len(said) > 1:
+        doing = next((intent for one in said[-2:-4:-1] if (intent := announced_intents.stated_intent(one))), "")
+    is_over = edits and announced_intents.is_inspection(doing)  # it has seen what it looked for
+    if is_over or announced_intents.is_contentless(doing) or have_checks_run(doing, last.seq, facts.runs):
+        return ""
+    if announced_intents.is_only_pointer(doing) and len(said) > 1:
         doing = f"{doing}: {said[-2]}"  # "let me fix this": what it is stands in the sentence before
-    if working_state_cue_phrases.is_inspection(doing):
+    if announced_intents.is_inspection(doing) and not (runs_checks(doing) and _is_listed(facts)):
         # "I need to update the docs. Let me read the plan.": the first says what for.
-        purpose = next((intent for one in said[-4:-1] if (intent := cue_phrases.stated_intent(one))), "")
+        purpose = next((intent for one in said[-4:-1] if (intent := announced_intents.stated_intent(one))), "")
         purpose = purpose if purpose != doing else ""
         if (
             not purpose and len(doing.split()) < _TELLING_STEP_WORDS
         ):  # what is looked at says little without what it is looked at for
-            asked = substantial_requests(facts.requests)
-            purpose = clip(sentences(asked[-1].text)[0], ITEM_CHARS - 1) if asked and sentences(asked[-1].text) else ""
+            asked = _telling_request(facts)
+            purpose = clip(sentences(asked.text)[0], ITEM_CHARS - 1) if asked and sentences(asked.text) else ""
         doing = f"{purpose} ({doing})" if purpose and len(purpose) < ITEM_CHARS else doing
-    elif made and doing:
+    elif edits and doing:
         doing = f"{_CHECK}{doing}"
     return clip(doing, 2 * ITEM_CHARS)
 
 
-def _is_made(since: int, facts: ThreadFacts) -> bool:
-    """Return True if files were edited from entry `since` on, and something else than edits was done after that."""
-    calls = [step for step in facts.trace.steps if isinstance(step, ToolCall) and step.seq >= since]
-    edits = [place for place, call in enumerate(calls) if call.tool in EDITS and call.answered and not call.failed]
-    return bool(edits) and any(call.tool not in EDITS | READS for call in calls[edits[-1] + 1 :])
+def _passed_check(since: int, facts: ThreadFacts) -> str:
+    """Return the check that passed after edits from entry `since` on, or the empty string."""
+    run = max((run for run in facts.runs if run.seq > since), key=lambda run: run.seq, default=None)
+    if run is None or run.failed or run.purpose.value not in CHECKS or not _edits_since(since, facts):
+        return ""
+    return run.purpose.value
+
+
+def _calls_since(entry: int, facts: ThreadFacts) -> list[ToolCall]:
+    return [step for step in facts.trace.steps if isinstance(step, ToolCall) and step.seq >= entry]
+
+
+def _edits_since(entry: int, facts: ThreadFacts) -> int:
+    """Return how many edits succeeded from `entry` on, those of shell commands included."""
+    return sum(call.edits and call.answered and not call.failed for call in _calls_since(entry, facts))

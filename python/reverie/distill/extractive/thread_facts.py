@@ -14,6 +14,7 @@ from reverie.distill.extractive import (
     todo_list,
     working_state_cue_phrases,
 )
+from reverie.distill.extractive.announced_intents import last_reply
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import match_failures
 from reverie.distill.extractive.parse_messages_into_steps import (
     EDITS,
@@ -84,13 +85,9 @@ _LOOKING_ON = {"outcomes": "remarks"}
 """After nothing but looking at files, "Removed the test" is a line of a review, and not what the agent did."""
 
 _REPORTS = {"Task", "Agent", "TaskOutput"}
-_OF_REPORTS = {
-    "outcomes": "findings",
-    "failures": "findings",
-    "nexts": "remarks",
-    "weighed": "remarks",
-    "decisions": "remarks",
-}
+_OF_REPORTS = dict.fromkeys(("outcomes", "failures"), "findings") | dict.fromkeys(
+    ("nexts", "weighed", "decisions"), "remarks"
+)
 """What a subagent reports was found by it: it is not this agent's work, nor its list of what to do."""
 
 
@@ -124,13 +121,14 @@ class Pending:
     """The open ends of a stretch of messages: the proposal that a "yes" would accept, and the agent's unfinished work.
 
     `proposed` is the agent's last question or offer; `weighed` are ways that it called the best and nobody decided on
-    yet. `has_looked` and `has_acted` are about the time since the person spoke.
+    yet. `has_looked` and `has_acted` are about the time since the person spoke, `turn` is from `last_reply`.
     """
 
     proposed: str = ""
     weighed: tuple[KeySentence, ...] = ()
     has_looked: bool = False
     has_acted: bool = False
+    turn: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,7 +253,8 @@ def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySen
             case Interrupted():
                 continue
     proposed = proposed if said is None else proposal_in(said)
-    return kinds, Pending(proposed, tuple(kinds.pop(_WEIGHED)), has_looked, has_acted)
+    turn = last_reply(trace.steps, before.turn)
+    return kinds, Pending(proposed, tuple(kinds.pop(_WEIGHED)), has_looked, has_acted, turn)
 
 
 def _settle(kinds: dict[str, list[KeySentence]], kind: str) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.sentences_and_specific_names import clip
 from reverie.lazy_regex import lazy_regex
+from reverie.distill.extractive.todo_items_behind_the_work import mark_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,17 +19,27 @@ __all__ = ["TodoItem", "TodoList", "closed_labels", "todo_items"]
 
 _ENDED = ("completed", "deleted")
 _TASK_ID = lazy_regex(r"[Tt]ask #?(\d+)")
+# A line of the whole list, as the tool prints it: "#3 [pending] Measure the tide (ann) [blocked by #2]".
+_LISTED = lazy_regex(
+    r"^#(?P<number>\d+)\.? \[(?P<status>pending|in_progress|completed)\] (?P<subject>.+?)(?: \[blocked by [^\]]*\])?$",
+    re.MULTILINE,
+)
+_NONE_LISTED = lazy_regex(r"^no tasks\b", re.IGNORECASE)
 
 
 @dataclass(slots=True)
 class TodoItem:
-    """One entry of the to-do list; `status` is pending, in_progress, completed or deleted."""
+    """One entry of the to-do list; `status` is pending, in_progress, completed or deleted.
+
+    `written` is True where an edit defined the code that a pending item asks for, and nobody ticked it off since.
+    """
 
     subject: str
     status: str
     seq: int  # where it last changed
     detail: str = ""
     task: str = ""  # the number that later updates call it by
+    written: bool = False
 
     def label(self, length: int) -> str:
         """Return the subject clipped to `length`, plus the task number by which later calls refer to it."""
@@ -58,6 +70,10 @@ class TodoList:
                     self.tasks[number] = made
                 case "TaskUpdate":
                     self._update(str(call.input.get("taskId")), call)
+                case "TaskList":
+                    self._compare(call)
+                case tool if tool in EDITS:
+                    mark_written([*self.current, *self.tasks.values()], call)
                 case _:
                     continue
         return self
@@ -86,6 +102,24 @@ class TodoList:
             _update(item, call)
         elif call.input.get("status") in _ENDED:
             self.ended.add(number)
+
+    def _compare(self, call: ToolCall) -> None:
+        """Take over the state of all tasks from the tool that lists them; others change tasks too (subagents)."""
+        listed = {found["number"]: found for found in _LISTED.finditer(call.result)}
+        if call.failed or not (listed or _NONE_LISTED.match(call.result)):
+            return
+        for number, found in listed.items():
+            item = self.tasks.get(number)
+            if item is not None:
+                _set_status(item, found["status"], call)
+                item.written = False
+            elif found["status"] in _ENDED:
+                self.ended.add(number)
+            else:
+                self.tasks[number] = TodoItem(found["subject"], found["status"], call.seq, "", number)
+        for number, item in self.tasks.items():
+            if number not in listed and item.status not in _ENDED:
+                _set_status(item, "deleted", call)
 
 
 def todo_items(calls: Iterable[ToolCall]) -> list[TodoItem]:
@@ -128,7 +162,14 @@ def _update(item: TodoItem, call: ToolCall) -> None:
     if call.input.get("status") is not None:
         item.status = _status(call.input["status"])
         item.seq = call.seq
+        item.written = False
     item.subject = call.word("subject") or item.subject
+
+
+def _set_status(item: TodoItem, status: str, call: ToolCall) -> None:
+    """Set the status that was read from a list; an item that has it already keeps its entry number."""
+    if item.status != status:
+        item.status, item.seq = status, call.seq
 
 
 def _status(value: Any) -> str:

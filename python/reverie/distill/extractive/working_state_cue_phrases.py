@@ -16,7 +16,6 @@ __all__ = [
     "is_choice_of_person",
     "is_finished_review",
     "is_finished_step",
-    "is_inspection",
     "is_new_task",
     "is_numbered_step",
     "is_only_for_good",
@@ -122,11 +121,6 @@ _REVIEWED = lazy_regex(
     r"(?:reviewed|tested|verified|checked|merged|ran)\b)",
     re.IGNORECASE,
 )
-_INSPECTION = lazy_regex(
-    r"^(?:also |first |now |quickly )*(?:check|look|read|see|find|search|verify|examine|explore|understand|inspect"
-    r"|review|trace|confirm|investigate|view|list|get|think|try|start)\b",
-    re.IGNORECASE,
-)
 # Commands and names of tools that send something to others: `gh pr comment`, `mcp__linear__create_issue`, `git push`.
 _PUBLISHES = lazy_regex(
     r"\bgit push\b|\b(?:gh|glab) (?:pr|mr|issue|release) (?:create|comment|edit|close|merge|review|note)\b"
@@ -171,6 +165,18 @@ _IMPERATIVE = lazy_regex(
 _LABEL = lazy_regex(
     r"^(?:(?:next(?: up| steps?)?|then|remaining|still to do|to-?do|now)\b\s*[:,\u2013\u2014-]\s*"
     r"|what(?:'s| is) (?:still )?left(?: to do)?(?: now)? (?:is|are)(?: only| just)? |then (?=i\b|we\b))",
+    re.IGNORECASE,
+)
+# "The key question is: does the lock outlive its owner?": thinking aloud, unless it speaks of the person or of both.
+_ASKS_ITSELF = lazy_regex(
+    r"^(?:(?:so|now|but|and|then|also|und|aber|mais|et|pero|y)\b,? *)*(?:the|my|one|another|an?|die|eine|la|une|una)"
+    r" (?:[\w-]+ ){0,2}(?:question|frage|pregunta)(?: [\w-]+){0,2} (?:is|was|becomes|remains|ist|bleibt|est|reste|es)\b"
+    r"|^(?:hm+|wait)\b",
+    re.IGNORECASE,
+)
+_ASKS_YOU = lazy_regex(
+    r"\b(?:you|your|yours|we|us|our|shall i|should i|du|dir|dich|dein\w*|ihr|ihnen|sie|wir|uns|soll ich|tu|te|vous"
+    r"|votre|nous|on|tú|usted\w*|ustedes|quieres|prefieres|nosotros)\b",
     re.IGNORECASE,
 )
 _OPTION = lazy_regex(r"^\s*(?:[-*] +|(?:\d{1,2}|[A-Da-d])[.)] +)?(?P<bold>\*\*)?(?P<text>.+)$")
@@ -224,11 +230,6 @@ def is_numbered_step(sentence: str) -> bool:
 def is_finished_review(sentence: str) -> bool:
     """True if a finished step needs no change of a file, as in "Reviewed #30 — clean"."""
     return _REVIEWED.match(sentence) is not None
-
-
-def is_inspection(doing: str) -> bool:
-    """Return True if an announced step only looks at something; the purpose of it is in an earlier sentence."""
-    return _INSPECTION.match(doing) is not None
 
 
 def publishes(call: str) -> bool:
@@ -294,12 +295,14 @@ def _step_name(text: str) -> str:
 def open_questions(text: str) -> str:
     """Return the question at the end of an agent's message, with the options it chooses among; empty if there is none.
 
-    A question among the last sentences counts, as something is often added behind it. Example: behind the list
+    A question among the last sentences counts, as something is often added behind it; one that the agent asks itself
+    does not. Example: behind the list
     "1. A cache", "2. A queue", "Which one? I can start now." gives "Which one? (A cache / A queue)".
     """
     prose = "\n".join(line for line in text.split("\n") if "?" in line or not _ITEM.match(line))
     said = sentences(prose)[-_LAST_SENTENCES:]
     asked = [sentence for sentence in said if cue_phrases.is_question(sentence) or _ASKS_WHICH.match(sentence)]
+    asked = [sentence for sentence in asked if not _ASKS_ITSELF.match(sentence) or _ASKS_YOU.search(sentence)]
     if not asked:
         return ""
     if _ASKS_WHICH.match(asked[-1]):

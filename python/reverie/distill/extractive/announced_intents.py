@@ -1,0 +1,99 @@
+"""Announcements of agents: "Now let me update the parser", "I'm checking the logs"."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reverie.distill.extractive.parse_messages_into_steps import Utterance
+from reverie.distill.extractive.sentences_and_specific_names import sentences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from reverie.distill.extractive.parse_messages_into_steps import Step
+
+__all__ = ["is_contentless", "is_inspection", "is_only_pointer", "last_reply", "stated_intent"]
+
+# A step that only refers back: "fix it up".
+_POINTING = re.compile(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+)?", re.IGNORECASE)
+# "Now let me update the parser" announces "update the parser".
+_ABOUT_TO = re.compile(
+    r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but|wait)\b[!,.:]?[\s-]*)*"
+    r"(?:let me|let['\u2019]s|i['\u2019]?ll|i will|i(?: still)? need to|i['\u2019]?m going to|i have to|i should"
+    r"|need to)\s+(?P<what>.{8,})$",
+    re.IGNORECASE,
+)
+# "Now updating the parser" announces "updating the parser".
+_NOW_DOING = re.compile(
+    r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent)\b[!,.:]?[\s-]*)*(?:now|next)\b[,:]?\s+"
+    r"(?!(?:i|we|you|he|she|it|they|the|an?|this|that|these|those|there|all|both|every\w*|only|when|with|in|for|if"
+    r"|tests?)"
+    r"\b)(?P<what>[a-z]{3,} .{8,})$",
+    re.IGNORECASE,
+)
+# "I'm checking the logs for the lost entry": not "I'm thinking", which is no step, nor "I'm keeping it", a choice.
+_BUSY = re.compile(
+    r"^(?:(?:ok(?:ay)?|great|good|now|next|first|so)\b[!,.:]?[\s-]*)*i['\u2019]?m (?:now |still |also |first )?"
+    r"(?P<what>(?!(?:going|getting|seeing|thinking|assuming|hoping|wondering|expecting|guessing|leaning|treating|keeping"
+    r"|leaving|using|noticing|missing|having|feeling|being|skipping|sticking|talking|referring|running (?:into|out))\b)"
+    r"[a-z]+ing .{8,})$",
+    re.IGNORECASE,
+)
+_IS_DOING = re.compile(r"\bi['\u2019]?m (?:now |still |also |first )?\w+ing\b", re.IGNORECASE)
+# What stands behind "Let me", and says nothing by itself.
+_CONTENTLESS = re.compile(
+    r"(?:now |just |also )*(?:continue|proceed|carry on|keep going|go (?:on|ahead)|move on|get started|start|begin"
+    r"|retry|try (?:it |this |that |them )?(?:again|once more)|do (?:it|this|that|so|both|them)"
+    r"|(?:apply|change|edit|fix|implement|make|mend|update|write) (?:the |these |those )?"
+    r"(?:bugs?|changes?|code|edits?|errors?|fix(?:es)?|implementation|issues?|problems?))(?: (?:now|then))?",
+    re.IGNORECASE,
+)
+_INSPECTION = re.compile(
+    r"^(?:also |first |now |quickly )*(?:check|look|read|see|find|search|verify|examine|explore|understand|inspect"
+    r"|review|trace|confirm|investigate|view|list|get|think|try|start|wait|checking|looking|reading|finding|searching"
+    r"|verifying|examining|exploring|inspecting|reviewing|tracing|confirming|investigating|viewing|listing|waiting)\b",
+    re.IGNORECASE,
+)
+
+
+def stated_intent(sentence: str) -> str:
+    """Return what an agent announces to do next, or the empty string."""
+    found = _ABOUT_TO.match(sentence) or _NOW_DOING.match(sentence) or _BUSY.match(sentence)
+    return found["what"].rstrip(" :.…") if found else ""
+
+
+def _is_about_now(sentence: str) -> bool:
+    """Return True if an agent says what it does now or next, as in "I'm checking the logs."."""
+    return bool(stated_intent(sentence)) or _IS_DOING.search(sentence) is not None
+
+
+def is_contentless(doing: str) -> bool:
+    """Return True if an announced step says nothing by itself, as in "try again"."""
+    return _CONTENTLESS.fullmatch(doing) is not None
+
+
+def is_only_pointer(doing: str) -> bool:
+    """True if an intent names nothing by itself, as in "fix this"."""
+    return _POINTING.fullmatch(doing) is not None
+
+
+def is_inspection(doing: str) -> bool:
+    """Return True if an announced step only looks at something; the purpose of it is in an earlier sentence."""
+    return _INSPECTION.match(doing) is not None
+
+
+def last_reply(steps: Iterable[Step], before: tuple[int, int]) -> tuple[int, int]:
+    """Return the entry of the agent's last words that ended a turn, and that of such words if nothing follows them.
+
+    `before` is the result for the steps before. A turn has ended between words of two messages, unless the
+    first say what comes now: what the person did in between is no text (a command, a picture).
+    """
+    replied, words = before
+    for step in steps:
+        if not isinstance(step, Utterance) or step.role != "assistant":
+            words = 0
+            continue
+        replied = words if words not in {0, step.seq} else replied
+        words = 0 if any(map(_is_about_now, sentences(step.text)[-1:])) else step.seq
+    return replied, words

@@ -1,0 +1,113 @@
+"""Detection of to-do items that are done and not ticked off: checks that passed, code that an edit defined."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reverie.distill.extractive.shell_commands_and_commits import Purpose
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
+    from reverie.distill.extractive.shell_commands_and_commits import Run
+    from reverie.distill.extractive.todo_list import TodoItem
+
+__all__ = ["has_passed", "have_checks_run", "is_overtaken", "mark_written", "runs_checks"]
+
+# Words of an item that runs checks, with the check that each names, if any: "Run linting and the full test suite",
+# "Alle Tests ausführen". An item with any other word ("Update the tests", "Run the migration and its tests") is work.
+_WORDS_OF_CHECKS = (
+    "test tests testing suite testsuite ci e2e prueba pruebas テスト 测试",
+    "lint linting linter format formatting formatter fmt typecheck typechecks typechecking",
+    "build builds compile compilation",
+)
+_CHECK_WORDS = {
+    word: purpose
+    for words, purpose in zip(_WORDS_OF_CHECKS, (Purpose.TEST, Purpose.LINT, Purpose.BUILD), strict=True)
+    for word in words.split()
+}
+_OTHER_WORDS_OF_ITEMS = (
+    "run rerun re-run running execute verify ensure check checks the all full complete whole entire unit integration"
+    " final again and then with pass passes sure that everything project code quality type"
+    " alle führe ausführen laufen lassen und den die das"
+    " ejecuta ejecutar correr las los todas todos y lance lancer exécuter les tous toutes et"
+)
+_OTHER_WORDS = frozenset(_OTHER_WORDS_OF_ITEMS.split())
+# How an announcement begins that only runs checks: "run the full test suite", "verify that it builds"
+_RUNS = re.compile(
+    r"^(?:also |first |now |then )*(?:re-?run|run|execute|verify|confirm|make sure|ensure|führe|lasse|exécuter|lancer"
+    r"|ejecutar|correr)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W_][\w-]*")
+
+_UNFINISHED = ("pending", "in_progress")
+_WRITES = re.compile(r"^\W*(?:add|build|create|define|extract|implement|introduce|write)\b", re.IGNORECASE)
+# A name as it stands in code: `read_all`, `readAll`, `ReadAll`
+_NAME = re.compile(r"\b(?:[a-z]+(?:[A-Z][a-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[a-z0-9]+(?:_[a-z0-9]+)+)\b")
+# What stands before a name that is defined: "def ", "func (m *Map) ", "export class "
+_DEFINES = (
+    r"\b(?:class|const|def|enum|fn|fun|func|function|interface|let|struct|trait|type|val|var)\s+(?:\([^()\n]*\)\s*)?"
+)
+
+
+def has_passed(item: TodoItem, runs: Sequence[Run]) -> bool:
+    """Return True for an item in progress that only runs checks, if each that it names passed since it was begun."""
+    if item.status != "in_progress" or not _words(item.subject) <= _OTHER_WORDS | _CHECK_WORDS.keys():
+        return False
+    checks = _checks_named(item.subject)
+    last = {run.purpose: run for run in sorted(runs, key=lambda run: run.seq) if run.seq > item.seq}
+    return bool(checks) and all(check in last and not last[check].failed for check in checks)
+
+
+def runs_checks(doing: str) -> bool:
+    """Return True if an announced step only runs checks that it names, as in "run the full test suite"."""
+    return _RUNS.match(doing) is not None and bool(_checks_named(doing))
+
+
+def have_checks_run(doing: str, since: int, runs: Sequence[Run]) -> bool:
+    """Return True if all checks that an announced step runs have a result that is newer than entry `since`.
+
+    "Run the full validation again" names none: then the checks that were run count, if any were.
+    """
+    if _RUNS.match(doing) is None:
+        return False
+    run = {run.purpose for run in runs if run.seq > since} & {*_CHECK_WORDS.values()}
+    return bool(run) and _checks_named(doing) <= run
+
+
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(text)}
+
+
+def _checks_named(text: str) -> set[Purpose]:
+    return {purpose for word in _words(text) if (purpose := _CHECK_WORDS.get(word))}
+
+
+def mark_written(items: Iterable[TodoItem], call: ToolCall) -> None:
+    """Mark pending items whose code an edit has just defined.
+
+    Example: an edit that adds "def read_all(" marks "Add `read_all` to the importer", unless another item that is not
+    finished names `read_all` too.
+    """
+    if not call.answered or call.failed:
+        return
+    new, old = call.word("new_string") or call.word("content"), call.word("old_string")
+    unfinished = [(item, set(_NAME.findall(item.subject))) for item in items if item.status in _UNFINISHED]
+    for item, names in unfinished:
+        if item.status != "pending" or not names or _WRITES.match(item.subject) is None:
+            continue
+        own = {name for name in names if sum(name in others for _, others in unfinished) == 1}
+        item.written = item.written or any(_is_defined(name, new) and not _is_defined(name, old) for name in own)
+
+
+def is_overtaken(place: int, items: Sequence[TodoItem]) -> bool:
+    """Return True for an item that was written, and for one in progress before it: its list lags behind the work."""
+    item = items[place]
+    return item.written or (item.status == "in_progress" and any(later.written for later in items[place + 1 :]))
+
+
+def _is_defined(name: str, code: str) -> bool:
+    return re.search(rf"{_DEFINES}{re.escape(name)}\b", code) is not None
