@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import announced_intents, cue_phrases, working_state_cue_phrases
 from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
-from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
+from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, sentences
 from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.extractive.todo_items_behind_the_work import (
     has_passed,
@@ -213,7 +213,8 @@ def _order(facts: ThreadFacts) -> str:
     if is_short or (_refuses(said, facts) and len(asked) < ITEM_CHARS):
         # "main is in another worktree", in refusing a call, says nothing without what was being done; nor does "drop
         # the first two" say of what.
-        task = next((one for one in reversed(substantial_requests(facts.requests)) if one.seq < said.seq), None)
+        others = [one for one in facts.requests if first_sentence(one.text) != first_sentence(said.text)]
+        task = next(reversed(substantial_requests(others)), None)
         asked = f"{leading_sentences(task.text, ITEM_CHARS)}{THEN}{asked}" if task is not None else asked
     return f"{_ANSWER if cue_phrases.is_question(asked) else _ORDERED}{asked}"
 
