@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive.parse_messages_into_steps import Utterance
 from reverie.distill.extractive.sentences_and_specific_names import sentences
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -16,16 +17,16 @@ if TYPE_CHECKING:
 __all__ = ["is_contentless", "is_inspection", "is_only_pointer", "last_reply", "stated_intent"]
 
 # A step that only refers back: "fix it up".
-_POINTING = re.compile(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+)?", re.IGNORECASE)
+_POINTING = lazy_regex(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+)?", re.IGNORECASE)
 # "Now let me update the parser" announces "update the parser".
-_ABOUT_TO = re.compile(
+_ABOUT_TO = lazy_regex(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but|wait)\b[!,.:]?[\s-]*)*"
     r"(?:let me|let['\u2019]s|i['\u2019]?ll|i will|i(?: still)? need to|i['\u2019]?m going to|i have to|i should"
     r"|need to)\s+(?P<what>.{8,})$",
     re.IGNORECASE,
 )
 # "Now updating the parser" announces "updating the parser".
-_NOW_DOING = re.compile(
+_NOW_DOING = lazy_regex(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent)\b[!,.:]?[\s-]*)*(?:now|next)\b[,:]?\s+"
     r"(?!(?:i|we|you|he|she|it|they|the|an?|this|that|these|those|there|all|both|every\w*|only|when|with|in|for|if"
     r"|tests?)"
@@ -33,23 +34,23 @@ _NOW_DOING = re.compile(
     re.IGNORECASE,
 )
 # "I'm checking the logs for the lost entry": not "I'm thinking", which is no step, nor "I'm keeping it", a choice.
-_BUSY = re.compile(
+_BUSY = lazy_regex(
     r"^(?:(?:ok(?:ay)?|great|good|now|next|first|so)\b[!,.:]?[\s-]*)*i['\u2019]?m (?:now |still |also |first )?"
     r"(?P<what>(?!(?:going|getting|seeing|thinking|assuming|hoping|wondering|expecting|guessing|leaning|treating|keeping"
     r"|leaving|using|noticing|missing|having|feeling|being|skipping|sticking|talking|referring|running (?:into|out))\b)"
     r"[a-z]+ing .{8,})$",
     re.IGNORECASE,
 )
-_IS_DOING = re.compile(r"\bi['\u2019]?m (?:now |still |also |first )?\w+ing\b", re.IGNORECASE)
+_IS_DOING = lazy_regex(r"\bi['\u2019]?m (?:now |still |also |first )?\w+ing\b", re.IGNORECASE)
 # What stands behind "Let me", and says nothing by itself.
-_CONTENTLESS = re.compile(
+_CONTENTLESS = lazy_regex(
     r"(?:now |just |also )*(?:continue|proceed|carry on|keep going|go (?:on|ahead)|move on|get started|start|begin"
     r"|retry|try (?:it |this |that |them )?(?:again|once more)|do (?:it|this|that|so|both|them)"
     r"|(?:apply|change|edit|fix|implement|make|mend|update|write) (?:the |these |those )?"
     r"(?:bugs?|changes?|code|edits?|errors?|fix(?:es)?|implementation|issues?|problems?))(?: (?:now|then))?",
     re.IGNORECASE,
 )
-_INSPECTION = re.compile(
+_INSPECTION = lazy_regex(
     r"^(?:also |first |now |quickly )*(?:check|look|read|see|find|search|verify|examine|explore|understand|inspect"
     r"|review|trace|confirm|investigate|view|list|get|think|try|start|wait|checking|looking|reading|finding|searching"
     r"|verifying|examining|exploring|inspecting|reviewing|tracing|confirming|investigating|viewing|listing|waiting)\b",

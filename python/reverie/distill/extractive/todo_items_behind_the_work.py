@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive.shell_commands_and_commits import Purpose
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,17 +37,17 @@ _OTHER_WORDS_OF_ITEMS = (
 )
 _OTHER_WORDS = frozenset(_OTHER_WORDS_OF_ITEMS.split())
 # How an announcement begins that only runs checks: "run the full test suite", "verify that it builds"
-_RUNS = re.compile(
+_RUNS = lazy_regex(
     r"^(?:also |first |now |then )*(?:re-?run|run|execute|verify|confirm|make sure|ensure|führe|lasse|exécuter|lancer"
     r"|ejecutar|correr)\b",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[^\W_][\w-]*")
+_WORD = lazy_regex(r"[^\W_][\w-]*")
 
 _UNFINISHED = ("pending", "in_progress")
-_WRITES = re.compile(r"^\W*(?:add|build|create|define|extract|implement|introduce|write)\b", re.IGNORECASE)
+_WRITES = lazy_regex(r"^\W*(?:add|build|create|define|extract|implement|introduce|write)\b", re.IGNORECASE)
 # A name as it stands in code: `read_all`, `readAll`, `ReadAll`
-_NAME = re.compile(r"\b(?:[a-z]+(?:[A-Z][a-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[a-z0-9]+(?:_[a-z0-9]+)+)\b")
+_NAME = lazy_regex(r"\b(?:[a-z]+(?:[A-Z][a-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[a-z0-9]+(?:_[a-z0-9]+)+)\b")
 # What stands before a name that is defined: "def ", "func (m *Map) ", "export class "
 _DEFINES = (
     r"\b(?:class|const|def|enum|fn|fun|func|function|interface|let|struct|trait|type|val|var)\s+(?:\([^()\n]*\)\s*)?"

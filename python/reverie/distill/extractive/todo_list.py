@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.sentences_and_specific_names import clip
-from reverie.lazy_regex import lazy_regex
 from reverie.distill.extractive.todo_items_behind_the_work import mark_written
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
