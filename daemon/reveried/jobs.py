@@ -197,7 +197,7 @@ class Jobs:
 
 
 def _without_frames(error: ReverieError) -> ReverieError:
-    """Return the same error without its traceback.
+    """Return a new error of the same type and content, without a traceback.
 
     A traceback refers to every frame that it passed, with snapshots and requests in their variables: an error that is
     remembered with the job, and raised again for each caller, would keep all of them in memory.

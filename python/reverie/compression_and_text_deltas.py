@@ -25,7 +25,7 @@ def edit(base: bytes, data: bytes) -> bytes | None:
 
 
 def apply_edit(base: bytes, edit: bytes) -> bytes | None:
-    """Return what an edit makes of `base`, or None for bytes that are no edit of it.
+    """Return the text that an edit makes of `base`, or None for bytes that are no edit.
 
     An edit of another base may make other bytes: compare the result with a checksum.
     """

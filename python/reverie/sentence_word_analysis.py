@@ -155,7 +155,7 @@ def _content_words(words: Iterable[str]) -> list[str]:
 
 
 def _opening_phrase(text: str, words_max: int, *, is_short: bool) -> tuple[str, ...]:
-    """Return the first words of a text, as `opening_phrase`; where `is_short`, of several clauses, without small words.
+    """Return a text's first words, as `opening_phrase`; with `is_short` beyond a clause's end, without small words.
 
     Only a comma, a bracket or a dash between the clauses is passed: behind a full stop something else may begin.
     """

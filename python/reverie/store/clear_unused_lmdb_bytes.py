@@ -61,7 +61,7 @@ def clear_unused_bytes(fd: int, page_bytes: int) -> int:
 
 
 def repeat_meta_page(fd: int, page_bytes: int) -> None:
-    """Make the older meta page of a copy refer to the same records as the newer one, with its own numbers.
+    """Make the older meta page of a copy refer to the same records as the newer; its page and transaction numbers stay.
 
     Nobody may have the file open in LMDB. The caller flushes it.
     """

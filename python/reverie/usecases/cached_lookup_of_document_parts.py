@@ -53,12 +53,12 @@ class _KnownDocuments:
         self._lock = threading.Lock()
 
     def get(self, space: str, path: str, checksum: str) -> _Known | None:
-        """Return the cached lines of a document whose record has this checksum, or None."""
+        """Return the cached hashes of the lines of a document whose record has this checksum, or None."""
         known = self._documents.get((space, path))
         return known if known is not None and known.checksum == checksum else None
 
     def put(self, space: str, path: str, known: _Known) -> None:
-        """Cache the lines of a document; if the cache then has too many lines all other documents are dropped."""
+        """Cache the hashes of a document's lines; if the cache then has too many, all other documents are dropped."""
         with self._lock:
             before = self._documents.pop((space, path), None)
             self._lines += len(known.lines) + 1 - (len(before.lines) + 1 if before is not None else 0)

@@ -275,7 +275,7 @@ def _replace_archive(writer: Writer, address: str, matcher: Matcher, thread: str
 
 
 def _archive_without(archive: ArchiveRecord, matcher: Matcher) -> ArchiveRecord:
-    """Return an archive without memories that have purged words, and with these masked in its summary."""
+    """Return a stored archive without the memories that have purged words; in its summary these words are masked."""
     body = orjson.loads(archive.body)
     body["memories"] = [memory for memory in body.get("memories", []) if not matcher.in_json(memory)]
     body["summary"] = matcher.masked(body.get("summary", ""))

@@ -117,7 +117,7 @@ def plan_of(
 
 
 class _Reader:
-    """Turns changed blocks into candidates and changes, each with the reason why a person has to see it first."""
+    """Turns new blocks into candidates, other changed blocks into changes; says which wait for a person, and why."""
 
     def __init__(self, reflected: Reflected, redactor: Redactor, at: str) -> None:
         self._reflected = reflected

@@ -288,7 +288,7 @@ def first_puts(plan: Plan) -> Plan | None:
 
 
 def with_bases(plan: Plan, operations: Mapping[str, int]) -> Plan:
-    """Return the plan with its puts based on these operations, which committed its first puts."""
+    """Return the plan with each put that has a `before` text based on the operation that committed that text."""
     puts = (put if put.before is None else Put(put.path, put.text, operations[put.path]) for put in plan.puts)
     return replace(plan, puts=tuple(puts))
 

@@ -68,7 +68,7 @@ class ModelChecked(Reply):
 
 
 class DistillerChecked(Reply):
-    """`POST /v1/distiller/check`: the distiller in use, and each model that answered; no models without one."""
+    """`POST /v1/distiller/check`: the distiller in use and its models, which all answered; extractive: none."""
 
     engine: str
     models: list[ModelChecked] = field(default_factory=list)

@@ -96,7 +96,7 @@ def _end_of_element(lines: Sequence[str], number: int, ends: dict[str, int]) -> 
 
 
 def end_of_blocks_below(lines: Sequence[str], inside: Sequence[bool], number: int) -> int:
-    """Return the last line of all blocks below a line if the next text is in a block; else -1.
+    """Return the last enclosed line anywhere below a line, if the next line with text is enclosed; else -1.
 
     "Here is the log:", a fence with the log, and then the person's own words. What is between two blocks may be a part
     of a text that has fences of its own, so the last of them counts. A block without an end goes to the last line.
