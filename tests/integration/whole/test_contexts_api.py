@@ -230,8 +230,7 @@ def test_the_least_budget_of_a_distillation_is_one_number(client: Client) -> Non
         for budget in budgets:
             thread = f"least-{name}-{budget}"
             client.create_thread(id=thread)
-            for number, size in enumerate(words):
-                talk_once(client, thread, number, size)
+            client.append(thread, [message for number, size in enumerate(words) for message in turn(number, size)])
             try:
                 answered.append(client.distill(thread, token_budget=budget).tokens_used)
             except TokenBudgetExceeded as refused:
@@ -249,11 +248,13 @@ def thread_is_whole(client: Client, thread: str) -> bool:
     return client.thread(thread).distillations == 0
 
 
-def talk_once(client: Client, thread: str, number: int, words: int) -> None:
-    """Append one turn about `words` words long."""
+def turn(number: int, words: int) -> list[dict[str, object]]:
+    """Return the two messages of a turn whose request has three times `words` words."""
     say = " ".join(f"tide{number} pier{word % 17} depth{word % 5}." for word in range(words))
-    client.append(thread, [{"role": "user", "content": f"Please note number {number}: {say}"}])
-    client.append(thread, [{"role": "assistant", "content": [{"type": "text", "text": f"Noted: {say[:200]}"}]}])
+    return [
+        {"role": "user", "content": f"Please note number {number}: {say}"},
+        {"role": "assistant", "content": [{"type": "text", "text": f"Noted: {say[:200]}"}]},
+    ]
 
 
 def test_numbers_of_any_size_can_be_archived(client: Client) -> None:
