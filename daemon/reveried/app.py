@@ -33,11 +33,11 @@ from reverie.usecases.message_indexes_of_all_spaces import MessageSearch
 from reverie.usecases.redaction_fingerprints import FingerprintKeeper
 from reveried import __version__, log
 from reveried.actions import purge
-from reveried.actions.begin_and_complete_runs import complete_due
+from reveried.actions.begin_runs_and_learn_at_end import complete_due
+from reveried.actions.compact_store_file import compact_when_quiet
 from reveried.actions.learn_memories_from_thread import learn_from_spool
 from reveried.actions.scheduled_dreams_and_learning import register_scheduled_jobs
 from reveried.actions.sessions_and_privacy_settings import resume_following
-from reveried.actions.store_compaction import compact_when_quiet
 from reveried.actions.undo_rollback_and_retention import prune_daily
 from reveried.actions.update_search_indexes import keep_index, keep_messages, keep_vectors, save_indexes, save_messages
 from reveried.actions.write_counted_accesses import write_accesses, write_accesses_regularly

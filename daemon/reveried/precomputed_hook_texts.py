@@ -17,7 +17,7 @@ from reverie.errors import ReverieError
 from reverie.store import ThreadRecord
 from reverie.usecases import generated_files, project_identity, sessions
 from reveried.actions import contexts_states_and_notes
-from reveried.actions.find_or_register_project import index_entries
+from reveried.actions.projects_of_folders_requests_and_threads import index_entries
 from reveried.execute_use_cases import read
 from reveried.log import logger
 

@@ -10,7 +10,7 @@ from reverie.usecases.generated_files import ProjectListings
 from reverie.usecases.merge_stale_writes import ReadVersions
 from reverie.usecases.waiting_candidate_counts import WaitingCandidates
 from reveried.actions.answer_client_hooks import SessionMemory
-from reveried.actions.attribute_saves_to_agents import OpenCalls
+from reveried.actions.trust_of_memories_saved_by_agents import OpenCalls
 from reveried.background_working_states import BackgroundState, StateCache
 from reveried.mcp.client_identity import McpState
 from reveried.precomputed_hook_texts import SessionTexts

@@ -23,7 +23,7 @@ from reverie.client import Client
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.store.backup_and_restore import backup
-from reveried.actions.store_compaction import QUIET_S
+from reveried.actions.compact_store_file import QUIET_S
 from support.daemon import running_daemon
 
 MEMORIES = 10_000

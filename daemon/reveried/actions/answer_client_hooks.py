@@ -20,7 +20,7 @@ from reverie.decode_json_and_msgpack import from_json
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ReverieError, ValidationError
 from reverie.usecases import imported_thread_ids_and_deletion_marks, privacy_settings, sessions
-from reveried.actions import find_or_register_project
+from reveried.actions import projects_of_folders_requests_and_threads
 from reveried.actions.sessions_and_privacy_settings import begin, end, real_folder
 from reveried.execute_use_cases import read
 from reveried.instructions_for_client_compaction import COMPACTION_HINT
@@ -198,7 +198,7 @@ async def _part_of(hook: _Hook, part: str, *, own: bool) -> str:
         thread: str | None = hook.thread
     else:
         folder = hook.event.cwd or "/"
-        project = await find_or_register_project.known_project(services, space, folder)
+        project = await projects_of_folders_requests_and_threads.known_project(services, space, folder)
         latest = None if project is None else await services.texts.latest(services, space, project, hook.thread)
         thread = None if latest is None else latest.id
         if latest is not None:
@@ -263,8 +263,8 @@ async def _prompt(hook: _Hook) -> str:
 async def _recalled(hook: _Hook, prompt: str) -> str:
     """Return memories that are related to a prompt and were not shown yet."""
     services = hook.services
-    project = await find_or_register_project.known_project(services, hook.space, hook.event.cwd or "/")
-    visible = find_or_register_project.visible(project or PERSON)
+    project = await projects_of_folders_requests_and_threads.known_project(services, hook.space, hook.event.cwd or "/")
+    visible = projects_of_folders_requests_and_threads.visible(project or PERSON)
     work = asyncio.to_thread(services.recall.lines, hook.space, prompt, limit=RECALL_LINES, projects=visible)
     found = await _in_time(hook, _background(hook, work))
     new = [line for line in found or [] if line[1] not in hook.shown.memories]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie.store import Kind, ThreadRecord
 from reverie.usecases.operation_authors import ANY_AGENT, agent_author
-from reveried.actions import find_or_register_project
+from reveried.actions import projects_of_folders_requests_and_threads
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -37,7 +37,10 @@ class ToolCall:
     @property
     def project(self) -> str | None:
         """The project of the thread, else of the folder; None, for all, where neither has one."""
-        return find_or_register_project.thread_project(self.services, self.space, self.thread) or self.folder_project
+        return (
+            projects_of_folders_requests_and_threads.thread_project(self.services, self.space, self.thread)
+            or self.folder_project
+        )
 
     @property
     def origin(self) -> dict[str, str]:

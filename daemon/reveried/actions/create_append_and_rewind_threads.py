@@ -15,7 +15,7 @@ from reverie.store import ThreadRecord, seal
 from reverie.usecases import context_window_usage, generated_files, notes_and_digest_for_new_thread, threads
 from reverie.usecases import rewind_to_branch as rewinds
 from reverie.usecases.open_sealed_thread_entries import entry_record
-from reveried.actions import find_or_register_project
+from reveried.actions import projects_of_folders_requests_and_threads
 from reveried.actions.distill import distill, start_distilling
 from reveried.execute_use_cases import read
 from reveried.log import logger
@@ -44,7 +44,11 @@ async def create(
         Conflict: the id is taken.
     """
     at, given = services.clock(), request.project
-    project = None if given is None else await find_or_register_project.registered(services, space, given, who=who)
+    project = (
+        None
+        if given is None
+        else await projects_of_folders_requests_and_threads.registered(services, space, given, who=who)
+    )
     index, seed = await opened_with(services, space, agent=agent, project=project)
     thread = ThreadRecord(
         id=request.id or services.new_id("thr"),
@@ -65,7 +69,9 @@ async def opened_with(
     services: Services, space: str, *, agent: str | None, project: str | None
 ) -> tuple[str | None, Seed]:
     """Return the memory index, or None, and the notes and digest that an agent's new thread in a project opens with."""
-    index = generated_files.index_text(await find_or_register_project.index_entries(services, space, project))
+    index = generated_files.index_text(
+        await projects_of_folders_requests_and_threads.index_entries(services, space, project)
+    )
     return index, await read(
         services, space, partial(notes_and_digest_for_new_thread.snapshot, agent=agent, project=project)
     )
@@ -81,7 +87,9 @@ async def change(
     if request.project is not msgspec.UNSET:
         given = request.project
         fields["project"] = (
-            None if given is None else await find_or_register_project.registered(services, space, given, who=who)
+            None
+            if given is None
+            else await projects_of_folders_requests_and_threads.registered(services, space, given, who=who)
         )
     if not fields:
         raise ValidationError("nothing is to be changed", hint="give `title`, `project` or both")

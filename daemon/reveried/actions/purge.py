@@ -19,7 +19,7 @@ from reverie.usecases import backup_list_and_restored_baselines, purge_steps, th
 from reverie.usecases import purge_targets as purging
 from reverie.usecases.conflicts import open_conflicts
 from reveried.actions import documents, recall_and_change_memories
-from reveried.actions.store_compaction import compact
+from reveried.actions.compact_store_file import compact
 from reveried.execute_use_cases import read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger

@@ -20,7 +20,12 @@ from reverie.store import DocumentRecord
 from reverie.usecases import merge_stale_writes, working_state
 from reverie.usecases.documents import writable_path
 from reverie.usecases.merge_stale_writes import ReadVersion
-from reveried.actions import contexts_states_and_notes, documents, find_or_register_project, recall_and_change_memories
+from reveried.actions import (
+    contexts_states_and_notes,
+    documents,
+    projects_of_folders_requests_and_threads,
+    recall_and_change_memories,
+)
 from reveried.actions.warnings_in_write_tool_results import note_about_write
 from reveried.execute_use_cases import answer_once, stored_answer
 
@@ -157,7 +162,7 @@ async def _set_state(call: ToolCall, params: tools.WorkingStateSetInput) -> Json
 
 
 async def _recall(call: ToolCall, params: tools.RecallInput) -> Json:
-    visible = find_or_register_project.visible(call.project)
+    visible = projects_of_folders_requests_and_threads.visible(call.project)
     least = None if params.min_score is UNSET else params.min_score
     found = await recall_and_change_memories.recall(
         call.services, call.space, params.query, limit=params.limit, projects=visible, min_score=least
@@ -180,7 +185,9 @@ def _recalled(record: MemoryRecord) -> wire.ToolMemory:
 
 
 async def _list(call: ToolCall, _: tools.MemoryListInput) -> Json:
-    listed = ordered(await find_or_register_project.index_entries(call.services, call.space, call.project))
+    listed = ordered(
+        await projects_of_folders_requests_and_threads.index_entries(call.services, call.space, call.project)
+    )
     return [{"path": entry.path, "summary": entry.summary, "size": entry.size} for entry in listed]
 
 
@@ -242,7 +249,7 @@ def project_of(call: ToolCall, path: str) -> str:
 
 def _written(call: ToolCall, stored: DocumentRecord, *, way: Way, made: int = 0) -> dict[str, Json]:
     """Return the result of a write, with a note where there is something to say of it."""
-    project = find_or_register_project.thread_project(call.services, call.space, call.thread)
+    project = projects_of_folders_requests_and_threads.thread_project(call.services, call.space, call.thread)
     note = note_about_write(call.services, call.space, stored, made=made, way=way, project=project)
     return {"success": True, "note": note} if note else {"success": True}
 

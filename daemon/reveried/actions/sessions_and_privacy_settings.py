@@ -16,7 +16,7 @@ from reverie.store import SessionRecord, ThreadRecord, Write
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reverie.usecases import privacy_settings, project_identity, sessions, threads
 from reveried.actions import import_transcript_chunks
-from reveried.actions.find_or_register_project import registered
+from reveried.actions.projects_of_folders_requests_and_threads import registered
 from reveried.execute_use_cases import read
 from reveried.transcript_follower import is_own_file
 

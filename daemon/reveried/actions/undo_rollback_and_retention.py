@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from reverie.errors import ReverieError
 from reverie.usecases import history_and_retention
 from reverie.usecases import undo_and_rollback as undo_usecase
+from reveried.actions.compact_store_file import compact_if_sparse
 from reveried.actions.documents import submit_or_hold
-from reveried.actions.store_compaction import compact_if_sparse
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
 from reveried.read_tokens_spaces_and_schedules import spaces_of

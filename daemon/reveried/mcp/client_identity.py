@@ -22,7 +22,7 @@ from reverie.errors import Conflict
 from reverie.store import Kind
 from reverie.usecases import sessions
 from reverie.usecases.operation_authors import agent_author
-from reveried.actions import create_append_and_rewind_threads, find_or_register_project
+from reveried.actions import create_append_and_rewind_threads, projects_of_folders_requests_and_threads
 from reveried.execute_use_cases import read
 from reveried.mcp import json_rpc_messages
 
@@ -205,9 +205,12 @@ async def project_of(call: Call, client: Client, thread: str) -> str | None:
 
     In a folder that no project is known by, it is `PERSON`: other projects are not shown there.
     """
-    project = find_or_register_project.thread_project(call.services, call.space, thread)
+    project = projects_of_folders_requests_and_threads.thread_project(call.services, call.space, thread)
     if project is None and client.folder is not None:
-        project = await find_or_register_project.known_project(call.services, call.space, client.folder) or PERSON
+        project = (
+            await projects_of_folders_requests_and_threads.known_project(call.services, call.space, client.folder)
+            or PERSON
+        )
     return project
 
 

@@ -14,7 +14,7 @@ from reverie.store import DocumentRecord, EventRecord, Kind, NoteRecord
 from reverie.usecases import generated_files, working_state
 from reverie.usecases.documents import readable_path
 from reverie.usecases.generated_files import holds_only
-from reveried.actions import contexts_states_and_notes, find_or_register_project
+from reveried.actions import contexts_states_and_notes, projects_of_folders_requests_and_threads
 from reveried.execute_use_cases import read
 from reveried.mcp.client_identity import project_of
 
@@ -104,7 +104,8 @@ async def listed(call: Call, project: str | None) -> list[ListedDocument]:
         return documents
     indexed = {entry.path for entry in await call.services.sync_service.index_entries(call.space)}
     shown = {
-        entry.path: entry for entry in await find_or_register_project.index_entries(call.services, call.space, project)
+        entry.path: entry
+        for entry in await projects_of_folders_requests_and_threads.index_entries(call.services, call.space, project)
     }
     others = {document.path for document in documents} - indexed
     others = await read(call.services, call.space, lambda reader: holds_only(reader, others, project))
@@ -153,7 +154,9 @@ async def contents(call: Call, client: Client, uri: str, thread: str) -> dict[st
     if uri == INDEX:
         project = await project_of(call, client, thread)
         text = (
-            generated_files.index_text(await find_or_register_project.index_entries(call.services, call.space, project))
+            generated_files.index_text(
+                await projects_of_folders_requests_and_threads.index_entries(call.services, call.space, project)
+            )
             or ""
         )
         return {"uri": uri, "mimeType": "text/plain", "text": text}

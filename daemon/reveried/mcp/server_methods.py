@@ -16,7 +16,7 @@ from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.store import DocumentRecord
 from reverie.tools import MemoryDeleteInput
 from reverie.usecases.documents import writable_path
-from reveried.actions import find_or_register_project
+from reveried.actions import projects_of_folders_requests_and_threads
 from reveried.actions.caller_of_a_tool import ToolCall
 from reveried.actions.run_agent_tools import run
 from reveried.mcp import json_rpc_messages, prompts, resources_and_change_notifications, server_description
@@ -128,10 +128,12 @@ async def call_tool(call: Call, client: Client, request: Request) -> Result:
 
 async def _project_for(tool: Tool, call: Call, client: Client, thread: str) -> str | None:
     """Return the project that a tool works in: the thread's, else that of the folder, which a write makes known."""
-    project = find_or_register_project.thread_project(call.services, call.space, thread)
+    project = projects_of_folders_requests_and_threads.thread_project(call.services, call.space, thread)
     is_write = not (tool.read_only or tool.of_thread or tool.deletes)
     if project is None and client.folder is not None and is_write:
-        return await find_or_register_project.registered(call.services, call.space, client.folder, who=call.who)
+        return await projects_of_folders_requests_and_threads.registered(
+            call.services, call.space, client.folder, who=call.who
+        )
     return project or await project_of(call, client, thread)
 
 

@@ -16,13 +16,13 @@ from urllib.parse import quote
 
 from reverie.errors import DaemonNotRunning, ReverieError
 from reveried.mcp import json_rpc_messages, server_description
+from reveried.mcp.http_client_to_daemon_mcp import ended_early, events_of, send
 from reveried.mcp.json_rpc_messages import Request, RpcError
-from reveried.mcp.requests_to_daemon_mcp import ended_early, events_of, send
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reveried.mcp.requests_to_daemon_mcp import Answer
+    from reveried.mcp.http_client_to_daemon_mcp import Answer
 
 __all__ = ["LINE_BYTES_MAX", "Bridge", "run", "serve"]
 

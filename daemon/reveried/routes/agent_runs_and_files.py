@@ -11,7 +11,7 @@ from reverie import wire
 from reverie.errors import ValidationError
 from reverie.store import RunRecord
 from reverie.usecases import runs as usecase
-from reveried.actions import begin_and_complete_runs
+from reveried.actions import begin_runs_and_learn_at_end
 from reveried.execute_use_cases import answer_once, read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
@@ -26,7 +26,7 @@ __all__ = ["ROUTES"]
 async def begin(call: Call) -> Reply:
     """Begin a run of an agent."""
     request = call.into(wire.CreateRun)
-    record = await begin_and_complete_runs.begin(
+    record = await begin_runs_and_learn_at_end.begin(
         call.services,
         call.space,
         request,
@@ -107,7 +107,7 @@ async def complete(call: Call) -> Reply:
     """Complete a run: extract, consolidate, apply. A repeated call returns the same result."""
 
     async def work() -> wire.RunResult:
-        return await begin_and_complete_runs.complete(
+        return await begin_runs_and_learn_at_end.complete(
             call.services, call.space, call.params["id"], who=call.who, ended_by="call"
         )
 
@@ -116,7 +116,7 @@ async def complete(call: Call) -> Reply:
 
 async def context(call: Call) -> Reply:
     """Return the text that knowledge is extracted from."""
-    return Reply(await begin_and_complete_runs.context(call.services, call.space, call.params["id"]))
+    return Reply(await begin_runs_and_learn_at_end.context(call.services, call.space, call.params["id"]))
 
 
 async def _answer(call: Call, run: str) -> wire.Run:

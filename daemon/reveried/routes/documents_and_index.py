@@ -17,11 +17,11 @@ from reverie.usecases import history_and_retention
 from reverie.usecases.generated_files import index_answer
 from reverie.usecases.merge_stale_writes import has_words_of_person
 from reverie.usecases.operation_authors import agent_author
-from reveried.actions import documents, find_or_register_project
+from reveried.actions import documents, projects_of_folders_requests_and_threads
 from reveried.execute_use_cases import read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
-from reveried.routes.purge import purge
+from reveried.routes.purge_for_delete_requests import purge
 
 if TYPE_CHECKING:
     from reveried.http.call_reply_and_stream_types import Call
@@ -90,7 +90,9 @@ async def put_document(call: Call) -> Reply:
     await _require_read(call)
     project = PERSON
     if body.project is not None:
-        project = await find_or_register_project.registered(call.services, call.space, body.project, who=call.who)
+        project = await projects_of_folders_requests_and_threads.registered(
+            call.services, call.space, body.project, who=call.who
+        )
     document = await documents.put(
         call.services,
         call.space,
@@ -216,8 +218,10 @@ async def _purge_document(call: Call, path: str) -> wire.DocumentDeleted:
 
 async def index(call: Call) -> Reply:
     """Return the memory index for an agent's first turn, as text and as data."""
-    selection = await find_or_register_project.selected(call.services, call.space, call.query_as(wire.IndexQuery))
-    entries = await find_or_register_project.index_entries(call.services, call.space, selection.scope)
+    selection = await projects_of_folders_requests_and_threads.selected(
+        call.services, call.space, call.query_as(wire.IndexQuery)
+    )
+    entries = await projects_of_folders_requests_and_threads.index_entries(call.services, call.space, selection.scope)
     listed = await call.services.sync_service.documents(call.space)
     return Reply(index_answer(entries, listed, selection.project))
 

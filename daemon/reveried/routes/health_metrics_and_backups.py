@@ -16,7 +16,7 @@ from reverie.store import BackupEntry, Kind
 from reverie.store.backup_and_restore import backup
 from reverie.usecases import backup_list_and_restored_baselines, dream, privacy_settings, token_usage_ledger
 from reveried import PROTOCOL, __version__
-from reveried.actions.store_compaction import compact
+from reveried.actions.compact_store_file import compact
 from reveried.commit_worker import WRITES_FAIL_HINT
 from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Reply

@@ -18,12 +18,12 @@ from reverie.usecases import candidate_review
 from reverie.usecases import memory_changes as usecase
 from reverie.usecases import purge_targets as purging
 from reverie.usecases.operation_authors import ANY_AGENT
-from reveried.actions import find_or_register_project, recall_and_change_memories
+from reveried.actions import projects_of_folders_requests_and_threads, recall_and_change_memories
 from reveried.execute_use_cases import answer_once, read
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
 from reveried.routes.pagination import record_page
-from reveried.routes.purge import purge
+from reveried.routes.purge_for_delete_requests import purge
 
 if TYPE_CHECKING:
     from reverie.store import Reader, Write
@@ -37,7 +37,7 @@ T = TypeVar("T")
 async def list_memories(call: Call) -> Reply:
     """Return the memories by id: all, or of one type, with one tag, of one project and the person."""
     query = call.query_as(wire.MemoryQuery)
-    selection = await find_or_register_project.selected(call.services, call.space, query)
+    selection = await projects_of_folders_requests_and_threads.selected(call.services, call.space, query)
     if query.type is None and query.tag is None and selection.visible is None:
         return await record_page(call, MemoryRecord, partial(_listed, call))
     found = await asyncio.to_thread(
@@ -77,7 +77,9 @@ async def create(call: Call) -> Reply:
         fields=tuple(redacted["fields"].items()),
         project=""
         if body.project is None
-        else await find_or_register_project.registered(call.services, call.space, body.project, who=call.who),
+        else await projects_of_folders_requests_and_threads.registered(
+            call.services, call.space, body.project, who=call.who
+        ),
     )
     record = await recall_and_change_memories.remember(
         call.services,
@@ -144,7 +146,7 @@ async def recall(call: Call) -> Reply:
     """Return the memories that answer a query, best first; counts an access of each."""
     body = call.into(wire.RecallRequest)
 
-    selection = await find_or_register_project.selected(call.services, call.space, body)
+    selection = await projects_of_folders_requests_and_threads.selected(call.services, call.space, body)
 
     async def search() -> wire.RecallAnswer:
         found = await recall_and_change_memories.recall(

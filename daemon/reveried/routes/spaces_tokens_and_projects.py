@@ -12,7 +12,7 @@ from reverie import wire
 from reverie.errors import Forbidden
 from reverie.store import SYSTEM_SPACE
 from reverie.usecases import project_identity, spaces_and_tokens
-from reveried.actions.find_or_register_project import known_project, sort
+from reveried.actions.projects_of_folders_requests_and_threads import known_project, sort
 from reveried.execute_use_cases import answer_once, read
 from reveried.http.authentication import token_hash
 from reveried.http.call_reply_and_stream_types import Reply

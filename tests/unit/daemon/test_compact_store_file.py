@@ -11,7 +11,7 @@ import pytest
 
 from reverie.redact import Redactor
 from reverie.store import Kind, Store, Write
-from reveried.actions.store_compaction import compact_when_quiet
+from reveried.actions.compact_store_file import compact_when_quiet
 from reveried.commit_worker import Worker
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from reverie.decode_json_and_msgpack import convert
 from reverie.errors import ReverieError
 from reverie.git_repositories import locate
 from reverie.usecases import decide_run_completion, match_watched_files_to_runs, privacy_settings, runs
-from reveried.actions import find_or_register_project
+from reveried.actions import projects_of_folders_requests_and_threads
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.clock import text_of
 from reveried.execute_use_cases import execute, read
@@ -50,7 +50,7 @@ async def begin(
     """Begin a run and return its record. Raises NotFound for an unknown thread."""
     project = None
     if request.project is not None:
-        project = await find_or_register_project.registered(services, space, request.project, who=who)
+        project = await projects_of_folders_requests_and_threads.registered(services, space, request.project, who=who)
     write = runs.begin(
         space, services.new_id("run"), request, agent=agent, project=project, who=who, idempotency=idempotency
     )
