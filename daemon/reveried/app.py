@@ -70,7 +70,7 @@ if TYPE_CHECKING:
 
     from reverie.embedding import Embedder
     from reveried.clock import Clock
-    from reveried.model_transports.ask_model import Models
+    from reveried.model_transports.redact_and_send_model_requests import Models
 
 __all__ = ["EXIT_CONFIG", "EXIT_FAILED", "run", "run_in_foreground", "serve"]
 

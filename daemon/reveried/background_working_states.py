@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelRequest
     from reverie.models import Message, WorkingState
     from reverie.usecases.working_state import StatePlan
-    from reveried.model_transports.ask_model import Models
+    from reveried.model_transports.redact_and_send_model_requests import Models
     from reveried.services import Services
 
 __all__ = ["CACHED_MAX", "DEADLINE_S", "BackgroundState", "StateCache"]

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from reveried.http.connection_limits import Admission
     from reveried.http.request_duration_histogram import Metrics
     from reveried.jobs import Jobs
-    from reveried.model_transports.ask_model import Models
+    from reveried.model_transports.redact_and_send_model_requests import Models
     from reveried.scheduler import Scheduler
     from reveried.sync_service import SyncService
 

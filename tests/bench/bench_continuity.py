@@ -37,7 +37,7 @@ from reverie.store.lmdb_env import lmdb_options
 from reverie.usecases import threads, working_state
 from reverie.usecases.memory_changes import record_of
 from reverie.usecases.open_sealed_thread_entries import entry_record
-from reveried.cli.send_session_files import import_file
+from reveried.cli.send_session_files_to_import import import_file
 from support.daemon import running_daemon, scratch_home
 from support.session import generated_session, session_file
 from support.transcripts import thread_entries

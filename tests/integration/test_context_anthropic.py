@@ -17,7 +17,7 @@ from reverie.errors import TokenBudgetExceeded
 from reverie.importers.find_and_read_transcript_files import read_entries
 from reverie.importers.join_entries_into_messages import main_line
 from reverie.models import Message, Note
-from reveried.cli.send_session_files import import_file
+from reveried.cli.send_session_files_to_import import import_file
 from support.daemon import running_daemon
 from support.messages_api import MODEL, MessagesApi, api_client, send_accepted
 from support.shared import all_sessions

@@ -22,7 +22,7 @@ from reveried.execute_use_cases import execute, read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.list_files_written_since import written_since
 from reveried.log import logger
-from reveried.model_transports.ask_model import answered, one_at_a_time, reflection_bounds
+from reveried.model_transports.redact_and_send_model_requests import answered, one_at_a_time, reflection_bounds
 from reveried.read_tokens_spaces_and_schedules import spaces_of
 from reveried.restart_failed_loops import failures_logged
 

@@ -17,7 +17,7 @@ from reveried.actions.learn_memories_from_thread import RANDOM_BYTES, learn_snap
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.execute_use_cases import decide, execute, read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
-from reveried.model_transports.ask_model import answered, one_at_a_time, prepared
+from reveried.model_transports.redact_and_send_model_requests import answered, one_at_a_time, prepared
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import Outcome

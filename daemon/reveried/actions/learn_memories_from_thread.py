@@ -13,8 +13,8 @@ from reverie.usecases import learn_memories_from_thread as learn_case
 from reverie.usecases.consolidation_commit import changes_answer
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.execute_use_cases import decide, execute, read
-from reveried.model_transports.ask_model import answered, one_at_a_time, reflection_bounds
-from reveried.model_transports.request_files_spool_transport import LEARNT_FROM, learn_from_answers
+from reveried.model_transports.redact_and_send_model_requests import answered, one_at_a_time, reflection_bounds
+from reveried.model_transports.spool_transport_and_late_answers import LEARNT_FROM, learn_from_answers
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds

@@ -23,7 +23,7 @@ from reveried.actions.compact_store_file import compact
 from reveried.execute_use_cases import read
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger
-from reveried.model_transports import request_files_spool_transport
+from reveried.model_transports import spool_transport_and_late_answers
 from reveried.read_tokens_spaces_and_schedules import spaces_of
 
 if TYPE_CHECKING:
@@ -161,7 +161,9 @@ def _clear_spool(services: Services, space: str, found: Sources, findings: Findi
     """Remove the requests to a model, and its answers, that have the words; one that cannot be removed is logged."""
     folder = services.config.distiller.spool_folder
     try:
-        request_files_spool_transport.remove_files_with(folder, findings.wide.holds, space=space, thread=found.thread)
+        spool_transport_and_late_answers.remove_files_with(
+            folder, findings.wide.holds, space=space, thread=found.thread
+        )
     except OSError as error:
         logger("reveried.purge").error(
             "the spool of requests to a model still has purged words", folder=str(folder), problem=str(error)

@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             word.partition("=")[0] in {"--help", "-h", "--spool"} for word in rest
         ):
             # A benchmark runs this command on hundreds of files: it starts without the command tree (170 ms of CPU).
-            from reveried.cli.print_context_or_knowledge_text import run_fast_path  # noqa: PLC0415 - the reason is above
+            from reveried.cli.eval_transcript_context_or_knowledge import run_fast_path  # noqa: PLC0415 - the reason is above
 
             return run_fast_path(words[1:])
     if not sys.platform.startswith("linux"):

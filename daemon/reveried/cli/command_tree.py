@@ -13,7 +13,7 @@ from typer.exceptions import Abort, TyperException
 from reverie.errors import ReverieError, StorageFailed, ValidationError
 from reveried.cli import (
     backup_check_and_compact,
-    completion,
+    completion_scripts,
     config,
     daemon,
     daemon_client_and_paths,
@@ -21,7 +21,7 @@ from reveried.cli import (
     dreams_schedules_and_archives,
     eval_context_continuity_and_frequency,
     eval_memories,
-    forget_memory_file_or_thread,
+    forget_or_purge,
     import_claude_memory,
     imports,
     install_plugin,
@@ -115,7 +115,7 @@ _WORK: Commands = {
     "recall": recall_search_and_remember.recall,
     "memories": recall_search_and_remember.memories,
     "remember": recall_search_and_remember.remember,
-    "forget": forget_memory_file_or_thread.forget,
+    "forget": forget_or_purge.forget,
     "note": threads_contexts_and_distillation.note,
     "log": log_and_diff.log,
     "show": show.show,
@@ -129,7 +129,7 @@ _WORK: Commands = {
     "ignore": spaces_tokens_and_privacy.ignore,
     "pause": spaces_tokens_and_privacy.pause,
     "resume": spaces_tokens_and_privacy.resume,
-    "completion": completion.completion,
+    "completion": completion_scripts.completion,
     "version": daemon.version,
 }
 _GROUPS: dict[str, tuple[str, Commands]] = {

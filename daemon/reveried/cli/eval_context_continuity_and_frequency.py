@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reverie.errors import NotFound, ReverieError, ValidationError
+from reveried.cli.eval_transcript_context_or_knowledge import DEFAULT_TOKENS, print_text
 from reveried.cli.output import clean, counted, print_fields, print_json, print_table, say, step_progress
-from reveried.cli.print_context_or_knowledge_text import DEFAULT_TOKENS, print_text
 from reveried.cli.shared_options import Json, Paths
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def eval_knowledge(
     if spool is None:
         print_text("knowledge", file, max_tokens, json=json)
         return
-    from reveried.model_transports.request_files_spool_transport import answer_to, write_request  # noqa: PLC0415 - loads the transports
+    from reveried.model_transports.spool_transport_and_late_answers import answer_to, write_request  # noqa: PLC0415 - loads the transports
 
     waiting = 0
 

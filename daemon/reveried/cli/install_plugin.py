@@ -14,8 +14,8 @@ from reveried import plugin
 from reveried.cli import daemon_client_and_paths
 from reveried.cli.output import print_json, say
 from reveried.cli.shared_options import Json
+from reveried.plugin import client_settings_files_and_memory_folder as client_settings
 from reveried.plugin import installation
-from reveried.plugin import memory_folder_in_client_settings as client_settings
 
 __all__ = ["install", "notes_file"]
 

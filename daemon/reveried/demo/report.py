@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.evals.continuity import Report as Measured
-    from reveried.cli.send_session_files import FileReport
+    from reveried.cli.send_session_files_to_import import FileReport
     from reveried.demo.steps import DemoResult, Selection
 
 __all__ = ["Report"]

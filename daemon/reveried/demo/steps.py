@@ -18,7 +18,7 @@ from reverie.installation_paths import Layout
 from reveried.cli.daemon import Started, start_daemon, stop_daemon
 from reveried.cli.daemon_client_and_paths import LOG_NAME, all_items
 from reveried.cli.output import spinner
-from reveried.cli.send_session_files import import_files
+from reveried.cli.send_session_files_to_import import import_files
 from reveried.demo.sample_session import SESSION, sample
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from reverie import wire
     from reverie.evals.continuity import Report
-    from reveried.cli.send_session_files import FileReport
+    from reveried.cli.send_session_files_to_import import FileReport
 
 __all__ = [
     "DemoResult",

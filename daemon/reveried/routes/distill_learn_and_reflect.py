@@ -19,7 +19,7 @@ from reveried.actions import learn_memories_from_thread as learn_actions
 from reveried.execute_use_cases import answer_once
 from reveried.http.call_reply_and_stream_types import Reply
 from reveried.http.route_table_and_dispatch import Route
-from reveried.model_transports.ask_model import prepared
+from reveried.model_transports.redact_and_send_model_requests import prepared
 from reveried.model_transports.transport import request_tokens
 from reveried.routes import jobs
 from reveried.routes.pagination import record_page

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from reveried.cli.send_session_files import import_file
+from reveried.cli.send_session_files_to_import import import_file
 from support.waiting import wait_until
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
-from reveried.cli.send_session_files import import_file
+from reveried.cli.send_session_files_to_import import import_file
 from support.waiting import wait_until
 
 if TYPE_CHECKING:

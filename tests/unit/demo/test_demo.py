@@ -19,7 +19,7 @@ from reverie.evals.continuity import continuity
 from reverie.importers import find_and_read_transcript_files
 from reverie.importers.join_entries_into_messages import main_line
 from reverie.models import EntryKind
-from reveried.cli.send_session_files import FileReport
+from reveried.cli.send_session_files_to_import import FileReport
 from reveried.demo import steps
 from reveried.demo.report import Report
 from reveried.demo.sample_session import SESSION, sample

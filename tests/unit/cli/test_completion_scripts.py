@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reveried.cli.command_tree import tree
-from reveried.cli.completion import completion_script
+from reveried.cli.completion_scripts import completion_script
 
 if TYPE_CHECKING:
     from pathlib import Path
