@@ -4,15 +4,15 @@ from reverie.consolidate.add_or_skip import add_or_skip, candidates_to_add
 from reverie.consolidate.apply_changes_to_memories import apply, document_of, happened_on
 from reverie.consolidate.decide import Decision, Proposal, decide
 from reverie.consolidate.forgotten_statements_and_mass_deletions import hold_large_deletion
-from reverie.consolidate.plan_dream_summary_and_deduplication import (
+from reverie.consolidate.memory_size_tiers_and_shrinking import WINDOW_TOKENS, tier
+from reverie.consolidate.oldest_memories_within_dream_budget import DreamBatch, plan_oldest
+from reverie.consolidate.plan_dream_archive_within_token_budget import (
     MAX_TOKEN_BUDGET,
     DreamPlan,
     Source,
     plan_dream,
     validate_budget,
 )
-from reverie.consolidate.select_oldest_memories_for_dream import DreamBatch, plan_oldest
-from reverie.consolidate.shrink_memories_by_share_of_window import WINDOW_TOKENS, tier
 
 __all__ = [
     "MAX_TOKEN_BUDGET",

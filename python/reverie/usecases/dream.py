@@ -164,7 +164,7 @@ def requests(job: DreamJob) -> list[ModelRequest]:
 
 def _batch(job: DreamJob) -> DreamBatch:
     """Return the memories that the dream reads, with the plan of their archive. Raises TokenBudgetExceeded."""
-    from reverie.consolidate.select_oldest_memories_for_dream import plan_oldest
+    from reverie.consolidate.oldest_memories_within_dream_budget import plan_oldest
 
     records = {record.id: record for record in job.memories.memories}
     return plan_oldest(

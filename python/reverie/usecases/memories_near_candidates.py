@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from reverie.consolidate.memories_under_consolidation import VALUES, WISHES, said_in
+from reverie.consolidate.memory_size_tiers_and_shrinking import similarity_to_merge
 from reverie.consolidate.opposite_wishes import parse_wish
 from reverie.consolidate.retired_values import parse_retirement
-from reverie.consolidate.shrink_memories_by_share_of_window import similarity_to_merge
 from reverie.consolidate.statement_comparison import parse_statement
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.lazy_regex import lazy_regex

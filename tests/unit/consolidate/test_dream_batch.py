@@ -7,7 +7,7 @@ import random
 import pytest
 
 from reverie.consolidate import DreamBatch, plan_dream, plan_oldest
-from reverie.consolidate.select_oldest_memories_for_dream import BATCH_MIN
+from reverie.consolidate.oldest_memories_within_dream_budget import BATCH_MIN
 from reverie.errors import TokenBudgetExceeded
 from reverie.models import Memory, MemoryType
 from support.soak import count

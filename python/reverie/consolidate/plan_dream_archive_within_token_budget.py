@@ -5,7 +5,7 @@ same memories give the same bytes and the same address everywhere. Inside it a s
 
 Counted against the budget are the tokens of every source as it is read, and of the archive's summary, memories and
 changes as compact JSON. All sources must be read; of the memories in the archive, the least useful are left out first.
-`select_oldest_memories_for_dream` chooses the sources where there are more than a budget can hold.
+`oldest_memories_within_dream_budget` chooses the sources where there are more than a budget can hold.
 """
 
 from __future__ import annotations
