@@ -20,7 +20,7 @@ from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wi
 from reverie.consolidate.statement_comparison import Relation, overlap, parse_statement, relate
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.candidates_from_threads_and_files import candidates
-from reverie.distill.extractive.command_procedures_and_skills import command_uses, merged_uses, split_command
+from reverie.distill.extractive.procedures_and_skills_by_command_counts import command_uses, merged_uses, split_command
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
 from reverie.errors import ReverieError
 from reverie.importers.detect_and_read_line_format import folder_of

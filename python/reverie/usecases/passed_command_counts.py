@@ -69,7 +69,7 @@ def _of_thread(thread: ThreadRecord) -> _OfThread:
 
 def counted(counts: CommandCounts, facts: ThreadFacts, redactor: Redactor) -> CommandCounts:
     """Return the counts increased by the commands that passed in `facts`; secrets in them are redacted."""
-    from reverie.distill.extractive.command_procedures_and_skills import command_uses, merged_uses
+    from reverie.distill.extractive.procedures_and_skills_by_command_counts import command_uses, merged_uses
 
     new = [
         replace(use, command=redactor.text(use.command), description=redactor.text(use.description))

@@ -6,7 +6,7 @@ import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive.candidate_builder import file_tag
+from reverie.distill.extractive.build_candidates_with_dates_and_tags import file_tag
 from reverie.distill.extractive.labelled_lines_of_files import is_of_work, labelled_lines, without_tasks
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, word_count
 from reverie.lazy_regex import lazy_regex

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases, standing_preferences
-from reverie.distill.extractive.candidate_builder import (
+from reverie.distill.extractive.build_candidates_with_dates_and_tags import (
     build_candidate,
     tags_of,
     with_absolute_dates,
@@ -16,13 +16,13 @@ from reverie.distill.extractive.candidate_builder import (
 )
 from reverie.distill.extractive.candidates_from_files import file_candidates, is_prose
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
-from reverie.distill.extractive.command_procedures_and_skills import procedures, skills
 from reverie.distill.extractive.detect_talk_that_sets_no_rule import OF_FEELINGS, is_joke, is_reported, sincere_messages
 from reverie.distill.extractive.episodes_of_finished_work import episodes
 from reverie.distill.extractive.labelled_lines_of_files import statement_of
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import corrections, mended_failures
 from reverie.distill.extractive.parse_messages_into_steps import Utterance
 from reverie.distill.extractive.persons_own_and_quoted_sentences import own_sentences, quoted_sentences
+from reverie.distill.extractive.procedures_and_skills_by_command_counts import procedures, skills
 from reverie.distill.extractive.sentences_and_specific_names import (
     clip,
     one_line,

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie.distill.extractive.command_procedures_and_skills import split_command
+from reverie.distill.extractive.procedures_and_skills_by_command_counts import split_command
 from reverie.distill.extractive.shell_commands_and_commits import without_here_documents
 from reverie.lazy_regex import lazy_regex
 

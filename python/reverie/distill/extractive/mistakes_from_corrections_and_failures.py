@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie.distill.extractive import cue_phrases, shell_commands_and_commits
-from reverie.distill.extractive.candidate_builder import build_candidate, with_absolute_dates
+from reverie.distill.extractive.build_candidates_with_dates_and_tags import build_candidate, with_absolute_dates
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
 from reverie.distill.extractive.detect_talk_that_sets_no_rule import ABOUT_WORK, sincere_messages
 from reverie.distill.extractive.detect_undone_or_failed_work import is_removed

@@ -16,9 +16,9 @@ from reverie.distill.extractive import (
 )
 from reverie.distill.extractive.build_summary_sections import summary_sections, tone_lines
 from reverie.distill.extractive.candidates_from_threads_and_files import candidates, quoted_wishes
-from reverie.distill.extractive.command_procedures_and_skills import command_uses
 from reverie.distill.extractive.messages_that_open_a_task import is_follow_up
 from reverie.distill.extractive.parse_messages_into_steps import read_trace
+from reverie.distill.extractive.procedures_and_skills_by_command_counts import command_uses
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
 from reverie.distill.extractive.shell_commands_and_commits import Purpose
 from reverie.distill.extractive.thread_facts import gather_facts

@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive.candidate_builder import build_candidate, file_tag
+from reverie.distill.extractive.build_candidates_with_dates_and_tags import build_candidate, file_tag
 from reverie.distill.extractive.shell_commands_and_commits import TASK_OF_BUILD, TASK_OF_TESTS, TASK_RUNNER, Purpose
 from reverie.lazy_regex import lazy_regex
 from reverie.models import CommandUse, MemoryType
