@@ -12,7 +12,7 @@ from itertools import count, pairwise, takewhile
 from typing import TYPE_CHECKING
 
 from reverie.documents import refresh_header
-from reverie.documents.create_edit_and_append import append_entry
+from reverie.documents.create_append_and_change_items import append_entry
 from support.sync_sides import MINUTE, Sides
 from support.sync_texts import words
 

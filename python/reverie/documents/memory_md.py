@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote
 
 from reverie.documents.escaping import ending_of
+from reverie.documents.find_part_for_new_memories_of_full_document import numbered
 from reverie.documents.front_matter import front_matter_of
-from reverie.documents.overflow_parts_of_full_documents import numbered
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind, parse
 from reverie.sentence_word_analysis import strip_markers

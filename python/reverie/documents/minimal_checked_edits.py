@@ -13,11 +13,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from reverie import markdown_blocks
-from reverie.documents.document_kind import DocumentKind
+from reverie.documents.document_kinds_and_conflict_copies import DocumentKind
 from reverie.documents.escaping import bullet, ending_of
 from reverie.documents.item_and_change_types import Add, Change, Delete, Update
 from reverie.documents.parser import header_texts, is_updated_line, parse_items, parse_source
-from reverie.documents.render import day_of, section, section_of_update, updated_wording
+from reverie.documents.render_headings_sections_and_summaries import day_of, section, section_of_update, updated_wording
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind

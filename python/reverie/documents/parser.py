@@ -7,11 +7,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from reverie.documents.document_kind import DocumentKind, kind_with_front_matter, type_by_name, type_of_whole
+from reverie.documents.document_kinds_and_conflict_copies import (
+    DocumentKind,
+    kind_with_front_matter,
+    type_by_name,
+    type_of_whole,
+)
 from reverie.documents.escaping import unescaped, unescaped_heading, unescaped_tag, untagged
 from reverie.documents.front_matter import front_matter_of
 from reverie.documents.item_and_change_types import Item, ParsedDocument
-from reverie.documents.summary_line import Topics, at_most, shortened, summary_of_topics, topics_of
+from reverie.documents.summary_line_of_memory_topics import Topics, at_most, shortened, summary_of_topics, topics_of
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import Block, BlockKind, parse, parse_beside
 from reverie.models import MemoryType

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from reverie.documents.create_edit_and_append import apply_changes
-from reverie.documents.header_lines import copy_header, update_header
+from reverie.documents.create_append_and_change_items import apply_changes
 from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete, Update, Wording
 from reverie.documents.parser import is_updated_line, parse_source
-from reverie.documents.render import heading_of
+from reverie.documents.render_headings_sections_and_summaries import heading_of
+from reverie.documents.summary_and_updated_lines import copy_header, update_header
 from reverie.errors import ValidationError
 from reverie.markdown_blocks import BlockKind
 from reverie.three_way_merge import merge3

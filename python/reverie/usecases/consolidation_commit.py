@@ -15,7 +15,7 @@ from reverie.compression_and_text_deltas import pack, unpack
 from reverie.consolidate.apply_changes_to_memories import document_of
 from reverie.consolidate.forgotten_statements_and_mass_deletions import ForgottenStatement
 from reverie.decode_json_and_msgpack import from_msgpack
-from reverie.documents.overflow_parts_of_full_documents import is_full, open_part
+from reverie.documents.find_part_for_new_memories_of_full_document import is_full, open_part
 from reverie.errors import Conflict, Damaged
 from reverie.store import (
     AccessRecord,

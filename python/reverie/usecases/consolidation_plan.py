@@ -19,7 +19,7 @@ from reverie.documents import ChangedDocument, Wording, apply_changes, new_docum
 from reverie.documents import Delete as DeleteItem
 from reverie.documents import Update as UpdateItem
 from reverie.documents.escaping import clean
-from reverie.documents.overflow_parts_of_full_documents import is_full, next_part, open_part, room
+from reverie.documents.find_part_for_new_memories_of_full_document import is_full, next_part, open_part, room
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ValidationError
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update

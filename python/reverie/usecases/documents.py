@@ -9,11 +9,11 @@ from msgspec.structs import asdict
 
 from reverie import exact_text_replacement, wire
 from reverie.documents import ITEMS_MAX, has_too_many_items, is_conflict_copy
-from reverie.documents.create_edit_and_append import append_entry
-from reverie.documents.header_lines import refresh_header
+from reverie.documents.create_append_and_change_items import append_entry
 from reverie.documents.parser import parse_source
 from reverie.documents.project_document_paths import PERSON
-from reverie.documents.summary_line import at_most
+from reverie.documents.summary_and_updated_lines import refresh_header
+from reverie.documents.summary_line_of_memory_topics import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind

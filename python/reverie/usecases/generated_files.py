@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import documents, render_index_and_memory_json, token_counter, wire
 from reverie.documents import DocumentEntry
-from reverie.documents.create_edit_and_append import is_listed
+from reverie.documents.create_append_and_change_items import is_listed
 from reverie.documents.memory_md import update_memory_list
 from reverie.documents.project_document_paths import PERSON, folder_of, memory_project
-from reverie.documents.summary_line import summary_line
+from reverie.documents.summary_line_of_memory_topics import summary_line
 from reverie.render_index_and_memory_json import ArchiveEntry
 from reverie.store import (
     ArchiveRecord,

@@ -10,8 +10,8 @@ from reverie import token_counter, wire
 from reverie.consolidate.apply_changes_to_memories import document_of
 from reverie.decode_json_and_msgpack import convert
 from reverie.documents import parse_document
-from reverie.documents.create_edit_and_append import apply_changes, new_document
-from reverie.documents.document_kind import DocumentKind, kind_of, type_of_blocks
+from reverie.documents.create_append_and_change_items import apply_changes, new_document
+from reverie.documents.document_kinds_and_conflict_copies import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.item_and_change_types import Add, Change, Delete, Update, Wording
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import Conflict, NotFound, ValidationError

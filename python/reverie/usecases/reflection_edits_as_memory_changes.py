@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reverie.consolidate import Decision, Proposal, candidates_to_add
-from reverie.documents.document_kind import type_of_blocks
+from reverie.documents.document_kinds_and_conflict_copies import type_of_blocks
 from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.language_model.extraction import time_of, why_waiting
 from reverie.language_model.named_addresses import foreign_address, one_spelling, without_json_escapes

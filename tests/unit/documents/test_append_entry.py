@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.documents import parse_document
-from reverie.documents.create_edit_and_append import append_entry
+from reverie.documents.create_append_and_change_items import append_entry
 
 TWELVE = "one two three four five six seven eight nine ten eleven twelve"
 TEN = TWELVE.replace(" eleven twelve", "…")

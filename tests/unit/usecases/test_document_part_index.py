@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.documents import Wording
-from reverie.documents.overflow_parts_of_full_documents import PART_ITEMS_MAX
+from reverie.documents.find_part_for_new_memories_of_full_document import PART_ITEMS_MAX
 from reverie.models import Candidate, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Done, Failed, Write

@@ -38,7 +38,7 @@ from reverie.distill.extractive.sentences_and_specific_names import (
 )
 from reverie.distill.extractive.shell_commands_and_commits import Purpose
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
-from reverie.documents.summary_line import shortened
+from reverie.documents.summary_line_of_memory_topics import shortened
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, MemoryType
 

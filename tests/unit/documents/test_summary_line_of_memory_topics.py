@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.documents import parse_document
-from reverie.documents.summary_line import WORDS_MAX, shortened, summary_line
+from reverie.documents.summary_line_of_memory_topics import WORDS_MAX, shortened, summary_line
 
 
 @pytest.mark.parametrize(

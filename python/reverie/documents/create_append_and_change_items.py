@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kind import DocumentKind, is_conflict_copy, kind_of
+from reverie.documents.document_kinds_and_conflict_copies import DocumentKind, is_conflict_copy, kind_of
 from reverie.documents.escaping import bullet, clean, ending_of, one_line, tag
 from reverie.documents.front_matter import change_whole_file
-from reverie.documents.header_lines import update_header
 from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete, Update, Wording
 from reverie.documents.minimal_checked_edits import EditState, edit_items
 from reverie.documents.parser import is_updated_line, parse_document, parse_source
-from reverie.documents.render import day_of, heading_of, section, updated_line, with_summaries
-from reverie.documents.summary_line import summary_line
+from reverie.documents.render_headings_sections_and_summaries import (
+    day_of,
+    heading_of,
+    section,
+    updated_line,
+    with_summaries,
+)
+from reverie.documents.summary_and_updated_lines import update_header
+from reverie.documents.summary_line_of_memory_topics import summary_line
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.markdown_blocks import BlockKind

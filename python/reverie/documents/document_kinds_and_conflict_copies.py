@@ -7,8 +7,8 @@ from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from reverie.documents.find_part_for_new_memories_of_full_document import numbered
 from reverie.documents.front_matter import front_matter_of
-from reverie.documents.overflow_parts_of_full_documents import numbered
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType
 from reverie.path_validation import SEGMENT_BYTES_MAX
