@@ -27,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reverie.client import Client
 from reverie.context import tail_start
 from reverie.distill.extractive import Extractive
-from reverie.evals.distillation_frequency_with_context_editing import one_thread
+from reverie.evals.count_distillations_with_context_editing import one_thread
 from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_entries_into_messages import main_line
+from reverie.importers.join_entries_and_pair_tool_results import main_line
 from reverie.models import Memory, MemoryType
 from reverie.redact import Redactor
 from reverie.store import Store, Write, seal

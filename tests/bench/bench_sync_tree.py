@@ -21,7 +21,7 @@ from support.spaces import open_root
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 FILES = 10_000
 FILE_BYTES = 2000

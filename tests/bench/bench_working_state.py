@@ -20,7 +20,7 @@ from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Utterance, read_trace
 from reverie.distill.extractive.sentences_and_specific_names import clip
 from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_entries_into_messages import main_line
+from reverie.importers.join_entries_and_pair_tool_results import main_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from reverie.distill.render_and_trim_working_state import render as state_text
 from reverie.distill.summary import render as summary_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_entries_into_messages import main_line
+from reverie.importers.join_entries_and_pair_tool_results import main_line
 from reverie.models import Message, Note
 from reveried.cli.send_session_files_to_import import import_file
 from support.daemon import running_daemon

@@ -14,7 +14,7 @@ import pytest
 
 from reverie.errors import Conflict
 from reverie.sync.atomic_exchange import Written, write_file
-from reverie.sync.root_folder import Root
+from reverie.sync.open_and_verify_root_folder import Root
 from reverie.sync.scan_and_read_files import FileContent, Limits, Refusal, Scan, read_file, scan
 
 if TYPE_CHECKING:

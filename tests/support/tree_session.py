@@ -18,7 +18,7 @@ from support.spaces import digest, open_root
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 __all__ = ["AFTER", "NOTE", "OTHER", "SAVED", "Step", "Stopped", "saves", "session"]
 

@@ -261,7 +261,7 @@ def missing_folders(store: Path, layout: "Layout", data_dir: Path, *, first: boo
     """
     from reverie.redact import Redactor  # noqa: PLC0415 - only a restored store is opened here
     from reverie.store import Store  # noqa: PLC0415 - as above
-    from reverie.sync.root_folder import SPACE_FILE  # noqa: PLC0415 - as above
+    from reverie.sync.open_and_verify_root_folder import SPACE_FILE  # noqa: PLC0415 - as above
     from reverie.usecases import sync_snapshot_and_commit  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
     from reveried.read_tokens_spaces_and_schedules import spaces_of  # noqa: PLC0415 - as above

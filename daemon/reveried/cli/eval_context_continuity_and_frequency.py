@@ -14,7 +14,7 @@ from reveried.cli.shared_options import Json, Paths
 
 if TYPE_CHECKING:
     from reverie.evals.continuity import Mean, Report, Row
-    from reverie.evals.distillation_frequency_with_context_editing import Frequency
+    from reverie.evals.count_distillations_with_context_editing import Frequency
     from reverie.language_model.requests_and_answers import ModelAnswer, ModelRequest
 
 __all__ = [
@@ -120,8 +120,8 @@ def eval_frequency(
     Example: reverie eval frequency ~/.claude/projects
     """
     from reverie.context import Limits  # noqa: PLC0415 - loads the engine
-    from reverie.evals import distillation_frequency_with_context_editing  # noqa: PLC0415 - as above
-    from reverie.importers import find_and_read_transcript_files, join_entries_into_messages  # noqa: PLC0415 - as above
+    from reverie.evals import count_distillations_with_context_editing  # noqa: PLC0415 - as above
+    from reverie.importers import find_and_read_transcript_files, join_entries_and_pair_tool_results  # noqa: PLC0415 - as above
 
     found = session_files(paths)
     sessions, unread = [], []
@@ -130,7 +130,7 @@ def eval_frequency(
             try:
                 find_and_read_transcript_files.read_identity(path)  # refuses what is no session
                 sessions.append(
-                    join_entries_into_messages.main_line(
+                    join_entries_and_pair_tool_results.main_line(
                         list(find_and_read_transcript_files.read_entries(path, tokens=False))
                     )
                 )
@@ -138,8 +138,8 @@ def eval_frequency(
                 unread.append((str(path), error.message))
             step()
     print_unread(unread)
-    result = distillation_frequency_with_context_editing.frequency(
-        distillation_frequency_with_context_editing.one_thread(sessions), Limits(window=window)
+    result = count_distillations_with_context_editing.frequency(
+        count_distillations_with_context_editing.one_thread(sessions), Limits(window=window)
     )
     report = _frequency_json(result, len(sessions), unread)
     if json:
@@ -268,7 +268,7 @@ def unread_json(unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
 def _frequency_json(result: "Frequency", sessions: int, unread: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the frequency report as JSON values, with every parameter it depends on."""
     from reverie import token_counter  # noqa: PLC0415 - loads the native core
-    from reverie.evals import distillation_frequency_with_context_editing  # noqa: PLC0415 - as above
+    from reverie.evals import count_distillations_with_context_editing  # noqa: PLC0415 - as above
 
     limits = result.limits
     return {
@@ -285,7 +285,7 @@ def _frequency_json(result: "Frequency", sessions: int, unread: Sequence[tuple[s
             "clearAtLeast": int(limits.window * limits.clear_at_least),
             "keepToolUses": limits.keep_tool_uses,
             "keepThinkingTurns": limits.keep_thinking_turns,
-            "beside": distillation_frequency_with_context_editing.BESIDE,
+            "beside": count_distillations_with_context_editing.BESIDE,
             "afterDistillation": result.after,
             "preserveMessages": limits.preserve_messages,
             "preserveTokens": limits.preserve_tokens,

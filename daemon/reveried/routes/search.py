@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import wire
 from reverie.errors import ValidationError
-from reverie.importers.entry_identity_and_time import rfc3339_utc
+from reverie.importers.build_entry_with_id_and_time import rfc3339_utc
 from reverie.search import days_asked_about
 from reverie.store import to_ms
 from reverie.usecases import search_results as usecase

@@ -14,7 +14,7 @@ from reveried.sync_service.retry_backoff import Backoff
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
     from reveried.sync_service.in_memory_folder_state import Baselines, CommitResult, DirtySet, ScanResult
     from reveried.sync_service.late_saves_into_replaced_files import LateWrites
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from reverie.store import Reader
     from reverie.sync.check_and_recover_displaced_files import DisplacedFile
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
     from reverie.usecases.generated_files import Listing
 
 __all__ = ["ProjectionWriter"]

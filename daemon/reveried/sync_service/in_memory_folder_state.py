@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reverie.errors import ReverieError
     from reverie.store import Reader
     from reverie.sync.file_stamp_or_refusal import Stamp
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
     from reverie.sync.scan_and_read_files import FileContent, Limits
     from reverie.sync.sync_input_types import Baseline
     from reverie.usecases.generated_files import Listing

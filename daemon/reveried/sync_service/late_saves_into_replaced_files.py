@@ -21,7 +21,7 @@ from reverie.sync.sync_input_types import sha256
 if TYPE_CHECKING:
     from reverie.sync.atomic_exchange import Mismatch
     from reverie.sync.check_and_recover_displaced_files import DisplacedFile, OrphanedSave
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 __all__ = ["LateWrite", "LateWrites"]
 

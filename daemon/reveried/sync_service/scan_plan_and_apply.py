@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from reverie.documents import DocumentEntry
     from reverie.redact import Redactor
     from reverie.store import DocumentRecord, Reader, Store
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
     from reverie.sync.sync_input_types import Answer, Baseline
     from reverie.usecases.generated_files import ListedDocument
     from reveried.config import Sync

@@ -25,7 +25,7 @@ from reverie.distill.extractive.sentences_and_specific_names import specific_nam
 from reverie.errors import ReverieError
 from reverie.importers.detect_and_read_line_format import folder_of
 from reverie.importers.find_and_read_transcript_files import read_entries, read_identity
-from reverie.importers.join_entries_into_messages import main_line
+from reverie.importers.join_entries_and_pair_tool_results import main_line
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType, Message
 from reverie.redact import Redactor

@@ -11,9 +11,9 @@ from reverie.distill import render_and_trim_working_state, summary
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.typed_and_pasted_text import typed_by_person
 from reverie.errors import ModelFailed
-from reverie.importers.commands_and_interjections import with_asides
 from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_entries_into_messages import main_line, past_summaries
+from reverie.importers.join_entries_and_pair_tool_results import main_line, past_summaries
+from reverie.importers.slash_commands_and_queued_messages import with_asides
 from reverie.language_model.extraction import extract_request, extracted
 from reverie.language_model.requests_and_answers import Outcome
 from reverie.language_model.thread_text_in_pages import pages_of

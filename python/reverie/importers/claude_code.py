@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from reverie.importers.entry_identity_and_time import abbreviated, new_entry
+from reverie.importers.build_entry_with_id_and_time import abbreviated, new_entry
 from reverie.importers.parse_and_repair_json_line import Unreadable
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Entry, EntryKind, Json, Role

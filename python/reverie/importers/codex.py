@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 import orjson
 
-from reverie.importers.entry_identity_and_time import abbreviated, new_entry, with_time
+from reverie.importers.build_entry_with_id_and_time import abbreviated, new_entry, with_time
 from reverie.importers.parse_and_repair_json_line import Unreadable
 from reverie.lazy_regex import lazy_regex
 from reverie.models import EntryKind

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
-from reverie.importers.entry_identity_and_time import abbreviated, new_entry, with_time
+from reverie.importers.build_entry_with_id_and_time import abbreviated, new_entry, with_time
 from reverie.importers.parse_and_repair_json_line import Unreadable
 from reverie.models import EntryKind
 

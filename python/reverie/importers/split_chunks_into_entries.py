@@ -8,9 +8,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from reverie.errors import ValidationError
+from reverie.importers.count_message_tokens import with_token_counts
 from reverie.importers.detect_and_read_line_format import bad_entry, read_line
 from reverie.importers.parse_and_repair_json_line import LINE_BYTES_MAX, Unreadable, load
-from reverie.importers.token_count import with_token_counts
 
 if TYPE_CHECKING:
     from reverie.importers.parse_and_repair_json_line import Problem

@@ -50,7 +50,7 @@ from reverie.sync.file_and_swap_folder_handles import (
 from reverie.sync.file_stamp_or_refusal import Stamp
 
 if TYPE_CHECKING:
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 __all__ = [
     "DisplacedFile",

@@ -15,7 +15,7 @@ from reverie import atomic_no_symlink_file_io, linux_syscalls
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 __all__ = [
     "READ_FLAGS",

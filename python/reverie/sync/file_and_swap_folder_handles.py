@@ -26,7 +26,7 @@ from reverie.sync.check_and_recover_displaced_files import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 __all__ = ["FileSlot", "copy_metadata", "link", "mapped_errors", "open_regular_file", "open_slot", "rename_new"]
 

@@ -15,7 +15,7 @@ from reverie.sync.file_stamp_or_refusal import Limits, Refusal, Stamp, classify,
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Container, Iterable
 
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 __all__ = ["FolderNames", "Walk"]
 

@@ -19,7 +19,7 @@ from reverie.sync.folder_walk import FolderNames, Walk
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 __all__ = [
     "FileContent",

@@ -1,7 +1,7 @@
 """The tools for agents: name, description and input type of each, and their definitions for model APIs; no I/O."""
 
 from reverie.tools.definitions import FORMATS, TOOLS, Format, Tool, definitions, input_schema, tool_named
-from reverie.tools.inputs_and_outputs import (
+from reverie.tools.input_and_output_structs import (
     MemoryAppendInput,
     MemoryDeleteInput,
     MemoryListInput,

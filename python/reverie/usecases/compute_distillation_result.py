@@ -12,8 +12,8 @@ from reverie.distill import render_and_trim_working_state as state_text
 from reverie.distill import summary as summary_text
 from reverie.distill.extractive import Extractive
 from reverie.errors import Conflict, ModelFailed, TokenBudgetExceeded
-from reverie.importers.commands_and_interjections import with_asides
-from reverie.importers.join_entries_into_messages import main_line
+from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.slash_commands_and_queued_messages import with_asides
 from reverie.models import Section
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_commit, consolidation_plan, passed_command_counts

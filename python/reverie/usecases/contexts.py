@@ -22,7 +22,7 @@ from reverie.context.excerpt_packing import ExcerptCache
 from reverie.decode_json_and_msgpack import convert
 from reverie.distill import render_and_trim_working_state as state_text
 from reverie.errors import TokenBudgetExceeded
-from reverie.importers.join_entries_into_messages import main_line
+from reverie.importers.join_entries_and_pair_tool_results import main_line
 from reverie.models import Message, Note, WorkingState
 from reverie.store import (
     DigestRecord,

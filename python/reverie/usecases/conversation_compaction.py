@@ -19,9 +19,9 @@ from reverie.context.truncate import shorten
 from reverie.distill import render_and_trim_working_state as state_text
 from reverie.distill.extractive.parse_messages_into_steps import read_trace
 from reverie.importers import claude_code, codex
-from reverie.importers.join_entries_into_messages import blocks_of, main_line
+from reverie.importers.count_message_tokens import with_token_counts
+from reverie.importers.join_entries_and_pair_tool_results import blocks_of, main_line
 from reverie.importers.parse_and_repair_json_line import Unreadable
-from reverie.importers.token_count import with_token_counts
 from reverie.models import EntryKind
 from reverie.usecases import contexts
 from reverie.usecases.sized_context import sized_context

@@ -14,8 +14,8 @@ import orjson
 
 from reverie.decode_json_and_msgpack import json_decoder
 from reverie.errors import Damaged
-from reverie.importers.commands_and_interjections import with_asides
-from reverie.importers.join_entries_into_messages import main_line
+from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.slash_commands_and_queued_messages import with_asides
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, open_sealed
 from reverie.store.encode_and_seal_records import sealed_body

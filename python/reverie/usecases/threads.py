@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from reverie import token_counter, wire
 from reverie.context import is_turn_finished
 from reverie.errors import Conflict, NotFound, ValidationError
-from reverie.importers.entry_identity_and_time import rfc3339_utc
-from reverie.importers.join_entries_into_messages import main_line
-from reverie.importers.token_count import message_tokens
+from reverie.importers.build_entry_with_id_and_time import rfc3339_utc
+from reverie.importers.count_message_tokens import message_tokens
+from reverie.importers.join_entries_and_pair_tool_results import main_line
 from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord, Write
 from reverie.store.retention_and_thread_purge import purge_thread

@@ -19,7 +19,7 @@ from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.distill import render_and_trim_working_state as state_text
 from reverie.errors import Conflict, ValidationError
 from reverie.importers.detect_rewound_branches import belongs_to_tree
-from reverie.importers.join_entries_into_messages import main_line, tool_ids
+from reverie.importers.join_entries_and_pair_tool_results import main_line, tool_ids
 from reverie.memory_search_index import query_for
 from reverie.models import StateSources, WorkingState
 from reverie.store import Kind, WorkingStateRecord, Write

@@ -23,7 +23,7 @@ from support.spaces import digest, swap_files, sync_write
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 SAVES_EACH = 50
 TITLE = "# Notes\n"

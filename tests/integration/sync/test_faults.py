@@ -27,7 +27,7 @@ from support.tree_session import AFTER, NOTE, OTHER, SAVED, Stopped, saves, sess
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 TESTS = Path(__file__).resolve().parents[2]
 OF_OS = "open close write pread fsync fchmod fchown fstat stat lstat mkdir rename replace link unlink dup scandir"

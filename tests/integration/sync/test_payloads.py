@@ -18,7 +18,7 @@ from support.spaces import digest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 DATA = b"- ours\n"
 

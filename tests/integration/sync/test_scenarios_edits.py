@@ -17,7 +17,7 @@ from reverie.sync.scan_and_read_files import read_file, scan_path
 from support.spaces import digest, file_content, refusal_reason, rescan, scan_and_read, sync_write, user_write
 
 if TYPE_CHECKING:
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 
 def test_case_collision(root: Root) -> None:

@@ -32,7 +32,7 @@ from support.spaces import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.sync.root_folder import Root
+    from reverie.sync.open_and_verify_root_folder import Root
 
 SECRET = b"of somebody else\n"
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, cast
 
 from reverie.sync.file_stamp_or_refusal import Limits, Refusal, Stamp, refusal
-from reverie.sync.root_folder import Root
+from reverie.sync.open_and_verify_root_folder import Root
 from reveried.sync_service.in_memory_folder_state import FileIndex
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from reverie import wire
 from reverie.errors import NotFound, ValidationError
 from reverie.evals.continuity import continuity
 from reverie.importers import find_and_read_transcript_files
-from reverie.importers.join_entries_into_messages import main_line
+from reverie.importers.join_entries_and_pair_tool_results import main_line
 from reverie.models import EntryKind
 from reveried.cli.send_session_files_to_import import FileReport
 from reveried.demo import steps

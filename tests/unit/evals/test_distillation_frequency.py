@@ -10,9 +10,9 @@ from reverie.context import Limits
 from reverie.context.context_editing import clear, cleared_cost
 from reverie.context.conversation_units import split_units
 from reverie.errors import ValidationError
-from reverie.evals.distillation_frequency_with_context_editing import BESIDE, frequency, one_thread
+from reverie.evals.count_distillations_with_context_editing import BESIDE, frequency, one_thread
 from reverie.importers.find_and_read_transcript_files import read_entries
-from reverie.importers.join_entries_into_messages import main_line
+from reverie.importers.join_entries_and_pair_tool_results import main_line
 from support.generated_sessions import generated_files
 from support.shared import real_sessions
 from support.soak import count

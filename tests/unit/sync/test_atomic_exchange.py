@@ -22,7 +22,7 @@ from reverie.sync.atomic_exchange import (
     remove_file,
     write_file,
 )
-from reverie.sync.root_folder import Root
+from reverie.sync.open_and_verify_root_folder import Root
 from reverie.sync.scan_and_read_files import Stamp, scan_path
 from support.descriptors import no_leaked_descriptors
 

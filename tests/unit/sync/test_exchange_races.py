@@ -14,7 +14,7 @@ from reverie.errors import StorageFailed
 from reverie.sync import check_and_recover_displaced_files as displacing
 from reverie.sync.atomic_exchange import Mismatch, Written, remove_file, write_file
 from reverie.sync.file_and_swap_folder_handles import FileSlot
-from reverie.sync.root_folder import Root
+from reverie.sync.open_and_verify_root_folder import Root
 from support.spaces import digest, swap_files
 
 if TYPE_CHECKING:

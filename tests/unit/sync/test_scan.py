@@ -12,7 +12,7 @@ import pytest
 from reverie.documents import ITEMS_MAX
 from reverie.sync import scan_and_read_files as looking
 from reverie.sync.file_stamp_or_refusal import Limits, Refusal, Stamp
-from reverie.sync.root_folder import Root
+from reverie.sync.open_and_verify_root_folder import Root
 from reverie.sync.scan_and_read_files import FileContent, read_file, scan, scan_path
 from support.spaces import scan_and_read
 

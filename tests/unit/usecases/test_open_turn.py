@@ -7,7 +7,7 @@ import json
 import pytest
 from msgspec.structs import replace
 
-from reverie.importers.join_entries_into_messages import main_line
+from reverie.importers.join_entries_and_pair_tool_results import main_line
 from reverie.usecases.sized_context import open_turn
 from support.transcripts import Transcript, call, result, text, thread_entries
 

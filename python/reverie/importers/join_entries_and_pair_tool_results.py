@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
+from reverie.importers.count_message_tokens import compact, message_tokens
 from reverie.importers.detect_rewound_branches import rewound_positions
-from reverie.importers.token_count import compact, message_tokens
 from reverie.models import NO_RESULT, ORPHAN_RESULT, Entry, EntryKind, Json, Message, Role
 
 if TYPE_CHECKING:

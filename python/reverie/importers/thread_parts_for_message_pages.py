@@ -14,7 +14,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from reverie.importers.detect_rewound_branches import belongs_to_tree, rewound_positions
-from reverie.importers.join_entries_into_messages import group_messages, independent_runs, tool_ids, without_repeats
+from reverie.importers.join_entries_and_pair_tool_results import (
+    group_messages,
+    independent_runs,
+    tool_ids,
+    without_repeats,
+)
 from reverie.models import EntryKind
 
 if TYPE_CHECKING:

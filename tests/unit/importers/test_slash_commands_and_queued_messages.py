@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.importers.commands_and_interjections import typed_asides, with_asides
-from reverie.importers.join_entries_into_messages import main_line
+from reverie.importers.join_entries_and_pair_tool_results import main_line
+from reverie.importers.slash_commands_and_queued_messages import typed_asides, with_asides
 from support.transcripts import Transcript, call, result, text
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from reverie.errors import Conflict, StorageFailed
 from reverie.sync.atomic_exchange import write_file
-from reverie.sync.root_folder import SPACE_FILE, Root
+from reverie.sync.open_and_verify_root_folder import SPACE_FILE, Root
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from reverie.importers.token_count import IMAGE_TOKENS, message_tokens, with_token_counts
+from reverie.importers.count_message_tokens import IMAGE_TOKENS, message_tokens, with_token_counts
 from reverie.models import Entry, EntryKind
 from reverie.token_counter import count
 
