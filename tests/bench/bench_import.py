@@ -22,7 +22,7 @@ from reverie.importers.count_message_tokens import with_token_counts
 from reverie.importers.find_and_read_transcript_files import CHUNK_BYTES, find_transcripts, read_chunks
 from reverie.importers.join_entries_and_pair_tool_results import main_line
 from reverie.redact import Redactor
-from reverie.store.encode_and_seal_records import seal
+from reverie.store.redact_encode_and_checksum_records import seal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import lmdb
 
 from reverie.store import Done, Failed, Store, Write
-from reverie.store.encode_and_seal_records import from_ms, to_ms
 from reverie.store.lmdb_env import lmdb_options
 from reverie.store.record_keys import record_key, space_prefix
+from reverie.store.redact_encode_and_checksum_records import from_ms, to_ms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import wire
 from reverie.errors import DiskFull, ReverieError, StorageFailed
 from reverie.store import Write
-from reverie.store.encode_and_seal_records import from_ms
+from reverie.store.redact_encode_and_checksum_records import from_ms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

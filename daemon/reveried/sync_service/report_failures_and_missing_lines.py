@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import wire
 from reverie.errors import Busy, Conflict, DiskFull, ReverieError, StorageFailed, unexpected
 from reverie.store import DocumentRecord
-from reverie.store.encode_and_seal_records import from_ms
+from reverie.store.redact_encode_and_checksum_records import from_ms
 from reverie.sync.merge_base_search import lines_beyond
 from reverie.usecases import sync_snapshot_and_commit as syncing
 from reveried.log import logger

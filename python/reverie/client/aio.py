@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import anthropic
 
     from reverie import wire
+    from reverie.client.agent_session_turn_loop import AsyncSession, SessionOptions
     from reverie.client.protocol import Call
-    from reverie.client.session import AsyncSession, SessionOptions
 
 __all__ = ["AsyncClient"]
 
@@ -87,7 +87,7 @@ class AsyncClient(ApiCalls, AsyncFace):
         Raises:
             ValidationError: a tool or an option that a session cannot have.
         """
-        from reverie.client.session import AsyncSession  # noqa: PLC0415 - most programs need none
+        from reverie.client.agent_session_turn_loop import AsyncSession  # noqa: PLC0415 - most programs need none
 
         return AsyncSession(self, thread_id, models, model=model, **options)
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import anthropic
 
     from reverie import wire
+    from reverie.client.agent_session_turn_loop import Session, SessionOptions
     from reverie.client.protocol import Call
-    from reverie.client.session import Session, SessionOptions
 
 __all__ = ["Client"]
 
@@ -91,7 +91,7 @@ class Client(ApiCalls, BlockingFace):
         Raises:
             ValidationError: a tool or an option that a session cannot have.
         """
-        from reverie.client.session import Session  # noqa: PLC0415 - most programs need none
+        from reverie.client.agent_session_turn_loop import Session  # noqa: PLC0415 - most programs need none
 
         return Session(self, thread_id, models, model=model, **options)
 

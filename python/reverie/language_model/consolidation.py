@@ -14,7 +14,7 @@ import msgspec
 from reverie.documents.project_document_paths import memory_project
 from reverie.errors import ModelFailed
 from reverie.language_model.extraction import CONTENT_CHARS_MAX, UNSAFE, clean_tags
-from reverie.language_model.named_addresses import foreign_address, one_spelling
+from reverie.language_model.foreign_hosts_addresses_and_paths import foreign_address, one_spelling
 from reverie.language_model.prompts import CONSOLIDATE, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.strict_answer_reader import answer_schema, read_outcome
@@ -25,8 +25,8 @@ from reverie.sentence_word_analysis import analyze
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from reverie.language_model.consolidation_pages_with_nearby_memories import ConsolidationPage
     from reverie.language_model.extraction import WrongMemory
-    from reverie.language_model.similar_memories_in_pages import ConsolidationPage
     from reverie.models import Memory, Tier
 
 __all__ = ["DELETED_SHARE_MAX", "PageChanges", "consolidate_request", "consolidated"]

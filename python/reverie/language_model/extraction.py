@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import msgspec
 
-from reverie.language_model.named_addresses import foreign_address, one_spelling, without_json_escapes
+from reverie.language_model.foreign_hosts_addresses_and_paths import foreign_address, one_spelling, without_json_escapes
 from reverie.language_model.prompts import EXTRACT, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
 from reverie.language_model.strict_answer_reader import answer_schema, read_outcome

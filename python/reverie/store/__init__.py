@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.store.document_memory_and_dream_records import (
+from reverie.store.document_memory_and_dream_record_structs import (
     AccessCursor,
     AccessRecord,
     ArchiveEntryRecord,
@@ -21,10 +21,9 @@ from reverie.store.document_memory_and_dream_records import (
     RegionRecord,
     RetiredRecord,
 )
-from reverie.store.encode_and_seal_records import Redactor, Sealed, open_sealed, seal, to_ms
 from reverie.store.group_commit import Done, Failed, Write
 from reverie.store.lock_and_rollback_guard import StoreLock, needs_check, truncated_at
-from reverie.store.project_session_and_maintenance_records import (
+from reverie.store.project_session_and_maintenance_record_structs import (
     BackupEntry,
     BackupsCursor,
     BatchedCall,
@@ -49,11 +48,13 @@ from reverie.store.project_session_and_maintenance_records import (
     TokenRecord,
     VersionsCursor,
 )
+from reverie.store.read_and_write_transactions import Snapshot
 from reverie.store.reader import Reader, Version
 from reverie.store.record_cache import RecordCache
 from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Key, Kind
+from reverie.store.redact_encode_and_checksum_records import Redactor, Sealed, open_sealed, seal, to_ms
 from reverie.store.store import Store
-from reverie.store.thread_and_run_records import (
+from reverie.store.thread_and_run_record_structs import (
     ClearedRecord,
     DigestRecord,
     DistillationRecord,
@@ -70,8 +71,7 @@ from reverie.store.thread_and_run_records import (
     UsageRecord,
     WorkingStateRecord,
 )
-from reverie.store.transaction import Snapshot
-from reverie.store.typed_records import (
+from reverie.store.typed_record_base_and_operation_records import (
     ChangeRecord,
     EventRecord,
     FailureRecord,
@@ -81,7 +81,7 @@ from reverie.store.typed_records import (
     open_sealed_as,
     seal_record,
 )
-from reverie.store.writer import Writer
+from reverie.store.write_records_and_log_operation import Writer
 
 __all__ = [
     "RULES",

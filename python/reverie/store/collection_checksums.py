@@ -20,10 +20,10 @@ import lmdb
 import orjson
 
 from reverie.errors import Damaged
-from reverie.store.encode_and_seal_records import HASH_BYTES, decode_record, fast_body, record_json
 from reverie.store.lmdb_env import translated_error, translated_errors
 from reverie.store.record_keys import key_text, kind_prefix, prefix_end, record_name, space_prefix, split_key
 from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Kind, rule_by_code
+from reverie.store.redact_encode_and_checksum_records import HASH_BYTES, decode_record, fast_body, record_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

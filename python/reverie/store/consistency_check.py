@@ -16,16 +16,7 @@ import lmdb
 
 from reverie.errors import Damaged
 from reverie.store.collection_checksums import CollectionChecksum, collection_kind, collection_prefix
-from reverie.store.encode_and_seal_records import (
-    EDIT,
-    HASH_BYTES,
-    IN_BLOB,
-    TOMBSTONE,
-    RawRecord,
-    decode_record,
-    record_json,
-    verified_sealed,
-)
+from reverie.store.read_and_write_transactions import ReadTransaction
 from reverie.store.record_keys import (
     decode_key,
     encode_number,
@@ -38,8 +29,17 @@ from reverie.store.record_keys import (
     split_key,
 )
 from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Kind
+from reverie.store.redact_encode_and_checksum_records import (
+    EDIT,
+    HASH_BYTES,
+    IN_BLOB,
+    TOMBSTONE,
+    RawRecord,
+    decode_record,
+    record_json,
+    verified_sealed,
+)
 from reverie.store.store_header_and_migrations import Header
-from reverie.store.transaction import ReadTransaction
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

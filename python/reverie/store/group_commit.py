@@ -24,13 +24,13 @@ from reverie.store.collection_checksums import (
     root_key,
     stored_checksum,
 )
-from reverie.store.encode_and_seal_records import HASH_BYTES, Redactor, encode_record, seal_own
 from reverie.store.lmdb_env import translated_error
+from reverie.store.read_and_write_transactions import WriteTransaction
 from reverie.store.record_keys import record_key, space_prefix
 from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Kind
-from reverie.store.transaction import WriteTransaction
-from reverie.store.typed_records import IdempotencyRecord, seal_record
-from reverie.store.writer import Writer
+from reverie.store.redact_encode_and_checksum_records import HASH_BYTES, Redactor, encode_record, seal_own
+from reverie.store.typed_record_base_and_operation_records import IdempotencyRecord, seal_record
+from reverie.store.write_records_and_log_operation import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,6 @@ import orjson
 
 from reverie.errors import Damaged, NotFound, ValidationError
 from reverie.store.collection_checksums import CollectionChecksum
-from reverie.store.encode_and_seal_records import TOMBSTONE, RawRecord, decode_record, fast_sealed, from_ms
 from reverie.store.lmdb_env import translated_error
 from reverie.store.record_keys import (
     backward,
@@ -25,14 +24,15 @@ from reverie.store.record_keys import (
     versions_prefix,
 )
 from reverie.store.record_kinds_and_rules import RULES, Key, Kind
-from reverie.store.typed_records import OperationRecord, StoredRecord, decoded
+from reverie.store.redact_encode_and_checksum_records import TOMBSTONE, RawRecord, decode_record, fast_sealed, from_ms
+from reverie.store.typed_record_base_and_operation_records import OperationRecord, StoredRecord, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from reverie.store.collection_checksums import VerifiedCollections
-    from reverie.store.encode_and_seal_records import Sealed
-    from reverie.store.transaction import ReadTransaction
+    from reverie.store.read_and_write_transactions import ReadTransaction
+    from reverie.store.redact_encode_and_checksum_records import Sealed
 
 __all__ = ["Reader", "Version"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
-from reverie.store.encode_and_seal_records import HASH_BYTES
 from reverie.store.record_keys import record_key
-from reverie.store.typed_records import StoredRecord
+from reverie.store.redact_encode_and_checksum_records import HASH_BYTES
+from reverie.store.typed_record_base_and_operation_records import StoredRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from reverie.store.read_and_write_transactions import Snapshot
     from reverie.store.reader import Reader
     from reverie.store.record_kinds_and_rules import Key
-    from reverie.store.transaction import Snapshot
 
 __all__ = ["RecordCache"]
 

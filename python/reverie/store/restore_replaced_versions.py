@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from reverie.errors import Conflict, NotFound
 from reverie.store.record_kinds_and_rules import RULES, Key, Kind
 from reverie.store.retention_and_thread_purge import THREAD_KINDS
-from reverie.store.typed_records import OperationRecord
+from reverie.store.typed_record_base_and_operation_records import OperationRecord
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from reverie.store.typed_records import ChangeRecord
-    from reverie.store.writer import Writer
+    from reverie.store.typed_record_base_and_operation_records import ChangeRecord
+    from reverie.store.write_records_and_log_operation import Writer
 
 __all__ = ["undo_operation"]
 

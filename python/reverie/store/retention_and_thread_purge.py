@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from reverie.store.encode_and_seal_records import TOMBSTONE, RawRecord, decode_record
 from reverie.store.record_keys import backward, encode_number, forward, kind_prefix, versions_prefix
 from reverie.store.record_kinds_and_rules import RULES, Kind
+from reverie.store.redact_encode_and_checksum_records import TOMBSTONE, RawRecord, decode_record
 from reverie.store.superseded_versions_as_edits import successor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from reverie.store.transaction import WriteTransaction
-    from reverie.store.writer import Writer
+    from reverie.store.read_and_write_transactions import WriteTransaction
+    from reverie.store.write_records_and_log_operation import Writer
 
 __all__ = ["STEP_RECORDS", "THREAD_KINDS", "Rules", "Step", "expired", "prune", "purge_thread", "superseded"]
 

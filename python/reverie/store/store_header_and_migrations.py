@@ -11,9 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from reverie.errors import Damaged, StorageFailed
 from reverie.store.collection_checksums import CollectionChecksum, header_key
-from reverie.store.encode_and_seal_records import HASH_BYTES, decode_record, encode_record, record_json, seal_own
 from reverie.store.lmdb_env import translated_errors
 from reverie.store.record_kinds_and_rules import FORMAT
+from reverie.store.redact_encode_and_checksum_records import (
+    HASH_BYTES,
+    decode_record,
+    encode_record,
+    record_json,
+    seal_own,
+)
 
 if TYPE_CHECKING:
     import lmdb

@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from reverie.store.encode_and_seal_records import (
+from reverie.store.record_keys import (
+    backward,
+    decode_key,
+    encode_number,
+    forward,
+    kind_prefix,
+    record_key,
+    versions_prefix,
+)
+from reverie.store.record_kinds_and_rules import BLOB_BYTES_MIN, RULES, Key, Kind
+from reverie.store.redact_encode_and_checksum_records import (
     EDIT,
     TOMBSTONE,
     EditHead,
@@ -27,22 +37,12 @@ from reverie.store.encode_and_seal_records import (
     sealed_edit,
     sealed_text,
 )
-from reverie.store.record_keys import (
-    backward,
-    decode_key,
-    encode_number,
-    forward,
-    kind_prefix,
-    record_key,
-    versions_prefix,
-)
-from reverie.store.record_kinds_and_rules import BLOB_BYTES_MIN, RULES, Key, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.store.encode_and_seal_records import Redactor
-    from reverie.store.transaction import WriteTransaction
+    from reverie.store.read_and_write_transactions import WriteTransaction
+    from reverie.store.redact_encode_and_checksum_records import Redactor
 
 __all__ = ["EDITS_MAX", "keep_version", "rebase_version", "rewrite_record", "shorten_versions", "successor"]
 

@@ -24,7 +24,7 @@ from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ValidationError
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from reverie.sentence_word_analysis import normalize
-from reverie.store.encode_and_seal_records import to_ms
+from reverie.store.redact_encode_and_checksum_records import to_ms
 from reverie.usecases import candidate_review
 from reverie.usecases.candidate_word_origins import FoundOrigins, Origins
 from reverie.usecases.consolidation_commit import DocumentText, MemoryPlan, MemorySnapshot, forgotten_statements

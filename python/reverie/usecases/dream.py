@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from reverie.consolidate import DreamBatch
     from reverie.errors import ReverieError
-    from reverie.language_model.similar_memories_in_pages import ConsolidationPage
+    from reverie.language_model.consolidation_pages_with_nearby_memories import ConsolidationPage
     from reverie.store import Reader, Writer
     from reverie.usecases.dream_changes_by_model import ModelChanges
 

@@ -14,7 +14,7 @@ from reverie.consolidate import Proposal
 from reverie.documents.project_document_paths import memory_project
 from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import OUTPUT_TOKENS, consolidate_request, consolidated
-from reverie.language_model.similar_memories_in_pages import ConsolidationPage, Nearby, memory_pages
+from reverie.language_model.consolidation_pages_with_nearby_memories import ConsolidationPage, Nearby, memory_pages
 from reverie.models import Delete, Update
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
 from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse

@@ -18,7 +18,7 @@ from reverie.importers.detect_and_read_line_format import folder_of, model_named
 from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
-from reverie.store.encode_and_seal_records import verified_sealed
+from reverie.store.redact_encode_and_checksum_records import verified_sealed
 from reverie.usecases import context_window_usage, notes_and_digest_for_new_thread, privacy_settings, threads
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reverie.usecases.git_remote_of_session import remote_of

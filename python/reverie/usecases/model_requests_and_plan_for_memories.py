@@ -29,7 +29,7 @@ from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ModelFailed
 from reverie.language_model import consolidation as consolidating
 from reverie.language_model import extraction
-from reverie.language_model.similar_memories_in_pages import Nearby, neighbourhood
+from reverie.language_model.consolidation_pages_with_nearby_memories import Nearby, neighbourhood
 from reverie.language_model.thread_text_in_pages import PAGES_MAX, SourceEntry, pages_of
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Delete, Keep, Skip, Update

@@ -18,7 +18,7 @@ from reverie.importers.join_entries_and_pair_tool_results import main_line
 from reverie.importers.slash_commands_and_queued_messages import with_asides
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, open_sealed
-from reverie.store.encode_and_seal_records import sealed_body
+from reverie.store.redact_encode_and_checksum_records import sealed_body
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,7 +9,7 @@ from reverie.consolidate import Decision, Proposal, candidates_to_add
 from reverie.documents.document_kinds_and_conflict_copies import type_of_blocks
 from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.language_model.extraction import time_of, why_waiting
-from reverie.language_model.named_addresses import foreign_address, one_spelling, without_json_escapes
+from reverie.language_model.foreign_hosts_addresses_and_paths import foreign_address, one_spelling, without_json_escapes
 from reverie.language_model.prompts import REFLECT
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Update

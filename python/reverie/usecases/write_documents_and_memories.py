@@ -23,7 +23,7 @@ from reverie.store import (
     ProjectsCursor,
     RetiredRecord,
 )
-from reverie.store.encode_and_seal_records import to_ms
+from reverie.store.redact_encode_and_checksum_records import to_ms
 from reverie.usecases.cached_lookup_of_document_parts import part_index
 from reverie.usecases.document_summary_in_memory_index import index_summary
 from reverie.usecases.forgotten_records import forget, recall_to_mind

@@ -11,10 +11,10 @@ import pytest
 from reverie import token_counter
 from reverie.language_model import consolidation, extraction, working_state_and_summary
 from reverie.language_model.consolidation import consolidate_request
+from reverie.language_model.consolidation_pages_with_nearby_memories import Nearby, neighbourhood
 from reverie.language_model.extraction import extract_request
 from reverie.language_model.prompts import CONSOLIDATE, EXTRACT, STATE, SUMMARY, prompt
 from reverie.language_model.requests_and_answers import REQUEST_TOKENS_MAX, ModelRequest
-from reverie.language_model.similar_memories_in_pages import Nearby, neighbourhood
 from reverie.language_model.strict_answer_reader import answer_schema, visible
 from reverie.language_model.thread_text_in_pages import Page, SourceEntry, Speaker, clip, newest_page, pages_of, plain
 from reverie.models import Candidate, Memory, MemoryType, Tier

@@ -9,8 +9,8 @@ import pytest
 
 from reverie.errors import ModelFailed
 from reverie.language_model.consolidation import PageChanges, consolidated
+from reverie.language_model.consolidation_pages_with_nearby_memories import ConsolidationPage
 from reverie.language_model.requests_and_answers import ModelAnswer, Outcome
-from reverie.language_model.similar_memories_in_pages import ConsolidationPage
 from reverie.models import Candidate, Memory, MemoryType, Update
 
 AT = "2026-11-21T09:30:00.000Z"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import reverie.store
 from reverie.store import RULES, Kind, seal
-from reverie.store.encode_and_seal_records import encode_record, to_ms
 from reverie.store.lmdb_env import MAP_BYTES, READERS_MAX
 from reverie.store.record_kinds_and_rules import (
     BLOB_BYTES_MIN,
@@ -16,6 +15,7 @@ from reverie.store.record_kinds_and_rules import (
     RESERVED_CODES,
     SPACE_BYTES_MAX,
 )
+from reverie.store.redact_encode_and_checksum_records import encode_record, to_ms
 from reverie.store.retention_and_thread_purge import Rules
 from support.stores import MASKING, raw_key
 

@@ -10,8 +10,8 @@ import pytest
 from reverie.errors import Damaged
 from reverie.store import Kind, Reader, Store, Writer, collection_checksums, seal
 from reverie.store.collection_checksums import CollectionChecksum, checksum_key, header_key, root_key, walk_collection
-from reverie.store.encode_and_seal_records import HASH_BYTES, encode_record, seal_own
 from reverie.store.record_keys import encode_key, kind_prefix, space_prefix
+from reverie.store.redact_encode_and_checksum_records import HASH_BYTES, encode_record, seal_own
 from support.stores import MASKING, SPACE, noise, opened, put, raw, raw_key, write
 
 if TYPE_CHECKING:

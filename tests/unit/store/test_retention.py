@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reverie.errors import ValidationError
 from reverie.store import Kind, Store, Version, Writer, retention_and_thread_purge, seal
 from reverie.store.check import run_check
-from reverie.store.encode_and_seal_records import RawRecord, from_ms, to_ms, tombstone
+from reverie.store.redact_encode_and_checksum_records import RawRecord, from_ms, to_ms, tombstone
 from reverie.store.retention_and_thread_purge import THREAD_KINDS, Rules, Step, expired, prune, purge_thread, superseded
 from support.stores import AT, DAY_MS, MASKING, SPACE, after, noise, put, write
 

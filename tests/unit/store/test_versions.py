@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reverie.errors import Damaged
-from reverie.store import Kind, Store, Writer, encode_and_seal_records, seal
+from reverie.store import Kind, Store, Writer, redact_encode_and_checksum_records, seal
 from reverie.store.check import run_check
-from reverie.store.encode_and_seal_records import EDIT, PACKED, decode_record, encode_record, seal_own
 from reverie.store.record_keys import encode_number
+from reverie.store.redact_encode_and_checksum_records import EDIT, PACKED, decode_record, encode_record, seal_own
 from reverie.store.restore_replaced_versions import undo_operation
 from reverie.store.retention_and_thread_purge import Rules, prune
 from reverie.store.superseded_versions_as_edits import EDITS_MAX
@@ -228,7 +228,10 @@ def test_versions_of_an_older_store_become_edits(path: Path) -> None:
 def _as_first_written(writer: Writer, texts: dict[bytes, bytes]) -> None:
     for key, version in _versions(writer):
         writer.transaction.rewrite(
-            Kind.VERSION, key, version, encode_and_seal_records._sealed(encode_and_seal_records.INLINE, texts[key])
+            Kind.VERSION,
+            key,
+            version,
+            redact_encode_and_checksum_records._sealed(redact_encode_and_checksum_records.INLINE, texts[key]),
         )
 
 

@@ -19,7 +19,10 @@ from reverie.store.collection_checksums import (
     records,
     stored_checksum,
 )
-from reverie.store.encode_and_seal_records import (
+from reverie.store.lmdb_env import translated_error
+from reverie.store.record_keys import encode_number, record_key, record_name
+from reverie.store.record_kinds_and_rules import BLOB_BYTES_MIN, Kind
+from reverie.store.redact_encode_and_checksum_records import (
     EDIT,
     HASH_BYTES,
     IN_BLOB,
@@ -37,10 +40,7 @@ from reverie.store.encode_and_seal_records import (
     sealed_text,
     verified_sealed,
 )
-from reverie.store.lmdb_env import translated_error
-from reverie.store.record_keys import encode_number, record_key, record_name
-from reverie.store.record_kinds_and_rules import BLOB_BYTES_MIN, Kind
-from reverie.store.typed_records import StoredRecord, decoded
+from reverie.store.typed_record_base_and_operation_records import StoredRecord, decoded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

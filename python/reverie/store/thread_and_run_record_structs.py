@@ -9,7 +9,7 @@ from msgspec import field
 
 from reverie.models import CommandUse, EntryKind, Json, Role, WorkingState
 from reverie.store.record_kinds_and_rules import Key, Kind
-from reverie.store.typed_records import StoredRecord
+from reverie.store.typed_record_base_and_operation_records import StoredRecord
 
 __all__ = [
     "ClearedRecord",
@@ -123,7 +123,7 @@ class EntryRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class OutlineRecord(StoredRecord, frozen=True, kw_only=True, omit_defaults=True):
-    """A part of a thread's outline; `importers.thread_parts_for_message_pages` explains the fields. Key: (thread, part).
+    """A part of a thread's outline; its fields: `importers.thread_parts_for_message_pages`. Key: (thread, part).
 
     Part 0 is the last one, which may still grow: `parts` counts those before it, numbered from 1, and `created_at` is
     the thread's, since a thread may be deleted and created again under its id.

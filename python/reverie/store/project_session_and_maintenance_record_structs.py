@@ -8,7 +8,7 @@ import msgspec
 from msgspec import field
 
 from reverie.store.record_kinds_and_rules import Key, Kind
-from reverie.store.typed_records import FailureRecord, StoredRecord
+from reverie.store.typed_record_base_and_operation_records import FailureRecord, StoredRecord
 
 __all__ = [
     "BackupEntry",

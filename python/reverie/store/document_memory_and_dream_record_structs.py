@@ -9,7 +9,7 @@ from msgspec import field
 
 from reverie.models import MemoryType
 from reverie.store.record_kinds_and_rules import Key, Kind
-from reverie.store.typed_records import FailureRecord, StoredRecord
+from reverie.store.typed_record_base_and_operation_records import FailureRecord, StoredRecord
 
 __all__ = [
     "AccessCursor",

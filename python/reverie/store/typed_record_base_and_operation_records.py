@@ -34,14 +34,14 @@ import msgspec
 from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import Damaged, ValidationError
 from reverie.models import Json
-from reverie.store.encode_and_seal_records import seal, sealed_body
 from reverie.store.record_keys import record_name
 from reverie.store.record_kinds_and_rules import Kind
+from reverie.store.redact_encode_and_checksum_records import seal, sealed_body
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from reverie.store.encode_and_seal_records import Redactor, Sealed
+    from reverie.store.redact_encode_and_checksum_records import Redactor, Sealed
 
 __all__ = [
     "ChangeRecord",

@@ -9,12 +9,12 @@ import msgspec
 import orjson
 
 from reverie.errors import ValidationError
-from reverie.store.encode_and_seal_records import RawRecord, Redactor, Sealed, decode_record, from_ms, seal, tombstone
 from reverie.store.reader import Reader
 from reverie.store.record_keys import decode_key, encode_key, encode_number, kind_prefix, record_key, versions_prefix
 from reverie.store.record_kinds_and_rules import EVENTS_MAX, RULES, Key, Kind, Rule
+from reverie.store.redact_encode_and_checksum_records import Sealed, decode_record, from_ms, seal, tombstone
 from reverie.store.superseded_versions_as_edits import keep_version, rebase_version, rewrite_record, shorten_versions
-from reverie.store.typed_records import (
+from reverie.store.typed_record_base_and_operation_records import (
     ChangeRecord,
     EventRecord,
     IdempotencyRecord,
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from reverie.models import Json
     from reverie.store.collection_checksums import VerifiedCollections
-    from reverie.store.transaction import WriteTransaction
+    from reverie.store.read_and_write_transactions import WriteTransaction
+    from reverie.store.redact_encode_and_checksum_records import RawRecord, Redactor
 
 __all__ = ["Writer"]
 
