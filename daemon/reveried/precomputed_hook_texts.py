@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from reverie.context.neutralize_markup import neutralize_markup
 from reverie.errors import ReverieError
 from reverie.store import ThreadRecord
-from reverie.usecases import generated_files, project_identity, sessions
+from reverie.usecases import find_register_and_join_projects, generated_files, sessions
 from reveried.actions import contexts_states_and_notes
 from reveried.actions.projects_of_folders_requests_and_threads import index_entries
 from reveried.execute_use_cases import read
@@ -130,7 +130,11 @@ class SessionTexts:
 
         def find(reader: Reader) -> ThreadRecord | None:
             thread = None if known in {None, without} else reader.load(ThreadRecord, (known or "",))
-            if thread is not None and thread.message_count and project_identity.of_thread(thread) == project:
+            if (
+                thread is not None
+                and thread.message_count
+                and find_register_and_join_projects.of_thread(thread) == project
+            ):
                 return thread
             return sessions.latest_thread(reader, project, without)
 
@@ -166,7 +170,7 @@ async def warm(services: Services, spaces: list[str]) -> None:
     def newest(reader: Reader) -> list[ThreadRecord]:
         by_project: dict[str, ThreadRecord] = {}
         for _, thread in reader.records(ThreadRecord):
-            project = project_identity.of_thread(thread)
+            project = find_register_and_join_projects.of_thread(thread)
             if project is not None and thread.message_count:
                 last = by_project.get(project)
                 by_project[project] = thread if last is None or last.updated_at < thread.updated_at else last
@@ -174,5 +178,5 @@ async def warm(services: Services, spaces: list[str]) -> None:
 
     for space in spaces:
         for thread in reversed(await read(services, space, newest)):
-            services.texts.used(space, project_identity.of_thread(thread), thread.id)
+            services.texts.used(space, find_register_and_join_projects.of_thread(thread), thread.id)
             await services.texts.make(services, space, thread.id)

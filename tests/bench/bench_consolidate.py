@@ -30,8 +30,8 @@ from reverie.models import Candidate, Memory, MemoryType, Tier
 from reverie.redact import Redactor
 from reverie.store import Store
 from reverie.text_caches import clear_text_caches
-from reverie.usecases import consolidation_commit, consolidation_plan
-from reverie.usecases.consolidation_commit import DocumentText, MemorySnapshot
+from reverie.usecases import consolidation_plan, consolidation_snapshot_and_commit
+from reverie.usecases.consolidation_snapshot_and_commit import DocumentText, MemorySnapshot
 from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_changes import record_of
 from reverie.usecases.memory_indexes_and_recall import Recall
@@ -42,7 +42,7 @@ from support.stores import SPACE
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from reverie.usecases.consolidation_commit import MemoryPlan
+    from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan
 
 T = TypeVar("T")
 
@@ -138,7 +138,7 @@ def candidates_among(store: Store, size: int) -> None:
 
     def read() -> MemorySnapshot:
         with store.reader(SPACE) as reader:
-            return consolidation_commit.snapshot(reader, window=WIDE_WINDOW)
+            return consolidation_snapshot_and_commit.snapshot(reader, window=WIDE_WINDOW)
 
     _, first, _ = timed(find)
     rows: list[tuple[float, ...]] = []

@@ -25,7 +25,7 @@ from reverie.git_repositories import Checkout
 from reverie.models import MemoryType
 from reverie.redact import Redactor
 from reverie.store import Store, Write
-from reverie.usecases import project_identity
+from reverie.usecases import find_register_and_join_projects
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 from support.daemon import Daemon, environment, request, scratch_home, status_bytes
 from support.figure_table import print_table
@@ -85,7 +85,7 @@ def build(home: Path, size: int) -> list[str]:
     with Store.open(home / "data" / "store", redactor=Redactor(())) as store:
         for number in range(PROJECTS):
             checkout = Checkout("", (f"{home}/project{number}",), is_repository=False)
-            store.commit([project_identity.register("default", "bench", checkout)], at=AT)
+            store.commit([find_register_and_join_projects.register("default", "bench", checkout)], at=AT)
         for number in range(0, size, BULLETS):
             part = records[number : number + BULLETS]
             name = f"project-{number}" if number else "mistakes"

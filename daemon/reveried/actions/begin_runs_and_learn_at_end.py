@@ -14,7 +14,7 @@ from reverie import wire
 from reverie.decode_json_and_msgpack import convert
 from reverie.errors import ReverieError
 from reverie.git_repositories import locate
-from reverie.usecases import decide_run_completion, match_watched_files_to_runs, privacy_settings, runs
+from reverie.usecases import add_watched_folder_files_to_run, plan_memories_of_completed_run, privacy_settings, runs
 from reveried.actions import projects_of_folders_requests_and_threads
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.clock import text_of
@@ -93,7 +93,7 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
     if not paths:
         return
     folders = await asyncio.to_thread(lambda: [(path, locate(str(Path(path).expanduser()))) for path in paths])
-    found = await read(services, space, lambda reader: match_watched_files_to_runs.watch(reader, run, folders))
+    found = await read(services, space, lambda reader: add_watched_folder_files_to_run.watch(reader, run, folders))
     if found is None:
         return
     # What the daemon writes itself is not learnt again.
@@ -108,7 +108,9 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
         seen = await asyncio.to_thread(look)
         files = [file for file in seen.files if not privacy_settings.in_pause(file.at, found.pauses)]
         added = (
-            (await services.submit(match_watched_files_to_runs.join(space, run, files, who=WHO))).value if files else 0
+            (await services.submit(add_watched_folder_files_to_run.join(space, run, files, who=WHO))).value
+            if files
+            else 0
         )
         if seen.why or seen.left_out:
             logger("reveried.runs").warning(
@@ -154,7 +156,7 @@ def _snapshot(services: Services, reader: Reader, run: str) -> runs.RunJob:
 async def context(services: Services, space: str, run: str) -> wire.RunContext:
     """Return the text that a completion now would extract knowledge from."""
     job = await read(services, space, lambda reader: _snapshot(services, reader, run))
-    return await asyncio.to_thread(decide_run_completion.context_answer, job)
+    return await asyncio.to_thread(plan_memories_of_completed_run.context_answer, job)
 
 
 async def complete_due(services: Services, *, every_s: float = LOOK_EVERY_S) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reverie import wire
-from reverie.usecases import imports, project_identity, threads
+from reverie.usecases import find_register_and_join_projects, imports, threads
 from reveried.actions import trust_of_memories_saved_by_agents
 from reveried.actions.create_append_and_rewind_threads import opened_with
 from reveried.actions.projects_of_folders_requests_and_threads import has_no_remote, known_project, registered
@@ -136,7 +136,7 @@ async def _commit(
     opening = None
     if plan.sealed:
         thread = await read(services, space, thread_of)
-        project = project_identity.of_thread(thread)
+        project = find_register_and_join_projects.of_thread(thread)
         moves = False
         if plan.folder is not None:
             who = f"import:{thread.agent}"

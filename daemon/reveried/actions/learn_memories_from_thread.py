@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from reverie import wire
 from reverie.errors import ValidationError
-from reverie.usecases import consolidation_commit
+from reverie.usecases import consolidation_snapshot_and_commit
 from reverie.usecases import learn_memories_from_thread as learn_case
-from reverie.usecases.consolidation_commit import changes_answer
+from reverie.usecases.consolidation_snapshot_and_commit import changes_answer
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.execute_use_cases import decide, execute, read
 from reveried.model_transports.redact_and_send_model_requests import answered, one_at_a_time, reflection_bounds
@@ -100,7 +100,9 @@ async def _with_memories(
     if nearest:
         memories = await asyncio.to_thread(services.nearest.snapshot, space, found.candidates, window=window, at=job.at)
     if memories is None:
-        memories = await read(services, space, lambda reader: consolidation_commit.snapshot(reader, window=window))
+        memories = await read(
+            services, space, lambda reader: consolidation_snapshot_and_commit.snapshot(reader, window=window)
+        )
     job.memories = memories
     return job
 

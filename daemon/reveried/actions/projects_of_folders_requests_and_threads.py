@@ -12,7 +12,7 @@ from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ReverieError, ValidationError
 from reverie.git_repositories import locate
 from reverie.store import ThreadRecord
-from reverie.usecases import assign_older_records_to_projects, project_identity
+from reverie.usecases import assign_older_records_to_projects, find_register_and_join_projects
 from reveried.execute_use_cases import execute, read
 from reveried.log import logger
 
@@ -49,20 +49,24 @@ async def registered(
     checkout = await _checkout(text)
     if checkout is not None and not checkout.exists and not checkout.remote:
         checkout = replace(checkout, remote=remote, is_repository=bool(remote))
-    stored = await read(services, space, project_identity.known)
+    stored = await read(services, space, find_register_and_join_projects.known)
     if checkout is None:
-        found = project_identity.named(stored, text)
+        found = find_register_and_join_projects.named(stored, text)
     else:
-        found = project_identity.find(stored, checkout)
+        found = find_register_and_join_projects.find(stored, checkout)
         if found is not None and not _has_all(found.remotes, found.folders, checkout):
             found = None
     if found is not None:
         return found.name
     paths = [document.path for document in await services.sync_service.documents(space)]
-    write = project_identity.register(space, who, checkout, name="" if checkout is not None else text, paths=paths)
+    write = find_register_and_join_projects.register(
+        space, who, checkout, name="" if checkout is not None else text, paths=paths
+    )
     name = (await services.submit(write, bulk=bulk)).value
     if checkout is not None and checkout.remote:
-        left = project_identity.left_without_folders(stored, await read(services, space, project_identity.known))
+        left = find_register_and_join_projects.left_without_folders(
+            stored, await read(services, space, find_register_and_join_projects.known)
+        )
         await _join_all(services, space, dict.fromkeys(left, name), who=who)
     return name
 
@@ -89,7 +93,9 @@ async def _join_all(services: Services, space: str, joined: dict[str, str], *, w
 
 async def has_no_remote(services: Services, space: str, name: str) -> bool:
     """Return True for a project that is known by folders alone."""
-    project = project_identity.named(await read(services, space, project_identity.known), name)
+    project = find_register_and_join_projects.named(
+        await read(services, space, find_register_and_join_projects.known), name
+    )
     return project is not None and bool(project.folders) and not project.remotes
 
 
@@ -101,10 +107,10 @@ async def known_project(services: Services, space: str, text: str) -> str | None
     """
     checkout = await _checkout(text)
     with services.store.reader(space) as reader:  # one small record
-        stored = project_identity.known(reader)
+        stored = find_register_and_join_projects.known(reader)
     if checkout is None:
-        return project_identity.require(stored, text).name
-    found = project_identity.find(stored, checkout)
+        return find_register_and_join_projects.require(stored, text).name
+    found = find_register_and_join_projects.find(stored, checkout)
     return None if found is None else found.name
 
 
@@ -155,7 +161,7 @@ def thread_project(services: Services, space: str, thread_id: str) -> str | None
     """Return the project of a thread; None where it has none, or there is no such thread."""
     with services.store.reader(space) as reader:
         thread = reader.load(ThreadRecord, (thread_id,)) if thread_id else None
-        return None if thread is None else project_identity.of_thread(thread)
+        return None if thread is None else find_register_and_join_projects.of_thread(thread)
 
 
 async def index_entries(services: Services, space: str, project: str | None) -> list[DocumentEntry]:
@@ -169,7 +175,7 @@ async def sort(services: Services, space: str, *, who: str) -> wire.ProjectsSort
     names: dict[str, str] = {}
     by_place: dict[tuple[str, str], str] = {}
     places = await read(services, space, assign_older_records_to_projects.folders)
-    stored = await read(services, space, project_identity.known)
+    stored = await read(services, space, find_register_and_join_projects.known)
     with_remote = {project.name for project in stored if project.remotes}
     sorted_by_remote = await read(
         services, space, partial(assign_older_records_to_projects.threads_of, names=with_remote)
@@ -192,7 +198,9 @@ async def sort(services: Services, space: str, *, who: str) -> wire.ProjectsSort
 async def _is_unknown(folder: str, stored: list[ProjectRecord]) -> bool:
     """Return True for a folder that is gone, and that no known project has."""
     checkout = await _checkout(folder)
-    return checkout is not None and not checkout.exists and project_identity.find(stored, checkout) is None
+    return (
+        checkout is not None and not checkout.exists and find_register_and_join_projects.find(stored, checkout) is None
+    )
 
 
 async def _move(

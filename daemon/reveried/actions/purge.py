@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from reverie import wire
 from reverie.errors import NotFound, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
-from reverie.usecases import backup_list_and_restored_baselines, purge_steps, threads
+from reverie.usecases import purge_steps, recorded_backups_and_baselines_after_restore, threads
 from reverie.usecases import purge_targets as purging
 from reverie.usecases.conflicts import open_conflicts
 from reveried.actions import documents, recall_and_change_memories
@@ -190,7 +190,7 @@ def _backups(services: Services, since: str) -> list[wire.BackupFile]:
     aside. A backup is not opened: a damaged one could end the process.
     """
     with services.store.reader(SYSTEM_SPACE) as reader:
-        paths = {Path(entry.path): entry.at for entry in backup_list_and_restored_baselines.listed(reader)}
+        paths = {Path(entry.path): entry.at for entry in recorded_backups_and_baselines_after_restore.listed(reader)}
     folder = services.config.backup.folder
     for file in sorted(folder.rglob("*")) if folder.is_dir() else []:
         paths.setdefault(file, "")

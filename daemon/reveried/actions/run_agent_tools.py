@@ -17,9 +17,9 @@ from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
 from reverie.errors import Conflict, NotFound, ReverieError, ValidationError
 from reverie.models import MemoryType, WorkingState
 from reverie.store import DocumentRecord
-from reverie.usecases import merge_stale_writes, working_state
+from reverie.usecases import agent_read_versions_and_write_merge, working_state
+from reverie.usecases.agent_read_versions_and_write_merge import ReadVersion
 from reverie.usecases.documents import writable_path
-from reverie.usecases.merge_stale_writes import ReadVersion
 from reveried.actions import (
     contexts_states_and_notes,
     documents,
@@ -200,7 +200,7 @@ async def _read(call: ToolCall, params: tools.MemoryReadInput) -> Json:
     if document is None:
         raise NotFound(f"there is no memory file {params.path!r}")
     limit = None if isinstance(params.limit, UnsetType) else params.limit
-    part = merge_stale_writes.part_of(document.content, offset=params.offset, limit=limit)
+    part = agent_read_versions_and_write_merge.part_of(document.content, offset=params.offset, limit=limit)
     if part.first > part.lines:
         raise ValidationError(
             f"{params.path} has {part.lines:,} lines, and none at {params.offset:,}", hint="give a smaller offset"
@@ -274,9 +274,9 @@ async def _current(call: ToolCall, path: str) -> DocumentRecord | None:
 
 def _text_to_write(call: ToolCall, path: str, params: str, document: DocumentRecord | None) -> str:
     with call.services.store.reader(call.space) as reader:
-        by_person = document is not None and merge_stale_writes.has_words_of_person(reader, document)
+        by_person = document is not None and agent_read_versions_and_write_merge.has_words_of_person(reader, document)
     known = call.services.read_versions.get(_key(call, path))
-    return merge_stale_writes.text_to_write(params, document, known, has_words_of_person=by_person)
+    return agent_read_versions_and_write_merge.text_to_write(params, document, known, has_words_of_person=by_person)
 
 
 def _key(call: ToolCall, path: str) -> tuple[str, str, str, str]:

@@ -13,8 +13,8 @@ from reverie import wire
 from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.store import SessionRecord, ThreadRecord, Write
+from reverie.usecases import find_register_and_join_projects, privacy_settings, sessions, threads
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
-from reverie.usecases import privacy_settings, project_identity, sessions, threads
 from reveried.actions import import_transcript_chunks
 from reveried.actions.projects_of_folders_requests_and_threads import registered
 from reveried.execute_use_cases import read
@@ -118,12 +118,12 @@ async def _set_project(services: Services, space: str, session: SessionRecord) -
 
     def body(writer: Writer) -> None:
         thread = threads.get(writer, session.thread)
-        if project_identity.of_thread(thread) is None:
+        if find_register_and_join_projects.of_thread(thread) is None:
             writer.save(replace(thread, project=session.project), (thread.id,))
 
     def lacks_project(reader: Reader) -> bool:
         thread = reader.load(ThreadRecord, (session.thread,))
-        return thread is not None and project_identity.of_thread(thread) is None
+        return thread is not None and find_register_and_join_projects.of_thread(thread) is None
 
     if await read(services, space, lacks_project):
         await services.submit(Write(space, f"session:{session.client}", "session.project", body))

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 
 from reverie.lazy_regex import lazy_regex
 from reverie.store import DocumentRecord, Kind, MemoriesCursor, MemoryRecord, OperationRecord, Write
-from reverie.usecases.forgotten_by_a_person import forgotten_again
+from reverie.usecases.hold_agent_writes_of_forgotten_statements import forgotten_again
 from reverie.usecases.sync_snapshot_and_commit import WHY as SAVED
 from reverie.usecases.take_forgotten_lines_out_of_agent_saves import WHY, move_to_review
 from reveried.actions.files_written_by_shell_commands import (

@@ -166,7 +166,7 @@ def _backup_without_daemon(target: Path) -> tuple[int, dict[str, Any]]:
     """Back up the store directly; return the size of the copy in bytes and its records by kind."""
     from reverie.store import BackupEntry  # noqa: PLC0415 - only without a daemon is the store opened here
     from reverie.store.backup_and_restore import backup as backup_store  # noqa: PLC0415 - as above
-    from reverie.usecases import backup_list_and_restored_baselines as backups  # noqa: PLC0415 - as above
+    from reverie.usecases import recorded_backups_and_baselines_after_restore as backups  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
 
     with _opened_store() as store:
@@ -229,7 +229,7 @@ def _follow_restored_store(store: Path, before: "tuple[str, dict[str, dict[str, 
     """
     from reverie.redact import Redactor  # noqa: PLC0415 - only here is the store loaded
     from reverie.store import Store  # noqa: PLC0415 - as above
-    from reverie.usecases import backup_list_and_restored_baselines, sync_snapshot_and_commit  # noqa: PLC0415 - as above
+    from reverie.usecases import recorded_backups_and_baselines_after_restore, sync_snapshot_and_commit  # noqa: PLC0415 - as above
     from reveried.clock import text_of  # noqa: PLC0415 - as above
 
     old_id, old = before
@@ -240,7 +240,7 @@ def _follow_restored_store(store: Path, before: "tuple[str, dict[str, dict[str, 
         at = text_of(datetime.now(UTC))
         for space, known in old.items():
             with opened.reader(space) as reader:
-                plan = backup_list_and_restored_baselines.plan_baselines(reader, known)
+                plan = recorded_backups_and_baselines_after_restore.plan_baselines(reader, known)
             opened.commit([sync_snapshot_and_commit.save_baselines(space, plan.changed, (), at=at)], at=at)
             saved_since += plan.saved_since
     return saved_since

@@ -14,7 +14,7 @@ from reverie import token_counter, wire
 from reverie.errors import Forbidden, StorageFailed, ValidationError
 from reverie.store import BackupEntry, Kind
 from reverie.store.backup_and_restore import backup
-from reverie.usecases import backup_list_and_restored_baselines, dream, privacy_settings, token_usage_ledger
+from reverie.usecases import dream, privacy_settings, recorded_backups_and_baselines_after_restore, token_usage_ledger
 from reveried import PROTOCOL, __version__
 from reveried.actions.compact_store_file import compact
 from reveried.commit_worker import WRITES_FAIL_HINT
@@ -202,7 +202,7 @@ async def make_backup(call: Call) -> Reply:
         suffix = call.services.random(DRAFT_RANDOM_BYTES).hex()
         made = await asyncio.to_thread(backup, call.services.store, path, draft_suffix=suffix)
         entry = BackupEntry(body.moved_to or str(path), call.services.clock())
-        await call.services.submit(backup_list_and_restored_baselines.add(entry))
+        await call.services.submit(recorded_backups_and_baselines_after_restore.add(entry))
         return wire.BackupMade(path=body.path, size=made.byte_count, counts=made.counts)
 
     return Reply(await answer_once(call.services, call.space, call.idempotency, copy, wire.BackupMade))

@@ -10,7 +10,11 @@ import msgspec
 
 from reverie import wire
 from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, ValidationError
-from reverie.usecases import conversation_compaction, imported_thread_ids_and_deletion_marks, privacy_settings
+from reverie.usecases import (
+    imported_thread_ids_and_deletion_marks,
+    privacy_settings,
+    text_replacing_client_conversation,
+)
 from reveried.actions import answer_client_hooks, contexts_states_and_notes
 from reveried.actions import sessions_and_privacy_settings as actions
 from reveried.execute_use_cases import answer_once, decide, read
@@ -35,7 +39,7 @@ async def _compact_conversation(services: Services, space: str, request: wire.Co
     Raises:
         ComputeFailed: it could not be made now.
     """
-    job = conversation_compaction.CompactionJob(request.client, request.messages, request.tokens)
+    job = text_replacing_client_conversation.CompactionJob(request.client, request.messages, request.tokens)
     try:
         thread = await _thread_of_session(services, space, request)
         answer = await decide(services, "compaction", msgspec.structs.replace(job, thread=thread), wire.Compaction)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reverie import wire
 from reverie.errors import Forbidden
 from reverie.store import SYSTEM_SPACE
-from reverie.usecases import project_identity, spaces_and_tokens
+from reverie.usecases import find_register_and_join_projects, spaces_and_tokens
 from reveried.actions.projects_of_folders_requests_and_threads import known_project, sort
 from reveried.execute_use_cases import answer_once, read
 from reveried.http.authentication import token_hash
@@ -143,7 +143,7 @@ async def list_projects(call: Call) -> Reply:
 
 def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wire.Page[wire.Project]:
     """Return a page of the projects, with the number of their threads and memories."""
-    threads, memories = project_identity.counts(reader)
+    threads, memories = find_register_and_join_projects.counts(reader)
     found = [
         wire.Project(
             project.name,
@@ -154,7 +154,7 @@ def _page(reader: Reader, *, query: wire.ProjectsQuery, only: str | None) -> wir
             project.joined or None,
             str(project.joined_in) if project.joined_in else None,
         )
-        for project in sorted(project_identity.known(reader), key=lambda project: project.name)
+        for project in sorted(find_register_and_join_projects.known(reader), key=lambda project: project.name)
         if project.name > (query.after or "") and only in {None, project.name}
     ]
     return wire.Page(found[: query.limit], found[query.limit - 1].name if len(found) > query.limit else None)

@@ -31,7 +31,7 @@ from reverie.models import MemoryType, Message
 from reverie.redact import Redactor
 from reverie.usecases import consolidation_plan
 from reverie.usecases.candidate_word_origins import without_recalled
-from reverie.usecases.consolidation_commit import MemorySnapshot
+from reverie.usecases.consolidation_snapshot_and_commit import MemorySnapshot
 from reverie.usecases.passed_command_counts import CommandCounts, counted
 
 if TYPE_CHECKING:

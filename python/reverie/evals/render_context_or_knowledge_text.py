@@ -19,10 +19,10 @@ from reverie.language_model.requests_and_answers import Outcome
 from reverie.language_model.thread_text_in_pages import pages_of
 from reverie.redact import Redactor
 from reverie.store import seal
+from reverie.usecases.choose_context_parts_for_token_limit import sized_context
 from reverie.usecases.imports import model_of
 from reverie.usecases.model_requests_and_plan_for_memories import source_of
 from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry
-from reverie.usecases.sized_context import sized_context
 from reverie.usecases.summary_by_model import SummaryWork
 
 if TYPE_CHECKING:

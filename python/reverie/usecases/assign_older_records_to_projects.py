@@ -28,8 +28,12 @@ from reverie.git_repositories import Checkout, main_folder, readable_names, slug
 from reverie.importers import detect_and_read_line_format
 from reverie.models import MemoryType
 from reverie.store import EntryRecord, MemoryRecord, ThreadRecord, Write
-from reverie.usecases import consolidation_commit, moves_between_projects, project_identity
-from reverie.usecases.consolidation_commit import MemorySnapshot
+from reverie.usecases import (
+    consolidation_snapshot_and_commit,
+    find_register_and_join_projects,
+    move_threads_to_projects_and_undo,
+)
+from reverie.usecases.consolidation_snapshot_and_commit import MemorySnapshot
 from reverie.usecases.memory_changes import memory_of, record_of
 from reverie.wire.spaces_tokens_projects_and_privacy import ProjectMove
 
@@ -77,7 +81,7 @@ class SortPlan(msgspec.Struct):
 
     operation: int
     memories: list[MemoryRecord]
-    documents: dict[str, consolidation_commit.DocumentText]
+    documents: dict[str, consolidation_snapshot_and_commit.DocumentText]
     known: list[str] = []
     joined: dict[str, str] = {}
 
@@ -103,14 +107,16 @@ def set_projects(space: str, who: str, names: Mapping[str, str]) -> Write[None]:
     """Return the write that gives threads their projects."""
 
     def body(writer: Writer) -> None:
-        moves_between_projects.move_threads(writer, names)
+        move_threads_to_projects_and_undo.move_threads(writer, names)
 
     return Write(space=space, who=who, why="threads.sort", body=body)
 
 
 def threads_of(reader: Reader, names: Container[str]) -> dict[str, str]:
     """Return thread and project of each thread whose project is among `names`."""
-    threads = ((thread.id, project_identity.of_thread(thread)) for _, thread in reader.records(ThreadRecord))
+    threads = (
+        (thread.id, find_register_and_join_projects.of_thread(thread)) for _, thread in reader.records(ThreadRecord)
+    )
     return {thread: project for thread, project in threads if project is not None and project in names}
 
 
@@ -120,7 +126,7 @@ def same_repositories(reader: Reader, names: Mapping[str, str], folders_of: Mapp
     `names` are the projects that threads have by their `folders_of`. A project without folders and remotes, which is
     named as its threads' folders are, has lost its folders to the one that all of these threads have now.
     """
-    projects = project_identity.known(reader)
+    projects = find_register_and_join_projects.known(reader)
     with_remote = {project.name for project in projects if project.remotes}
     by_name = {one.name: set[str]() for one in projects if not (one.remotes or one.folders or one.joined)}
     for thread, project in threads_of(reader, by_name).items():
@@ -148,8 +154,12 @@ def snapshot(
     `threads` are the threads that get a project with it, `joined` the projects to be joined to others, each with the
     name of that.
     """
-    projects = {thread.id: project_identity.of_thread(thread) or "" for _, thread in reader.records(ThreadRecord)}
-    return SortJob(consolidation_commit.snapshot(reader, window=window), {**projects, **threads}, at, dict(joined))
+    projects = {
+        thread.id: find_register_and_join_projects.of_thread(thread) or "" for _, thread in reader.records(ThreadRecord)
+    }
+    return SortJob(
+        consolidation_snapshot_and_commit.snapshot(reader, window=window), {**projects, **threads}, at, dict(joined)
+    )
 
 
 def decide(job: SortJob) -> SortPlan:
@@ -235,11 +245,11 @@ def commit(plan: SortPlan, *, space: str, who: str, threads: Mapping[str, str]) 
 
     def body(writer: Writer) -> wire.ProjectsSorted:
         moves = _Moves()
-        for _, before, after in moves_between_projects.move_threads(writer, threads):
+        for _, before, after in move_threads_to_projects_and_undo.move_threads(writer, threads):
             moves.threads[slug(before or "") or None, after or ""] += 1
         is_changed = bool(moves.threads or plan.memories or plan.known)
         if plan.joined:
-            project_identity.join(writer, plan.joined, writer.number if is_changed else 0)
+            find_register_and_join_projects.join(writer, plan.joined, writer.number if is_changed else 0)
         if plan.memories or plan.known:
             _commit_memories(writer, plan, moves)
         return wire.ProjectsSorted(
@@ -277,10 +287,10 @@ def _commit_memories(writer: Writer, plan: SortPlan, moves: _Moves) -> None:
         if stored is not None:
             before = memory_project(stored)
             moves.memories[before or None, project or plan.joined.get(before, before)] += 1
-    changes = consolidation_commit.MemoryPlan(
+    changes = consolidation_snapshot_and_commit.MemoryPlan(
         plan.operation, 0, "", plan.memories, plan.known, plan.documents, [], [], {}, []
     )
-    consolidation_commit.commit(writer, changes, at=writer.at)
+    consolidation_snapshot_and_commit.commit(writer, changes, at=writer.at)
     for record in plan.memories:
         stored = writer.load(type(record), (record.id,))
         if stored is None:

@@ -28,8 +28,8 @@ from reverie.store import (
 )
 from reverie.usecases import memory_changes
 from reverie.usecases.candidate_word_origins import WHY
-from reverie.usecases.forgotten_by_a_person import forget_rejected
-from reverie.usecases.harm_of_agent_files import harm_of_file
+from reverie.usecases.detect_harmful_statements import harm_of_file
+from reverie.usecases.hold_agent_writes_of_forgotten_statements import forget_rejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

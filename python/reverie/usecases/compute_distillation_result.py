@@ -16,12 +16,12 @@ from reverie.importers.join_entries_and_pair_tool_results import main_line
 from reverie.importers.slash_commands_and_queued_messages import with_asides
 from reverie.models import Section
 from reverie.redact import Redactor
-from reverie.usecases import consolidation_commit, consolidation_plan, passed_command_counts
+from reverie.usecases import consolidation_plan, consolidation_snapshot_and_commit, passed_command_counts
 from reverie.usecases.candidate_word_origins import without_recalled
+from reverie.usecases.choose_context_parts_for_token_limit import open_turn
 from reverie.usecases.distill import DistillJob, DistillPlan, distillation_of
 from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork, work_on
 from reverie.usecases.open_sealed_thread_entries import entry_record, opened_entry
-from reverie.usecases.sized_context import open_turn
 from reverie.usecases.summary_by_model import SummaryWork
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests_and_answers import ModelRequest
     from reverie.models import Distillation, Entry, Message, WorkingState
-    from reverie.usecases.consolidation_commit import MemoryPlan
+    from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan
     from reverie.usecases.passed_command_counts import CommandCounts
 
 __all__ = ["decide", "requests"]
@@ -237,7 +237,7 @@ def _memories(
         return plan, last_seq
     work = _memory_work(job, _said(entries, messages, len(messages)))
     if work is None:
-        plan = consolidation_commit.empty_plan(job.memories)
+        plan = consolidation_snapshot_and_commit.empty_plan(job.memories)
         plan.fallback = "nothing was learnt: messages from before the last distillation wait to be learnt from first"
         return plan, job.learnt_through
     worked = work_on(work)

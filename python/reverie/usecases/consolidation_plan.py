@@ -27,7 +27,12 @@ from reverie.sentence_word_analysis import normalize
 from reverie.store.redact_encode_and_checksum_records import to_ms
 from reverie.usecases import candidate_review
 from reverie.usecases.candidate_word_origins import FoundOrigins, Origins
-from reverie.usecases.consolidation_commit import DocumentText, MemoryPlan, MemorySnapshot, forgotten_statements
+from reverie.usecases.consolidation_snapshot_and_commit import (
+    DocumentText,
+    MemoryPlan,
+    MemorySnapshot,
+    forgotten_statements,
+)
 from reverie.usecases.memory_changes import memory_of, record_of
 from reverie.usecases.personal_or_project_scope_of_candidate import concerns_person
 

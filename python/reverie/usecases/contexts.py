@@ -34,10 +34,10 @@ from reverie.store import (
     open_sealed_as,
 )
 from reverie.usecases import threads
+from reverie.usecases.choose_context_parts_for_token_limit import DistillationCache, sized_context
 from reverie.usecases.distill import distillation_of
 from reverie.usecases.open_sealed_thread_entries import OpenedEntries, SealedEntry, sealed_after
 from reverie.usecases.opening_index_without_forgotten_memories import current_index
-from reverie.usecases.sized_context import DistillationCache, sized_context
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,14 @@ from reverie.errors import Conflict
 from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
 from reverie.store import DigestRecord, DistillationRecord, Kind, LearntRecord, PassageRecord, WorkingStateRecord, Write
-from reverie.usecases import consolidation_commit, passed_command_counts, project_identity, threads, working_state
-from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
+from reverie.usecases import (
+    consolidation_snapshot_and_commit,
+    find_register_and_join_projects,
+    passed_command_counts,
+    threads,
+    working_state,
+)
+from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after
 from reverie.usecases.passed_command_counts import CommandCounts
 from reverie.usecases.token_usage_ledger import record_use
@@ -134,7 +140,7 @@ def snapshot(
     digest = reader.load(DigestRecord, (thread_id,))
     return DistillJob(
         thread=thread_id,
-        project=project_identity.of_thread(thread),
+        project=find_register_and_join_projects.of_thread(thread),
         model=thread.model,
         number=thread.distillations + 1,
         distilled_through=thread.through_seq,
@@ -148,7 +154,7 @@ def snapshot(
         digest="" if digest is None else digest.text,
         bounds=bounds,
         window=thread.context_window or window,
-        memories=consolidation_commit.snapshot(reader, window=memory_window),
+        memories=consolidation_snapshot_and_commit.snapshot(reader, window=memory_window),
         counts=passed_command_counts.snapshot(reader, thread),
         at=at,
         random=random,
@@ -177,7 +183,7 @@ def commit(
         thread = threads.get(writer, plan.thread)
         if thread.distillations != plan.number - 1:
             raise Conflict("the thread was distilled meanwhile", hint="try again", stale=True)
-        changes = consolidation_commit.commit(writer, plan.memories, at=plan.at)
+        changes = consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
         stored = distillation_record(
             plan.distillation,
             text=plan.summary_text,
@@ -193,7 +199,7 @@ def commit(
         state = WorkingStateRecord(state=plan.distillation.state, seq=plan.last_seq, through_seq=plan.state_seq)
         writer.save(state, (plan.thread,))
         writer.save(DigestRecord(text=plan.distillation.digest, at=plan.at), (plan.thread,))
-        consolidation_commit.save_archive(
+        consolidation_snapshot_and_commit.save_archive(
             writer,
             plan.archive_sha256,
             plan.archive,

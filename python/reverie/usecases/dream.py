@@ -18,8 +18,8 @@ from reverie.language_model.requests_and_answers import ModelRequest, Outcome
 from reverie.models import Delete, Update
 from reverie.redact import Redactor
 from reverie.store import DreamRecord, FailureRecord, Kind, Write
-from reverie.usecases import consolidation_commit
-from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
+from reverie.usecases import consolidation_snapshot_and_commit
+from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.token_usage_ledger import record_use
 
@@ -95,7 +95,7 @@ def snapshot(
     """Return a DreamJob, read from the store; its budget is at most `max_token_budget`, which is also the default."""
     last = last_dream(reader)
     return DreamJob(
-        memories=consolidation_commit.snapshot(reader, window=window),
+        memories=consolidation_snapshot_and_commit.snapshot(reader, window=window),
         changed=_changed(reader, last),
         last=last.id if last else None,
         budget=max_token_budget if token_budget is None else min(token_budget, max_token_budget),
@@ -119,7 +119,10 @@ def decide(job: DreamJob) -> DreamPlan:
     archive = batch.plan
     if archive is None:
         return DreamPlan(
-            at=job.at, last=job.last, budget=job.budget, memories=consolidation_commit.empty_plan(job.memories)
+            at=job.at,
+            last=job.last,
+            budget=job.budget,
+            memories=consolidation_snapshot_and_commit.empty_plan(job.memories),
         )
     pages = _pages(job, batch)
     asked = model_changes(
@@ -127,7 +130,7 @@ def decide(job: DreamJob) -> DreamPlan:
         job.outcomes or {},
         budget=job.budget - archive.tokens_used,
         redact=Redactor(job.literals).text,
-        forgotten=consolidation_commit.forgotten_statements(job.memories),
+        forgotten=consolidation_snapshot_and_commit.forgotten_statements(job.memories),
     )
     by_rule = [
         change
@@ -254,8 +257,8 @@ def commit(
         last = last_dream(writer)
         if (last.id if last else None) != plan.last:
             raise Conflict("another dream was faster", hint="try again", stale=True)
-        consolidation_commit.commit(writer, plan.memories, at=plan.at)
-        indexed = consolidation_commit.save_archive(
+        consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
+        indexed = consolidation_snapshot_and_commit.save_archive(
             writer,
             plan.sha256,
             plan.archive,

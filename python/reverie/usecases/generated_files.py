@@ -27,7 +27,7 @@ from reverie.store import (
     RecordCache,
     Write,
 )
-from reverie.usecases import project_identity
+from reverie.usecases import find_register_and_join_projects
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts, sha256
 
 if TYPE_CHECKING:
@@ -302,7 +302,7 @@ class ProjectListings:
         """
         if project is None:
             return list(entries)
-        names = {stored.name for stored in project_identity.known(reader)}
+        names = {stored.name for stored in find_register_and_join_projects.known(reader)}
         shown: list[DocumentEntry] = []
         for entry in entries:
             folder = folder_of(entry.path)
@@ -322,7 +322,7 @@ class ProjectListings:
 
 def holds_only(reader: Reader, paths: Iterable[str], project: str) -> set[str]:
     """Return the paths among `paths` of documents that belong to `project` or to none: by folder and by memories."""
-    names = {stored.name for stored in project_identity.known(reader)}
+    names = {stored.name for stored in find_register_and_join_projects.known(reader)}
     return {path for path in set(paths) if _holds_only(reader, path, project, names)}
 
 

@@ -22,7 +22,7 @@ from reverie.store import (
 from reverie.store.retention_and_thread_purge import Rules, Step, prune
 from reverie.usecases import documents
 from reverie.usecases.generated_files import WHY_LISTED
-from reverie.usecases.moves_between_projects import moved_threads
+from reverie.usecases.move_threads_to_projects_and_undo import moved_threads
 from reverie.usecases.write_documents_and_memories import NewText
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, Thread
 from reverie.store.redact_encode_and_checksum_records import verified_sealed
 from reverie.usecases import context_window_usage, notes_and_digest_for_new_thread, privacy_settings, threads
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
-from reverie.usecases.git_remote_of_session import remote_of
+from reverie.usecases.git_remote_from_transcript import remote_of
 from reverie.usecases.notes_and_digest_for_new_thread import Seed
 from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
 

@@ -12,8 +12,13 @@ from reverie.language_model.requests_and_answers import ModelRequest, Outcome, R
 from reverie.models import Candidate
 from reverie.redact import Redactor
 from reverie.store import Write
-from reverie.usecases import consolidation_commit, passed_command_counts, project_identity, threads
-from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
+from reverie.usecases import (
+    consolidation_snapshot_and_commit,
+    find_register_and_join_projects,
+    passed_command_counts,
+    threads,
+)
+from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, active_messages, sealed_after, spoken_messages
 from reverie.usecases.passed_command_counts import CommandCounts
 
@@ -94,10 +99,10 @@ def snapshot(
     entries = sealed_after(reader, thread_id, thread.extracted_seq)
     return LearnJob(
         thread=thread_id,
-        project=project_identity.of_thread(thread),
+        project=find_register_and_join_projects.of_thread(thread),
         learnt_through=thread.extracted_seq,
         entries=[entry for entry in entries if through is None or entry[0] <= through],
-        memories=consolidation_commit.snapshot(reader, window=window)
+        memories=consolidation_snapshot_and_commit.snapshot(reader, window=window)
         if memories
         else MemorySnapshot(0, [], {}, window),
         counts=passed_command_counts.snapshot(reader, thread),
@@ -210,7 +215,7 @@ def commit(plan: LearnPlan, *, space: str, who: str) -> Write[wire.MemoryChanges
         thread = threads.get(writer, plan.thread)
         if thread.extracted_seq != plan.since:
             raise Conflict("the thread was learnt from meanwhile", hint="try again", stale=True)
-        changes = consolidation_commit.commit(writer, plan.memories, at=plan.at)
+        changes = consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
         writer.save(replace(thread, extracted_seq=plan.last_seq, commands=plan.counts.own), (plan.thread,))
         return changes
 

@@ -19,15 +19,15 @@ from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType, Tier
 from reverie.sentence_word_analysis import subject_of
 from reverie.store import Kind, MemoryRecord
-from reverie.usecases import consolidation_commit
-from reverie.usecases.estimated_memory_tokens import EstimatedTokens
+from reverie.usecases import consolidation_snapshot_and_commit
+from reverie.usecases.capacity_tier_from_estimated_memory_tokens import EstimatedTokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from reverie.models import Candidate
     from reverie.store import Key, Reader
-    from reverie.usecases.consolidation_commit import MemorySnapshot
+    from reverie.usecases.consolidation_snapshot_and_commit import MemorySnapshot
     from reverie.usecases.memory_indexes_and_recall import MemoryIndex, Recall
 
 __all__ = ["NearestMemories"]
@@ -91,7 +91,9 @@ class NearestMemories:
                 if record is not None
                 and (record.id in page or any(reading.may_concern(record, tier) for reading in near[record.id]))
             ]
-            return consolidation_commit.snapshot_of(reader, concerned, candidates, window=window, at=at, tier=tier)
+            return consolidation_snapshot_and_commit.snapshot_of(
+                reader, concerned, candidates, window=window, at=at, tier=tier
+            )
 
         return self._recall.ask(space, found)
 

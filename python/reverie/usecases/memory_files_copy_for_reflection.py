@@ -20,8 +20,8 @@ from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets
 from reverie.errors import ModelFailed, ReverieError
 from reverie.language_model.extraction import CONTENT_CHARS_MAX
 from reverie.models import MemoryType
+from reverie.usecases.agent_read_versions_and_write_merge import part_of
 from reverie.usecases.documents import check_storable, writable_path
-from reverie.usecases.merge_stale_writes import part_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from reverie.language_model.thread_text_in_pages import SourceEntry
     from reverie.models import Memory
     from reverie.redact import Redactor
-    from reverie.usecases.consolidation_commit import DocumentText
+    from reverie.usecases.consolidation_snapshot_and_commit import DocumentText
 
 __all__ = ["Block", "Folder", "Refused"]
 

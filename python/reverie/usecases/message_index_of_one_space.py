@@ -15,9 +15,9 @@ from reverie import search
 from reverie.errors import ValidationError
 from reverie.full_text_index import Index
 from reverie.store import DocumentRecord, Kind, OperationRecord, ThreadRecord, to_ms
+from reverie.usecases.find_register_and_join_projects import of_thread
 from reverie.usecases.memory_indexes_and_recall import operation_checksum
 from reverie.usecases.open_sealed_thread_entries import speech_entry
-from reverie.usecases.project_identity import of_thread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -35,7 +35,7 @@ from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Delete, Keep, Skip, Update
 from reverie.remove_tagged_spans import without_tagged
 from reverie.usecases import candidate_review, consolidation_plan
-from reverie.usecases.consolidation_commit import empty_plan, forgotten_statements
+from reverie.usecases.consolidation_snapshot_and_commit import empty_plan, forgotten_statements
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
 from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
 from reverie.usecases.memory_changes import memory_of
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from reverie.models import Candidate, Change, Memory, Message, Tier
     from reverie.redact import Redactor
     from reverie.store import CandidateRecord
-    from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
     from reverie.usecases.consolidation_plan import Origin
+    from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
 
 __all__ = ["MemoryWork", "Worked", "source_of", "work_on"]
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from reverie import token_counter
 from reverie.store import DigestRecord, Kind, NoteRecord, ThreadRecord
-from reverie.usecases import project_identity
+from reverie.usecases import find_register_and_join_projects
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -46,7 +46,7 @@ def snapshot(reader: Reader, agent: str | None, project: str | None = None) -> S
     threads = [
         thread
         for thread in of_agent.values()
-        if project is None or project_identity.of_thread(thread) in {None, project}
+        if project is None or find_register_and_join_projects.of_thread(thread) in {None, project}
     ]
     threads.sort(key=lambda thread: (thread.updated_at, thread.id), reverse=True)
     latest = threads[:THREADS_MAX]
@@ -54,12 +54,12 @@ def snapshot(reader: Reader, agent: str | None, project: str | None = None) -> S
     def is_visible(note: NoteRecord, thread: ThreadRecord) -> bool:
         # A thread without a project has inherited notes of all: each is of the project of the thread it was written in.
         origin = of_agent.get(note.thread or thread.id)
-        own = project is None or project_identity.of_thread(thread) == project
-        return own or (origin is not None and project_identity.of_thread(origin) in {None, project})
+        own = project is None or find_register_and_join_projects.of_thread(thread) == project
+        return own or (origin is not None and find_register_and_join_projects.of_thread(origin) in {None, project})
 
     notes = _notes(reader, latest, is_visible)
     if project is not None:
-        latest = [thread for thread in latest if project_identity.of_thread(thread) == project]
+        latest = [thread for thread in latest if find_register_and_join_projects.of_thread(thread) == project]
     digests = (reader.load(DigestRecord, (thread.id,)) for thread in latest)
     return Seed(
         notes=_within_budget(notes),

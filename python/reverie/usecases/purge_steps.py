@@ -34,7 +34,7 @@ from reverie.store import (
 )
 from reverie.store.retention_and_thread_purge import purge_thread
 from reverie.sync.sync_input_types import Baseline, Save
-from reverie.usecases import consolidation_commit, imported_thread_ids_and_deletion_marks, runs
+from reverie.usecases import consolidation_snapshot_and_commit, imported_thread_ids_and_deletion_marks, runs
 from reverie.usecases.forgotten_records import forget
 from reverie.usecases.purge_targets import Findings, Matcher, Sources, lines_without
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
@@ -268,7 +268,7 @@ def _replace_archive(writer: Writer, address: str, matcher: Matcher, thread: str
     """Replace an archive by one without the purged words; delete one of the purged thread. Returns 0: all is done."""
     archive = writer.load(ArchiveRecord, (address,))
     if archive is not None:
-        consolidation_commit.replace_archive(
+        consolidation_snapshot_and_commit.replace_archive(
             writer, address, None if archive.ref == f"thread:{thread}" else _archive_without(archive, matcher)
         )
     return 0

@@ -14,7 +14,7 @@ from reverie.language_model.prompts import REFLECT
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Update
 from reverie.usecases import candidate_review, consolidation_plan
-from reverie.usecases.consolidation_commit import forgotten_statements
+from reverie.usecases.consolidation_snapshot_and_commit import forgotten_statements
 from reverie.usecases.hold_model_updates_near_forgotten_statements import updates_near_forgotten
 from reverie.usecases.hold_model_updates_that_reverse_memories import Said, updates_that_reverse
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from reverie.language_model.thread_text_in_pages import SourceEntry
     from reverie.models import Change, Message
     from reverie.redact import Redactor
-    from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
     from reverie.usecases.consolidation_plan import Origin
+    from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
     from reverie.usecases.memory_files_copy_for_reflection import Block
 
 __all__ = ["Reflected", "plan_of"]

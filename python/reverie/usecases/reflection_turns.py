@@ -35,7 +35,7 @@ from reverie.language_model.requests_and_answers import (
 )
 from reverie.language_model.thread_text_in_pages import Quotable, pages_of
 from reverie.language_model.tool_turn_request_and_calls import FACTS_HEADING, read_turn, turn_request
-from reverie.usecases.consolidation_commit import empty_plan
+from reverie.usecases.consolidation_snapshot_and_commit import empty_plan
 from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.memory_files_copy_for_reflection import Folder, Refused
 from reverie.usecases.reflection_edits_as_memory_changes import Reflected, plan_of
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from reverie.language_model.requests_and_answers import ModelRequest, ReflectionBounds, ToolUse
     from reverie.language_model.thread_text_in_pages import Page, SourceEntry
-    from reverie.usecases.consolidation_commit import MemoryPlan
+    from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan
     from reverie.usecases.model_requests_and_plan_for_memories import MemoryWork
 
 __all__ = ["Reflection", "reflect"]

@@ -19,8 +19,8 @@ from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
 from reverie.path_validation import safe_relative
 from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord, Write
-from reverie.usecases import consolidation_commit, project_identity, sessions, threads
-from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
+from reverie.usecases import consolidation_snapshot_and_commit, find_register_and_join_projects, sessions, threads
+from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def begin(
             agent=agent or (None if thread is None else thread.agent),
             thread=request.thread,
             title=request.title,
-            project=project if thread is None else project_identity.of_thread(thread) or project,
+            project=project if thread is None else find_register_and_join_projects.of_thread(thread) or project,
             first_seq=0 if thread is None else thread.last_seq,
             created_at=writer.at,
             updated_at=writer.at,
@@ -310,7 +310,7 @@ def snapshot(reader: Reader, run_id: str, *, window: int, literals: Sequence[str
         files=files_of(reader, run_id),
         entries=entries,
         learnt=0 if thread is None else thread.extracted_seq,
-        memories=consolidation_commit.snapshot(reader, window=window),
+        memories=consolidation_snapshot_and_commit.snapshot(reader, window=window),
         at=at,
         random=random,
         literals=list(literals),
@@ -335,7 +335,7 @@ def commit(plan: RunPlan, *, space: str, who: str, ended_by: wire.RunEnd) -> Wri
                 writer.save(replace(thread, extracted_seq=plan.last_seq), (thread.id,))
         for file in plan.files:
             writer.save(file, file_key(run.id, file.path))
-        changes = consolidation_commit.commit(writer, plan.memories, at=plan.at)
+        changes = consolidation_snapshot_and_commit.commit(writer, plan.memories, at=plan.at)
         result = wire.RunResult(
             candidates=changes.proposed,
             changes=changes.changes,

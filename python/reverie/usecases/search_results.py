@@ -14,8 +14,8 @@ from reverie.lazy_regex import lazy_regex
 from reverie.memory_search_index import memory_text
 from reverie.models import EntryKind
 from reverie.store import DocumentRecord, Kind, ThreadRecord
+from reverie.usecases.find_register_and_join_projects import of_thread
 from reverie.usecases.generated_files import LIST
-from reverie.usecases.project_identity import of_thread
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reverie import wire
 from reverie.store import SessionRecord, SessionsCursor, ThreadRecord, Write
-from reverie.usecases import project_identity
+from reverie.usecases import find_register_and_join_projects
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,6 +102,10 @@ def answer(session: SessionRecord) -> wire.Session:
 
 def latest_thread(reader: Reader, project: str, without: str) -> ThreadRecord | None:
     """Return the project's thread with messages that was appended to last, except the thread `without`; or None."""
-    threads = (thread for _, thread in reader.records(ThreadRecord) if project_identity.of_thread(thread) == project)
+    threads = (
+        thread
+        for _, thread in reader.records(ThreadRecord)
+        if find_register_and_join_projects.of_thread(thread) == project
+    )
     candidates = [thread for thread in threads if thread.id != without and thread.message_count]
     return max(candidates, key=lambda thread: (thread.updated_at, thread.id), default=None)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from reverie.documents import session_of
 from reverie.store import DocumentRecord, Kind, MemoryRecord, Write
 from reverie.usecases import candidate_review, memory_changes
-from reverie.usecases.forgotten_by_a_person import HeldForPerson, forgotten_again
+from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson, forgotten_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

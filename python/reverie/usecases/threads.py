@@ -18,11 +18,11 @@ from reverie.models import Entry, EntryKind
 from reverie.store import FactorRecord, Kind, NoteRecord, ThreadRecord, Write
 from reverie.store.retention_and_thread_purge import purge_thread
 from reverie.usecases import (
-    consolidation_commit,
+    consolidation_snapshot_and_commit,
     context_window_usage,
+    find_register_and_join_projects,
     imported_thread_ids_and_deletion_marks,
     notes_and_digest_for_new_thread,
-    project_identity,
 )
 from reverie.usecases.notes_and_digest_for_new_thread import Seed
 from reverie.usecases.open_sealed_thread_entries import opened_entry
@@ -100,7 +100,9 @@ def _of_project(reader: Reader, project: str | None, after: str | None = None) -
     """Yield the threads of a project, or without one all threads, by id, those after the id `after`."""
     threads = (thread for _, thread in reader.records(ThreadRecord, after=None if after is None else (after,)))
     return (
-        threads if project is None else (thread for thread in threads if project_identity.of_thread(thread) == project)
+        threads
+        if project is None
+        else (thread for thread in threads if find_register_and_join_projects.of_thread(thread) == project)
     )
 
 
@@ -127,7 +129,7 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
         created_at=thread.created_at,
         updated_at=thread.updated_at,
         tokenizer=token_counter.TOKENIZER,
-        project=project_identity.of_thread(thread),
+        project=find_register_and_join_projects.of_thread(thread),
     )
 
 
@@ -286,7 +288,7 @@ def delete_step(space: str, who: str, thread_id: str) -> Write[Deletion]:
     def body(writer: Writer) -> Deletion:
         thread = get(writer, thread_id)
         imported_thread_ids_and_deletion_marks.leave_mark(writer, thread_id)
-        consolidation_commit.remove_thread_archives(writer, thread_id)
+        consolidation_snapshot_and_commit.remove_thread_archives(writer, thread_id)
         purge_thread(writer, thread_id, PURGE_BATCH)
         is_done = not writer.exists(Kind.THREAD, (thread_id,))
         return Deletion(id=thread_id, messages=thread.message_count, done=is_done)

@@ -25,11 +25,11 @@ from reverie.store import (
     Write,
 )
 from reverie.store.restore_replaced_versions import undo_operation
-from reverie.usecases import conflicts, documents, history_and_retention, moves_between_projects
-from reverie.usecases.forgotten_by_a_person import hold_forgotten
+from reverie.usecases import conflicts, documents, history_and_retention, move_threads_to_projects_and_undo
 from reverie.usecases.generated_files import LIST, WHY_LISTED
+from reverie.usecases.hold_agent_writes_of_forgotten_statements import hold_forgotten
 from reverie.usecases.memory_changes import edit_block, wording
-from reverie.usecases.reset_thread_after_undone_distillation import reset_counters
+from reverie.usecases.reset_thread_counters_after_undone_distillation import reset_counters
 from reverie.usecases.rewind_to_branch import undo_rewind
 from reverie.usecases.write_documents_and_memories import NewText, put_texts
 
@@ -92,13 +92,13 @@ def undo(
         ]
         # `undo_operation` also refuses an operation without anything to restore, so it is called if nothing is merged.
         of_memories = [change for change in operation.changes if change.kind is Kind.MEMORY]
-        of_projects = moves_between_projects.moved_threads(writer, operation)
+        of_projects = move_threads_to_projects_and_undo.moved_threads(writer, operation)
         if any(RULES[change.kind].undo != "leave" for change in others) or not (merged or of_memories or of_projects):
             undo_operation(writer, seq, leave=_MERGED, keep=kept)
         paths = _revert_documents(writer, operation, author=author, new_id=new_id)
         for path in paths:
             hold_forgotten(writer, writer.load(DocumentRecord, (path,)), who=who)
-        moves_between_projects.undo(writer, operation)
+        move_threads_to_projects_and_undo.undo(writer, operation)
         conflicts.revert(writer, operation, paths)
         for change in operation.changes:
             if change.kind is Kind.DISTILLATION:

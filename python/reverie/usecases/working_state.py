@@ -23,7 +23,7 @@ from reverie.importers.join_entries_and_pair_tool_results import main_line, tool
 from reverie.memory_search_index import query_for
 from reverie.models import StateSources, WorkingState
 from reverie.store import Kind, WorkingStateRecord, Write
-from reverie.usecases import project_identity, threads
+from reverie.usecases import find_register_and_join_projects, threads
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry, sealed_after
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def snapshot(reader: Reader, thread_id: str, checkpoint: Checkpoint | None = Non
         checkpoint = None
     return StateJob(
         thread=thread_id,
-        project=project_identity.of_thread(thread),
+        project=find_register_and_join_projects.of_thread(thread),
         created_at=thread.created_at,
         distilled_through=thread.through_seq,
         last_seq=thread.last_seq,

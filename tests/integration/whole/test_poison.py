@@ -9,7 +9,7 @@ import pytest
 from reverie import wire
 from reverie.client import Client
 from reverie.models import Candidate, MemoryType
-from reverie.usecases.harm_of_agent_files import harm_of_file
+from reverie.usecases.detect_harmful_statements import harm_of_file
 from support.daemon import running_daemon
 from support.poison import DEMANDS, MARK, pasted, through_tools
 from support.waiting import wait_until

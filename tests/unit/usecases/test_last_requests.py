@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from reverie import token_counter
 from reverie.importers.join_entries_and_pair_tool_results import main_line
-from reverie.usecases.conversation_compaction import HEADING, REQUEST_TOKENS, last_requests
+from reverie.usecases.text_replacing_client_conversation import HEADING, REQUEST_TOKENS, last_requests
 from support.transcripts import Transcript, call, result, text, thread_entries
 
 

@@ -12,8 +12,8 @@ from reverie.errors import Conflict
 from reverie.models import Add, Candidate, Delete, MemoryType, Tier
 from reverie.redact import Redactor
 from reverie.store import Kind, MemoryRecord
-from reverie.usecases import consolidation_commit, consolidation_plan
-from reverie.usecases.estimated_memory_tokens import EstimatedTokens
+from reverie.usecases import consolidation_plan, consolidation_snapshot_and_commit
+from reverie.usecases.capacity_tier_from_estimated_memory_tokens import EstimatedTokens
 from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_changes import memory_of
 from reverie.usecases.memory_indexes_and_recall import Recall
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.store import Store
-    from reverie.usecases.consolidation_commit import MemoryPlan, MemorySnapshot
+    from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
 
 SMALL_WINDOW = 60_000  # tokens, of which the memories of `few` are less than 30 %
 
@@ -41,7 +41,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def whole(store: Store) -> MemorySnapshot:
     """Return the snapshot of all memories."""
     with store.reader(SPACE) as reader:
-        return consolidation_commit.snapshot(reader, window=WIDE_WINDOW)
+        return consolidation_snapshot_and_commit.snapshot(reader, window=WIDE_WINDOW)
 
 
 def nearest(store: Store, candidates: Sequence[Candidate], window: int = WIDE_WINDOW) -> MemorySnapshot | None:

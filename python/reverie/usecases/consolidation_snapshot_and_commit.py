@@ -32,7 +32,7 @@ from reverie.store import (
     MemoryRecord,
     PurgesCursor,
 )
-from reverie.usecases import candidate_review, project_identity
+from reverie.usecases import candidate_review, find_register_and_join_projects
 from reverie.usecases.forgotten_records import forgotten_statement
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts
 
@@ -251,7 +251,7 @@ def commit(writer: Writer, plan: MemoryPlan, *, at: str) -> wire.MemoryChanges:
         document = writer.load(DocumentRecord, (path,))
         if (document.sha256 if document is not None else "") != new.basis:
             raise Conflict(f"{path} changed meanwhile", hint="try again", stale=True)
-    project_identity.make_known(writer, {record.project or "" for record in plan.put} - {""})
+    find_register_and_join_projects.make_known(writer, {record.project or "" for record in plan.put} - {""})
     put_texts(
         writer,
         {path: None if new.text is None else NewText(new.text, new.ids) for path, new in plan.documents.items()},

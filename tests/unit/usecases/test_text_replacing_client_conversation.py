@@ -9,7 +9,7 @@ import pytest
 
 from reverie import token_counter
 from reverie.distill.extractive.thread_facts import ThreadFacts, gather_facts
-from reverie.usecases.conversation_compaction import CompactionJob, decide
+from reverie.usecases.text_replacing_client_conversation import CompactionJob, decide
 from support.transcripts import call, result, text
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from reverie.importers.join_entries_and_pair_tool_results import blocks_of, main
 from reverie.importers.parse_and_repair_json_line import Unreadable
 from reverie.models import EntryKind
 from reverie.usecases import contexts
-from reverie.usecases.sized_context import sized_context
+from reverie.usecases.choose_context_parts_for_token_limit import sized_context
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

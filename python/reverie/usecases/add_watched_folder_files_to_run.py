@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from reverie.store import RunRecord, Write
-from reverie.usecases import privacy_settings, project_identity, runs
+from reverie.usecases import find_register_and_join_projects, privacy_settings, runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,10 +40,10 @@ def watch(reader: Reader, run_id: str, folders: Sequence[tuple[str, Checkout]]) 
     run = runs.get(reader, run_id)
     if run.state != "running":
         return None
-    known = project_identity.known(reader)
+    known = find_register_and_join_projects.known(reader)
     concerned = []
     for folder, checkout in folders:
-        project = project_identity.find(known, checkout)
+        project = find_register_and_join_projects.find(known, checkout)
         if run.project is None or (project is not None and project.name == run.project):
             concerned.append(folder)
     if not concerned:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from reverie.store import Kind, MemoryRecord, MovedThreadsCursor, ThreadRecord
-from reverie.usecases import project_identity
+from reverie.usecases import find_register_and_join_projects
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +60,7 @@ def undo(writer: Writer, operation: OperationRecord) -> None:
         },
     )
     _restore_memories(writer, operation)
-    project_identity.separate(writer, operation.seq)
+    find_register_and_join_projects.separate(writer, operation.seq)
 
 
 def _restore_memories(writer: Writer, operation: OperationRecord) -> None:
