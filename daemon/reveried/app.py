@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie.errors import Damaged, ReverieError, StorageFailed, ValidationError
-from reverie.ids import new_id
 from reverie.installation_paths import Layout
 from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
+from reverie.time_sorted_and_content_ids import new_id
 from reverie.usecases.access_counts import AccessCounts
 from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_indexes_and_recall import Recall

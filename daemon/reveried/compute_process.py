@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 import orjson
 
-from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import Busy, ReverieError, from_code
+from reverie.thread_safe_typed_decoding import from_json
 from reveried.keyed_locks_and_shared_waits import finish_before_cancel
 from reveried.linux_peer_systemd_and_memory_calls import die_with_parent, release_memory
 from reveried.ram_release import LARGE_BYTES, QUIET_S, after_work

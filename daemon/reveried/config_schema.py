@@ -17,8 +17,8 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta
 
-from reverie.decode_json_and_msgpack import convert
 from reverie.errors import ValidationError
+from reverie.thread_safe_typed_decoding import convert
 from reveried.config_bounds_and_model_sections import (
     DAY_MAX,
     LIST_MAX,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 import msgspec
 
-from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.errors import Conflict, ReverieError
 from reverie.store import Write
+from reverie.thread_safe_typed_decoding import from_msgpack
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.model_transports.usage_settlement import settlements
 

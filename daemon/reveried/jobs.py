@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from reverie import wire
 from reverie.errors import Busy, Conflict, NotFound, ReverieError
-from reverie.ids import new_id
+from reverie.time_sorted_and_content_ids import new_id
 from reveried.http.request_struct_and_response_writer import envelope_of
 from reveried.log import logger
 

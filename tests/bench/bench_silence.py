@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from reverie.memory_search_index import SearchIndex
+from reverie.full_text_memory_recall import SearchIndex
 from reverie.models import Memory, MemoryType
 from support.corpus import by_id
 from support.shared import SHARED

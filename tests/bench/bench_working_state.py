@@ -14,7 +14,7 @@ import random
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.distill import render_and_trim_working_state, summary
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.parse_messages_into_steps import Interrupted, ToolCall, Utterance, read_trace
@@ -111,7 +111,9 @@ def _cut(text: str) -> str:
 
 
 def _print_figures(states: Sequence[WorkingState]) -> None:
-    size = sum(token_counter.count(render_and_trim_working_state.render(state)) for state in states) // len(states)
+    size = sum(count_and_truncate_tokens.count(render_and_trim_working_state.render(state)) for state in states) // len(
+        states
+    )
     print(f"\n{len(states)} states, {size} tokens each")
     for name in render_and_trim_working_state.LISTS:
         items = [getattr(state, name) for state in states]

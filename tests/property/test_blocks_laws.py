@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from reverie.errors import ValidationError
 from reverie.exact_text_replacement import patch
-from reverie.markdown_blocks import Add, Change, Delete, Update, align, apply_changes, apply_edits, parse
+from reverie.match_and_edit_markdown_blocks import Add, Change, Delete, Update, align, apply_changes, apply_edits, parse
 from support.soak import count as campaign
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)

@@ -9,7 +9,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context import Limits, Parts, RecallLine, assemble, render
 from reverie.context.token_cost import BLOCK, MESSAGE, compact
 from reverie.errors import TokenBudgetExceeded
@@ -73,7 +73,7 @@ def _messages(draw: st.DrawFn) -> tuple[Message, ...]:
 
 
 _PASSAGE = st.builds(
-    lambda text, seq, rank, lie: Passage(text, seq, rank, token_counter.count(text + "\n") // lie),
+    lambda text, seq, rank, lie: Passage(text, seq, rank, count_and_truncate_tokens.count(text + "\n") // lie),
     _TEXT,
     st.integers(1, 30),
     st.integers(0, 9),
@@ -113,11 +113,13 @@ def _recount(request: dict[str, Any]) -> int:
 def _held(block: dict[str, Any]) -> int:
     match block["type"]:
         case "text":
-            return token_counter.count(block["text"])
+            return count_and_truncate_tokens.count(block["text"])
         case "thinking":
-            return token_counter.count(block["thinking"])
+            return count_and_truncate_tokens.count(block["thinking"])
         case "tool_use":
-            return token_counter.count(block["name"]) + token_counter.count(compact(block["input"]))
+            return count_and_truncate_tokens.count(block["name"]) + count_and_truncate_tokens.count(
+                compact(block["input"])
+            )
         case "tool_result":
             content = block["content"]
             inner = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -125,7 +127,7 @@ def _held(block: dict[str, Any]) -> int:
         case "image":
             return 1_600
         case _:
-            return token_counter.count(block["source"]["data"])
+            return count_and_truncate_tokens.count(block["source"]["data"])
 
 
 @functools.cache

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.distill import render_and_trim_working_state, summary
 from reverie.distill.extractive import Extractive
 from reverie.models import Message, Section
@@ -114,14 +114,14 @@ def test_any_thread_is_distilled_within_its_limits(
         summary_tokens=summary_tokens,
     )
     assert (
-        token_counter.count(render_and_trim_working_state.render(distilled.state))
+        count_and_truncate_tokens.count(render_and_trim_working_state.render(distilled.state))
         <= render_and_trim_working_state.MAX_TOKENS
     )
-    assert token_counter.count(summary.render(distilled.summary)) <= summary_tokens
+    assert count_and_truncate_tokens.count(summary.render(distilled.summary)) <= summary_tokens
     assert list(distilled.summary.sections) == list(Section)
     assert sum(passage.tokens for passage in distilled.passages) <= passage_tokens
     assert all(passage.seq < tail for passage in distilled.passages)
-    assert token_counter.count(distilled.digest) <= 500
+    assert count_and_truncate_tokens.count(distilled.digest) <= 500
     assert summary.parse(summary.render(distilled.summary)) == distilled.summary
 
 

@@ -26,7 +26,7 @@ from reverie.documents.escaping import clean, one_line, tag
 from reverie.documents.parser import header_texts, parse_source, summary_of
 from reverie.documents.summary_line_of_memory_topics import WORDS_MAX
 from reverie.errors import ValidationError
-from reverie.markdown_blocks import BlockKind, parse
+from reverie.match_and_edit_markdown_blocks import BlockKind, parse
 from support.soak import count
 
 DAY = "2026-11-21"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reverie.markdown_blocks import align
+from reverie.match_and_edit_markdown_blocks import align
 from reverie.redact import Redactor
 from reverie.sync.reconcile import reconcile
 from reverie.sync.redaction_view import RedactionView

@@ -16,9 +16,9 @@ import orjson
 
 from reverie import wire
 from reverie.context.neutralize_markup import neutralize_markup
-from reverie.decode_json_and_msgpack import from_json
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ReverieError, ValidationError
+from reverie.thread_safe_typed_decoding import from_json
 from reverie.usecases import imported_thread_ids_and_deletion_marks, privacy_settings, sessions
 from reveried.actions import projects_of_folders_requests_and_threads
 from reveried.actions.sessions_and_privacy_settings import begin, end, real_folder

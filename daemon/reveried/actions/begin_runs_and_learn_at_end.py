@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reverie import wire
-from reverie.decode_json_and_msgpack import convert
 from reverie.errors import ReverieError
 from reverie.git_repositories import locate
+from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import add_watched_folder_files_to_run, plan_memories_of_completed_run, privacy_settings, runs
 from reveried.actions import projects_of_folders_requests_and_threads
 from reveried.actions.write_counted_accesses import write_accesses

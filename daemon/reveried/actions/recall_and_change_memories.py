@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from reverie import wire
-    from reverie.memory_search_index import Found, Hit
+    from reverie.full_text_memory_recall import Found, Hit
     from reverie.models import Candidate
     from reverie.store import MemoryRecord, Reader
     from reverie.usecases.write_documents_and_memories import Author

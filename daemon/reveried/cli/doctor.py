@@ -214,23 +214,23 @@ def _check_embedder() -> Finding:
 
 def _check_native() -> Finding:
     """Return the finding on whether the Rust extension loads, counts and serialises correctly."""
-    from reverie import canonical_json, token_counter  # noqa: PLC0415 - an import error here is what this check looks for
+    from reverie import canonical_json, count_and_truncate_tokens  # noqa: PLC0415 - an import error here is what this check looks for
 
-    count, json = token_counter.count("Hello, world!"), canonical_json.canonical({"b": 1, "a": "é"})
+    count, json = count_and_truncate_tokens.count("Hello, world!"), canonical_json.canonical({"b": 1, "a": "é"})
     if (count, json) != (4, '{"a":"é","b":1}'.encode()):
         return Finding("native core", "bad", "gives wrong answers", "reinstall Reverie")
-    return Finding("native core", "good", f"loads and counts ({token_counter.TOKENIZER})")
+    return Finding("native core", "good", f"loads and counts ({count_and_truncate_tokens.TOKENIZER})")
 
 
 def _check_tokens() -> Finding:
     """Return the finding of a comparison of the native token counter with tiktoken."""
     import tiktoken  # noqa: PLC0415 - loaded for this check alone
 
-    from reverie import token_counter  # noqa: PLC0415 - as above
+    from reverie import count_and_truncate_tokens  # noqa: PLC0415 - as above
 
-    encoding = tiktoken.get_encoding(token_counter.TOKENIZER)
+    encoding = tiktoken.get_encoding(count_and_truncate_tokens.TOKENIZER)
     for sample in _SAMPLES:
-        expected, count = len(encoding.encode_ordinary(sample)), token_counter.count(sample)
+        expected, count = len(encoding.encode_ordinary(sample)), count_and_truncate_tokens.count(sample)
         if expected != count:
             return Finding("token counts", "bad", f"{count} where tiktoken counts {expected}", "reinstall Reverie")
     return Finding("token counts", "good", f"equal to tiktoken's on {len(_SAMPLES)} samples")

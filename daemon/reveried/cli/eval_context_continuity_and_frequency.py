@@ -221,13 +221,13 @@ def _mean_text(mean: "Mean | None") -> str:
 
 def _continuity_json(report: "Report") -> dict[str, Any]:
     """Return the continuity report as JSON values."""
-    from reverie import token_counter  # noqa: PLC0415 - loads the native core
+    from reverie import count_and_truncate_tokens  # noqa: PLC0415 - loads the native core
 
     return {
         "sessions": report.sessions,
         "events": report.cuts,
         "neededMedian": report.needed_median,
-        "tokenizer": token_counter.TOKENIZER,
+        "tokenizer": count_and_truncate_tokens.TOKENIZER,
         "rows": [
             {
                 "way": row.way,
@@ -267,7 +267,7 @@ def unread_json(unread: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
 
 def _frequency_json(result: "Frequency", sessions: int, unread: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Return the frequency report as JSON values, with every parameter it depends on."""
-    from reverie import token_counter  # noqa: PLC0415 - loads the native core
+    from reverie import count_and_truncate_tokens  # noqa: PLC0415 - loads the native core
     from reverie.evals import count_distillations_with_context_editing  # noqa: PLC0415 - as above
 
     limits = result.limits
@@ -289,7 +289,7 @@ def _frequency_json(result: "Frequency", sessions: int, unread: Sequence[tuple[s
             "afterDistillation": result.after,
             "preserveMessages": limits.preserve_messages,
             "preserveTokens": limits.preserve_tokens,
-            "tokenizer": token_counter.TOKENIZER,
+            "tokenizer": count_and_truncate_tokens.TOKENIZER,
         },
         "unread": unread_json(unread),
     }

@@ -41,7 +41,7 @@ def print_text(
     ask: Callable[[ModelRequest], ModelAnswer | None] | None = None,
 ) -> None:
     """Print the `context` or `knowledge` text of one transcript, at most `max_tokens` long with its last newline."""
-    from reverie import evals, token_counter  # noqa: PLC0415 - the evaluations load the native core
+    from reverie import count_and_truncate_tokens, evals  # noqa: PLC0415 - the evaluations load the native core
     from reverie.importers import find_and_read_transcript_files  # noqa: PLC0415 - as above
 
     if not path.is_file():
@@ -50,11 +50,11 @@ def print_text(
     make_text = evals.context_text if what == "context" else partial(evals.knowledge_text, ask=ask)
     text = make_text(path, max_tokens)
     if text and not text.endswith("\n"):
-        if max_tokens > 1 and token_counter.count(text + "\n") > max_tokens:
+        if max_tokens > 1 and count_and_truncate_tokens.count(text + "\n") > max_tokens:
             text = make_text(path, max_tokens - 1)  # leaves room for the newline
         text = text if text.endswith("\n") else text + "\n"
     if json:
-        count = token_counter.count(text)
+        count = count_and_truncate_tokens.count(text)
         print_json({"what": what, "file": str(path), "tokens": count, "maxTokens": max_tokens, "text": text})
         return
     sys.stdout.write(text)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reverie import wire
-from reverie.decode_json_and_msgpack import from_json
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import Conflict
 from reverie.store import Kind
+from reverie.thread_safe_typed_decoding import from_json
 from reverie.usecases import sessions
 from reverie.usecases.operation_authors import agent_author
 from reveried.actions import create_append_and_rewind_threads, projects_of_folders_requests_and_threads

@@ -11,9 +11,9 @@ import msgspec
 import orjson
 
 from reverie import tools
-from reverie.decode_json_and_msgpack import convert
 from reverie.errors import NotFound, ReverieError, ValidationError
 from reverie.store import DocumentRecord
+from reverie.thread_safe_typed_decoding import convert
 from reverie.tools import MemoryDeleteInput
 from reverie.usecases.documents import writable_path
 from reveried.actions import projects_of_folders_requests_and_threads

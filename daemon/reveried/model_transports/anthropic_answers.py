@@ -10,10 +10,10 @@ import httpx2
 import msgspec
 from msgspec import Meta
 
-from reverie import token_counter
-from reverie.decode_json_and_msgpack import from_json
+from reverie import count_and_truncate_tokens
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX, ModelAnswer, StopReason, ToolUse
+from reverie.thread_safe_typed_decoding import from_json
 from reveried.model_transports.anthropic_client import AnswerError
 from reveried.model_transports.transport import NOT_SENT
 
@@ -95,7 +95,7 @@ def read_message(data: bytes, *, sent: int, with_tools: bool) -> ModelAnswer:
     return ModelAnswer(
         text=text,
         input_tokens=max(counted, sent),
-        output_tokens=max(usage.output_tokens, token_counter.count(written)),
+        output_tokens=max(usage.output_tokens, count_and_truncate_tokens.count(written)),
         cached_tokens=cached,
         model=message.model,
         stop_reason=stop_reason,

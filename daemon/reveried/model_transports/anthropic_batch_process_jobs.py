@@ -16,9 +16,9 @@ import httpx2
 import msgspec
 from msgspec import Meta
 
-from reverie.decode_json_and_msgpack import from_json, from_msgpack
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome
+from reverie.thread_safe_typed_decoding import from_json, from_msgpack
 from reveried.model_transports.anthropic_answers import connection_failure, read_message, status_failure, unusable
 from reveried.model_transports.anthropic_client import (
     BODY_BYTES_MAX,

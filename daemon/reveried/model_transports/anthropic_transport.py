@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.errors import Busy, ModelFailed, ReverieError
 from reverie.language_model.requests_and_answers import ModelAnswer
+from reverie.thread_safe_typed_decoding import from_msgpack
 from reveried.compute_process import Compute
 from reveried.model_transports.transport import NOT_SENT, timed_out
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX, ModelAnswer, message_text
 from reveried.log import logger
@@ -193,7 +193,7 @@ def read_output(stdout: bytes, request: ModelRequest, model: str) -> ModelAnswer
         (text + name).encode()
     except UnicodeEncodeError:  # JSON can name half a surrogate pair, as "\ud800"; no text has one
         raise _unparseable("it has half a surrogate pair, which is not UTF-8") from None
-    sent, received = request_tokens(request), token_counter.count(text)
+    sent, received = request_tokens(request), count_and_truncate_tokens.count(text)
     return ModelAnswer(
         text=text,
         input_tokens=max(sent, _claimed(usage, "input", CLAIMED_TIMES * sent + CLAIMED_MORE)),

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import Outcome
 from reverie.store import SYSTEM_SPACE, BatchedCall, BatchEntry, BatchesCursor, Write
+from reverie.thread_safe_typed_decoding import from_msgpack
 from reverie.usecases.token_usage_ledger import DATE_CHARS, ReservedCall, UsedTokens, reserve, settle
 from reveried.log import logger
 from reveried.model_transports.metered_retrying_transport import MARGIN_TOKENS, MODEL_TOKENS, WHO

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import msgspec
 
-from reverie.decode_json_and_msgpack import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome, ReflectionBounds
+from reverie.thread_safe_typed_decoding import convert
 from reveried.execute_use_cases import decide
 from reveried.keyed_locks_and_shared_waits import keyed_lock
 from reveried.log import logger

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import message_text
 
@@ -49,11 +49,11 @@ class ModelTransport(Protocol):
 
 def request_tokens(request: ModelRequest) -> int:
     """Return the tokens of a request's texts, in o200k_base; tokens that a provider adds do not count."""
-    tools = token_counter.count(msgspec.json.encode(request.tools).decode()) if request.tools else 0
+    tools = count_and_truncate_tokens.count(msgspec.json.encode(request.tools).decode()) if request.tools else 0
     return (
-        token_counter.count(request.system)
+        count_and_truncate_tokens.count(request.system)
         + tools
-        + sum(token_counter.count(message_text(message)) for message in request.messages)
+        + sum(count_and_truncate_tokens.count(message_text(message)) for message in request.messages)
     )
 
 

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import hook_binary
+from reverie import hook_program_bytes
 from reverie.atomic_no_symlink_file_io import translate_os_error, write_atomic
 from reveried import __version__
 from reveried.plugin import hook_script
@@ -64,7 +64,7 @@ If the user does not want something kept, do not write it into a note. What they
 
 def is_compiled() -> bool:
     """Return True where the hook is a compiled program, and not a Python script."""
-    return bool(hook_binary.program())
+    return bool(hook_program_bytes.program())
 
 
 def files(client: str, *, command: list[str], socket: Path, env: Mapping[str, str], python: str) -> dict[str, bytes]:
@@ -87,7 +87,7 @@ def files(client: str, *, command: list[str], socket: Path, env: Mapping[str, st
     )
     manifest = {"name": NAME, "version": __version__, "description": _DESCRIPTION, "author": {"name": "Reverie"}}
     listing = {"name": NAME, "source": "./", "description": _DESCRIPTION}
-    program = hook_binary.program()
+    program = hook_program_bytes.program()
     if not program:
         program = f"#!{python} -IS\n".encode() + Path(hook_script.__file__).read_bytes()
     return {

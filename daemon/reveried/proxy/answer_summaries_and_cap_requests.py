@@ -16,8 +16,8 @@ import orjson
 
 from reverie import wire
 from reverie.context.cap_request_messages import Cap, CutNeeded, TooSmall
-from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import ReverieError
+from reverie.thread_safe_typed_decoding import from_json
 from reveried.instructions_for_client_compaction import COMPACTION_HINT
 from reveried.log import logger
 from reveried.proxy.http_heads import response

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from reverie import token_counter, wire
+from reverie import count_and_truncate_tokens, wire
 from reverie.store import DigestRecord, NoteRecord
 from reverie.usecases import threads, working_state
 from reveried.actions import contexts_states_and_notes as actions
@@ -67,9 +67,9 @@ async def digest(call: Call) -> Reply:
         stored = reader.load(DigestRecord, (call.params["id"],)) or DigestRecord(text="")
     answer = wire.ThreadDigest(
         text=stored.text,
-        tokens=token_counter.count(stored.text),
+        tokens=count_and_truncate_tokens.count(stored.text),
         updated_at=stored.at,
-        tokenizer=token_counter.TOKENIZER,
+        tokenizer=count_and_truncate_tokens.TOKENIZER,
     )
     return Reply(answer)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reverie import token_counter, wire
+from reverie import count_and_truncate_tokens, wire
 from reverie.errors import Forbidden, StorageFailed, ValidationError
 from reverie.store import BackupEntry, Kind
 from reverie.store.backup_and_restore import backup
@@ -86,7 +86,7 @@ def _status(call: Call) -> wire.Status:
                 max_token_budget=services.config.dream.max_token_budget,
                 scheduled=bool(schedules),
                 index_emitted=True,
-                tokenizer_name=token_counter.TOKENIZER,
+                tokenizer_name=count_and_truncate_tokens.TOKENIZER,
                 archive_retention=ARCHIVE_RETENTION,
             ),
             model=_model_in_use(services),

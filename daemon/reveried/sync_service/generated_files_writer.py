@@ -16,11 +16,11 @@ import msgspec
 import orjson
 
 from reverie import atomic_no_symlink_file_io
-from reverie.decode_json_and_msgpack import from_json
 from reverie.documents.document_kinds_and_conflict_copies import conflict_copy
 from reverie.errors import Conflict, ReverieError
 from reverie.sync.atomic_exchange import Removed, Written, remove_file, write_file
 from reverie.sync.scan_and_read_files import FileContent, Refusal, read_file
+from reverie.thread_safe_typed_decoding import from_json
 from reverie.usecases import generated_files
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from reverie.errors import ReverieError, unexpected
-from reverie.ids import new_id
 from reverie.store import Kind
 from reverie.sync.file_stamp_or_refusal import Refusal, Stamp
 from reverie.sync.reconcile import reconcile
@@ -21,6 +20,7 @@ from reverie.sync.redaction_view import RedactionView
 from reverie.sync.rename_detection import is_saved_over
 from reverie.sync.scan_and_read_files import FileContent, Limits
 from reverie.sync.sync_input_types import PathState, Rules, sha256
+from reverie.time_sorted_and_content_ids import new_id
 from reverie.usecases import generated_files, sync_snapshot_and_commit
 from reverie.usecases.generated_files import Listing
 from reveried.sync_service.folder_status import folder_condition, sync_status

@@ -7,7 +7,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from reverie.errors import Conflict, ReverieError
-from reverie.ids import new_id
+from reverie.time_sorted_and_content_ids import new_id
 from reverie.usecases import generated_files, purge_steps
 from reverie.usecases import sync_snapshot_and_commit as syncing
 from reverie.usecases.take_forgotten_lines_out_of_agent_saves import hold_saves

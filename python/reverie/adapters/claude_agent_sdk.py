@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote
 
 import orjson
 
-from reverie import ids, wire
+from reverie import time_sorted_and_content_ids, wire
 from reverie.adapters.json_values_in_threads import RecentlyUsed
 from reverie.client.import_optional_packages import load
 from reverie.errors import NotFound, ValidationError
@@ -100,7 +100,7 @@ class SessionStore:
 
     async def load(self, key: SessionKey) -> list[SessionStoreEntry] | None:
         """Return every line of a session, or None for one that was never written."""
-        thread = ids.of_session("thr", _CLIENT, _session(_source(key)))
+        thread = time_sorted_and_content_ids.of_session("thr", _CLIENT, _session(_source(key)))
         try:
             lines = [line async for line in self._lines(thread)]
         except NotFound:

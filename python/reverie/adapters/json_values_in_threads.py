@@ -12,7 +12,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 from weakref import WeakValueDictionary
 
-from reverie import ids, wire
+from reverie import time_sorted_and_content_ids, wire
 from reverie.client import calls
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.detect_rewound_branches import is_mark, marked_ranges
@@ -41,7 +41,7 @@ class StoredValue(NamedTuple):
 def thread_id(framework: str, *names: str) -> str:
     """Return the id of the thread of a framework's session, store or user."""
     # With its length before each name: ("ab", "c") is not ("a", "bc").
-    return ids.of_session("thr", framework, "".join(f"{len(name)}:{name}" for name in names))
+    return time_sorted_and_content_ids.of_session("thr", framework, "".join(f"{len(name)}:{name}" for name in names))
 
 
 def value_message(value: Any, *, role: str = "assistant", block: dict[str, Any] | None = None) -> dict[str, Any]:

@@ -14,8 +14,8 @@ import msgspec
 import orjson
 
 from reverie import wire
-from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import ProtocolMismatch, ReverieError, ValidationError, from_code
+from reverie.thread_safe_typed_decoding import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

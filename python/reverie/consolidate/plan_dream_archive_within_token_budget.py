@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from reverie import canonical_json, token_counter
+from reverie import canonical_json, count_and_truncate_tokens
 from reverie.consolidate.memories_under_consolidation import Item, WorkingSet, scope_of
 from reverie.consolidate.statement_comparison import Relation, parse_statement, relate
 from reverie.documents.project_document_paths import PERSON, memory_project
@@ -181,7 +181,7 @@ class Archive:
     def tokens(self, shown: int) -> int:
         """Return the tokens of the archive's output with `shown` memories, as compact JSON."""
         output = {"changes": self.changes, "memories": self.memories[:shown], "summary": self.summary}
-        return token_counter.count(canonical_json.canonical(output).decode())
+        return count_and_truncate_tokens.count(canonical_json.canonical(output).decode())
 
     def body(self, shown: int) -> dict[str, Any]:
         """Return the archive with `shown` memories in the form of `archives/<sha256>.json`."""
@@ -190,7 +190,7 @@ class Archive:
             "kind": "dream",
             "sources": [{"ref": source.ref, "sha256": source.sha256} for source in self.read],
             "budget": self.budget,
-            "tokenizer": token_counter.TOKENIZER,
+            "tokenizer": count_and_truncate_tokens.TOKENIZER,
             "summary": self.summary,
             "memories": self.memories[:shown],
             "changes": self.changes,
@@ -229,7 +229,7 @@ def counted_sources(
     """Yield the memories, then those of earlier archives, as sources, each with the tokens of reading it."""
     reading = _sources(memories, archives, redact)
     while chunk := list(islice(reading, _CHUNK)):
-        yield from zip(chunk, token_counter.count_items([_line(source) for source in chunk]), strict=True)
+        yield from zip(chunk, count_and_truncate_tokens.count_items([_line(source) for source in chunk]), strict=True)
 
 
 def _sources(

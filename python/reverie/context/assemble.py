@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context import excerpt_packing, render_context_tiers
 from reverie.context.assembly_inputs_and_token_ceilings import Ceilings, Context, ceilings, hard_limit, target
 from reverie.context.context_editing import clear, edits_on_server, server_edits, takes_late_system
@@ -80,7 +80,7 @@ def assemble(parts: Parts, limits: Limits) -> Context:
     room = bound
     while True:
         context = _assembled(parts, limits, room)
-        shown = token_counter.count(render(context)) + parts.tools if limits.max_tokens is not None else 0
+        shown = count_and_truncate_tokens.count(render(context)) + parts.tools if limits.max_tokens is not None else 0
         excess = max(shown, context.tokens["total"]) - bound
         if excess <= 0:
             return context
@@ -104,7 +104,11 @@ def _neutralized(parts: Parts) -> Parts:
 
 def _neutralized_passage(passage: Passage) -> Passage:
     text = neutralize_markup(passage.text)
-    return passage if text == passage.text else replace(passage, text=text, tokens=token_counter.count(f"{text}\n"))
+    return (
+        passage
+        if text == passage.text
+        else replace(passage, text=text, tokens=count_and_truncate_tokens.count(f"{text}\n"))
+    )
 
 
 def placement(parts: Parts) -> Placement:
@@ -140,7 +144,7 @@ def _assembled(parts: Parts, limits: Limits, bound: int) -> Context:
             **{name: bill[name] for name in _ORDER},
             "tools": parts.tools,
             "total": total,
-            "tokenizer": token_counter.TOKENIZER,
+            "tokenizer": count_and_truncate_tokens.TOKENIZER,
         },
         distillation=parts.distillation,
         dropped=dropped,
@@ -154,7 +158,9 @@ _ORDER: Final = ("bootstrap", "index", "digest", "workingState", "notes", "recal
 
 def _edge_overhead() -> int:
     """Return the tokens reserved for edge notices and for the trailing system message."""
-    return 3 * MESSAGE + 2 * BLOCK + token_counter.count(WAITING) + token_counter.count(BEGINNING)
+    return (
+        3 * MESSAGE + 2 * BLOCK + count_and_truncate_tokens.count(WAITING) + count_and_truncate_tokens.count(BEGINNING)
+    )
 
 
 def _cleared_conversation(parts: Parts, limits: Limits, beside: int) -> tuple[list[Unit], list[dict[str, Any]]]:

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 import orjson
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context.token_cost import message_cost
 from reverie.context.truncate import shorten
-from reverie.decode_json_and_msgpack import from_json
+from reverie.thread_safe_typed_decoding import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,7 +199,7 @@ class Cap:
         key = _hash(data)
         known = self._costs.get(key)
         if known is None:
-            known = self._costs[key] = token_counter.count(data.decode())
+            known = self._costs[key] = count_and_truncate_tokens.count(data.decode())
             if len(self._costs) > CUTS_MAX:
                 self._costs.popitem(last=False)
         return known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context.assemble import BEGINNING, WAITING
 from reverie.context.neutralize_markup import neutralize_markup
 from reverie.context.render_context_tiers import FRAME
@@ -76,7 +76,7 @@ def text_of(
 def text_of_tokens(context: Context, requests: str, *, tiers: Collection[str], max_tokens: int) -> str:
     """Return the chosen tiers of a context, and the person's requests, as one text of about `max_tokens` tokens."""
     text = text_of(context, tiers=tiers, requests=requests)
-    size = token_counter.count(text)
+    size = count_and_truncate_tokens.count(text)
     if size <= max_tokens:
         return text
     return text_of(context, tiers=tiers, chars_max=len(text) * max_tokens // size, requests=requests)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context.conversation_units import Unit, is_user_speech, make_unit, without_thinking
 from reverie.context.stored_blocks_to_request_blocks import notice_block
 from reverie.context.token_cost import BLOCK, MESSAGE
@@ -164,7 +164,7 @@ def _describe_unit(piece: Unit, gone: int) -> str:
     """Describe a dropped unit by its tools and the first argument of each."""
     calls = ", ".join(_called(block) for block in piece.assistant_blocks if block["type"] == "tool_use")
     what = f"{calls} and the result" if calls else "one message"
-    return f"left out, {gone} tokens: {token_counter.truncate(what, _NAMED_GAP - _GAP - 8)}"
+    return f"left out, {gone} tokens: {count_and_truncate_tokens.truncate(what, _NAMED_GAP - _GAP - 8)}"
 
 
 def _called(call: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context.render_context_tiers import Tier
 from reverie.context.token_cost import BLOCK
 from reverie.models import Passage
@@ -85,7 +85,7 @@ def _packed(passages: Sequence[Passage], room: int) -> Tier:
         if (len(kept) == len(passages) and tier.cost <= room) or 0 <= room - tier.cost < _SLACK:
             break
         if tier.cost > room + room // 2:
-            ranked = [replace(each, tokens=token_counter.count(f"{each.text}\n")) for each in ranked]
+            ranked = [replace(each, tokens=count_and_truncate_tokens.count(f"{each.text}\n")) for each in ranked]
             left = room - _frame()
             continue
         left += room - tier.cost
@@ -96,7 +96,9 @@ def _packed(passages: Sequence[Passage], room: int) -> Tier:
 def _heading_costs(passages: Sequence[Passage]) -> dict[str, int]:
     """Return the tokens of each origin's heading."""
     origins = list(dict.fromkeys(passage.origin for passage in passages))
-    return dict(zip(origins, token_counter.count_many([_heading(origin) for origin in origins]), strict=True))
+    return dict(
+        zip(origins, count_and_truncate_tokens.count_many([_heading(origin) for origin in origins]), strict=True)
+    )
 
 
 def _chosen(ranked: Sequence[Passage], headings: dict[str, int], left: int) -> list[Passage]:
@@ -125,7 +127,7 @@ def _told(passages: Sequence[Passage], kept: Sequence[Passage]) -> list[dict[str
 
 
 def _frame() -> int:
-    return BLOCK + token_counter.count(HEADING) + 1
+    return BLOCK + count_and_truncate_tokens.count(HEADING) + 1
 
 
 def _grouped_by_origin(kept: list[Passage]) -> str:

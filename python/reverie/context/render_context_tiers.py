@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context.token_cost import BLOCK
 from reverie.context.truncate import fits_in, shorten, truncate_text
 from reverie.lazy_regex import lazy_regex
@@ -42,7 +42,7 @@ class Tier:
     cost: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "cost", sum(BLOCK + token_counter.count(text) for text in self.texts))
+        object.__setattr__(self, "cost", sum(BLOCK + count_and_truncate_tokens.count(text) for text in self.texts))
 
 
 def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
@@ -56,11 +56,15 @@ def bootstrap(files: Sequence[tuple[str, str]], ceiling: int) -> Tier:
         kept = shorten(text, max(0, room - BLOCK)) if room - BLOCK >= 32 or fits_in(text, room - BLOCK) else ""
         if kept != text:
             dropped.append(
-                {"tier": "bootstrap", "path": path, "tokens": token_counter.count(text) - token_counter.count(kept)}
+                {
+                    "tier": "bootstrap",
+                    "path": path,
+                    "tokens": count_and_truncate_tokens.count(text) - count_and_truncate_tokens.count(kept),
+                }
             )
         if kept:
             texts.append(kept)
-            room -= BLOCK + token_counter.count(kept)
+            room -= BLOCK + count_and_truncate_tokens.count(kept)
     return Tier("bootstrap", tuple(texts), dropped)
 
 
@@ -71,11 +75,11 @@ def index(text: str | None, ceiling: int) -> Tier:
 
 def digest(text: str, ceiling: int) -> Tier:
     """Return the thread digest below the framing sentence."""
-    if ceiling < BLOCK + token_counter.count(FRAME):
+    if ceiling < BLOCK + count_and_truncate_tokens.count(FRAME):
         return Tier("digest", (), _whole("digest", text))
     head = f"{FRAME}\n\n## Thread digest\n"
-    body = truncate_text(text.strip(), ceiling - BLOCK - token_counter.count(head) - 1)
-    lost = token_counter.count(text.strip()) - token_counter.count(body)
+    body = truncate_text(text.strip(), ceiling - BLOCK - count_and_truncate_tokens.count(head) - 1)
+    lost = count_and_truncate_tokens.count(text.strip()) - count_and_truncate_tokens.count(body)
     return Tier("digest", (head + body if body else FRAME,), [{"tier": "digest", "tokens": lost}] if lost > 0 else [])
 
 
@@ -114,20 +118,20 @@ def summary(text: str | None, ceiling: int, beside: str = "") -> Tier:
     """
     if text is None or not text.strip():
         return Tier("summary")
-    room = ceiling - BLOCK - token_counter.count(DISTILLED) - 2
+    room = ceiling - BLOCK - count_and_truncate_tokens.count(DISTILLED) - 2
     body = text.strip()
     if fits_in(body, room):
         return Tier("summary", (f"{DISTILLED}\n\n{body}",))
     lines = _drop_bullets(body.split("\n"), room, beside)
     shorter = shorten("\n".join(lines), room) if lines else ""
-    lost = token_counter.count(body) - token_counter.count(shorter)
+    lost = count_and_truncate_tokens.count(body) - count_and_truncate_tokens.count(shorter)
     cut: list[dict[str, Any]] = [{"tier": "summary", "tokens": lost}]
     return Tier("summary", (f"{DISTILLED}\n\n{shorter}",), cut) if shorter else Tier("summary", (), cut)
 
 
 def _drop_bullets(lines: list[str], room: int, beside: str) -> list[str]:
     """Remove the last bullet of the longest section repeatedly until the lines fit."""
-    cost = token_counter.count_many([line + "\n" for line in lines])
+    cost = count_and_truncate_tokens.count_many([line + "\n" for line in lines])
     words_beside = set(_WORD.findall(beside.lower()))
     sections: list[list[int]] = [[]]
     again: list[int] = []
@@ -168,7 +172,7 @@ def _fit_lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
         return Tier(name, (body,))
     kept: list[str] = []
     for position, line in enumerate(body.split("\n")):
-        left = room - token_counter.count("\n".join([*kept, ""]))
+        left = room - count_and_truncate_tokens.count("\n".join([*kept, ""]))
         if fits_in(line, left - 1):
             kept.append(line)
         elif position < keep_first and (piece := truncate_text(line, left - 1)):
@@ -180,25 +184,27 @@ def _fit_lines(name: str, text: str, ceiling: int, *, keep_first: int) -> Tier:
 def _bullets(name: str, head: str, items: list[tuple[str, str]], ceiling: int, *, keep_first: bool) -> Tier:
     if not items:
         return Tier(name)
-    room = ceiling - BLOCK - token_counter.count(head) - 1
+    room = ceiling - BLOCK - count_and_truncate_tokens.count(head) - 1
     kept: list[str] = []
     dropped: list[dict[str, Any]] = []
     for made, text in items:
-        cost = token_counter.count(text) + 1
+        cost = count_and_truncate_tokens.count(text) + 1
         if cost <= room:
             kept.append(text)
             room -= cost
         elif keep_first and not kept and (piece := truncate_text(text, room - 1)):
             kept.append(piece)
             room = 0
-            dropped.append({"tier": name, "id": made, "tokens": cost - token_counter.count(piece), "why": "shortened"})
+            dropped.append(
+                {"tier": name, "id": made, "tokens": cost - count_and_truncate_tokens.count(piece), "why": "shortened"}
+            )
         else:
             dropped.append({"tier": name, "id": made, "tokens": cost})
     return Tier(name, ("\n".join([head, *kept]),) if kept else (), dropped)
 
 
 def _whole(name: str, text: str, kept: str = "") -> list[dict[str, Any]]:
-    lost = token_counter.count(text) - token_counter.count(kept)
+    lost = count_and_truncate_tokens.count(text) - count_and_truncate_tokens.count(kept)
     return [{"tier": name, "tokens": lost}] if lost > 0 else []
 
 

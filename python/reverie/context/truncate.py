@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context.token_cost import BLOCK, content_cost
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _MARK_TOKENS: Final = 14
 
 def fits_in(text: str, limit: int) -> bool:
     """True if `text` has at most `limit` tokens; only the empty text fits in zero."""
-    return token_counter.fits(text, limit) if limit > 0 else not text
+    return count_and_truncate_tokens.fits(text, limit) if limit > 0 else not text
 
 
 def shorten(text: str, limit: int) -> str:
@@ -28,13 +28,13 @@ def shorten(text: str, limit: int) -> str:
     """
     if fits_in(text, limit):
         return text
-    total = token_counter.count(text)
+    total = count_and_truncate_tokens.count(text)
     room = limit - _MARK_TOKENS
     if room < 1:
         return _fitting(f"[… {total} tokens trimmed …]", limit)
     ending = _ending(text, room // 3)
-    beginning = token_counter.truncate(text, room - room // 3).rstrip()
-    gone = max(1, total - token_counter.count(beginning) - token_counter.count(ending))
+    beginning = count_and_truncate_tokens.truncate(text, room - room // 3).rstrip()
+    gone = max(1, total - count_and_truncate_tokens.count(beginning) - count_and_truncate_tokens.count(ending))
     joined = "\n".join(piece for piece in (beginning, f"[… {gone} tokens trimmed …]", ending) if piece)
     return _fitting(joined, limit)
 
@@ -44,7 +44,7 @@ def truncate_text(text: str, limit: int) -> str:
     if fits_in(text, limit):
         return text
     room = limit - 4
-    return _fitting(token_counter.truncate(text, room).rstrip() + " […]", limit) if room > 0 else ""
+    return _fitting(count_and_truncate_tokens.truncate(text, room).rstrip() + " […]", limit) if room > 0 else ""
 
 
 def result_text(content: Json) -> str:
@@ -81,4 +81,4 @@ def _ending(text: str, limit: int) -> str:
 
 
 def _fitting(text: str, limit: int) -> str:
-    return text if fits_in(text, limit) else token_counter.truncate(text, max(0, limit)).rstrip()
+    return text if fits_in(text, limit) else count_and_truncate_tokens.truncate(text, max(0, limit)).rstrip()

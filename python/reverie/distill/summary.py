@@ -8,7 +8,7 @@ from collections import Counter, deque
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Section, Summary
 
@@ -112,9 +112,12 @@ def pack(number: int, lines: Mapping[Section, tuple[str, ...]], max_tokens: int)
     so that no section starves another; then, wherever it is, what says most that is new. Lines are in the order
     given; the headings always stand, whatever the budget.
     """
-    budget = max_tokens - token_counter.count(render(Summary(number=number, sections={})))
+    budget = max_tokens - count_and_truncate_tokens.count(render(Summary(number=number, sections={})))
     given = {section: list(dict.fromkeys(lines.get(section, ()))) for section in Section}
-    costs = {section: token_counter.count_many([f"- {line}\n" for line in found]) for section, found in given.items()}
+    costs = {
+        section: count_and_truncate_tokens.count_many([f"- {line}\n" for line in found])
+        for section, found in given.items()
+    }
     least = 1 + min((cost for found in costs.values() for cost in found), default=0)
     kept: dict[Section, list[int]] = {section: [] for section in Section}
     for section, position in _by_worth(given):
@@ -152,8 +155,8 @@ def complete(summary: Summary, lines: Sequence[tuple[Section, str]], max_tokens:
     shown = [line for found in own.sections.values() for line in found]
     given = [each for each in lines if each[1] not in shown]
     texts = [line for _, line in given]
-    costs = token_counter.count_many([f"- {line}\n" for line in texts])
-    room = max_tokens - token_counter.count(render(own))
+    costs = count_and_truncate_tokens.count_many([f"- {line}\n" for line in texts])
+    room = max_tokens - count_and_truncate_tokens.count(render(own))
     taken: set[int] = set()
     for position in order_by_novelty(texts, shown):
         if costs[position] + 1 <= room:
@@ -197,7 +200,7 @@ def order_by_novelty(lines: Sequence[str], shown: Sequence[str] = ()) -> Iterato
     again when it comes up. Of lines with the same words, which all become worth less at once, the first is weighed.
     """
     said = Counter(word for line in shown for word in content_words(line))
-    costs = token_counter.count_many([f"- {line}\n" for line in lines])
+    costs = count_and_truncate_tokens.count_many([f"- {line}\n" for line in lines])
     alike: dict[tuple[str, ...], list[int]] = {}
     for position, line in enumerate(lines):
         alike.setdefault(content_words(line), []).append(position)

@@ -21,7 +21,7 @@ from reverie.documents.summary_and_updated_lines import update_header
 from reverie.documents.summary_line_of_memory_topics import summary_line
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.markdown_blocks import BlockKind
+from reverie.match_and_edit_markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -7,7 +7,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Final
 
 from reverie.lazy_regex import lazy_regex
-from reverie.markdown_blocks import parse
+from reverie.match_and_edit_markdown_blocks import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

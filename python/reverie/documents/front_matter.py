@@ -13,7 +13,7 @@ from reverie.documents.escaping import clean, ending_of, escaped_tag, tag, untag
 from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.markdown_blocks import BlockKind, parse
+from reverie.match_and_edit_markdown_blocks import BlockKind, parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

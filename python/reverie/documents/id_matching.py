@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
-from reverie.markdown_blocks import align
+from reverie.match_and_edit_markdown_blocks import align
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

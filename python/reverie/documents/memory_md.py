@@ -10,7 +10,7 @@ from reverie.documents.escaping import ending_of
 from reverie.documents.find_part_for_new_memories_of_full_document import numbered
 from reverie.documents.front_matter import front_matter_of
 from reverie.lazy_regex import lazy_regex
-from reverie.markdown_blocks import BlockKind, parse
+from reverie.match_and_edit_markdown_blocks import BlockKind, parse
 from reverie.sentence_word_analysis import strip_markers
 
 if TYPE_CHECKING:

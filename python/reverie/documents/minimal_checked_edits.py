@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
-from reverie import markdown_blocks
+from reverie import match_and_edit_markdown_blocks
 from reverie.documents.document_kinds_and_conflict_copies import DocumentKind
 from reverie.documents.escaping import bullet, ending_of
 from reverie.documents.item_and_change_types import Add, Change, Delete, Update
@@ -20,14 +20,14 @@ from reverie.documents.parser import header_texts, is_updated_line, parse_items,
 from reverie.documents.render_headings_sections_and_summaries import day_of, section, section_of_update, updated_wording
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.markdown_blocks import BlockKind
+from reverie.match_and_edit_markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from reverie.documents.item_and_change_types import Item
     from reverie.documents.parser import ParsedSource
-    from reverie.markdown_blocks import Block
+    from reverie.match_and_edit_markdown_blocks import Block
 
 __all__ = ["EditState", "edit_items", "inserted", "start_of_body"]
 
@@ -73,7 +73,7 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
     """Apply each addition, edit and deletion alone; None if a new text would merge with the blocks around it."""
     source, items = state.source, state.source.document.items
     texts = _new_texts(source.document.kind, changes, day)
-    edits: list[markdown_blocks.Change] = []
+    edits: list[match_and_edit_markdown_blocks.Change] = []
     added: dict[int | None, list[str]] = {}
     places: dict[str, int | None] = {}
     spans = _spans(state, {change.id for change in changes if not isinstance(change, Add)})  # that the edits name
@@ -92,15 +92,15 @@ def _edited_in_place(state: EditState, changes: Sequence[Change], day: str) -> E
                     name = state.ids[number] if is_item else f"\0{at}"  # the edit must be able to name it
                     spans[name] = block.start, block.end
                 added.setdefault(at, []).append(identity)
-                edits.append(markdown_blocks.Add(texts[identity], after=name))
+                edits.append(match_and_edit_markdown_blocks.Add(texts[identity], after=name))
             case Update(identity):
-                edits.append(markdown_blocks.Update(identity, texts[identity]))
+                edits.append(match_and_edit_markdown_blocks.Update(identity, texts[identity]))
             case Delete(identity):
-                edits.append(markdown_blocks.Delete(identity))
+                edits.append(match_and_edit_markdown_blocks.Delete(identity))
     blocks = [(name, start, end) for name, (start, end) in spans.items()]
     is_episodes = source.document.kind is DocumentKind.EPISODES
     try:
-        applied = markdown_blocks.apply_changes(source.data, blocks, edits, sections=is_episodes)
+        applied = match_and_edit_markdown_blocks.apply_changes(source.data, blocks, edits, sections=is_episodes)
     except ValidationError as error:
         if error.details.get("reason") in _NEEDS_SEPARATION:
             return None

@@ -18,7 +18,7 @@ from reverie.documents.front_matter import front_matter_of
 from reverie.documents.item_and_change_types import Item, ParsedDocument
 from reverie.documents.summary_line_of_memory_topics import Topics, at_most, shortened, summary_of_topics, topics_of
 from reverie.lazy_regex import lazy_regex
-from reverie.markdown_blocks import Block, BlockKind, parse, parse_beside
+from reverie.match_and_edit_markdown_blocks import Block, BlockKind, parse, parse_beside
 from reverie.models import MemoryType
 from reverie.text_caches import text_cache
 

@@ -10,7 +10,7 @@ from reverie.documents.escaping import bullet, clean
 from reverie.documents.parser import parse_source
 from reverie.errors import ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.markdown_blocks import BlockKind
+from reverie.match_and_edit_markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,10 +12,10 @@ from reverie.documents.escaping import clean, escaped_heading, escaped_tag, one_
 from reverie.documents.item_and_change_types import Wording
 from reverie.documents.summary_line_of_memory_topics import WORDS_MAX, shortened
 from reverie.lazy_regex import lazy_regex
-from reverie.markdown_blocks import BlockKind, parse
+from reverie.match_and_edit_markdown_blocks import BlockKind, parse
 
 if TYPE_CHECKING:
-    from reverie.markdown_blocks import Block
+    from reverie.match_and_edit_markdown_blocks import Block
 
 __all__ = [
     "day_of",

@@ -10,7 +10,7 @@ from reverie.documents.parser import is_updated_line, parse_source
 from reverie.documents.render_headings_sections_and_summaries import heading_of
 from reverie.documents.summary_and_updated_lines import copy_header, update_header
 from reverie.errors import ValidationError
-from reverie.markdown_blocks import BlockKind
+from reverie.match_and_edit_markdown_blocks import BlockKind
 from reverie.three_way_merge import merge3
 
 if TYPE_CHECKING:

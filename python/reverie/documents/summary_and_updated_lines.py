@@ -11,13 +11,13 @@ from reverie.documents.minimal_checked_edits import inserted, start_of_body
 from reverie.documents.parser import is_updated_line, parse_document, parse_source, summary_of
 from reverie.documents.summary_line_of_memory_topics import at_most
 from reverie.lazy_regex import lazy_regex
-from reverie.markdown_blocks import BlockKind
+from reverie.match_and_edit_markdown_blocks import BlockKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.documents.parser import ParsedSource
-    from reverie.markdown_blocks import Block
+    from reverie.match_and_edit_markdown_blocks import Block
 
 __all__ = ["copy_header", "refresh_header", "update_header", "written_summary"]
 

@@ -13,7 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context import render
 from reverie.errors import ReverieError, ValidationError
 from reverie.evals.render_context_or_knowledge_text import context_of
@@ -170,7 +170,7 @@ def plain_tail(before: Sequence[Line], max_tokens: int) -> str:
     tail: list[str] = []
     room = max_tokens
     for line in reversed(before):
-        room -= token_counter.count(line.text)
+        room -= count_and_truncate_tokens.count(line.text)
         if room < 0:
             break
         tail.append(line.text)
@@ -182,7 +182,7 @@ def talk_alone(before: Sequence[Line], max_tokens: int) -> str:
     talk: list[str] = []
     room = max_tokens
     for line in reversed(before):
-        cost = token_counter.count(line.words)
+        cost = count_and_truncate_tokens.count(line.words)
         if line.words and cost <= room:
             talk.append(line.words)
             room -= cost
@@ -265,8 +265,8 @@ def _measure(cut: Cut, budgets: Sequence[int], samples: _Samples) -> None:
 
 def _add_scores(samples: _Samples, way: str, budget: int | None, cut: Cut, text: str) -> None:
     """Truncate a text to the budget, and add its scores to the samples."""
-    truncated = text if budget is None else token_counter.truncate(text, budget)
-    samples.scores[way, budget].append((cut.session, score(truncated, cut), token_counter.count(truncated)))
+    truncated = text if budget is None else count_and_truncate_tokens.truncate(text, budget)
+    samples.scores[way, budget].append((cut.session, score(truncated, cut), count_and_truncate_tokens.count(truncated)))
 
 
 def _add_tiers(samples: _Samples, budget: int, cut: Cut, context: Context, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context import Limits, Parts, render
 from reverie.distill import render_and_trim_working_state, summary
 from reverie.distill.extractive import Extractive
@@ -84,7 +84,7 @@ def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], Mo
     said = messages if ask is None else with_asides(messages, entries)  # as the daemon shows it to a model
     candidates = engine.candidates(messages) if ask is None else _candidates_of(said, ask)
     memories = _memories_text(candidates, max_tokens * 2 // 5)
-    room = min(5_000, max_tokens - token_counter.count(memories))
+    room = min(5_000, max_tokens - count_and_truncate_tokens.count(memories))
     number = len(past_summaries(entries)) + 1
     distillation = engine.distill(
         messages,
@@ -102,7 +102,7 @@ def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], Mo
         with suppress(ModelFailed):
             if answer is not None:
                 packed = work.summary(Outcome(answer), number, room)
-    return token_counter.truncate(summary.render(packed) + memories, max_tokens)
+    return count_and_truncate_tokens.truncate(summary.render(packed) + memories, max_tokens)
 
 
 def _candidates_of(messages: list[Message], ask: Callable[[ModelRequest], ModelAnswer | None]) -> tuple[Candidate, ...]:
@@ -125,7 +125,7 @@ def _memories_text(candidates: tuple[Candidate, ...], max_tokens: int) -> str:
     text = ""
     for candidate in candidates:
         longer = f"{text}\n\n{_memory_text(candidate)}"
-        if token_counter.fits(longer, max_tokens):
+        if count_and_truncate_tokens.fits(longer, max_tokens):
             text = longer
     return text
 

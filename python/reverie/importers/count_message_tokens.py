@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 from msgspec.structs import replace
 
-from reverie.token_counter import count_many
+from reverie.count_and_truncate_tokens import count_many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.full_text_index import Filter, Index
 from reverie.models import Tier
@@ -86,7 +86,7 @@ def neighbourhood(
     used = sum(map(_memory_tokens, memories))
     for index, candidate in enumerate(candidates):
         fresh = [memory for memory in near[index] if memory.id not in shown]
-        size = token_counter.count(candidate.content) + _LABEL_TOKENS + sum(map(_memory_tokens, fresh))
+        size = count_and_truncate_tokens.count(candidate.content) + _LABEL_TOKENS + sum(map(_memory_tokens, fresh))
         if indexes and (used + size > PAGE_TOKENS or len(indexes) >= PAGE_CANDIDATES):
             pages.append(ConsolidationPage(tuple(indexes), tuple(memories)))
             indexes, memories, used = [], [], 0
@@ -133,4 +133,4 @@ def memory_pages(memories: Sequence[Memory]) -> list[list[Memory]]:
 
 def _memory_tokens(memory: Memory) -> int:
     """Return about how many tokens a memory takes on a page."""
-    return token_counter.count(memory.content) + _LABEL_TOKENS
+    return count_and_truncate_tokens.count(memory.content) + _LABEL_TOKENS

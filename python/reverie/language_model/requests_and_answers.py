@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import msgspec
 
-from reverie.decode_json_and_msgpack import convert
+from reverie.thread_safe_typed_decoding import convert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 import msgspec
 
-from reverie.decode_json_and_msgpack import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.requests_and_answers import ANSWER_BYTES_MAX
 from reverie.lazy_regex import lazy_regex
+from reverie.thread_safe_typed_decoding import convert
 
 if TYPE_CHECKING:
     from reverie.language_model.requests_and_answers import ModelAnswer, Outcome

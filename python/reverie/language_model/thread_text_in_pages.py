@@ -10,7 +10,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def newest_page(entries: Sequence[SourceEntry], page_tokens: int) -> tuple[Page,
     texts = [_shown(entry) for entry in shown]
     used = 0
     begin = len(shown)
-    for size in reversed(token_counter.count_many(texts)):
+    for size in reversed(count_and_truncate_tokens.count_many(texts)):
         used += size
         if used > page_tokens:
             break
@@ -185,7 +185,7 @@ def _split(entries: Sequence[SourceEntry], page_tokens: int) -> list[Page]:
     texts = [_shown(entry) for entry in shown]
     pages: list[Page] = []
     begin = used = 0
-    for position, size in enumerate(token_counter.count_many(texts)):
+    for position, size in enumerate(count_and_truncate_tokens.count_many(texts)):
         if position > begin and used + size > page_tokens:
             pages.append(Page("\n".join(texts[begin:position]), tuple(shown[begin:position])))
             begin, used = position, 0
@@ -201,7 +201,11 @@ def _pieces(entry: SourceEntry, page_tokens: int) -> list[SourceEntry]:
     pieces = []
     text = entry.text
     while text:
-        part = text if token_counter.fits(text, room) else token_counter.truncate(text, room) or text[:1]
+        part = (
+            text
+            if count_and_truncate_tokens.fits(text, room)
+            else count_and_truncate_tokens.truncate(text, room) or text[:1]
+        )
         pieces.append(entry._replace(text=part))
         text = text[len(part) :]
     return pieces

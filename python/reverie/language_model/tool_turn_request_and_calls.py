@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from reverie.decode_json_and_msgpack import convert
 from reverie.errors import ModelFailed
 from reverie.language_model.prompts import REFLECT
 from reverie.language_model.requests_and_answers import (
@@ -22,6 +21,7 @@ from reverie.language_model.requests_and_answers import (
     new_request,
 )
 from reverie.language_model.strict_answer_reader import answer_schema, read_answer, visible_value
+from reverie.thread_safe_typed_decoding import convert
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.errors import ModelFailed
 from reverie.language_model.prompts import STATE, SUMMARY, prompt
 from reverie.language_model.requests_and_answers import ModelMessage, ModelRequest, Outcome, new_request
@@ -147,7 +147,8 @@ def answered_summary(outcome: Outcome, number: int) -> ModelSummary:
 
 def _record(text: str) -> str:
     """Return a text as the `<record>` element of a prompt, cut to its limit, and unable to close the element."""
-    return f"The record:\n\n<record>\n{token_counter.truncate(_inside(text), SUMMARY_SOURCE_TOKENS)}\n</record>"
+    cut = count_and_truncate_tokens.truncate(_inside(text), SUMMARY_SOURCE_TOKENS)
+    return f"The record:\n\n<record>\n{cut}\n</record>"
 
 
 def _inside(text: str) -> str:

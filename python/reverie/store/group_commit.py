@@ -15,7 +15,6 @@ import lmdb
 import msgspec
 import orjson
 
-from reverie.decode_json_and_msgpack import convert
 from reverie.errors import Conflict, TooLarge, ValidationError, unexpected
 from reverie.store.collection_checksums import (
     CollectionChecksum,
@@ -31,6 +30,7 @@ from reverie.store.record_kinds_and_rules import RULES, SYSTEM_SPACE, Kind
 from reverie.store.redact_encode_and_checksum_records import HASH_BYTES, Redactor, encode_record, seal_own
 from reverie.store.typed_record_base_and_operation_records import IdempotencyRecord, seal_record
 from reverie.store.write_records_and_log_operation import Writer
+from reverie.thread_safe_typed_decoding import convert
 
 if TYPE_CHECKING:
     from collections.abc import Callable

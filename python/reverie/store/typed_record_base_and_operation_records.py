@@ -31,12 +31,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import msgspec
 
-from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import Damaged, ValidationError
 from reverie.models import Json
 from reverie.store.record_keys import record_name
 from reverie.store.record_kinds_and_rules import Kind
 from reverie.store.redact_encode_and_checksum_records import seal, sealed_body
+from reverie.thread_safe_typed_decoding import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

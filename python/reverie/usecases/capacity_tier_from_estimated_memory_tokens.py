@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from reverie import consolidate, render_index_and_memory_json, token_counter
+from reverie import consolidate, count_and_truncate_tokens, render_index_and_memory_json
 from reverie.models import Tier
 from reverie.store import Kind, MemoryRecord, OperationRecord
 
@@ -94,7 +94,7 @@ class EstimatedTokens:
             self._bytes += len(entry)
             if number % _COUNTED == 0:
                 self._counted_bytes += len(entry)
-                self._counted_tokens += token_counter.count(entry.decode())
+                self._counted_tokens += count_and_truncate_tokens.count(entry.decode())
 
     def _has_drifted(self, reader: Reader) -> bool:
         """Return True if the estimate may be far too high, so that it is worth reading all memories."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context import assemble, ceilings, open_turn_start, tail_start
 from reverie.distill import summary
 from reverie.errors import TokenBudgetExceeded
@@ -138,7 +138,9 @@ def _distilled(
     caps = ceilings(limits)
     # What is said beside it is ranked too, and then left out.
     total_tokens = (
-        (limits.max_tokens or 0) - _tokens_beside(parts, caps.tail, messages[start:]) + token_counter.count(beside)
+        (limits.max_tokens or 0)
+        - _tokens_beside(parts, caps.tail, messages[start:])
+        + count_and_truncate_tokens.count(beside)
     )
 
     def distill() -> Distillation:
@@ -178,7 +180,7 @@ def _lines(text: str) -> set[str]:
 
 def _tokens_beside(parts: Parts, ceiling: int, tail: Sequence[Message]) -> int:
     """Return about how many tokens of a context its digest, working state and tail take."""
-    return sum(token_counter.count_many([parts.digest, parts.state])) + min(
+    return sum(count_and_truncate_tokens.count_many([parts.digest, parts.state])) + min(
         ceiling, sum(message.tokens for message in tail)
     )
 

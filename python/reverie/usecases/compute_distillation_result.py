@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.canonical_json import canonical, sha256
 from reverie.context import Limits, Parts, assemble, tail_start
 from reverie.distill import render_and_trim_working_state as state_text
@@ -155,7 +155,7 @@ def _distilled(job: DistillJob, messages: list[Message], cut: int, end_seq: int)
             seen, number=job.number, previous=previous, tail_from_seq=tail_from, passage_tokens=PASSAGE_TOKENS
         )
         text = redactor.text(summary_text.render(distillation.summary))
-        used = sum(message.tokens for message in messages[cut - number : cut]) + token_counter.count(text)
+        used = sum(message.tokens for message in messages[cut - number : cut]) + count_and_truncate_tokens.count(text)
         if used <= job.bounds.token_budget:
             digest = engine.digest(seen, job.digest) if inherited else distillation.digest
             return replace(distillation, digest=digest), text, used
@@ -325,7 +325,7 @@ def _archive(job: DistillJob, covered: Sequence[Entry], text: str, memories: Mem
         "kind": "thread",
         "sources": [source],
         "budget": job.bounds.token_budget,
-        "tokenizer": token_counter.TOKENIZER,
+        "tokenizer": count_and_truncate_tokens.TOKENIZER,
         "summary": text,
         "memories": memories.archived,
         "changes": memories.counts,

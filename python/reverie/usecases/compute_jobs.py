@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from reverie.decode_json_and_msgpack import from_msgpack
+from reverie.thread_safe_typed_decoding import from_msgpack
 from reverie.usecases import (
     assign_older_records_to_projects,
     compute_distillation_result,

@@ -10,10 +10,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from reverie import consolidate, ids, render_index_and_memory_json, token_counter, wire
+from reverie import (
+    consolidate,
+    count_and_truncate_tokens,
+    render_index_and_memory_json,
+    time_sorted_and_content_ids,
+    wire,
+)
 from reverie.consolidate import Decision
 from reverie.consolidate.memories_under_consolidation import SAID_IN
-from reverie.decode_json_and_msgpack import convert
 from reverie.documents import Add as AddItem
 from reverie.documents import ChangedDocument, Wording, apply_changes, new_document
 from reverie.documents import Delete as DeleteItem
@@ -25,6 +30,7 @@ from reverie.errors import ValidationError
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from reverie.sentence_word_analysis import normalize
 from reverie.store.redact_encode_and_checksum_records import to_ms
+from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import candidate_review
 from reverie.usecases.candidate_word_origins import FoundOrigins, Origins
 from reverie.usecases.consolidation_snapshot_and_commit import (
@@ -143,7 +149,7 @@ def tier_of(existing: Sequence[Memory], window: int) -> Tier:
         return Tier.GENEROUS
     json = render_index_and_memory_json.long_term_memory(existing)
     known = consolidate.tier(len(json), window) is Tier.GENEROUS
-    return consolidate.tier(0 if known else token_counter.count(json.decode()), window)
+    return consolidate.tier(0 if known else count_and_truncate_tokens.count(json.decode()), window)
 
 
 def plan_decision(
@@ -271,7 +277,7 @@ def _new_ids(at: str, random: bytes) -> Iterator[str]:
     drawn = hashlib.sha256(random).digest()[:ID_RANDOM_BYTES]
     # Halved, so that counting up does not overflow the ten bytes.
     for number in count(int.from_bytes(drawn, "big") >> 1):
-        yield ids.new_id("mem", moment, number.to_bytes(ID_RANDOM_BYTES, "big"))
+        yield time_sorted_and_content_ids.new_id("mem", moment, number.to_bytes(ID_RANDOM_BYTES, "big"))
 
 
 def _change_answer(change: Change, added: Iterator[str]) -> wire.Change:

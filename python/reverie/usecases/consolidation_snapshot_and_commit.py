@@ -14,7 +14,6 @@ from reverie import wire
 from reverie.compression_and_text_deltas import pack, unpack
 from reverie.consolidate.apply_changes_to_memories import document_of
 from reverie.consolidate.forgotten_statements_and_mass_deletions import ForgottenStatement
-from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.documents.find_part_for_new_memories_of_full_document import is_full, open_part
 from reverie.errors import Conflict, Damaged
 from reverie.store import (
@@ -32,6 +31,7 @@ from reverie.store import (
     MemoryRecord,
     PurgesCursor,
 )
+from reverie.thread_safe_typed_decoding import from_msgpack
 from reverie.usecases import candidate_review, find_register_and_join_projects
 from reverie.usecases.forgotten_records import forgotten_statement
 from reverie.usecases.write_documents_and_memories import NewText, no_new_ids, put_texts

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from reverie import token_counter, wire
+from reverie import count_and_truncate_tokens, wire
 from reverie.store import ClearedRecord, FactorRecord, UsageRecord
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def context_use(thread: ThreadRecord, window: int) -> wire.ContextUse:
         tokens=live,
         window=room,
         fraction=round(live / room, 4),
-        tokenizer=token_counter.TOKENIZER,
+        tokenizer=count_and_truncate_tokens.TOKENIZER,
         estimated=usage is None or (usage.live is not None and thread.live_tokens > usage.live),
         factor=round(_factor(thread), 4),
     )

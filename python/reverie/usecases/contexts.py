@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
-from reverie import token_counter, wire
+from reverie import count_and_truncate_tokens, wire
 from reverie.consolidate.forgotten_statements_and_mass_deletions import lines_without, statements_in
 from reverie.context import Limits, Parts, RecallLine, assemble
 from reverie.context.context_as_one_text import text_of, text_of_tokens
 from reverie.context.excerpt_packing import ExcerptCache
-from reverie.decode_json_and_msgpack import convert
 from reverie.distill import render_and_trim_working_state as state_text
 from reverie.errors import TokenBudgetExceeded
 from reverie.importers.join_entries_and_pair_tool_results import main_line
@@ -33,6 +32,7 @@ from reverie.store import (
     NoteRecord,
     open_sealed_as,
 )
+from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import threads
 from reverie.usecases.choose_context_parts_for_token_limit import DistillationCache, sized_context
 from reverie.usecases.distill import distillation_of
@@ -222,7 +222,7 @@ def decide_text(job: TextJob) -> wire.ContextText:
 
 def text_with_requests(job: ContextJob, requests: str, *, tiers: Sequence[str], max_tokens: int) -> str:
     """Return a context as one text of about `max_tokens` tokens, with the person's requests in it. Raises Damaged."""
-    context = _least_context(job, max_tokens - token_counter.count(requests), requests)
+    context = _least_context(job, max_tokens - count_and_truncate_tokens.count(requests), requests)
     return text_of_tokens(context, requests, tiers=tiers, max_tokens=max_tokens)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from reverie import token_counter, wire
+from reverie import count_and_truncate_tokens, wire
 from reverie.errors import Conflict
 from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
 from reverie.models import Distillation, Passage, Section, Summary, WorkingState
@@ -238,7 +238,7 @@ def _distill_answer(plan: DistillPlan, changes: wire.MemoryChanges, operation: i
         tokens_before=plan.tokens_before,
         tokens_after=plan.tokens_after,
         tokens_used=plan.tokens_used,
-        tokenizer=token_counter.TOKENIZER,
+        tokenizer=count_and_truncate_tokens.TOKENIZER,
         memories=changes,
         operation=str(operation),
         fallback=plan.fallback or None,

@@ -9,7 +9,7 @@ from reverie.documents.document_kinds_and_conflict_copies import DocumentKind
 from reverie.documents.parser import parse_source, summary_of
 from reverie.documents.summary_and_updated_lines import written_summary
 from reverie.documents.summary_line_of_memory_topics import shortened
-from reverie.markdown_blocks import BlockKind
+from reverie.match_and_edit_markdown_blocks import BlockKind
 from reverie.sentence_word_analysis import analyze
 from reverie.store import DocumentRecord, OperationRecord
 from reverie.usecases.operation_authors import PERSONS

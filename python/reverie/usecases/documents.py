@@ -16,7 +16,7 @@ from reverie.documents.summary_and_updated_lines import refresh_header
 from reverie.documents.summary_line_of_memory_topics import at_most
 from reverie.errors import Conflict, Forbidden, NotFound, TooLarge, ValidationError
 from reverie.lazy_regex import lazy_regex
-from reverie.markdown_blocks import BlockKind
+from reverie.match_and_edit_markdown_blocks import BlockKind
 from reverie.path_validation import is_reserved, safe_relative
 from reverie.store import DocumentRecord, Write
 from reverie.usecases.conflicts import open_conflicts

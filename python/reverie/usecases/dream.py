@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
-from reverie import token_counter, wire
-from reverie.decode_json_and_msgpack import convert
+from reverie import count_and_truncate_tokens, wire
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests_and_answers import ModelRequest, Outcome
 from reverie.models import Delete, Update
 from reverie.redact import Redactor
 from reverie.store import DreamRecord, FailureRecord, Kind, Write
+from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import consolidation_snapshot_and_commit
 from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.memory_changes import memory_of
@@ -321,7 +321,7 @@ def unwritten_answer(plan: DreamPlan, *, dry_run: bool) -> wire.DreamAnswer:
         archive=plan.sha256,
         tokens_used=plan.tokens_used,
         token_budget=plan.budget,
-        tokenizer=token_counter.TOKENIZER,
+        tokenizer=count_and_truncate_tokens.TOKENIZER,
         index_updated=False,
         changes=plan.memories.changes,
         dry_run=dry_run,
@@ -351,7 +351,7 @@ def dream_answer(dream: DreamRecord) -> wire.DreamRecord:
         trigger=dream.trigger,
         counts=dream.counts,
         operation=dream.operation,
-        tokenizer=token_counter.TOKENIZER,
+        tokenizer=count_and_truncate_tokens.TOKENIZER,
         proposals=convert(dream.proposals, list[wire.Proposal]),
         waiting=dream.waiting,
         failure=failure_answer(dream.failure),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.canonical_json import canonical, sha256
 from reverie.consolidate import Proposal
 from reverie.documents.project_document_paths import memory_project
@@ -60,8 +60,8 @@ def asked_pages(
     for memories in memory_pages(list(shown.values())):
         page = ConsolidationPage((), tuple(memories))
         request = consolidate_request(page, (), tier)
-        asked = token_counter.count(request.system) + sum(
-            token_counter.count(message.content) for message in request.messages
+        asked = count_and_truncate_tokens.count(request.system) + sum(
+            count_and_truncate_tokens.count(message.content) for message in request.messages
         )
         budget -= asked + OUTPUT_TOKENS
         if budget < 0:

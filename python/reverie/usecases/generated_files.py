@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from reverie import documents, render_index_and_memory_json, token_counter, wire
+from reverie import count_and_truncate_tokens, documents, render_index_and_memory_json, wire
 from reverie.documents import DocumentEntry
 from reverie.documents.create_append_and_change_items import is_listed
 from reverie.documents.memory_md import update_memory_list
@@ -159,7 +159,9 @@ def index_text(entries: Iterable[DocumentEntry]) -> str | None:
     """Return the memory index for an agent's first turn (seed 004, section 5), or None without documents."""
     entries = list(entries)
     return (
-        render_index_and_memory_json.index_text(entries, lambda text: token_counter.count(text) <= INDEX_TOKENS)
+        render_index_and_memory_json.index_text(
+            entries, lambda text: count_and_truncate_tokens.count(text) <= INDEX_TOKENS
+        )
         if entries
         else None
     )

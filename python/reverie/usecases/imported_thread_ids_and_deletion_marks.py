@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reverie import ids
+from reverie import time_sorted_and_content_ids
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex
 from reverie.remove_tagged_spans import without_tagged
@@ -49,12 +49,12 @@ _WIDE = lazy_regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]")
 
 def thread_id(client: str, session: str) -> str:
     """Return the id of the thread that a session of a client is imported into."""
-    return ids.of_session("thr", client, session)
+    return time_sorted_and_content_ids.of_session("thr", client, session)
 
 
 def import_id(client: str, session: str) -> str:
     """Return the id of the import of a client's session."""
-    return ids.of_session("imp", client, session)
+    return time_sorted_and_content_ids.of_session("imp", client, session)
 
 
 def leave_mark(writer: Writer, thread: str) -> None:

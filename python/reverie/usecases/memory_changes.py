@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reverie import token_counter, wire
+from reverie import count_and_truncate_tokens, wire
 from reverie.consolidate.apply_changes_to_memories import document_of
-from reverie.decode_json_and_msgpack import convert
 from reverie.documents import parse_document
 from reverie.documents.create_append_and_change_items import apply_changes, new_document
 from reverie.documents.document_kinds_and_conflict_copies import DocumentKind, kind_of, type_of_blocks
@@ -17,6 +16,7 @@ from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.models import Candidate, Memory
 from reverie.store import DocumentRecord, MemoryRecord, OperationRecord, Write
+from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import documents
 from reverie.usecases.cached_lookup_of_document_parts import part_index
 from reverie.usecases.forgotten_records import recall_to_mind
@@ -26,7 +26,7 @@ from reverie.usecases.write_documents_and_memories import Author, NewText, no_ne
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from reverie.memory_search_index import Hit
+    from reverie.full_text_memory_recall import Hit
     from reverie.store import Reader, Writer
 
 __all__ = [
@@ -115,7 +115,7 @@ def recall_answer(
     return wire.RecallAnswer(
         hits=hits,
         tokens=sum(hit.tokens for hit, _ in found),
-        tokenizer=token_counter.TOKENIZER,
+        tokenizer=count_and_truncate_tokens.TOKENIZER,
         project=project,
         weaker=weaker,
         min_score=round(min_score, 4),

@@ -13,7 +13,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from reverie import memory_search_index
+from reverie import full_text_memory_recall
 from reverie.errors import ReverieError
 from reverie.full_text_index import Index
 from reverie.store import Kind, MemoryRecord, OperationRecord, RecordCache
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from reverie.full_text_index import Segment
-    from reverie.memory_search_index import Counted, Found, Hit
+    from reverie.full_text_memory_recall import Counted, Found, Hit
     from reverie.models import MemoryType
     from reverie.store import Reader, Snapshot, Store
 
@@ -51,12 +51,12 @@ class MemoryIndex:
         """Begin without memories."""
         self.saved = saved
         self.unsaved = 0
-        self._index = memory_search_index.SearchIndex()
+        self._index = full_text_memory_recall.SearchIndex()
         self._operation: int | None = None  # the last operation that is in the index
         self._snapshot: Snapshot | None = None  # in which the index was seen to be current
         self._many_since: int | None = None  # the operation that too much follows for a recall that does not wait
         self._found: RecordCache[MemoryRecord, Counted[MemoryRecord]] = RecordCache(
-            MemoryRecord, memory_search_index.counted
+            MemoryRecord, full_text_memory_recall.counted
         )
 
     def is_current(self, reader: Reader) -> bool:
@@ -177,7 +177,7 @@ class MemoryIndex:
         found = None if self.saved is None else self.saved.open(lambda number: operation_checksum(reader, number))
         if found is not None:
             index, self._operation = found
-            self._index = memory_search_index.SearchIndex(index)
+            self._index = full_text_memory_recall.SearchIndex(index)
 
     def _update(self, reader: Reader, since: int, now: int, most: int | None = None) -> bool:
         """Apply the operations after `since`; return False where the index is to be built again.
@@ -209,7 +209,7 @@ class MemoryIndex:
 
     def _build(self, reader: Reader) -> None:
         """Build the index from every memory."""
-        self._index = memory_search_index.SearchIndex()
+        self._index = full_text_memory_recall.SearchIndex()
         self.unsaved = 0
         for records in _batches(record for _, record in reader.records(MemoryRecord)):
             self._index.add_many(records)
@@ -288,7 +288,7 @@ class Recall:
         if not query:
             return []
         hits = self.recall(space, query, limit=limit, projects=projects).hits
-        return [(memory_search_index.recall_line(hit.memory), hit.memory.id, hit.memory.document) for hit in hits]
+        return [(full_text_memory_recall.recall_line(hit.memory), hit.memory.id, hit.memory.document) for hit in hits]
 
     def catch_up(self, space: str) -> int:
         """Bring the index of a space and its threshold up to date; return how many of its changes are not saved."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.store import DigestRecord, Kind, NoteRecord, ThreadRecord
 from reverie.usecases import find_register_and_join_projects
 
@@ -99,7 +99,7 @@ def _within_budget(notes: list[NoteRecord]) -> tuple[NoteRecord, ...]:
     chosen: list[NoteRecord] = []
     room = NOTES_TOKENS
     for note in notes[:NOTES_MAX]:
-        room -= token_counter.count(note.content)
+        room -= count_and_truncate_tokens.count(note.content)
         if room < 0 and chosen:
             break
         chosen.append(note)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict
 import msgspec
 import orjson
 
-from reverie.decode_json_and_msgpack import json_decoder
 from reverie.errors import Damaged
 from reverie.importers.join_entries_and_pair_tool_results import main_line
 from reverie.importers.slash_commands_and_queued_messages import with_asides
 from reverie.models import Entry, EntryKind
 from reverie.store import Kind, open_sealed
 from reverie.store.redact_encode_and_checksum_records import sealed_body
+from reverie.thread_safe_typed_decoding import json_decoder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

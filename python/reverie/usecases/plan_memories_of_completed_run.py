@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie import token_counter, wire
+from reverie import count_and_truncate_tokens, wire
 from reverie.distill.extractive.parse_messages_into_steps import ToolCall, read_trace, text_of
 from reverie.errors import ValidationError
 from reverie.language_model.thread_text_in_pages import SourceEntry
@@ -160,7 +160,7 @@ def _records(job: RunJob, texts: Mapping[str, tuple[str, str]]) -> Iterator[RunF
 def context_answer(job: RunJob) -> wire.RunContext:
     """Return the text that knowledge is extracted from, with its tokens."""
     text = context_text(job)
-    return wire.RunContext(text=text, tokens=token_counter.count(text))
+    return wire.RunContext(text=text, tokens=count_and_truncate_tokens.count(text))
 
 
 def context_text(job: RunJob) -> str:

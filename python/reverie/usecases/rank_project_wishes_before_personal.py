@@ -18,7 +18,7 @@ from reverie.models import MemoryType
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from reverie.memory_search_index import Counted, Found, Hit
+    from reverie.full_text_memory_recall import Counted, Found, Hit
     from reverie.store import MemoryRecord
 
 __all__ = ["nearer_wishes_first"]

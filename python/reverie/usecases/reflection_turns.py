@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, TypeAlias
 import msgspec
 from msgspec import Meta, UnsetType
 
-from reverie import documents, token_counter, tools, wire
+from reverie import count_and_truncate_tokens, documents, tools, wire
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ModelFailed, ValidationError
 from reverie.language_model.prompts import REFLECT, prompt
@@ -150,7 +150,9 @@ def _converse(
         if spent.steps >= bounds.steps:
             raise ModelFailed(f"It was not done after {bounds.steps} turns.", reason="over_ceiling")
         request = turn_request(system, messages, _registry())
-        size = token_counter.count(system) + sum(token_counter.count(message_text(message)) for message in messages)
+        size = count_and_truncate_tokens.count(system) + sum(
+            count_and_truncate_tokens.count(message_text(message)) for message in messages
+        )
         if size > REQUEST_TOKENS_MAX or spent.tokens + size > bounds.tokens:
             most = min(REQUEST_TOKENS_MAX, bounds.tokens)
             raise ModelFailed(f"It would take more tokens than it may: {most:,}.", reason="over_ceiling")
@@ -184,14 +186,14 @@ def _system(folder: Folder) -> str:
         if path.startswith("episodes/"):
             index.append(_episodes(path, texts[path], summary))
             continue
-        used = token_counter.count(texts[path])
+        used = count_and_truncate_tokens.count(texts[path])
         if used > room:
             left_out.append(f"- {path} ({size:,} bytes): {summary}")
             continue
         room -= used
         facts.append(f'<file path="{path}">\n{_closed(texts[path])}\n</file>')
     more = ["Too long to show; memory_read has them:\n" + "\n".join(left_out)] if left_out else []
-    episodes = token_counter.truncate("\n".join(index), INDEX_TOKENS)
+    episodes = count_and_truncate_tokens.truncate("\n".join(index), INDEX_TOKENS)
     return "\n\n".join(
         (
             prompt(REFLECT),

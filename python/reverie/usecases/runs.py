@@ -14,11 +14,11 @@ import msgspec
 from msgspec.structs import asdict, replace
 
 from reverie import wire
-from reverie.decode_json_and_msgpack import convert
 from reverie.errors import Conflict, NotFound
 from reverie.language_model.requests_and_answers import Outcome, ReflectionBounds
 from reverie.path_validation import safe_relative
 from reverie.store import Kind, RunFileRecord, RunRecord, ThreadRecord, Write
+from reverie.thread_safe_typed_decoding import convert
 from reverie.usecases import consolidation_snapshot_and_commit, find_register_and_join_projects, sessions, threads
 from reverie.usecases.consolidation_snapshot_and_commit import MemoryPlan, MemorySnapshot
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, sealed_after

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from reverie import memory_search_index
+from reverie import full_text_memory_recall
 from reverie.atomic_no_symlink_file_io import write_atomic
-from reverie.decode_json_and_msgpack import from_json
 from reverie.errors import StorageFailed
 from reverie.full_text_index import Index, Segment
+from reverie.thread_safe_typed_decoding import from_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -57,7 +57,7 @@ class SavedIndex:
     def __init__(
         self,
         folder: Path,
-        version: int = memory_search_index.VERSION,
+        version: int = full_text_memory_recall.VERSION,
         index_of: Callable[[list[tuple[Path, bytes]]], Index] = Index,
     ) -> None:
         """Use a folder, which is created when the index is saved for the first time.

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from reverie import search, wire
+from reverie.full_text_memory_recall import memory_text
 from reverie.lazy_regex import lazy_regex
-from reverie.memory_search_index import memory_text
 from reverie.models import EntryKind
 from reverie.store import DocumentRecord, Kind, ThreadRecord
 from reverie.usecases.find_register_and_join_projects import of_thread
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from reverie.full_text_index import Hit
-    from reverie.memory_search_index import Hit as MemoryHit
+    from reverie.full_text_memory_recall import Hit as MemoryHit
     from reverie.store import MemoryRecord, Reader
 
 __all__ = ["Entries", "hit_of_entry", "joined", "memory_hit", "message_hits", "said_on_days", "section_hit"]

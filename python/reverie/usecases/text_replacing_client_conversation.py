@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import msgspec
 from msgspec.structs import replace
 
-from reverie import token_counter, wire
+from reverie import count_and_truncate_tokens, wire
 from reverie.context.assembly_inputs_and_token_ceilings import Limits, Parts
 from reverie.context.context_as_one_text import text_of_tokens
 from reverie.context.truncate import shorten
@@ -77,7 +77,7 @@ def decide(job: CompactionJob) -> wire.Compaction:
 
 
 def _answer(text: str, source: Literal["thread", "messages"]) -> wire.Compaction:
-    return wire.Compaction(text=text, tokens=token_counter.count(text), source=source)
+    return wire.Compaction(text=text, tokens=count_and_truncate_tokens.count(text), source=source)
 
 
 def _distilled(entries: Sequence[Entry], messages: tuple[Message, ...], earlier: str, size: int) -> str:
@@ -87,13 +87,13 @@ def _distilled(entries: Sequence[Entry], messages: tuple[Message, ...], earlier:
     parts: list[str] = []
     if earlier:
         parts.append(f"{_EARLIER_HEADING}\n{shorten(earlier, size // EARLIER_SHARE)}")
-        size -= token_counter.count(parts[0])
+        size -= count_and_truncate_tokens.count(parts[0])
     if messages:
         distiller = Extractive()
         requests = last_requests(messages, size // REQUESTS_SHARE)
         context = sized_context(
             Parts(state=state_text.render(distiller.working_state(messages)), messages=messages),
-            Limits(max_tokens=size - token_counter.count(requests)),
+            Limits(max_tokens=size - count_and_truncate_tokens.count(requests)),
             number=1,
             previous=None,
             inherited_digest="",
@@ -173,11 +173,11 @@ def last_requests(messages: Sequence[Message], max_tokens: int) -> str:
     A request of at most `REQUEST_TOKENS` stands there whole, and one that was made twice stands there once. The first
     for which there is too little room is shortened, and older ones are left out.
     """
-    left = max_tokens - token_counter.count(HEADING)
+    left = max_tokens - count_and_truncate_tokens.count(HEADING)
     lines: list[str] = []
     for text in dict.fromkeys(said.text for said in reversed(read_trace(messages).said("user"))):
         request = _listed(text, REQUEST_TOKENS)
-        cost = token_counter.count(f"\n{request}") + 1
+        cost = count_and_truncate_tokens.count(f"\n{request}") + 1
         if cost > left:
             if left >= _LEAST:
                 lines.append(_listed(text, left - _LEAST // 4))

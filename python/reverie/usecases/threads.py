@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
-from reverie import token_counter, wire
+from reverie import count_and_truncate_tokens, wire
 from reverie.context import is_turn_finished
 from reverie.errors import Conflict, NotFound, ValidationError
 from reverie.importers.build_entry_with_id_and_time import rfc3339_utc
@@ -128,7 +128,7 @@ def thread_answer(thread: ThreadRecord, window: int) -> wire.Thread:
         else wire.Cleared(edits=thread.cleared.edits, tokens=thread.cleared.tokens),
         created_at=thread.created_at,
         updated_at=thread.updated_at,
-        tokenizer=token_counter.TOKENIZER,
+        tokenizer=count_and_truncate_tokens.TOKENIZER,
         project=find_register_and_join_projects.of_thread(thread),
     )
 

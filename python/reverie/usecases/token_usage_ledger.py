@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from reverie import token_counter, wire
+from reverie import count_and_truncate_tokens, wire
 from reverie.errors import ModelFailed
 from reverie.store import SYSTEM_SPACE, LedgerRecord, SpendRecord
 
@@ -72,7 +72,7 @@ def spend(reader: Reader, at: str) -> wire.TokenSpend:
         if entry.at[:DATE_CHARS] != at[:DATE_CHARS]:
             break
         today += entry.tokens
-    return wire.TokenSpend(total=total, today=today, tokenizer=token_counter.TOKENIZER)
+    return wire.TokenSpend(total=total, today=today, tokenizer=count_and_truncate_tokens.TOKENIZER)
 
 
 def reserve(writer: Writer, call: ReservedCall, ceilings: Ceilings) -> None:

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from reverie import token_counter, wire
+from reverie import count_and_truncate_tokens, wire
 from reverie.context import open_turn_start
-from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.distill import render_and_trim_working_state as state_text
 from reverie.errors import Conflict, ValidationError
+from reverie.full_text_memory_recall import query_for
 from reverie.importers.detect_rewound_branches import belongs_to_tree
 from reverie.importers.join_entries_and_pair_tool_results import main_line, tool_ids
-from reverie.memory_search_index import query_for
 from reverie.models import StateSources, WorkingState
 from reverie.store import Kind, WorkingStateRecord, Write
+from reverie.thread_safe_typed_decoding import from_msgpack
 from reverie.usecases import find_register_and_join_projects, threads
 from reverie.usecases.open_sealed_thread_entries import SealedEntry, opened_entry, sealed_after
 
@@ -273,7 +273,7 @@ def with_fields(
         ValidationError: the given fields are too long by themselves.
     """
     own = _with_own(WorkingState(), fields, seq)
-    if (size := token_counter.count(state_text.render(own))) > state_text.MAX_TOKENS:
+    if (size := count_and_truncate_tokens.count(state_text.render(own))) > state_text.MAX_TOKENS:
         raise ValidationError(
             f"a working state has at most {state_text.MAX_TOKENS} tokens, and this one has {size}",
             hint="use fewer words; what must last belongs in a note or a memory file",
@@ -296,7 +296,7 @@ def _with_own(state: WorkingState, fields: Mapping[str, Any], seq: int) -> Worki
 def _trimmed(state: WorkingState, fields: Mapping[str, Any]) -> WorkingState:
     """Return `state` within the token limit: the oldest items of the lists that the agent did not set go first."""
     others = [name for name in state_text.GIVES_WAY if name not in fields]
-    while token_counter.count(state_text.render(state)) > state_text.MAX_TOKENS:
+    while count_and_truncate_tokens.count(state_text.render(state)) > state_text.MAX_TOKENS:
         longest = max(others, key=lambda name: len(" ".join(getattr(state, name))), default=None)
         if longest is None or not getattr(state, longest):
             return state_text.trim_to_tokens(state)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context import render
 from reverie.evals.continuity import score
 from reverie.evals.render_context_or_knowledge_text import context_of
@@ -56,8 +56,8 @@ def pairs() -> list[tuple[Scores, Scores]]:
         if cut is None or not cut.asked:
             continue
         old = f"{cut.summary}\n{_tail(cut.before)}"
-        new = render(context_of(cut.entries, token_counter.count(old)))
-        assert token_counter.count(new) <= token_counter.count(old)
+        new = render(context_of(cut.entries, count_and_truncate_tokens.count(old)))
+        assert count_and_truncate_tokens.count(new) <= count_and_truncate_tokens.count(old)
         scores.append((scored(old, cut), scored(new, cut)))
         if len(scores) == count(10, 49):
             break
@@ -101,7 +101,7 @@ def _tail(before: Sequence[Line]) -> str:
     lines: list[str] = []
     room = OLD_TOKENS
     for line in reversed(before[-OLD_MESSAGES:]):
-        room -= token_counter.count(line.text)
+        room -= count_and_truncate_tokens.count(line.text)
         if room < 0:
             break
         lines.append(line.text)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
-from reverie.decode_json_and_msgpack import from_msgpack
 from reverie.errors import ModelFailed
+from reverie.thread_safe_typed_decoding import from_msgpack
 from reveried.model_transports.anthropic_batch_process_jobs import BATCH_JOBS, BatchItem, BatchJob, BatchResult
 from support.fault_batches import SentBatch
 from support.fault_model_server import FaultModelServer

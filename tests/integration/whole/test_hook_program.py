@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie import hook_binary
+from reverie import hook_program_bytes
 from reveried.plugin import files, hook_script, write
 from support.daemon import running_daemon
 from support.live_session import LiveSession
@@ -35,7 +35,7 @@ def program(request: pytest.FixtureRequest, tmp_path: Path) -> Program:
         return [sys.executable, "-IS", hook_script.__file__]
     path = tmp_path / "bin" / "reverie-hook"
     path.parent.mkdir()
-    path.write_bytes(hook_binary.program())
+    path.write_bytes(hook_program_bytes.program())
     path.chmod(0o755)
     return [str(path)]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reverie.token_counter import TOKENIZER
+from reverie.count_and_truncate_tokens import TOKENIZER
 from support.compacted import compacted_session
 from support.session import session_file
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import pytest
 
-from reverie import canonical_json, token_counter
+from reverie import canonical_json, count_and_truncate_tokens
 from reverie.consolidate import DreamPlan, apply, plan_dream, validate_budget
 from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Delete, Memory, MemoryType
@@ -129,8 +129,10 @@ def test_the_budget_is_exact() -> None:
         plan = dream(MEMORIES, budget)
         assert plan.tokens_used <= budget
         said = {key: plan.body[key] for key in ("changes", "memories", "summary")}
-        reading = plan.tokens_used - token_counter.count(json.dumps(said, ensure_ascii=False, separators=(",", ":")))
-        assert reading == dream(MEMORIES).tokens_used - token_counter.count(
+        reading = plan.tokens_used - count_and_truncate_tokens.count(
+            json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+        )
+        assert reading == dream(MEMORIES).tokens_used - count_and_truncate_tokens.count(
             json.dumps({key: dream(MEMORIES).body[key] for key in said}, ensure_ascii=False, separators=(",", ":"))
         )
         shown.append(len(plan.body["memories"]))

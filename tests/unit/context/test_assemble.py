@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context import Limits, Parts, RecallLine, assemble, render
 from reverie.context.assemble import BEGINNING, WAITING
 from reverie.context.excerpt_packing import HEADING
@@ -31,8 +31,8 @@ NOTES = (
 )
 RECALL = (RecallLine("- [fact · facts/project.md] the parser is in src/parse.py", "m1", "facts/project.md"),)
 PASSAGES = (
-    Passage("the lexer yields tokens", 3, 1, token_counter.count("the lexer yields tokens\n")),
-    Passage("please port the parser", 1, 0, token_counter.count("please port the parser\n")),
+    Passage("the lexer yields tokens", 3, 1, count_and_truncate_tokens.count("the lexer yields tokens\n")),
+    Passage("please port the parser", 1, 0, count_and_truncate_tokens.count("please port the parser\n")),
 )
 TALK = (
     Talk()
@@ -121,7 +121,7 @@ def test_index_opens_a_new_thread_only() -> None:
     later = assemble(replace(FULL, index=index), Limits())
 
     assert texts(new.request["messages"][0])[0] == index
-    assert new.tokens["index"] == 3 + token_counter.count(index)
+    assert new.tokens["index"] == 3 + count_and_truncate_tokens.count(index)
     assert later.tokens["index"] == 0
     assert index not in render(later)
 

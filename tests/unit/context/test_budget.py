@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context import Limits, RecallLine, ceilings, render_context_tiers
 from reverie.context.assembly_inputs_and_token_ceilings import SHARES, hard_limit, target
 from reverie.context.context_editing import edits_on_server, takes_late_system
@@ -139,9 +139,9 @@ def test_digest_and_recall_fit_their_ceilings() -> None:
     """The digest is cut or left out with its frame; recall drops whole lines, and smaller ones may follow."""
     assert render_context_tiers.digest("word " * 900, 100).texts[0].endswith(" […]")
     assert render_context_tiers.digest("word " * 900, 100).cost <= 100
-    assert render_context_tiers.digest("who", 3 + token_counter.count(render_context_tiers.FRAME)).texts == (
-        render_context_tiers.FRAME,
-    )
+    assert render_context_tiers.digest(
+        "who", 3 + count_and_truncate_tokens.count(render_context_tiers.FRAME)
+    ).texts == (render_context_tiers.FRAME,)
     assert render_context_tiers.digest("who", 10).texts == ()
     lines = [
         RecallLine("- big " + "word " * 50, "m1", "a"),
@@ -154,7 +154,7 @@ def test_digest_and_recall_fit_their_ceilings() -> None:
 
 
 def passage(text: str, seq: int, rank: int) -> Passage:
-    return Passage(text, seq, rank, token_counter.count(text + "\n"))
+    return Passage(text, seq, rank, count_and_truncate_tokens.count(text + "\n"))
 
 
 def test_excerpts_are_chosen_by_rank_and_put_in_thread_order() -> None:

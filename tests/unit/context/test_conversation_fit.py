@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.conversation_units import split_units
 from reverie.context.truncate import shorten, trim_result, truncate_text
@@ -52,7 +52,7 @@ def test_results_are_shortened_before_messages_are_dropped() -> None:
     assert lines(result) == []
     assert all("tokens trimmed …]" in text for text in results(result))
     assert all(text.startswith("line 0 ") and text.endswith("line 399 of the output") for text in results(result))
-    sizes = [token_counter.count(text) for text in results(result)]
+    sizes = [count_and_truncate_tokens.count(text) for text in results(result)]
     assert sizes[0] == pytest.approx(sizes[1], abs=20)
     assert sizes[3] > 1.8 * sizes[2] > 3 * sizes[1]
     assert result.cost > 2_600
@@ -136,8 +136,8 @@ def test_the_minimum_is_at_most_the_whole_conversation() -> None:
 def test_shortened_texts_fit_their_limit(text: str, limit: int) -> None:
     """A shortened text is within the limit, and unchanged if it fits."""
     for short in (shorten(text, limit), truncate_text(text, limit)):
-        assert token_counter.count(short) <= limit
-        assert (short == text) == (token_counter.count(text) <= limit)
+        assert count_and_truncate_tokens.count(short) <= limit
+        assert (short == text) == (count_and_truncate_tokens.count(text) <= limit)
 
 
 def test_a_shortened_text_states_the_omitted_amount() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from reverie.context import Limits, Parts, assemble
 from reverie.context.excerpt_packing import ExcerptCache, pack_excerpts
+from reverie.count_and_truncate_tokens import count
 from reverie.models import Passage
-from reverie.token_counter import count
 from support.talk import Talk
 
 

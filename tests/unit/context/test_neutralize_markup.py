@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context import Limits, Parts, RecallLine, assemble, render
 from reverie.context.context_as_one_text import text_of
 from reverie.context.neutralize_markup import neutralize_markup
@@ -21,7 +21,7 @@ PARTS = Parts(
     notes=(Note("n1", EVIL, "task", "2026-01-01T00:00:00.000Z"),),
     state=f"## Working State\nCurrent task: {EVIL}",
     recall=(RecallLine(f"- [fact · facts/a.md] {EVIL}", "m1", "facts/a.md"),),
-    passages=(Passage(EVIL, 1, 0, token_counter.count(f"{EVIL}\n")),),
+    passages=(Passage(EVIL, 1, 0, count_and_truncate_tokens.count(f"{EVIL}\n")),),
     messages=Talk().user("go on").reply("ok").user("next").done(),
 )
 

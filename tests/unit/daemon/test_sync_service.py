@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from reverie.errors import Conflict, DiskFull, Forbidden, ReverieError, StorageFailed, ValidationError
-from reverie.ids import new_id
 from reverie.redact import Redactor
 from reverie.store import Kind, Store
 from reverie.sync.atomic_exchange import write_file
 from reverie.sync.open_and_verify_root_folder import SPACE_FILE, Root
+from reverie.time_sorted_and_content_ids import new_id
 from reverie.usecases import documents
 from reveried.sync_service import generated_files_writer
 from reveried.sync_service.in_memory_folder_state import CommitResult, ScanResult, WriteResult

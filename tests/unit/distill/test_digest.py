@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.distill.extractive import Extractive
 from support.thread import Thread, logger_fix
 
@@ -25,7 +25,7 @@ def test_an_updated_digest_stays_within_its_limit() -> None:
     for number in range(60):
         thread = Thread().user(f"Please write chapter number {number} of the manual about pumps and valves")
         text = ENGINE.digest(thread.messages, text)
-        assert token_counter.count(text) <= 500
+        assert count_and_truncate_tokens.count(text) <= 500
     assert "chapter number 59" in text
     assert "chapter number 2 " not in text
     assert "We always use conventional commits." in text

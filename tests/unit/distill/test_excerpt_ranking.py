@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context.excerpt_packing import pack_excerpts
 from reverie.distill.extractive import Extractive, excerpt_name_weights_and_lists
 from reverie.distill.extractive.collect_candidate_excerpt_lines import Line, Source
@@ -126,7 +126,7 @@ def test_a_file_is_listed_with_its_folder_alone() -> None:
     worth = {"parser.py": 0.9, "src/parser.py": 0.5, "lexer.py": 0.4, "render_page": 0.1}
     ((told, cost),) = excerpt_name_weights_and_lists.list_names(names, worth, {"core/lexer.py"}, 40)
     assert told.text == "src/parser.py, render_page"
-    assert cost == token_counter.count(told.text + "\n")
+    assert cost == count_and_truncate_tokens.count(told.text + "\n")
     assert excerpt_name_weights_and_lists.list_names(names, worth, set(), 2) == []
 
 
@@ -146,7 +146,7 @@ def test_excerpts_fit_the_budget_with_exact_counts() -> None:
     for budget in (0, 30, 200, 1_000):
         passages = ranked_excerpts(long_thread(), budget)
         assert sum(passage.tokens for passage in passages) <= budget
-        assert all(passage.tokens == token_counter.count(passage.text + "\n") for passage in passages)
+        assert all(passage.tokens == count_and_truncate_tokens.count(passage.text + "\n") for passage in passages)
     assert [passage.rank for passage in ranked_excerpts(long_thread())] == list(
         range(len(ranked_excerpts(long_thread())))
     )

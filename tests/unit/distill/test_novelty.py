@@ -6,14 +6,14 @@ import random
 
 import pytest
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.distill import summary
 from reverie.distill.summary import content_words, line_weight, order_by_novelty
 
 
 def greedy(lines: list[str]) -> list[int]:
     """Return the positions of lines in greedy order, each time the line with the most new words per token."""
-    costs = token_counter.count_many([f"- {line}\n" for line in lines])
+    costs = count_and_truncate_tokens.count_many([f"- {line}\n" for line in lines])
     words = [content_words(line) for line in lines]
     said: dict[str, int] = {}
     left = list(range(len(lines)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.distill import render_and_trim_working_state
 from reverie.distill.extractive import Extractive, cue_phrases, messages_that_open_a_task
 from reverie.models import StateSources, WorkingState
@@ -56,7 +56,8 @@ def test_lists_drop_their_oldest_items() -> None:
         WorkingState(current_task="the task", completed_steps=long, next_steps=long)
     )
     assert (
-        token_counter.count(render_and_trim_working_state.render(trimmed)) <= render_and_trim_working_state.MAX_TOKENS
+        count_and_truncate_tokens.count(render_and_trim_working_state.render(trimmed))
+        <= render_and_trim_working_state.MAX_TOKENS
     )
     assert trimmed.current_task == "the task"
     assert trimmed.completed_steps[-1] == long[-1]
@@ -66,7 +67,7 @@ def test_lists_drop_their_oldest_items() -> None:
 def test_a_task_of_any_length_fits() -> None:
     """A current task that alone exceeds the limit is cut."""
     trimmed = render_and_trim_working_state.trim_to_tokens(WorkingState(current_task="word " * 3000), max_tokens=100)
-    assert token_counter.count(render_and_trim_working_state.render(trimmed)) <= 100
+    assert count_and_truncate_tokens.count(render_and_trim_working_state.render(trimmed)) <= 100
 
 
 def test_state_of_real_work_names_task_steps_files_and_decisions() -> None:

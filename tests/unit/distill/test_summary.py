@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.distill import summary
 from reverie.distill.extractive import Extractive
 from reverie.models import Distillation, Section, Summary
@@ -53,7 +53,7 @@ def test_packing_keeps_the_first_lines_of_every_section_within_the_ceiling() -> 
     }
     for ceiling in (120, 300, 1_000):
         packed = summary.pack(1, lines, ceiling)
-        assert token_counter.count(summary.render(packed)) <= ceiling
+        assert count_and_truncate_tokens.count(summary.render(packed)) <= ceiling
         for section in Section:
             assert packed.sections[section] == lines[section][: len(packed.sections[section])]
         assert ceiling < 300 or all(packed.sections[section] for section in Section)
@@ -91,10 +91,10 @@ def test_a_short_summary_is_completed_with_what_the_other_says_beyond_it() -> No
     assert full.sections[Section.CURRENT_STATE] == (new,)
     assert full.sections[Section.OPEN_THREADS] == ()
 
-    room = token_counter.count(summary.render(full)) - 1
+    room = count_and_truncate_tokens.count(summary.render(full)) - 1
     assert new in summary.complete(own, lines, room).sections[Section.CURRENT_STATE]
     for ceiling in range(70, room + 2, 7):
-        assert token_counter.count(summary.render(summary.complete(own, lines, ceiling))) <= ceiling
+        assert count_and_truncate_tokens.count(summary.render(summary.complete(own, lines, ceiling))) <= ceiling
 
 
 def test_summary_of_a_task() -> None:
@@ -222,7 +222,7 @@ def test_a_distillation_obeys_a_smaller_ceiling() -> None:
     result = ENGINE.distill(
         logger_fix().messages, number=1, previous=None, tail_from_seq=99, passage_tokens=0, summary_tokens=250
     )
-    assert token_counter.count(summary.render(result.summary)) <= 250
+    assert count_and_truncate_tokens.count(summary.render(result.summary)) <= 250
     assert result.passages == ()
     assert replace(result, passages=()) == result
 

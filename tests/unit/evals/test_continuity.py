@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.context import render
 from reverie.errors import ValidationError
 from reverie.evals.continuity import CLIENT, REVERIE, TAIL, TALK, TIERS, continuity
@@ -122,7 +122,7 @@ def test_figures_agree_with_the_judge(name: str) -> None:
     assert len(event["needed"]) == report.needed_median
     for budget in BUDGETS:
         ours = render(context_of(before[:cut], budget))
-        assert token_counter.count(ours) <= budget
+        assert count_and_truncate_tokens.count(ours) <= budget
         _agrees(judge, event, ours, row(report, REVERIE, budget))
         _agrees(judge, event, judge.cut(judge.tail(event["pre"], 10**6, budget), budget), row(report, TAIL, budget))
         _agrees(judge, event, judge.cut(judge.prose(event["pre"], budget), budget), row(report, TALK, budget))

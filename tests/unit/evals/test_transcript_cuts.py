@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from reverie.count_and_truncate_tokens import count
 from reverie.evals.continuity import Mean, mean_over_sessions, names_in_context, plain_tail, score, talk_alone
 from reverie.evals.transcript_cuts import Cut, find_cuts, names, read_lines, word_sequences, words_beside
-from reverie.token_counter import count
 from support.compacted import compacted_session
 from support.transcripts import Transcript, text, thread_entries
 

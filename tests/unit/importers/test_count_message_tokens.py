@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
+from reverie.count_and_truncate_tokens import count
 from reverie.importers.count_message_tokens import IMAGE_TOKENS, message_tokens, with_token_counts
 from reverie.models import Entry, EntryKind
-from reverie.token_counter import count
 
 IMAGE = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "A" * 4000}}
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.language_model import consolidation, extraction, working_state_and_summary
 from reverie.language_model.consolidation import consolidate_request
 from reverie.language_model.consolidation_pages_with_nearby_memories import Nearby, neighbourhood
@@ -25,8 +25,8 @@ THINGS = ("anchor", "bollard", "compass", "davit", "ensign", "fender", "galley",
 
 def size(request: ModelRequest) -> int:
     """Return the tokens of a request."""
-    return token_counter.count(request.system) + sum(
-        token_counter.count(message.content) for message in request.messages
+    return count_and_truncate_tokens.count(request.system) + sum(
+        count_and_truncate_tokens.count(message.content) for message in request.messages
     )
 
 
@@ -76,7 +76,7 @@ def test_a_long_thread_loses_tool_output_first() -> None:
 
     pages = pages_of(entries)
 
-    assert all(token_counter.count(page.text) <= 60_000 + len(page.entries) for page in pages)
+    assert all(count_and_truncate_tokens.count(page.text) <= 60_000 + len(page.entries) for page in pages)
     shown = [entry for page in pages for entry in page.entries]
     assert [entry.seq for entry in shown] == [entry.seq for entry in entries]
     assert [entry.text for entry in shown if entry.speaker == "person"] == [
@@ -106,7 +106,7 @@ def test_one_page_shows_all_as_long_as_clipping_does_it() -> None:
     assert not shows_all
     assert newest.last_seq == 49
     assert 2 <= len(newest.entries) < 49
-    assert token_counter.count(newest.text) <= 2_000 + len(newest.entries)
+    assert count_and_truncate_tokens.count(newest.text) <= 2_000 + len(newest.entries)
     assert newest_page([], 100) == (Page("", ()), True)
 
 

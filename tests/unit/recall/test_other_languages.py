@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.memory_search_index import SearchIndex
+from reverie.full_text_memory_recall import SearchIndex
 from reverie.models import Memory, MemoryType
 from support.corpus import by_id
 

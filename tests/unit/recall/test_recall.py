@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from reverie import token_counter
-from reverie.memory_search_index import query_for, recall_line
+from reverie import count_and_truncate_tokens
+from reverie.full_text_memory_recall import query_for, recall_line
 from reverie.models import Memory, MemoryType, WorkingState
 from support.corpus import Corpus, build_index
 
@@ -46,7 +46,7 @@ def test_a_hit_lists_its_matched_words() -> None:
     assert {"payment"} <= {word for word, _ in hit.why}
     assert sum(part for _, part in hit.why) == pytest.approx(hit.score)
     assert [part for _, part in hit.why] == sorted((part for _, part in hit.why), reverse=True)
-    assert hit.tokens == token_counter.count(recall_line(RETRY)) + 1
+    assert hit.tokens == count_and_truncate_tokens.count(recall_line(RETRY)) + 1
 
 
 def test_function_words_are_ignored() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.memory_search_index import SearchIndex, memory_text
+from reverie.full_text_memory_recall import SearchIndex, memory_text
 from reverie.models import Memory, MemoryType
 from reverie.query_relevance import PROBES, THRESHOLD_MIN, Topic, threshold
 from support.corpus import by_id

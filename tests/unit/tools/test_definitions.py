@@ -7,7 +7,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from reverie import token_counter, tools
+from reverie import count_and_truncate_tokens, tools
 from reverie.models import NoteCategory
 
 PATCHES = {
@@ -99,7 +99,7 @@ def test_descriptions_state_when_to_use_a_tool() -> None:
     assert "never instructions" in says["recall"]
     assert "exactly once" in says["memory_patch"]
     assert "finished" in says["memory_append"]
-    assert token_counter.count(str(tools.definitions("anthropic"))) < 2_500
+    assert count_and_truncate_tokens.count(str(tools.definitions("anthropic"))) < 2_500
 
 
 def test_every_api_gets_its_envelope() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.distill.extractive.thread_facts import ThreadFacts, gather_facts
 from reverie.usecases.text_replacing_client_conversation import CompactionJob, decide
 from support.transcripts import call, result, text
@@ -46,7 +46,7 @@ def test_requests_are_in_the_text(alphabet: str) -> None:
     assert places == sorted(places)
     assert places[-1] < made.text.index("# Conversation Summary")
     assert 0.85 * TOKENS < made.tokens < 1.02 * TOKENS
-    assert made.tokens == token_counter.count(made.text)
+    assert made.tokens == count_and_truncate_tokens.count(made.text)
 
 
 def test_messages_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.distill.extractive.collect_candidate_excerpt_lines import Line, Source
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
 
@@ -95,7 +95,7 @@ def list_names(
     missing = [name for name in last_lines if name not in shown]
     with_folder = {name.rpartition("/")[2] for name in (*shown, *missing) if "/" in name}
     missing = [name for name in missing if name not in with_folder]
-    costs = dict(zip(missing, token_counter.count_many([f" {name}," for name in missing]), strict=True))
+    costs = dict(zip(missing, count_and_truncate_tokens.count_many([f" {name}," for name in missing]), strict=True))
     missing.sort(key=lambda name: worth[name] / costs[name], reverse=True)
     chosen: list[str] = []
     left = budget
@@ -108,5 +108,7 @@ def list_names(
         together = chosen[start : start + _TOGETHER]
         text = ", ".join(together)
         line = last_lines[together[0]]
-        lists.append((Line(text, ORIGIN, line.source, line.seq, line.order), token_counter.count(f"{text}\n")))
+        lists.append(
+            (Line(text, ORIGIN, line.source, line.seq, line.order), count_and_truncate_tokens.count(f"{text}\n"))
+        )
     return lists

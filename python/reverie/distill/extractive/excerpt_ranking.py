@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.collect_candidate_excerpt_lines import Line, Source
 from reverie.distill.extractive.excerpt_name_weights_and_lists import list_names, name_weights
@@ -89,7 +89,9 @@ def rank_excerpts(
         elif line.source is not Source.USER or line.seq < oldest or line.text not in shown:
             pool[line.text] = line
     kept = []
-    for line, cost in zip(words, token_counter.count_many([line.text + "\n" for line in words]), strict=True):
+    for line, cost in zip(
+        words, count_and_truncate_tokens.count_many([line.text + "\n" for line in words]), strict=True
+    ):
         if cost <= budget:
             kept.append((line, cost))
             budget -= cost
@@ -172,7 +174,7 @@ class _Picker:
         self._by_origin: dict[str, list[int]] = {}
         for index, (line, _) in enumerate(pool):
             self._by_origin.setdefault(line.origin, []).append(index)
-        headings = token_counter.count_many([f"\n[{origin}]\n" for origin in self._by_origin])
+        headings = count_and_truncate_tokens.count_many([f"\n[{origin}]\n" for origin in self._by_origin])
         self._heading = dict(zip(self._by_origin, headings, strict=True))
         self._entitled = {origin: specific_names(origin) for origin in self._by_origin}
         self._opened: set[str] = set()
@@ -274,7 +276,7 @@ def _has_content(candidate: _Candidate) -> bool:
 
 
 def _candidates(pool: Sequence[tuple[Line, Sequence[str]]]) -> list[_Candidate]:
-    costs = token_counter.count_many([line.text + "\n" for line, _ in pool])
+    costs = count_and_truncate_tokens.count_many([line.text + "\n" for line, _ in pool])
     end = max((line.order for line, _ in pool), default=0)
     return [_candidate(line, named, cost, line.order / end) for (line, named), cost in zip(pool, costs, strict=True)]
 

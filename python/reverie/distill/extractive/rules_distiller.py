@@ -6,7 +6,7 @@ from collections import Counter
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from reverie import token_counter
+from reverie import count_and_truncate_tokens
 from reverie.distill import summary
 from reverie.distill.extractive import (
     collect_candidate_excerpt_lines,
@@ -85,7 +85,9 @@ class Extractive:
         packed = summary.pack(number, summary_sections(facts, previous.summary if previous else None), summary_tokens)
         kept = [line for section in packed.sections.values() for line in section]
         if total_tokens is not None:
-            passage_tokens = max(0, min(passage_tokens, total_tokens - token_counter.count(summary.render(packed))))
+            passage_tokens = max(
+                0, min(passage_tokens, total_tokens - count_and_truncate_tokens.count(summary.render(packed)))
+            )
         return Distillation(
             summary=packed,
             passages=excerpt_ranking.rank_excerpts(
@@ -150,9 +152,9 @@ def _digest(facts: ThreadFacts, previous: str = "") -> str:
     wishes = _newest([line for line in before if line.startswith(_WISH)] + wishes, _MAX_WISHES)
     topics = _newest([line for line in before if line.startswith(_TOPIC)] + topics, _MAX_TOPICS)
     lines = [*(f"- {line}" for line in tone_lines(facts)[:2]), *_usual_work(facts), *wishes]
-    while topics and token_counter.count("\n".join([*lines, *topics])) > MAX_TOKENS:
+    while topics and count_and_truncate_tokens.count("\n".join([*lines, *topics])) > MAX_TOKENS:
         topics.pop(0)
-    return token_counter.truncate("\n".join([*lines, *topics]), MAX_TOKENS)
+    return count_and_truncate_tokens.truncate("\n".join([*lines, *topics]), MAX_TOKENS)
 
 
 def _usual_work(facts: ThreadFacts) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
-from reverie import query_relevance, token_counter
+from reverie import count_and_truncate_tokens, query_relevance
 from reverie.documents.project_document_paths import memory_project
 from reverie.full_text_index import Filter, Index, IndexEntry
 
@@ -233,7 +233,7 @@ def _tag_group(tag: str) -> str:
 
 def counted(memory: M) -> Counted[M]:
     """Return a memory with the tokens of its recalled line."""
-    return Counted(memory, token_counter.count(recall_line(memory)) + 1)
+    return Counted(memory, count_and_truncate_tokens.count(recall_line(memory)) + 1)
 
 
 def recall_line(memory: Recalled) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reverie.adapters.json_values_in_threads import thread_id
 from reverie.errors import ValidationError
-from reverie.ids import content_id, new_id, of_session
+from reverie.time_sorted_and_content_ids import content_id, new_id, of_session
 
 TIMES = st.integers(0, 2**50 - 1)
 

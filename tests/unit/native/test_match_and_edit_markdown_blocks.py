@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reverie.errors import ValidationError
-from reverie.markdown_blocks import Block, BlockKind, parse
+from reverie.match_and_edit_markdown_blocks import Block, BlockKind, parse
 from support.document_cases import AWKWARD, NOT_UTF8, awkward_documents
 from support.shared import shared_files
 from support.version_cases import generated_histories, recorded_triples

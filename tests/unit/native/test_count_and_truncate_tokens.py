@@ -12,14 +12,14 @@ from typing import get_args
 
 import pytest
 
-from reverie import _native, token_counter
+from reverie import _native, count_and_truncate_tokens
 from reverie.errors import ValidationError
 from support.prose import documentation
 from support.shared import all_sessions, shared_files
 from support.soak import count as campaign
 from support.vocabulary import SHA256, oracle
 
-ENCODINGS = get_args(token_counter.Encoding)
+ENCODINGS = get_args(count_and_truncate_tokens.Encoding)
 VECTORS = Path(__file__).resolve().parents[2] / "vectors" / "tokens.jsonl"
 
 # What the split rules of the encodings turn on, and what usually breaks them.
@@ -66,10 +66,10 @@ PIECES = (
 )
 
 
-def check(texts: list[str], encoding: token_counter.Encoding) -> None:
+def check(texts: list[str], encoding: count_and_truncate_tokens.Encoding) -> None:
     """Assert that every text has tiktoken's number of tokens."""
     reference = oracle(encoding)
-    found = token_counter.count_many(texts, encoding)
+    found = count_and_truncate_tokens.count_many(texts, encoding)
 
     assert [
         (text, ours) for text, ours in zip(texts, found, strict=True) if ours != len(reference.encode_ordinary(text))
@@ -77,24 +77,24 @@ def check(texts: list[str], encoding: token_counter.Encoding) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_vocabularies_equal_the_published_ones(encoding: token_counter.Encoding) -> None:
+def test_vocabularies_equal_the_published_ones(encoding: count_and_truncate_tokens.Encoding) -> None:
     """The built-in vocabulary, in tiktoken's format, has the published SHA-256."""
     assert hashlib.sha256(_native.vocabulary(encoding)).hexdigest() == SHA256[encoding]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_vectors_equal_tiktoken(encoding: token_counter.Encoding) -> None:
+def test_vectors_equal_tiktoken(encoding: count_and_truncate_tokens.Encoding) -> None:
     """The counts of the golden vectors are tiktoken's."""
     vectors = [json.loads(line) for line in VECTORS.read_text().splitlines()]
 
     check([vector["text"] for vector in vectors], encoding)
-    assert [token_counter.count(vector["text"], encoding) for vector in vectors] == [
+    assert [count_and_truncate_tokens.count(vector["text"], encoding) for vector in vectors] == [
         vector[encoding] for vector in vectors
     ]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_characters(encoding: token_counter.Encoding) -> None:
+def test_characters(encoding: count_and_truncate_tokens.Encoding) -> None:
     """Characters of Unicode, alone and inside words, count as in tiktoken: a sample, or under soak every one."""
     step = campaign(29, 1)
     characters = [chr(point) for point in range(0, 0x110000, step) if not 0xD800 <= point <= 0xDFFF]
@@ -105,7 +105,7 @@ def test_characters(encoding: token_counter.Encoding) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_random_texts(encoding: token_counter.Encoding) -> None:
+def test_random_texts(encoding: count_and_truncate_tokens.Encoding) -> None:
     """Random texts of the pieces that the pre-tokenizer distinguishes count as in tiktoken."""
     pick = random.Random(7)
     rounds = campaign(8_000, 200_000)
@@ -114,7 +114,7 @@ def test_random_texts(encoding: token_counter.Encoding) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_random_ascii(encoding: token_counter.Encoding) -> None:
+def test_random_ascii(encoding: count_and_truncate_tokens.Encoding) -> None:
     """Random texts of a few kinds of ASCII characters, in which the rules interact, count as in tiktoken."""
     pick = random.Random(17)
     kinds = (*"aBcD  '/\n\r\t!.-0", "'s", "'LL", "!\n/", " '", "\n  \n", "    ", "word", "HTTPServer", "12345")
@@ -127,7 +127,7 @@ def test_random_ascii(encoding: token_counter.Encoding) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_long_pieces(encoding: token_counter.Encoding) -> None:
+def test_long_pieces(encoding: count_and_truncate_tokens.Encoding) -> None:
     """Words and runs of up to 2,000 characters, longer than one merge window, count as in tiktoken."""
     pick = random.Random(19)
     alphabets = (
@@ -155,29 +155,29 @@ def test_long_pieces(encoding: token_counter.Encoding) -> None:
 
 @pytest.mark.measures("data")
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_measurement_data(encoding: token_counter.Encoding) -> None:
+def test_measurement_data(encoding: count_and_truncate_tokens.Encoding) -> None:
     """The files of the measurement data count as in tiktoken: a sample, or under soak all of them."""
     files = shared_files("data", "*")
     for path in files[:: campaign(9, 1)]:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
         text = data.decode(errors="replace")[: campaign(40_000, len(data))]
 
-        assert token_counter.count(text, encoding) == len(oracle(encoding).encode_ordinary(text)), path.name
+        assert count_and_truncate_tokens.count(text, encoding) == len(oracle(encoding).encode_ordinary(text)), path.name
 
 
 def test_batches_equal_single_counts() -> None:
     """Batches on several processors equal single counts, in order, also with concurrent callers."""
     pick = random.Random(23)
     texts = ["".join(pick.choices(PIECES, k=400)) for _ in range(campaign(1_500, 6_000))]
-    alone = [token_counter.count(text) for text in texts]
+    alone = [count_and_truncate_tokens.count(text) for text in texts]
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(token_counter.count_many, [texts, texts[::-1], texts, texts[:10]]))
+        found = list(pool.map(count_and_truncate_tokens.count_many, [texts, texts[::-1], texts, texts[:10]]))
 
     assert found == [alone, alone[::-1], alone, alone[:10]]
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_prose(encoding: token_counter.Encoding) -> None:
+def test_prose(encoding: count_and_truncate_tokens.Encoding) -> None:
     """Technical documentation counts as in tiktoken, by lines and in parts of 32,000 characters."""
     pages = documentation()
     for page in pages[: campaign(10, len(pages))] + pages[-1:]:
@@ -187,7 +187,7 @@ def test_prose(encoding: token_counter.Encoding) -> None:
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_whole_sessions(encoding: token_counter.Encoding) -> None:
+def test_whole_sessions(encoding: count_and_truncate_tokens.Encoding) -> None:
     """Lines of agents' transcripts count as in tiktoken."""
     for path in all_sessions(campaign(2, 10), count=campaign(2, 1000)):
         with gzip.open(path, "rt", encoding="utf-8") as lines:
@@ -197,7 +197,7 @@ def test_whole_sessions(encoding: token_counter.Encoding) -> None:
 def test_unpaired_surrogates_count_as_in_tiktoken() -> None:
     """An unpaired surrogate counts as U+FFFD, a pair of halves as its character."""
     for text in ("a\ud800b", "\udc00", "\ud83d\ude00", "\ud800\ud800"):
-        assert token_counter.count(text) == len(oracle().encode_ordinary(text))
+        assert count_and_truncate_tokens.count(text) == len(oracle().encode_ordinary(text))
 
 
 def test_an_unknown_encoding_is_rejected() -> None:
@@ -216,7 +216,9 @@ def test_item_counts_add_up() -> None:
         bodies = ["x" + "".join(pick.choices(PIECES, k=5)).replace("\n", "").replace("\r", "") for _ in range(6)]
         chosen = pick.sample(bodies, k=pick.randint(0, 6))
 
-        assert sum(token_counter.count_items(chosen)) == token_counter.count("".join(f"- {body}\n" for body in chosen))
+        assert sum(count_and_truncate_tokens.count_items(chosen)) == count_and_truncate_tokens.count(
+            "".join(f"- {body}\n" for body in chosen)
+        )
 
 
 def test_fits_and_truncate_agree_with_count() -> None:
@@ -225,21 +227,21 @@ def test_fits_and_truncate_agree_with_count() -> None:
     for _ in range(campaign(500, 20_000)):
         text = "".join(pick.choices(PIECES, k=pick.randint(0, 12)))
         limit = pick.randint(-1, 12)
-        cut = token_counter.truncate(text, limit)
+        cut = count_and_truncate_tokens.truncate(text, limit)
 
-        assert token_counter.fits(text, limit) == (token_counter.count(text) <= limit)
+        assert count_and_truncate_tokens.fits(text, limit) == (count_and_truncate_tokens.count(text) <= limit)
         assert text.startswith(cut)
-        assert token_counter.count(cut) <= max(limit, 0)
-        assert (cut == text) == (token_counter.count(text) <= max(limit, 0))
+        assert count_and_truncate_tokens.count(cut) <= max(limit, 0)
+        assert (cut == text) == (count_and_truncate_tokens.count(text) <= max(limit, 0))
 
 
 def test_truncate_keeps_as_much_as_it_can() -> None:
     """Ordinary text is cut exactly at its limit, and a text that fits is the same object."""
     text = "one two three four five six seven eight"
 
-    assert [token_counter.truncate(text, limit) for limit in (3, 0)] == ["one two three", ""]
-    assert token_counter.truncate(text, 8) is text
-    assert token_counter.truncate("naïve 👍🏽👍🏽👍🏽", 4).encode()  # never half a character
+    assert [count_and_truncate_tokens.truncate(text, limit) for limit in (3, 0)] == ["one two three", ""]
+    assert count_and_truncate_tokens.truncate(text, 8) is text
+    assert count_and_truncate_tokens.truncate("naïve 👍🏽👍🏽👍🏽", 4).encode()  # never half a character
 
 
 @pytest.mark.timeout(120)
@@ -247,9 +249,9 @@ def test_truncate_keeps_as_much_as_it_can() -> None:
 def test_long_pieces_take_linear_time(text: str) -> None:
     """300 KB without a split point are counted, cut and tested in linear time."""
     hostile = text * (300_000 // len(text.encode()))
-    total = token_counter.count(hostile)
+    total = count_and_truncate_tokens.count(hostile)
 
     assert 0 < total <= 300_000
-    assert token_counter.fits(hostile, total)
-    assert not token_counter.fits(hostile, total - 1)
-    assert token_counter.count(token_counter.truncate(hostile, total // 2)) <= total // 2
+    assert count_and_truncate_tokens.fits(hostile, total)
+    assert not count_and_truncate_tokens.fits(hostile, total - 1)
+    assert count_and_truncate_tokens.count(count_and_truncate_tokens.truncate(hostile, total // 2)) <= total // 2

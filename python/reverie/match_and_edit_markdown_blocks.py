@@ -181,7 +181,7 @@ def apply_changes(
     *,
     sections: bool | None = None,
 ) -> Applied:
-    """Apply changes to a document; `blocks` has the id and the span (as of `markdown_blocks.parse`) of each block.
+    """Apply changes to a document; `blocks` has the id and the span (as of `parse`) of each block.
 
     A text is the markdown of one block; its line endings become those of the document, and a list item takes the marker
     and indentation of the one that it replaces or follows. Unchanged blocks stay byte for byte. Raises
