@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pytest
 
-from reveried.cli.send_session_files_to_import import import_file
+from support.recorded_shell_call import import_shell_call
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -39,28 +38,6 @@ def now() -> str:
     moment = datetime.now(UTC)
     wait_until(lambda: (datetime.now(UTC) - moment).total_seconds() > 0.02)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def import_call(client: Client, tmp_path: Path, command: str, *, at: str, until: str, cwd: str) -> None:
-    """Import a session whose agent ran a shell command from `at` to `until`, in a client that was started in `cwd`."""
-    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": command}}
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
-    said: list[tuple[str, Any, str]] = [("user", "Go.", at), ("assistant", [use], at), ("user", [result], until)]
-    lines = [
-        {
-            "type": role,
-            "uuid": f"u{number}",
-            "parentUuid": f"u{number - 1}" if number else None,
-            "sessionId": "s",
-            "cwd": cwd,
-            "timestamp": when,
-            "message": {"role": role, "content": content},
-        }
-        for number, (role, content, when) in enumerate(said)
-    ]
-    session = tmp_path / f"{uuid4()}.jsonl"
-    session.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    import_file(client, session)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +71,7 @@ def test_what_appears_while_a_command_runs(
     until = now()
     save(client, root / "facts" / f"after-{name}.md", after)
     places = {"root": root, "above": root.parent}
-    import_call(
+    import_shell_call(
         client, tmp_path, command.format(**places), at=at, until=until, cwd=cwd.format(**places) or str(tmp_path)
     )
     wait_until(lambda: any(item.content == late for item in client.memories(limit=1000).items))

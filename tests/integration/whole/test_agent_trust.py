@@ -13,6 +13,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
 from reveried.cli.send_session_files_to_import import import_file
+from support.recorded_shell_call import import_shell_call
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -103,27 +104,6 @@ def stamp(seconds: float) -> str:
     return (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def import_call(client: Client, tmp_path: Path, command: str, *, at: str, until: str) -> None:
-    """Import a session whose agent ran a shell command from `at` to `until`."""
-    use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": command}}
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "ok"}
-    said: list[tuple[str, Any, str]] = [("user", "Go.", at), ("assistant", [use], at), ("user", [result], until)]
-    lines = [
-        {
-            "type": role,
-            "uuid": f"u{number}",
-            "parentUuid": f"u{number - 1}" if number else None,
-            "sessionId": "s",
-            "timestamp": when,
-            "message": {"role": role, "content": content},
-        }
-        for number, (role, content, when) in enumerate(said)
-    ]
-    session = tmp_path / f"{uuid4()}.jsonl"
-    session.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
-    import_file(client, session)
-
-
 @pytest.mark.parametrize(
     ("command", "is_agents"),
     [
@@ -154,7 +134,7 @@ def test_a_shell_that_wrote_words_of_a_file(
     wait_until(lambda: stamp(-2.1) > until)
     save(client, file, f"- {before}\n- {copied}\n- {later}\n", later)
     said = command.format(file=file, root=root(daemon), name=name)
-    import_call(client, tmp_path, said, at=at, until=until)
+    import_shell_call(client, tmp_path, said, at=at, until=until)
     assert memory(client, copied).trust == ("agent" if is_agents else "person")
     assert memory(client, before).trust == memory(client, later).trust == "person"
 
@@ -166,7 +146,7 @@ def test_a_forgotten_line_that_a_shell_copied(daemon: Daemon, client: Client, tm
     file = root(daemon) / "facts" / "signals.md"
     at = stamp(-1)
     save(client, file, f"- {gone.content}\n", gone.content)
-    import_call(client, tmp_path, f"cp CLAUDE.md {file}", at=at, until=stamp(0))
+    import_shell_call(client, tmp_path, f"cp CLAUDE.md {file}", at=at, until=stamp(0))
     assert all(item.content != gone.content for item in client.memories(limit=1000).items)
     assert any(item.changes[0].content == gone.content for item in client.candidates(limit=1000).items)
 
