@@ -27,10 +27,10 @@ from reverie.redact import Redactor
 from reverie.store import Store, StoreLock, needs_check
 from reverie.time_sorted_and_content_ids import new_id
 from reverie.usecases.access_counts import AccessCounts
+from reverie.usecases.fingerprints_of_redacted_values import FingerprintKeeper
 from reverie.usecases.memories_near_candidates import NearestMemories
 from reverie.usecases.memory_indexes_and_recall import Recall
 from reverie.usecases.message_indexes_of_all_spaces import MessageSearch
-from reverie.usecases.redaction_fingerprints import FingerprintKeeper
 from reveried import __version__, log
 from reveried.actions import purge
 from reveried.actions.begin_runs_and_learn_at_end import complete_due

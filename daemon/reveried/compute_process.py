@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JOBS_MODULE", "SMALL_BYTES", "SMALL_JOBS", "Compute", "ComputeFailed", "main"]
 
-JOBS_MODULE = "reverie.usecases.compute_jobs"
+JOBS_MODULE = "reverie.usecases.compute_process_jobs_by_name"
 # These cost some microseconds for each entry, and no more.
 SMALL_JOBS = frozenset({"state", "context", "context-text", "compaction", "messages", "outline"})
 HEAD = struct.Struct(">BQ")

@@ -93,7 +93,7 @@ async def read(services: Services, space: str, snapshot: Callable[[Reader], T]) 
 
 
 async def decide(services: Services, job: str, snapshot: Any, plan: type[T], *, bulk: bool = False) -> T:
-    """Return the plan that the compute process decides from `snapshot`; `job` is a name in `usecases.compute_jobs`.
+    """Return the plan that the compute process makes of `snapshot`; `job` is a name of `compute_process_jobs_by_name`.
 
     Raises:
         ReverieError: what deciding raised, or Busy and ComputeFailed where it could not be done now.

@@ -12,14 +12,14 @@ from typer.exceptions import Abort, TyperException
 
 from reverie.errors import ReverieError, StorageFailed, ValidationError
 from reveried.cli import (
-    backup_check_and_compact,
+    backup_restore_check_and_compact,
     completion_scripts,
     config,
     daemon,
     daemon_client_and_paths,
     doctor,
     dreams_schedules_and_archives,
-    eval_context_continuity_and_frequency,
+    eval_context_knowledge_continuity_and_frequency,
     eval_memories,
     forget_or_purge,
     import_claude_memory,
@@ -34,7 +34,7 @@ from reveried.cli import (
     service,
     show,
     show_thread_messages,
-    spaces_tokens_and_privacy,
+    spaces_tokens_and_pauses,
     sync,
     threads_contexts_and_distillation,
     undo_and_rollback,
@@ -122,13 +122,13 @@ _WORK: Commands = {
     "diff": log_and_diff.diff,
     "undo": undo_and_rollback.undo,
     "rollback": undo_and_rollback.rollback,
-    "backup": backup_check_and_compact.backup,
-    "restore": backup_check_and_compact.restore,
-    "check": backup_check_and_compact.check,
-    "compact": backup_check_and_compact.compact,
-    "ignore": spaces_tokens_and_privacy.ignore,
-    "pause": spaces_tokens_and_privacy.pause,
-    "resume": spaces_tokens_and_privacy.resume,
+    "backup": backup_restore_check_and_compact.backup,
+    "restore": backup_restore_check_and_compact.restore,
+    "check": backup_restore_check_and_compact.check,
+    "compact": backup_restore_check_and_compact.compact,
+    "ignore": spaces_tokens_and_pauses.ignore,
+    "pause": spaces_tokens_and_pauses.pause,
+    "resume": spaces_tokens_and_pauses.resume,
     "completion": completion_scripts.completion,
     "version": daemon.version,
 }
@@ -186,14 +186,14 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     ),
     "space": (
         "Keep the memory of several people or tasks apart, each in a space of its own.\n\nExample: reverie space list",
-        {"create": spaces_tokens_and_privacy.space_create, "list": spaces_tokens_and_privacy.space_list},
+        {"create": spaces_tokens_and_pauses.space_create, "list": spaces_tokens_and_pauses.space_list},
     ),
     "token": (
         "Give programs access to one space by a token.\n\nExample: reverie token create --space work",
         {
-            "create": spaces_tokens_and_privacy.token_create,
-            "list": spaces_tokens_and_privacy.token_list,
-            "revoke": spaces_tokens_and_privacy.token_revoke,
+            "create": spaces_tokens_and_pauses.token_create,
+            "list": spaces_tokens_and_pauses.token_list,
+            "revoke": spaces_tokens_and_pauses.token_revoke,
         },
     ),
     "service": (
@@ -207,10 +207,10 @@ _GROUPS: dict[str, tuple[str, Commands]] = {
     "eval": (
         "Evaluate contexts and memories on transcripts.\n\nExample: reverie eval context session.jsonl",
         {
-            "context": eval_context_continuity_and_frequency.eval_context,
-            "knowledge": eval_context_continuity_and_frequency.eval_knowledge,
-            "continuity": eval_context_continuity_and_frequency.eval_continuity,
-            "frequency": eval_context_continuity_and_frequency.eval_frequency,
+            "context": eval_context_knowledge_continuity_and_frequency.eval_context,
+            "knowledge": eval_context_knowledge_continuity_and_frequency.eval_knowledge,
+            "continuity": eval_context_knowledge_continuity_and_frequency.eval_continuity,
+            "frequency": eval_context_knowledge_continuity_and_frequency.eval_frequency,
             "memories": eval_memories.eval_memories,
         },
     ),
@@ -289,9 +289,9 @@ _CALLED_ALONE: Commands = {
     "archives": _alone(functools.partial(dreams_schedules_and_archives.archives_list, limit=50)),
     "config": _alone(functools.partial(config.config_get, name=None)),
     "schedule": _alone(dreams_schedules_and_archives.schedule_list),
-    "space": _alone(spaces_tokens_and_privacy.space_list),
+    "space": _alone(spaces_tokens_and_pauses.space_list),
     "sync": _alone(sync.status),
-    "token": _alone(spaces_tokens_and_privacy.token_list),
+    "token": _alone(spaces_tokens_and_pauses.token_list),
 }  # groups that do something without a command
 
 

@@ -35,7 +35,7 @@ _EPISODES_FORM: Final = 'begin each episode with "## Title", then "- Summary: ..
 
 
 def count_items(path: str, text: str) -> int:
-    """Return how many memories a document of this text has."""
+    """Return how many memories a document of this text has as it is, before prose becomes bullets."""
     return len(parse_source(path, text).document.items)
 
 

@@ -245,7 +245,7 @@ class _Reader:
         return Update(operation.id, content, tags, None if number is None else self._indexes[number])
 
     def _check_update(self, operation: Operation) -> None:
-        """Check the new words of an UPDATE: those of the memories and candidates. Raises ModelFailed."""
+        """Raise ModelFailed for an UPDATE that is too long, harmful, a denial, or largely in words of its own."""
         content = " ".join((operation.content or "").split())
         if not content or len(content) > CONTENT_CHARS_MAX:
             _refuse(f"it has an UPDATE of {len(content):,} characters")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import lmdb
 
 from reverie.errors import Busy, Damaged, DiskFull, ReverieError, StorageFailed
-from reverie.store.clear_unused_lmdb_bytes import clear_unused_bytes, repeat_meta_page
+from reverie.store.clear_unused_bytes_of_lmdb_copy import clear_unused_bytes, repeat_meta_page
 from reverie.store.lock_and_rollback_guard import sync_folder
 
 if TYPE_CHECKING:

@@ -89,7 +89,7 @@ class DisplacedFile:
         self.root.displaced_names.add(self.name)
 
     def settle(self) -> bytes | None:
-        """Check again after the grace time: return a late write's bytes, or None; only when no process writes to it.
+        """Check a displaced file after the grace time; return a late write's bytes, None without or while open.
 
         None with `settled`: there was none, and the file is removed. None without: it is still open for writing, cannot
         be removed for now, or was changed since the last call where the file system cannot tell; call again. Bytes stay

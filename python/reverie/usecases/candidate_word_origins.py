@@ -101,7 +101,7 @@ class _Line(NamedTuple):
 
 
 class FoundOrigins:
-    """The origins of candidates that were found before, beside the messages: for each why it is from outside."""
+    """The result of `Origins` from when the messages were read: for each candidate why it is from outside, or None."""
 
     def __init__(self, candidates: Sequence[Candidate], outside: Sequence[str | None]) -> None:
         self._outside = {id(candidate): why for candidate, why in zip(candidates, outside, strict=True)}

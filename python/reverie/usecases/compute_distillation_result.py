@@ -108,7 +108,7 @@ def _said(entries: Sequence[Entry], messages: Sequence[Message], cut: int) -> li
 
 
 def _summary_work(job: DistillJob, text: str, messages: Sequence[Message]) -> SummaryWork:
-    """Return a model's work on a summary of the distilled `messages`; `text` is the summary by rules."""
+    """Return the request to a model for a summary of `messages`; it shows `text`, the summary by rules."""
     return SummaryWork.of(messages, text, Redactor(job.literals), previous=job.previous.text if job.previous else "")
 
 

@@ -195,7 +195,7 @@ def _neighbour(entries: Entries, thread_id: str, places: range) -> wire.Neighbou
 
 
 def _text(entry: Mapping[str, Any]) -> str:
-    """Return the text of a stored entry as `search.message_text` does; "" if it is no speech.
+    """Return the searchable text of a stored entry, with tool calls and results; "" for what is no message.
 
     The hits of a search are thirty entries with their neighbours, of which few fields count: no `Entry` is made.
     """

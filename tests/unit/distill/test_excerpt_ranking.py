@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie import count_and_truncate_tokens
 from reverie.context.excerpt_packing import pack_excerpts
-from reverie.distill.extractive import Extractive, excerpt_name_weights_and_lists
+from reverie.distill.extractive import Extractive, reuse_odds_of_names_in_excerpts
 from reverie.distill.extractive.collect_candidate_excerpt_lines import Line, Source
 from reverie.distill.extractive.sentences_and_specific_names import specific_names
 from support.thread import Thread, logger_fix
@@ -103,7 +103,7 @@ def test_lines_without_names_fill_what_is_left() -> None:
 def test_names_whose_lines_find_no_room_are_listed() -> None:
     """A share of the budget lists the names in left-out lines; the packed text has each name once."""
     few = ranked_excerpts(long_thread(), 600)
-    lists = [passage for passage in few if passage.origin == excerpt_name_weights_and_lists.ORIGIN]
+    lists = [passage for passage in few if passage.origin == reuse_odds_of_names_in_excerpts.ORIGIN]
     listed = [name for passage in lists for name in passage.text.split(", ")]
     (packed,) = pack_excerpts(few, 600).texts
     assert listed
@@ -115,7 +115,7 @@ def test_names_whose_lines_find_no_room_are_listed() -> None:
 def test_nothing_is_listed_where_every_name_has_a_line() -> None:
     """A thread whose lines all fit has no list of names."""
     everything = ranked_excerpts(long_thread(), 50_000)
-    assert excerpt_name_weights_and_lists.ORIGIN not in {passage.origin for passage in everything}
+    assert reuse_odds_of_names_in_excerpts.ORIGIN not in {passage.origin for passage in everything}
     assert any("forgotten_helper_0" in passage.text for passage in everything)
 
 
@@ -124,10 +124,10 @@ def test_a_file_is_listed_with_its_folder_alone() -> None:
     line = Line("", "a search", Source.RESULT, 1, 1)
     names = dict.fromkeys(("parser.py", "src/parser.py", "lexer.py", "render_page"), line)
     worth = {"parser.py": 0.9, "src/parser.py": 0.5, "lexer.py": 0.4, "render_page": 0.1}
-    ((told, cost),) = excerpt_name_weights_and_lists.list_names(names, worth, {"core/lexer.py"}, 40)
+    ((told, cost),) = reuse_odds_of_names_in_excerpts.list_names(names, worth, {"core/lexer.py"}, 40)
     assert told.text == "src/parser.py, render_page"
     assert cost == count_and_truncate_tokens.count(told.text + "\n")
-    assert excerpt_name_weights_and_lists.list_names(names, worth, set(), 2) == []
+    assert reuse_odds_of_names_in_excerpts.list_names(names, worth, set(), 2) == []
 
 
 def test_a_path_right_below_the_root_stays_whole() -> None:

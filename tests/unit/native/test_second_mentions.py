@@ -9,7 +9,7 @@ import pytest
 
 from reverie import _native
 from reverie.redact import Redactor
-from reverie.usecases.redaction_fingerprints import SLOTS
+from reverie.usecases.fingerprints_of_redacted_values import SLOTS
 from support import phrases
 
 NUMBERS = "PIN"  # a short number is a year or a port elsewhere, so it is not remembered

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from reverie.redact import Redactor
 from reverie.store import SYSTEM_SPACE, FingerprintRecord, Store
-from reverie.usecases.redaction_fingerprints import SLOTS, FingerprintKeeper
+from reverie.usecases.fingerprints_of_redacted_values import SLOTS, FingerprintKeeper
 
 if TYPE_CHECKING:
     from pathlib import Path
