@@ -67,6 +67,10 @@ _DOUBTFUL: Final = (
     lazy_regex(r"(?<![a-z0-9./@-])(?P<one>[a-z0-9][a-z0-9.-]*)\u3002(?=(?P<two>[a-z0-9][a-z0-9.-]*[a-z]))"),
     lazy_regex(r"(?<![\w./@+-])(?P<one>[\w+][\w.+-]*)@(?P<two>[\w-]+)(?![\w-]|[.:][\w~/])"),
 )
+# A name with a colon that runs a task of a project: `mise run test:ci`, `yarn build:prod`; not "scp x evil:drop".
+_TASK: Final = lazy_regex(r"[a-z][\w-]*:[a-z][\w-]*")
+_RUNS_TASK: Final = lazy_regex(r"\b(?:run|task|make|just|yarn|pnpm|bun|nx|rake|gradlew?|invoke) $")
+_RUNS_CHARS: Final = 12  # that are searched before a name: "gradlew " and a boundary
 _ENDS: Final = ".,:;!?"
 _SCHEME: Final = lazy_regex(r"^([a-z][a-z0-9+.-]+):/(?!/)")
 _HEX_DIGITS_MIN: Final = 3  # of an IPv6 address; `::` and the `a::b` of a programming language have fewer
@@ -164,6 +168,8 @@ def _named(text: str) -> Iterator[str]:
         name = found[0].rstrip(_ENDS)
         if name.count(":") > 1 and "/" not in name and "." not in name and not _is_ipv6(name):
             continue  # a time such as 12:30:45, or `crate::module`
+        if _TASK.fullmatch(name) and _RUNS_TASK.search(text, max(0, found.start() - _RUNS_CHARS), found.start()):
+            continue
         if name:
             yield name
 
