@@ -125,7 +125,7 @@ def _plain(number: float | None) -> str:
 
 
 CREDENTIAL_WORDS = ("key", "token", "secret", "password", "credential")
-_NEAREST_CUTOFF = 0.4  # of difflib's ratio: `daemon.sokcet` finds `daemon.socket`, `a` finds nothing
+_NEAREST_CUTOFF = 0.5  # of difflib's ratio: `daemon.sokcet` finds `daemon.socket`; `bogus` (0.4) finds nothing
 
 LogLevel = Literal["debug", "info", "warning", "error"]
 

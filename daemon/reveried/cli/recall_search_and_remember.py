@@ -332,6 +332,8 @@ def find_memory(client: Client, id_end: str) -> wire.Memory:
         raise NotFound(
             f"there is no memory {clip(id_end, 40)} now", hint=f"reverie log {id_end} shows if there was one"
         )
+    if len(ending.split()) > 1:
+        raise NotFound(f"“{clip(id_end, 40)}” is no id of a memory", hint="reverie memories lists them with their ids")
     why = f"{counted(len(found), 'memory', 'memories')} end" if found else "no memory ends"
     raise NotFound(f"{why} with {clip(id_end, 40)}", hint="reverie memories --json shows whole ids")
 

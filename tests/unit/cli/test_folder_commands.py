@@ -207,6 +207,10 @@ def test_remember_and_forget(cli: Cli, routes: Routes) -> None:
     check(cli, "forget 0000abcd", "tea is green", "reverie undo 4")
     assert cli("forget", "abcd", "--json").json["operation"] == "4"
     assert cli("forget", "zzz").code == 1
+    words = cli("forget", "we deploy on Thursdays")
+    assert words.code == 1
+    assert "“we deploy on Thursdays” is no id of a memory" in words.err
+    assert "next: reverie memories lists them with their ids" in words.err
     routes["GET /v1/memories"] = page(MEMORY, MEMORY | {"id": "mem_1111abcd"})
     assert "2 memories end with abcd" in cli("forget", "abcd").err
 

@@ -111,6 +111,7 @@ def test_unknown_key_names_the_nearest(tmp_path: Path) -> None:
     """An unknown key is an error that names the nearest key."""
     check_refused(tmp_path, '[daemon]\nsokcet = "x"\n', "daemon.sokcet", "daemon.socket")
     check_refused(tmp_path, "a = 1\n", "'a'", "reverie config")
+    check_refused(tmp_path, "bogus = 1\n", "'bogus'", "reverie config get lists all keys")
     check_refused(tmp_path, "[daemon.socket]\nx = 1\n", "daemon.socket")
     with pytest.raises(ValidationError, match="no key"):
         settings(tmp_path).value("daemon.sokcet")
