@@ -8,6 +8,7 @@ denied no more, or an affirmed one is denied. The reading is coarse, and wrong r
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from reverie.consolidate.forgotten_statement_words import stems_in_order
@@ -75,6 +76,8 @@ _SMALL_TEXT: Final = (
     " debes puede pueden puedes más permitido"
     " le les des du à au aux dans sur avec pour par ce cette est sont on nous tu vous il elle toujours doit doivent"
     " peut peuvent plus permis autorisé d l n s ne"
+    # frames of wishes, which stand in a clause that is denied as a whole: "Will, dass Agenten keine Tests schreiben"
+    " will möchte wünscht dass quiere prefiere veut souhaite"
 )
 _SMALL: Final = frozenset(stem for word in _SMALL_TEXT.split() for stem in (word, word[:5]))
 
@@ -87,6 +90,28 @@ _STATED: Final = lazy_regex(
     r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would) not\b|\bcannot\b|\bno\b|\bwithout\b"
     r"|\b(?:is|are|was|were|do|does|did|has|have|had|ca|could|wo|would)n't\b"
 )
+# Words for "use" have one stem, in any form: "usa npm" affirms what "no usen npm" denies, and "npm es lento" does not.
+# The English one is none.
+_USE: Final = lazy_regex(
+    r"\b(?:us(?:a|as|an|ar|en|es|ad|amos|emos)|utili[sz]\w*|(?:verwend|benutz|benütz|nutz)(?:e|en|et|t|est|ete\w*)?)\b"
+    r"|使用|(?<!\w)用(?=\s[a-z0-9])|(?:以后|今后|改)用(?=\s[a-z0-9])|[をは]?使[わいうえおっ]"
+)
+_USE_WORD: Final = " usage "
+# Endings in which forms of one word differ in stems: "corran" and "corre", "pushen" and "push", "Tests" and "Test".
+_FORM_ENDINGS: Final = frozenset({"", "a", "e", "o", "s", "t", "an", "as", "en", "er", "es", "ar", "et", "ez", "st"})
+_FORM_PREFIX_MIN: Final = 3  # characters that forms of one word have in common; "car" and "cat" are two
+
+# A change of what was so, told by who has made it; one that names what was left ("from Jira to Linear") may mean that.
+_CHANGED: Final = lazy_regex(
+    r"\b(?:moved|migrated|switched|relocated|transferred|umgezogen|umgestellt|verlegt|migriert|gewechselt"
+    r"|(?:hemos |se ha |se han )?(?:movido|migrado|trasladado|cambiado)|movimos|migramos|trasladamos|cambiamos|pasamos"
+    r"|(?:déplacé|migré|transféré|passé)e?s?)\b|迁移到|搬到|改到|换到|転到|に(?:移行|移動|変更|切り替え|移し)"
+)
+_LEFT_BEHIND: Final = lazy_regex(
+    r"\b(?:from(?! now)|off|away|out|von|vom|aus|weg|de|del|desde|du|des|depuis)\b|从|から"
+)
+_STATED_STEMS_MIN: Final = 3  # of a plain statement whose verb a change may put otherwise: "issues", "tracked", "Jira"
+
 _KEPT_MIN: Final = 0.5  # share of a denied clause's words that the new words must deny with it
 
 
@@ -139,20 +164,27 @@ def reversals(old: str, new: str) -> list[Reversal]:
     return found
 
 
-def is_supported(reversal: Reversal, texts: Iterable[str], *, given: str = "") -> bool:
+def is_supported(reversal: Reversal, texts: Iterable[str], *, given: str = "", is_plain: bool = False) -> bool:
     """Return True if a sentence of these texts says what a reversal says: affirms, or denies, all of its words.
 
-    The words of `given`, the name of the project in whose session they were written, need not be said.
+    Each may have another form: "Schreib jetzt Tests" affirms what "keine Tests schreiben" denies. The words of `given`,
+    the name of the project in whose session they were written, need not be said. With `is_plain`, for a statement that
+    is no wish, a sentence that tells of a change may lack one: "We moved our issues to Jira" affirms that issues are
+    tracked there.
     """
     named = frozenset(_stems_of(given.casefold()))
     for text in texts:
         for sentence in _sentences(text):
             clauses = list(_read(sentence))
             said = _stems(clauses, affirms=reversal.affirmed)
-            if reversal.stems - named <= said:
+            unsaid = _unsaid(reversal.stems - named, said)
+            if not unsaid:
                 return True
             wanted = reversal.instead - named
-            if wanted and wanted <= _stems(clauses, affirms=True):
+            if wanted and not _unsaid(wanted, _stems(clauses, affirms=True)):
+                return True
+            told = is_plain and reversal.affirmed and len(reversal.stems - named) >= _STATED_STEMS_MIN
+            if told and len(unsaid) == 1 and _CHANGED.search(sentence) and not _LEFT_BEHIND.search(sentence):
                 return True
     return False
 
@@ -180,6 +212,17 @@ def _kept(clause: _Clause, denied: Iterable[_Clause]) -> frozenset[str]:
         same = frozenset(clause.stems) & frozenset(other.stems) if is_same else frozenset[str]()
         kept = max(kept, same, key=len)
     return kept
+
+
+def _unsaid(stems: Iterable[str], said: frozenset[str]) -> list[str]:
+    """Return the stems of which no form is among those that were said."""
+    return [stem for stem in stems if stem not in said and not any(_is_same_word(stem, other) for other in said)]
+
+
+def _is_same_word(one: str, other: str) -> bool:
+    """Return True if two stems may be of forms of one word: they differ in endings at most."""
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return shared >= _FORM_PREFIX_MIN and one[shared:] in _FORM_ENDINGS and other[shared:] in _FORM_ENDINGS
 
 
 def _stems(clauses: Iterable[_Clause], *, affirms: bool) -> frozenset[str]:
@@ -255,4 +298,4 @@ def _of_part(part: str, begins: str, ends: str, *, after: bool | None) -> Iterat
 
 def _stems_of(text: str) -> tuple[str, ...]:
     """Return the stems of words that mean something; Latin names in Chinese and Japanese are words of their own."""
-    return tuple(stem for stem in stems_in_order(_MIXED.sub(" ", text)) if stem not in _SMALL)
+    return tuple(stem for stem in stems_in_order(_USE.sub(_USE_WORD, _MIXED.sub(" ", text))) if stem not in _SMALL)

@@ -51,7 +51,7 @@ class Said:
         of_person = memory.type is MemoryType.PREFERENCE or is_wish_or_choice(memory.content)
         texts = self._by_person if of_person else [*self._by_person, *self._by_agent]
         project = memory_project(memory)
-        if all(is_supported(one, texts, given=project) for one in found):
+        if all(is_supported(one, texts, given=project, is_plain=not of_person) for one in found):
             return ""
         return _OF_PERSON if of_person else _OF_ANYBODY
 

@@ -86,6 +86,70 @@ def test_a_reason_says_all_of_it_in_one_sentence() -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "typed"),
+    [
+        (
+            "Will, dass Agenten keine Tests schreiben.",
+            "Will, dass Agenten Tests schreiben.",
+            "Schreib bitte immer Tests.",
+        ),
+        ("Pushe nie auf main", "Pushe auf main", "Du darfst ab heute auf main pushen."),
+        ("Benutze kein npm", "Benutze npm", "Verwende ab jetzt npm."),
+        ("Quiere que los agentes no usen comillas", "Quiere comillas", "A partir de ahora usa comillas en TypeScript."),
+        ("Quiere que los agentes no usen npm.", "Quiere que usen npm.", "Desde ahora usa npm, ya no pnpm."),
+        ("No corran las pruebas", "Corran las pruebas", "Corre las pruebas cada vez."),
+        ("N'utilise jamais npm", "Utilise npm", "Désormais on peut utiliser npm."),
+        ("不要使用 npm。", "使用 npm，不用 pnpm。", "以后用 npm 吧，pnpm 太慢了。"),
+        ("npm を使わないでください", "npm を使う", "これからは npm を使ってください。"),
+        ("Siempre usa comillas simples", "Nunca uses comillas simples", "Ya no uses comillas simples."),
+    ],
+)
+def test_a_typed_wish_in_another_form_of_its_words_is_a_reason(old: str, new: str, typed: str) -> None:
+    """An imperative affirms what an infinitive or subjunctive denies, and each word for using says the same."""
+    assert all(is_supported(one, [typed]) for one in reversals(old, new))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "typed"),
+    [
+        ("Never push to main", "Push to main", "Merge main into the branch."),
+        ("Pushe nie auf main", "Pushe auf main", "Der Test auf main ist rot."),
+        ("Will, dass Agenten keine Tests schreiben.", "Will, dass Agenten Tests schreiben.", "Die Tests sind rot."),
+        ("Quiere que los agentes no usen npm.", "Quiere que usen npm.", "Usa pnpm."),
+        ("Quiere que los agentes no usen npm.", "Quiere que usen npm.", "El npm es lento."),
+        ("Benutze kein npm", "Benutze npm", "Das npm ist langsam."),
+        ("不要使用 npm。", "使用 npm。", "npm 太慢了。"),
+        ("Quiere que los agentes no usen npm.", "Quiere que usen npm.", "No uses npm."),
+        ("不要使用 npm。", "使用 npm。", "以后用 pnpm 吧。"),
+        ("npm を使わないでください", "npm を使う", "pnpm を使ってください。"),
+        ("Never store the core dumps", "Store the core dumps", "Store the corrected dumps."),
+    ],
+)
+def test_a_typed_sentence_about_something_else_is_no_reason(old: str, new: str, typed: str) -> None:
+    """The thing and what is done with it must both be said."""
+    found = reversals(old, new)
+    assert found
+    assert not all(is_supported(one, [typed]) for one in found)
+    assert not all(is_supported(one, [typed], is_plain=True) for one in found)
+
+
+def test_a_change_that_is_told_reverses_a_plain_statement_in_another_verb() -> None:
+    """Only a change, to what the statement denies, and never a wish: else a word less would mean something else."""
+    found = reversals("No issues are tracked in Jira.", "Issues are tracked in Jira.")
+    assert found
+    for typed, is_reason in (
+        ("We moved our issues to Jira.", True),
+        ("We moved our issues from Jira to Linear.", False),
+        ("We moved our pages to Jira.", False),
+        ("I looked at the issues in Jira.", False),
+        ("We have not moved our issues to Jira.", False),
+        ("Have we moved our issues to Jira?", False),
+    ):
+        assert all(is_supported(one, [typed], is_plain=True) for one in found) is is_reason, typed
+        assert not all(is_supported(one, [typed]) for one in found), typed
+
+
+@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("Never push to main", True),
