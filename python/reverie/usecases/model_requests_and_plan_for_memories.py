@@ -18,6 +18,7 @@ decided by rule, and said in the plan's `fallback`:
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -279,9 +280,13 @@ class _Consolidation:
                 # The candidate that the update would have taken over is not lost: it was screened by itself.
                 del placed[index]
         rest = sorted({*undecided, *(index for index in range(len(self._candidates)) if index not in placed)})
-        # What an ADD of the model says already is not added once more for a candidate that it did not mention.
+        # What an ADD of the model says already is not added once more for a candidate that it did not mention; what a
+        # memory says, before or after its UPDATE, is added for none, whatever the model asks for.
         added = [index for index, change in sorted(placed.items()) if isinstance(change, Add)]
-        by_rule = candidates_to_add([*added, *rest], self._candidates, self._existing)
+        updated = [
+            replace(by_id[name], content=one.content) for name, one in changed.items() if isinstance(one, Update)
+        ]
+        by_rule = candidates_to_add([*added, *rest], self._candidates, [*self._existing, *updated])
         for change in by_rule:
             assert isinstance(change, Add | Skip)
             if change.candidate_index in rest or isinstance(change, Skip):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from reverie import wire
 from support.fake_model import memory
 
@@ -143,6 +145,27 @@ def test_consolidation_sees_the_neighbours(client: Client, model: FakeModel) -> 
     assert old.id in shown
     assert "recalled" in shown
     assert "GENEROUS" in shown
+
+
+@pytest.mark.parametrize("placed", [[], [{"action": "ADD", "candidateIndex": 0}]], ids=["not mentioned", "added"])
+def test_what_an_update_says_is_not_added_once_more(
+    client: Client, model: FakeModel, placed: list[dict[str, Any]]
+) -> None:
+    """A candidate whose words a memory has got, but for their spelling, is skipped, whatever the answer says of it."""
+    old = client.remember(wire.CreateMemory(content="The cache is in Postgres.", type="fact"))
+    also = "The importer reads the cache."
+    model.extract(
+        memory("The cache is in SQLite, not in Postgres", "the cache is in SQLite now", 4, scope="person"),
+        memory(also, "the cache is in SQLite now", 4, scope="person"),
+    )
+    new = "The cache is in SQLite, not in Postgres."
+    update = {"action": "UPDATE", "id": old.id, "content": new, "tags": ["cache"], "candidateIndex": 0}
+    model.consolidate(update, *placed)
+
+    answer = client.learn(thread_of(client))
+
+    assert contents(client) == sorted([new, also])
+    assert answer.counts == {"UPDATE": 1, "SKIP": 1, "ADD": 1}
 
 
 def test_the_words_of_a_person_are_proposed(client: Client, model: FakeModel) -> None:
