@@ -265,11 +265,11 @@ async def submit_or_hold(services: Services, space: str, write: Write[T]) -> T:
     """
     try:
         return (await services.submit(write)).value
-    except HeldForPerson as held:
-        candidate = candidate_review.quarantined(held.candidate, held.why, at=services.clock(), reason="forgotten")
+    except HeldForPerson as error:
+        held = error
 
         def body(writer: Writer) -> list[str]:
-            return candidate_review.keep_waiting(writer, [candidate])
+            return candidate_review.keep_waiting(writer, [candidate_review.refused(writer, held, at=writer.at)])
 
         await services.submit(Write(space=space, who=write.who, why="candidate.add", body=body))
         raise

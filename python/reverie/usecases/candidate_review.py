@@ -18,18 +18,11 @@ from reverie.errors import Conflict, NotFound
 from reverie.models import Candidate, MemoryType
 from reverie.models import Delete as DeleteMemory
 from reverie.models import Update as UpdateMemory
-from reverie.store import (
-    CandidateRecord,
-    ForgottenRecord,
-    Kind,
-    MemoryRecord,
-    PendingChange,
-    Write,
-)
+from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, PendingChange, Write
 from reverie.usecases import memory_changes
 from reverie.usecases.candidate_word_origins import WHY
 from reverie.usecases.detect_harmful_statements import harm_of_file
-from reverie.usecases.hold_agent_writes_of_forgotten_statements import forget_rejected
+from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson, forget_rejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -50,6 +43,7 @@ __all__ = [
     "paths_of",
     "proposal",
     "quarantined",
+    "refused",
     "reject",
     "repeating",
     "screen",
@@ -97,7 +91,7 @@ def screen(
             result.waiting.append(quarantined(candidate, outside, at=at))  # if it was rejected as that, not asked again
         elif nearest[0] != Nearness.SAME:
             said = f"it is near to what was forgotten: {nearest[1][:_SHOWN_CHARS]}".removesuffix(": ")
-            result.waiting.append(_addition(candidate, "forgotten", said, at=at))
+            result.waiting.append(quarantined(candidate, said, at=at, reason="forgotten"))
         else:
             result = result._replace(dropped=result.dropped + 1)
     return result
@@ -105,7 +99,17 @@ def screen(
 
 def quarantined(candidate: Candidate, why: str, *, at: str, reason: Any = "quarantined") -> CandidateRecord:
     """Return the waiting record of a candidate whose words come from outside; `why` names where from."""
-    return _addition(candidate, reason, why, at=at)
+    fields = {name: getattr(candidate, name) for name in _CANDIDATE_FIELDS}
+    return _record(reason, why, [PendingChange(action="ADD", **fields)], at=at)
+
+
+def refused(reader: Reader, held: HeldForPerson, *, at: str) -> CandidateRecord:
+    """Return the waiting record of an agent's refused write: the change of the memory that it would have changed."""
+    new, old = held.memory, reader.load(MemoryRecord, (held.memory.id,))
+    if old is None or old.content == new.content or (old.title, old.fields) != (new.title, new.fields):
+        return quarantined(held.candidate, held.why, at=at, reason="forgotten")
+    change = _pending(UpdateMemory(old.id, new.content, new.tags), {old.id: memory_changes.memory_of(old)})
+    return _record("forgotten", held.why, [change], at=at)
 
 
 def proposal(proposed: Proposal, existing: Mapping[str, Memory], *, at: str) -> CandidateRecord:
@@ -123,11 +127,6 @@ def change_set(
     deletions = sum(isinstance(change, DeleteMemory) for change in changes)
     why = f"a consolidation would have deleted {deletions} of {len(existing) + others} memories"
     return _record("large_deletion", why, [_pending(change, existing) for change in changes], at=at)
-
-
-def _addition(candidate: Candidate, reason: Any, why: str, *, at: str) -> CandidateRecord:
-    fields = {name: getattr(candidate, name) for name in _CANDIDATE_FIELDS}
-    return _record(reason, why, [PendingChange(action="ADD", **fields)], at=at)
 
 
 def _pending(change: UpdateMemory | DeleteMemory, existing: Mapping[str, Memory]) -> PendingChange:
@@ -301,7 +300,8 @@ def accept(
                 f"what candidate {candidate_id} would change has other words by now",
                 hint=f"reverie review reject {candidate_id}",
             )
-        result = [memory for change in fitting for memory in _made(writer, change, who=who, new_id=new_id)]
+        why = record.reason
+        result = [name for change in fitting for name in _made(writer, change, why, who=who, new_id=new_id)]
         _decide(writer, record, "accepted", who, result)
         stale = [change.memory or "" for change in record.changes if change not in fitting]
         return _decided(writer, candidate_id, "accepted", result, stale)
@@ -371,7 +371,7 @@ def _decided(
     )
 
 
-def _made(writer: Writer, change: PendingChange, *, who: str, new_id: Callable[[], str]) -> Iterator[str]:
+def _made(writer: Writer, change: PendingChange, reason: str, *, who: str, new_id: Callable[[], str]) -> Iterator[str]:
     """Apply one change of an accepted candidate; yield the id of the memory that was written."""
     if change.memory is None:
         write = memory_changes.remember(writer.space, _candidate(change), who=who, author="person", new_id=new_id)
@@ -388,10 +388,10 @@ def _made(writer: Writer, change: PendingChange, *, who: str, new_id: Callable[[
         memory_changes.remove(writer, memory, author=memory.trust)
         return
     words = Wording(change.content, change.tags, memory.title, memory.fields)
-    # A memory keeps its trust: of a set with many updates nobody has weighed each word.
-    memory_changes.edit_block(
-        writer, memory.document, Update(memory.id, words), author=memory.trust, provenance={"by": who}
-    )
+    # A memory keeps its trust, as nobody has weighed each word of a set with many updates; who wants what was forgotten
+    # has.
+    author = "person" if reason == "forgotten" else memory.trust
+    memory_changes.edit_block(writer, memory.document, Update(memory.id, words), author=author, provenance={"by": who})
     yield memory.id
 
 

@@ -37,7 +37,7 @@ _WORDS: Final = ("content", "tags", "title", "fields")  # of a memory, which are
 
 
 class HeldForPerson(Conflict):
-    """An agent wrote what a person forgot, or nearly: `candidate` is to wait; nothing of the write was stored."""
+    """An agent wrote what a person forgot, or nearly: `memory`, as a `candidate`, is to wait; nothing was stored."""
 
     why = "an agent wrote again what a person forgot"
 
@@ -50,7 +50,7 @@ class HeldForPerson(Conflict):
             hint="tell the person, who accepts it with: reverie review; anything else can be written without it",
             forgotten=True,
         )
-        self.candidate = _candidate(memory)
+        self.memory, self.candidate = memory, _candidate(memory)
 
 
 def _as_words(name: str) -> str:

@@ -117,6 +117,44 @@ def test_an_agents_undo_of_its_change_does_not_bring_back_what_a_person_forgot(
         assert contents(person) == {gone}
 
 
+@pytest.mark.parametrize("way", ["tool", "document", "memory"])
+def test_a_refused_change_of_a_memory_waits_as_its_change(daemon: Daemon, owner: Client, space: str, way: str) -> None:
+    """Accepted, it replaces the line that it contradicts, and is forgotten no more; an undo lets it wait again."""
+    person = Client(daemon.socket, token=owner.create_token(space).token)
+    agent = Client(daemon.socket, token=owner.create_token(space, agent="coder").token)
+    gone, old = "We deploy on Wednesdays and Fridays", "We deploy on Mondays and Fridays"
+    beside = "The crane lifts nine tonnes"
+    with person, agent:
+        made = agent.remember(wire.CreateMemory(old, type="fact"))
+        agent.remember(wire.CreateMemory(beside, type="fact"))
+        person.forget(person.remember(wire.CreateMemory(gone, type="procedure", author="person")).id)
+        document = agent.document(made.document)
+        if way == "tool":
+            patches = [{"oldText": f"- {old}", "newText": f"- {gone}"}]
+            answer = agent.call_tool("memory_patch", {"path": made.document, "patches": patches})
+            assert "waits in review" in answer.content
+        elif way == "memory":
+            with pytest.raises(Conflict, match="waits in review"):
+                agent.change_memory(made.id, wire.ChangeMemory(content=gone))
+        else:
+            with pytest.raises(Conflict, match="waits in review"):
+                agent.put_document(document.path, document.content.replace(old, gone), etag=document.etag)
+        assert contents(person) == {old, beside}
+        (waiting,) = person.candidates().items
+        (change,) = waiting.changes
+        assert (waiting.reason, change.action, change.memory) == ("forgotten", "UPDATE", made.id)
+        assert (change.before, change.content) == (old, gone)
+        decided = person.accept_candidate(waiting.id)
+        assert contents(person) == {gone, beside}
+        assert decided.memories == [made.id]
+        assert gone in agent.document(made.document).content
+        person.undo(decided.operation)
+        assert contents(person) == {old, beside}
+        assert person.candidates().items == [waiting]
+        person.accept_candidate(waiting.id)
+        agent.remember(wire.CreateMemory(f"{gone}.", type="procedure"))
+
+
 def test_a_short_wish_waits_whatever_an_agent_calls_it(daemon: Daemon, owner: Client, space: str) -> None:
     """It is refused as a fact and as a line of a file too; what the person wants with another verb is learnt."""
     person = Client(daemon.socket, token=owner.create_token(space).token)
