@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+from msgspec.structs import replace
 
 from reverie import wire
 from reverie.errors import Conflict, NotFound
@@ -88,7 +89,8 @@ def _for_good(operation: wire.Operation) -> str:
 def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | None]:
     """Return the newest operation that can still be undone, and the newest after it that cannot, or None.
 
-    What is only recorded beside the work is neither.
+    What is only recorded beside the work is neither. A redo, the undo of an undo, is undone itself: what it made again
+    has changed since the operation that made it first, whose name it gets.
     """
     newer: wire.Operation | None = None
     # Newest first: an undo comes before the operation that it undoes. An undo that was itself undone does not count.
@@ -96,6 +98,8 @@ def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | N
     for item in all_items(lambda after: client.operations(after=after)):
         if item.undoes is not None:
             if item.id not in undone:
+                if item.undoable and (redone := _redone(client, item.undoes)):
+                    return replace(item, why=redone), newer
                 undone.add(item.undoes)
         elif item.why in _RECORDED or item.id in undone:
             continue
@@ -104,6 +108,17 @@ def _last_undoable(client: "Client") -> tuple[wire.Operation, wire.Operation | N
         elif newer is None and item.why not in _RECORDED_IF_NOT_UNDOABLE:
             newer = item
     raise NotFound("there is nothing to undo", hint="reverie log lists the operations")
+
+
+def _redone(client: "Client", undone: str) -> str | None:
+    """Return why there was the operation that the undo of `undone` made again; None where that is no redo.
+
+    Operation 4 undoes 3; 5, which undoes 4, is a redo of 3; 6, which undoes 5, is an undo of 3 again.
+    """
+    operation, is_redo = client.operation(undone), False
+    while operation.undoes is not None:
+        operation, is_redo = client.operation(operation.undoes), not is_redo
+    return operation.why if is_redo else None
 
 
 def rollback(

@@ -109,6 +109,23 @@ def test_a_day(cli: Cli, home: Path) -> None:
     check(cli("down"), "The daemon has stopped")
 
 
+def test_a_redone_deletion_is_undone_by_a_plain_undo(cli: Cli, home: Path) -> None:
+    """What a redo deleted again comes back, and then the operation before the deletion is undone."""
+    check(cli("up"))
+    file = home / "r" / "root" / "default" / "facts" / "user.md"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("- My editor is Helix\n")
+    check(cli("sync", "now"))
+    check(cli("forget", "facts/user.md"))
+    undone = check(cli("undo", "-y"), "Undone: document.delete")
+    check(cli("undo", undone.out.split()[-1], "-y"))
+    assert not file.exists()
+    check(cli("undo", "-y"), "Undone: document.delete")
+    assert "Helix" in file.read_text()
+    check(cli("undo", "-y"), "Undone: files.edited")
+    assert not file.exists()
+
+
 def make_backup(cli: Cli, copy: Path) -> None:
     """Add a memory, write its file, stop the daemon, and back up the store."""
     check(cli("up"), "The daemon is running")

@@ -47,21 +47,40 @@ ANSWERS = {
 def test_undo_without_id_takes_the_last_undoable(cli: Cli, routes: Routes) -> None:
     """What is only recorded, undos, and undone operations are skipped, page by page.
 
-    An operation whose undo was itself undone counts as not undone. If none is left, the command fails.
+    If none is left, the command fails.
     """
     pages = {
         None: page(OPERATION | {"id": "op_9", "undoable": False, "why": "thread.learn"}, next_="a"),
         "a": page(OPERATION | {"id": "op_8", "undoes": "op_7"}, OPERATION | {"id": "op_7"}, OPERATION),
     }
-    routes.table |= ANSWERS
+    routes.table |= ANSWERS | {"GET /v1/operations/op_7": OPERATION | {"id": "op_7"}}
     routes["GET /v1/operations"] = lambda request: pages[request.query.get("after")]
-    check(cli, "undo --yes", "Undone: distill")
-    redone = [OPERATION | {"id": "op_4", "undoes": "op_3"}, OPERATION | {"id": "op_3", "undoes": "op_2"}, OPERATION]
-    routes["GET /v1/operations"] = page(*redone)
     check(cli, "undo --yes", "Undone: distill")
     routes["GET /v1/operations"] = page()
     done = cli("undo")
     assert (done.code, "nothing to undo" in done.err) == (1, True)
+
+
+@pytest.mark.usefixtures("daemon")
+def test_a_redo_is_undone_by_its_own_number(cli: Cli, routes: Routes) -> None:
+    """The undo of an undo is what plain `undo` takes, in the first one's name; an undo of that is an undo again."""
+    undos = [
+        OPERATION | {"id": f"op_{seq}", "undoes": f"op_{seq - 1}", "why": f"undo {seq - 1}"} for seq in range(3, 7)
+    ]
+    older = OPERATION | {"id": "op_1", "why": "memory.add"}
+    taken: list[str] = []
+
+    def undo(request: Request) -> dict[str, str]:
+        taken.append(request.path.split("/")[-2])
+        return {"operation": "op_9", "undone": taken[-1]}
+
+    for item in (*undos, OPERATION, older):
+        routes[f"GET /v1/operations/{item['id']}"] = item
+        routes[f"POST /v1/operations/{item['id']}/undo"] = undo
+    for count, why in enumerate(("distill", "memory.add", "distill", "memory.add", "distill")):
+        routes["GET /v1/operations"] = page(*reversed(undos[:count]), OPERATION, older)
+        check(cli, "undo --yes", f"Undone: {why}")
+    assert taken == ["op_2", "op_1", "op_4", "op_1", "op_6"]
 
 
 @pytest.mark.usefixtures("daemon")
