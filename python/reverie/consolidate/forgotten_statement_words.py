@@ -123,13 +123,13 @@ def statement_keys(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((statement_key(text), *map(_hash, spaced))))
 
 
-def behind_label(text: str) -> str | None:
+def behind_label(text: str, words_min: int = _BEHIND_WORDS_MIN) -> str | None:
     """Return what a statement says behind its label: "the fee is 40 euros" of "Harbour: the fee is 40 euros"; or None.
 
     One label may be as right as another ("Staging: the port is 8080"), so what is behind it is not the same statement.
     """
     found = _LABEL.match(_bare(text))
-    if found is None or len(parse_statement(found[2]).sequence) < _BEHIND_WORDS_MIN:
+    if found is None or len(parse_statement(found[2]).sequence) < words_min:
         return None
     return found[2]
 

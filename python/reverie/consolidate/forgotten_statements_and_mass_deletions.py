@@ -145,6 +145,9 @@ class Forgotten:
         if labelled is not None:
             return Nearness.NEAR, labelled.content
         near = self._near(candidate, text)
+        if near is None and (behind := behind_label(text, words_min=1)) is not None:
+            # An engine puts the heading of a file before its words: "Lessons learned: Always reply in German".
+            near = self._near(candidate, behind)
         return (
             None if near is None else (Nearness.REJECTED if near.is_rejected else Nearness.NEAR, near.statement.content)
         )

@@ -71,15 +71,15 @@ def screen(
 ) -> Screened:
     """Compare candidates with forgotten statements and their origins; return usable and waiting ones.
 
-    `forgotten` are read only where there are candidates.
-    Those wait that are near one, or whose words are from outside: quarantined, whatever they say.
+    `forgotten` are read only where there are candidates. Those wait that are near one, or whose words are from
+    outside: quarantined, whatever they say.
     """
-    if not candidates:
-        return Screened([], [], 0)
-    known = Forgotten(forgotten)
     result = Screened([], [], 0)
+    if not candidates:
+        return result
+    known = Forgotten(forgotten)
     for candidate in candidates:
-        nearest = known.nearest(candidate)
+        nearest = known.nearest(candidate, in_all_projects=not candidate.provenance.get("seqs"))  # an agent's file
         outside = WHY["paste"] if candidate.provenance.get("quoted") else None
         if outside is None:
             outside = (origins.outside(candidate) if origins else None) or harm_of_file(candidate)

@@ -347,3 +347,22 @@ def test_contexts_leave_out_what_was_forgotten_in_other_words(client: Client) ->
     left = client.context_text(thread.id, tiers=["digest"])
     assert "hidden work" not in left
     assert "Never rename a berth." in left
+
+
+@pytest.mark.parametrize("project", ["harbour", "ferry"])
+def test_what_is_learnt_from_an_agents_files_is_compared_as_what_it_says(client: Client, project: str) -> None:
+    """A file of a run with a forgotten wish in other words, below a heading, or in another project brings nothing."""
+    gone = "The lock of the importer is held by quay seven"
+    for content, kind, where in (("Always answer in German.", "preference", ""), (gone, "fact", "harbour")):
+        new = wire.CreateMemory(content, type=kind, project=where or None, author="person")
+        client.forget(client.remember(new).id)
+    thread = client.create_thread(project=project)
+    run = client.start_run(thread=thread.id, agent="coder")
+    client.put_run_file(run.id, "a.md", "# Lessons learned\n\nPlease always reply in German.\n")
+    client.put_run_file(run.id, "b.md", f"# Locks\n\n{gone}.\n")
+    client.put_run_file(run.id, "c.md", "# Crane\n\nThe crane of the pier lifts nine tonnes in any wind.\n")
+    client.complete_run(run.id)
+    (learnt,) = contents(client)
+    assert "nine tonnes" in learnt
+    waiting = [change.content for item in client.candidates().items for change in item.changes]
+    assert any("reply in German" in text for text in waiting)

@@ -165,5 +165,18 @@ def test_short_wishes(forgotten: str, said: str, kind: MemoryType, expected: str
     assert nearness(forgotten, said, kind=kind) == expected
 
 
+@pytest.mark.parametrize(
+    ("forgotten", "said"),
+    [
+        ("Always answer in German.", "Lessons learned: Please always reply in German. (from notes.md)"),
+        ("Always use tabs.", "Indentation: Prefer tabs (from notes.md)"),
+    ],
+)
+def test_a_short_wish_below_a_heading(forgotten: str, said: str) -> None:
+    """The heading of a file, which an engine puts before its words, does not make another wish of them."""
+    assert nearness(forgotten, said) == Nearness.NEAR
+    assert nearness(forgotten, said.replace("German", "Dutch").replace("tabs", "pens")) is None
+
+
 def test_stems_are_in_order() -> None:
     assert stems_in_order("Please always reply in German") == ("reply", "germa")
