@@ -12,14 +12,23 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final
 
+from reverie.consolidate.names_of_languages_and_commands import Named, named_in
 from reverie.consolidate.statement_comparison import parse_statement
 from reverie.lazy_regex import lazy_regex
 from reverie.sentence_word_analysis import analyze
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-__all__ = ["behind_label", "named_things", "short_verb", "statement_key", "statement_keys", "stems_in_order"]
+__all__ = [
+    "behind_label",
+    "named_things",
+    "statement_key",
+    "statement_keys",
+    "stems_in_order",
+    "wish_classes",
+    "wish_stems",
+]
 
 # The day that is appended to dated statements: "The import holds a lock (2026-11-21)." says the same on another day.
 _DAY: Final = lazy_regex(r"\s*\(?\b\d{4}-\d{2}-\d{2}\b\)?")
@@ -69,8 +78,6 @@ _LABEL: Final = lazy_regex(r"^\W*([^\n:.!?“”]{1,40}):\s+(\S.*)$", re.DOTALL)
 _FRAMES_MAX: Final = 4  # of one statement: "Rule: … (from r.md)" has two
 _BEHIND_WORDS_MIN: Final = 3  # behind a label: of fewer many statements consist by chance
 
-_CODE: Final = lazy_regex(r"`([^`]+)`")
-_NUMBERED_NAME: Final = lazy_regex(r"(?<![\w`])(?=[a-z_-]*\d)(?=[\d_-]*[a-z])[a-z\d_-]{2,40}(?![\w`])", re.IGNORECASE)
 _ENDING: Final = re.compile(r"(?<=\w{3})(?:ing|ed|e)$")  # noqa: TID251 - used below; "asking" and "asked" are "ask"
 _ENDING_CHARS: Final = frozenset("gde")  # with which it ends
 _STEM_CHARS: Final = 5  # "migrations", "migrate" and "migrating" are one word
@@ -82,12 +89,28 @@ _VERBS_TEXT: Final = (
     "answer reply respond talk speak write chat communicate converse | utilize employ choose pick prefer take want"
     " | run execute launch start invoke | explain describe | remove delete drop | add create make"
     " | keep leave | ask consult confirm | show print display | change edit modify | check verify"
+    # The verb of the first class in German, Spanish and French, whose wishes have it in several forms.
+    " | answer antworte antworten antwortest schreib schreibe sprich sprechen rede reden"
+    " responde responder habla hablar escribe escribir | answer réponds répondre répondez parle parler écris écrire"
 )
 _VERBS: Final = {
     _ENDING.sub("", word)[:_STEM_CHARS]: "" if "utilize" in one else one.split()[0]
     for one in _VERBS_TEXT.split("|")
     for word in one.split()
 }
+
+# Words that a wish has in German, Spanish and French whatever it is about, as the stop words of English: "Bitte immer
+# auf Kommentare verzichten" shares nothing else with "Bitte immer auf Deutsch antworten".
+_WISH_WORDS_TEXT: Final = (
+    "bitte ab jetzt sofort künftig zukünftig von nun an immer stets nie niemals nicht kein keine keinen auf in im vor"
+    " nach bei zu für und oder der die das den dem des ein eine einen einem einer du sollst soll ich möchte dass mir"
+    " jedem jede jeden jeder jedes"
+    " por favor siempre nunca jamás no de ahora adelante partir desde el la los las lo un una en con para y o que del"
+    " al cada quiero debes"
+    " sil te vous plaît toujours jamais ne pas désormais dorénavant maintenant à le les une des du au aux avec pour et"
+    " ou que dans sur chaque je veux dois il faut"
+)
+_WISH_WORDS: Final = frozenset(_WISH_WORDS_TEXT.split())
 
 # Characters without a width, which a reader does not see: soft hyphen, joiners, marks of direction, fillers.
 _INVISIBLE: Final = lazy_regex(
@@ -140,16 +163,20 @@ def stems_in_order(text: str) -> tuple[str, ...]:
     return tuple(stem for word in words if word not in _POLITE for stem in _stems_of(word))
 
 
-def short_verb(stems: Sequence[str]) -> str:
-    """Return what a wish of two words wants done, with one name for verbs that mean the same; "" for "use tabs"."""
-    verb = stems[0] if len(stems) > 1 else ""
-    return _VERBS.get(verb, verb)
+def wish_stems(text: str) -> frozenset[str]:
+    """Return the stems of a statement without words that a wish has whatever it is about, in other languages too."""
+    words = (word for word in analyze(_bare(text)).content if word not in _POLITE and word not in _WISH_WORDS)
+    return frozenset(stem for word in words for stem in _stems_of(word))
 
 
-def named_things(text: str) -> frozenset[str]:
-    """Return what a statement is about by name: code in backquotes, and names of letters and digits such as `web3`."""
-    bare = _bare(text)
-    return frozenset(_CODE.findall(bare)) | frozenset(name.casefold() for name in _NUMBERED_NAME.findall(bare))
+def wish_classes(stems: Iterable[str]) -> frozenset[str]:
+    """Return the stems of a short wish with one name for verbs that mean the same, and without such as "prefer"."""
+    return frozenset(_VERBS.get(stem, stem) for stem in stems) - {""}
+
+
+def named_things(text: str) -> Named:
+    """Return what a statement is about by name: languages, code and commands, and names such as `web3`."""
+    return named_in(_bare(text))
 
 
 def _hash(words: str) -> str:

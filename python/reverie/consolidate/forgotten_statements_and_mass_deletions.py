@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reverie.consolidate.forgotten_statement_words import (
     behind_label,
     named_things,
-    short_verb,
     statement_key,
     statement_keys,
     stems_in_order,
+    wish_classes,
+    wish_stems,
 )
+from reverie.consolidate.names_of_languages_and_commands import are_about_others
 from reverie.lazy_regex import lazy_regex
 from reverie.models import Candidate, Delete, Keep, MemoryType, Update
 
@@ -88,13 +90,10 @@ class ForgottenStatement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Indexed:
-    """A forgotten statement with its stems, of which `last` is what a short wish is about, and `verb` what is to do."""
+    """A forgotten statement with its stems."""
 
     statement: ForgottenStatement
     stems: frozenset[str]
-    last: str
-    verb: str
-    named: frozenset[str]
 
     @property
     def is_rejected(self) -> bool:
@@ -109,14 +108,7 @@ class Forgotten:
         self._by_key: dict[str, list[_Indexed]] = defaultdict(list)
         self._by_stem: dict[str, list[_Indexed]] = defaultdict(list)
         for statement in statements:
-            ordered = stems_in_order(statement.content)
-            indexed = _Indexed(
-                statement,
-                frozenset(ordered),
-                ordered[-1] if ordered else "",
-                short_verb(ordered),
-                named_things(statement.content),
-            )
+            indexed = _Indexed(statement, wish_stems(statement.content))
             self._by_key[statement.key].append(indexed)
             for stem in indexed.stems:
                 self._by_stem[stem].append(indexed)
@@ -161,25 +153,28 @@ class Forgotten:
 
     def _near(self, candidate: Candidate, text: str) -> _Indexed | None:
         """Return the statement with the most words of a candidate, if these are enough to be near; else None."""
-        ordered, named = stems_in_order(text), named_things(text)
-        stems = frozenset(ordered)
+        stems = wish_stems(text)
         shared: dict[int, int] = defaultdict(int)
         found: dict[int, _Indexed] = {}
         for stem in stems:
             for indexed in self._by_stem.get(stem, ()):
-                # "To run the tests: `make test`" is not what was forgotten with "To run the tests: `make lint`".
-                about_others = named and indexed.named and named.isdisjoint(indexed.named)
-                if _concerns(indexed.statement, candidate) and not about_others:
+                if _concerns(indexed.statement, candidate):
                     shared[id(indexed)] += 1
                     found[id(indexed)] = indexed
         near = []
+        named = None
         for name, indexed in found.items():
             least, most = sorted((len(stems), len(indexed.stems)))
             enough = max(_NEAR_STEMS_MIN, _NEAR * least)
             # "Always answer in German" and "always reply in German" share what they are about, and their verbs mean the
             # same; "always comment in German" is another wish. Which type a memory has is an agent's choice.
-            is_same_wish = most <= _SHORT_STEMS and ordered[-1] == indexed.last and short_verb(ordered) == indexed.verb
-            if shared[name] >= enough or is_same_wish:
+            is_same_wish = most <= _SHORT_STEMS and wish_classes(stems) == wish_classes(indexed.stems)
+            if shared[name] < enough and not is_same_wish:
+                continue
+            # "To run the tests: `make test`" is not what was forgotten with "To run the tests: `make lint`". Names are
+            # read of what is near by its words alone, since there may be thousands of statements.
+            named = named_things(text) if named is None else named
+            if not are_about_others(named, named_things(indexed.statement.content)):
                 near.append((shared[name], indexed.statement.key, indexed))
         return max(near, key=lambda one: one[:2])[2] if near else None
 

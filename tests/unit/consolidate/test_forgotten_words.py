@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 
 import pytest
 
@@ -176,6 +177,66 @@ def test_a_short_wish_below_a_heading(forgotten: str, said: str) -> None:
     """The heading of a file, which an engine puts before its words, does not make another wish of them."""
     assert nearness(forgotten, said) == Nearness.NEAR
     assert nearness(forgotten, said.replace("German", "Dutch").replace("tabs", "pens")) is None
+
+
+@pytest.mark.parametrize(
+    ("wish", "names"),
+    [
+        ("Bitte immer auf {} antworten.", ("Deutsch", "Englisch", "Französisch")),
+        ("Réponds toujours en {}.", ("français", "anglais", "allemand")),
+        ("Responde siempre en {}.", ("español", "inglés", "alemán")),
+        ("请始终用{}回答。", ("中文", "英文", "德语")),
+        ("常に{}で答えてください。", ("日本語", "英語", "ドイツ語")),
+        ("Please write every commit message in {}.", ("German", "English", "Dutch")),
+        ("Always run {} before committing.", ("make lint", "make fmt", "`make test`", "npm run lint", "npm test")),
+        ("Always run {} before committing.", ("pytest", "mypy", "ruff", "cargo clippy")),
+        ("Vor jedem Commit bitte {} ausführen.", ("make lint", "`make fmt`", "npm test")),
+        ("Antes de cada commit ejecuta {}.", ("make lint", "`make fmt`", "npm test")),
+        ("Avant chaque commit, lance {}.", ("make lint", "`make fmt`", "npm test")),
+        ("每次提交前必须先运行 {} 再推送。", ("make lint", "`make fmt`", "npm test")),
+        ("コミットの前に必ず {} を実行してください。", ("make lint", "`make fmt`", "npm test")),
+    ],
+)
+def test_another_name_is_another_wish(wish: str, names: tuple[str, ...]) -> None:
+    """A wish about another language, tool or command is not near; the same one below a heading still is."""
+    for one, other in itertools.permutations(names, 2):
+        assert nearness(wish.format(one), wish.format(other)) is None, (one, other)
+    for name in names:
+        assert nearness(wish.format(name), f"Lessons of today: {wish.format(name)}") is not None, name
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said"),
+    [
+        ("Always run `make lint` before you commit.", "Never run npm test or commit before make lint."),
+        ("Make changes only after asking.", "Never make any changes before asking."),
+        ("Always use `pnpm` for the install.", "For the install, run pnpm install always"),
+        ("Bitte immer auf Deutsch antworten.", "Antworte immer auf Deutsch, bitte nicht auf Englisch"),
+        ("Always run cargo clippy before committing.", "Run cargo before committing, with clippy."),
+        ("Only polish the brass on Fridays", "Polish the German brass on Fridays only"),
+    ],
+)
+def test_the_same_name_among_others_is_near(forgotten: str, said: str) -> None:
+    """What names the forgotten thing beside another, or names none, waits as before."""
+    assert nearness(forgotten, said) == Nearness.NEAR
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "said", "expected"),
+    [
+        ("Bitte immer auf Deutsch antworten.", "Antworte bitte stets auf Deutsch", Nearness.NEAR),
+        ("Ab jetzt immer auf Deutsch antworten.", "Schreib mir bitte immer auf Deutsch", Nearness.NEAR),
+        ("Bitte immer auf Deutsch antworten.", "Bitte immer auf Kommentare verzichten", None),
+        ("Responde siempre en español.", "Por favor, escribe siempre en español", Nearness.NEAR),
+        ("Responde siempre en español.", "Por favor, trabaja siempre en la rama nueva", None),
+        ("Réponds toujours en français.", "Parle toujours en français, s'il te plaît", Nearness.NEAR),
+        ("Réponds toujours en français.", "Travaille toujours en silence s'il te plaît", None),
+        ("Vor jedem Commit die Tests laufen lassen.", "Vor jedem Commit die Version erhöhen.", None),
+    ],
+)
+def test_short_wishes_of_other_languages(forgotten: str, said: str, expected: str | None) -> None:
+    """Words that each wish has count as little as in English: what it is about has to be the same."""
+    assert nearness(forgotten, said) == expected
 
 
 def test_stems_are_in_order() -> None:
