@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from reverie.consolidate.forgotten_statement_words import stems_in_order
 from reverie.consolidate.forgotten_statements_and_mass_deletions import (
     Forgotten,
+    ForgottenStatement,
     statement_key,
     statement_keys,
     statements_in,
@@ -31,8 +33,10 @@ __all__ = ["HeldForPerson", "forget_rejected", "forgotten_again", "hold_forgotte
 
 _SAID_CHARS: Final = 80  # of an agent's words in an error
 _MARK: Final = lazy_regex(r"^(?:[\s>#*+|-]|\d+[.)]\s|\[[ x]\])+")  # of a heading, quote, list or table
+_BETWEEN_WORDS: Final = lazy_regex(r"[-_]|(?<=[^\W\d_A-Z])(?=[A-Z])")
 _PARAGRAPH_END: Final = lazy_regex(r"\n[ \t>]*\n")
 _SENTENCE_END: Final = lazy_regex(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
+_TAGGED_STEMS_MIN: Final = 3  # of a statement that is searched for in all tags of a memory together
 _WORDS: Final = ("content", "tags", "title", "fields")  # of a memory, which are compared with what was forgotten
 
 
@@ -54,8 +58,8 @@ class HeldForPerson(Conflict):
 
 
 def _as_words(name: str) -> str:
-    """Return the words of a tag or of a file's name: "the-pier_is-long" has four."""
-    return name.replace("-", " ").replace("_", " ")
+    """Return the words of a tag or of a file's name: "the-pier_is-long" has four, and so has "thePierIsLong"."""
+    return _BETWEEN_WORDS.sub(" ", name)
 
 
 def _candidate(memory: MemoryRecord) -> Candidate:
@@ -88,21 +92,45 @@ class _ForgottenByPersons:
     def has(self, memory: MemoryRecord) -> bool:
         """Return True if a memory is the same as, or near to, one of the statements.
 
-        The same words count whichever project an agent names. Title and tags, and of an episode each field, are
-        compared too, as lines that may say all of a forgotten statement.
+        The same words count whichever project an agent names. Title, fields and tags are compared too, as lines that
+        may say all of a forgotten statement. Of a file with front matter the description is compared as the memory is,
+        since it is the file's line in MEMORY.md.
         """
-        if self._index.nearest(_candidate(memory), in_all_projects=True) is not None:
+        fields = dict(memory.fields)
+        description = "" if memory.type is MemoryType.EPISODE else fields.get("description", "")
+        compared = [memory, *([replace(memory, content=description)] if description else [])]
+        if any(self._index.nearest(_candidate(one), in_all_projects=True) is not None for one in compared):
             return True
-        fields = [value for _, value in memory.fields] if memory.type is MemoryType.EPISODE else []
-        return self.says(memory, [*fields, memory.title or "", *(_as_words(tag) for tag in memory.tags)])
+        return self.says(memory, [*fields.values(), memory.title or ""]) or self._is_tagged(memory)
+
+    def _is_tagged(self, memory: MemoryRecord) -> bool:
+        """Return True if a tag, or all tags together, have all words of a statement, of whichever project.
+
+        Example: "release-captain-mira-lund", or "release-captain" beside "mira-lund", in a memory of a ship's paint.
+        Two words, as of "no emojis in documentation", are two honest tags.
+        """
+        tags = [_as_words(tag) for tag in memory.tags]
+        if not tags:
+            return False
+        long = [one for one in self._statements if len(set(stems_in_order(one.content))) >= _TAGGED_STEMS_MIN]
+        return self._is_said(tags, self._statements) or self._is_said([" ".join(tags)], long)
 
     def says(self, memory: MemoryRecord, values: Sequence[str]) -> bool:
         """Return True if one of these texts says all of a statement that concerns the memory's project."""
-        contents = [one.content for one in self._statements if one.project in {PERSON, memory_project(memory)}]
+        project = memory_project(memory)
+        return self._is_said(values, [one for one in self._statements if _fit(one.project, project)])
+
+    def _is_said(self, values: Sequence[str], statements: Sequence[ForgottenStatement]) -> bool:
+        """Return True if one of these texts says all of one of the statements, or is the same as any."""
         keys = {one.key for one in self._statements}
-        return bool(statements_in(values, contents)) or any(
+        return bool(statements_in(values, [one.content for one in statements])) or any(
             not keys.isdisjoint(statement_keys(value)) for value in values
         )
+
+
+def _fit(one: str, other: str) -> bool:
+    """Return True unless these are two different projects."""
+    return one == other or PERSON in {one, other}
 
 
 def _is_by_person(record: ForgottenRecord) -> bool:

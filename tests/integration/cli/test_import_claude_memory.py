@@ -7,6 +7,8 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from reverie import wire
 from support.waiting import wait_until
 
@@ -119,3 +121,25 @@ def test_what_was_forgotten_waits_in_files_of_claude_code(daemon: Daemon, client
     assert any(other in (content or "") for content in waiting)
     wait_until(lambda: not (root / "agent-sails.md").exists())
     assert (root / "agent-masts.md").exists()
+
+
+@pytest.mark.parametrize(
+    "said", ["Lanterns hang at the north gate in winter", "In winter a lantern hangs at the north gate"]
+)
+def test_what_was_forgotten_is_no_description_of_a_file(daemon: Daemon, client: Client, said: str) -> None:
+    """A file of Claude Code whose description says what the person forgot is taken out and waits; others stay."""
+    gone = "Lanterns hang at the north gate in winter"
+    client.forget(client.remember(wire.CreateMemory(gone, type="fact", author="person")).id)
+    root = daemon.home / "root" / "default"
+    root.mkdir(parents=True, exist_ok=True)
+    (root / "agent-piers.md").write_text(FILE.format("piers", "The pier is old.").replace(": how", f": {said}"))
+    (root / "agent-oars.md").write_text(
+        FILE.format("oars", "Oars are of ash.").replace(": how", ": which wood oars are of")
+    )
+    client.sync_now()
+    wait_until(lambda: not (root / "agent-piers.md").exists())
+    wait_until(lambda: "agent-oars.md" in (root / "MEMORY.md").read_text())
+    assert said not in (root / "MEMORY.md").read_text()
+    assert said not in client.context_text(client.create_thread().id)
+    waiting = [change.content for item in client.candidates().items for change in item.changes]
+    assert "The pier is old." in waiting

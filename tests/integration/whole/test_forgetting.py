@@ -366,3 +366,32 @@ def test_what_is_learnt_from_an_agents_files_is_compared_as_what_it_says(client:
     assert "nine tonnes" in learnt
     waiting = [change.content for item in client.candidates().items for change in item.changes]
     assert any("reply in German" in text for text in waiting)
+
+
+@pytest.mark.parametrize("where", ["", "harbour", "ferry"])
+def test_what_was_forgotten_is_no_tag_of_an_agents_memory(
+    daemon: Daemon, owner: Client, space: str, where: str
+) -> None:
+    """A tag of joined words, or several tags together, wait in any project; honest tags about the same do not."""
+    person = Client(daemon.socket, token=owner.create_token(space).token)
+    agent = Client(daemon.socket, token=owner.create_token(space, agent="coder").token)
+    project = where or None
+    with person, agent:
+        gone = ("The release captain is Mira Lund of Bergen", "Never use emojis in documentation.")
+        for content in gone:
+            made = person.remember(wire.CreateMemory(content, type="fact", project="harbour", author="person"))
+            person.forget(made.id)
+        for tags in (
+            ["release-captain-mira-lund-of-bergen"],
+            ["release_captain", "mira-lund", "bergen"],
+            ["pier", "bergen", "mira-lund", "release-captain"],
+        ):
+            with pytest.raises(Conflict, match="waits in review"):
+                agent.remember(wire.CreateMemory("The pier is long and old", type="fact", tags=tags, project=project))
+        assert contents(person) == set()
+        for content, tags in (
+            ("The pier is long and old", ["release", "captain", "bergen"]),
+            ("The crane lifts nine tonnes", ["documentation", "emojis", "crane"]),
+        ):
+            agent.remember(wire.CreateMemory(content, type="fact", tags=tags, project=project))
+        assert len(contents(person)) == 2
