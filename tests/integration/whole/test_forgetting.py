@@ -353,8 +353,10 @@ def test_contexts_leave_out_what_was_forgotten_in_other_words(client: Client) ->
 def test_what_is_learnt_from_an_agents_files_is_compared_as_what_it_says(client: Client, project: str) -> None:
     """A file of a run with a forgotten wish in other words, below a heading, or in another project brings nothing."""
     gone = "The lock of the importer is held by quay seven"
-    for content, kind, where in (("Always answer in German.", "preference", ""), (gone, "fact", "harbour")):
-        new = wire.CreateMemory(content, type=kind, project=where or None, author="person")
+    for new in (
+        wire.CreateMemory("Always answer in German.", type="preference", author="person"),
+        wire.CreateMemory(gone, type="fact", project="harbour", author="person"),
+    ):
         client.forget(client.remember(new).id)
     thread = client.create_thread(project=project)
     run = client.start_run(thread=thread.id, agent="coder")
@@ -365,7 +367,7 @@ def test_what_is_learnt_from_an_agents_files_is_compared_as_what_it_says(client:
     (learnt,) = contents(client)
     assert "nine tonnes" in learnt
     waiting = [change.content for item in client.candidates().items for change in item.changes]
-    assert any("reply in German" in text for text in waiting)
+    assert any("reply in German" in (text or "") for text in waiting)
 
 
 @pytest.mark.parametrize("where", ["", "harbour", "ferry"])
