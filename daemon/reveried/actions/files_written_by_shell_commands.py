@@ -20,7 +20,7 @@ from reverie.lazy_regex import lazy_regex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["files_with_unknown_words", "places_with_unknown_words", "spellings"]
+__all__ = ["paths_with_unknown_words", "spellings"]
 
 _FILE: Final = lazy_regex(r"[^\s'\"`()=,;]+\.md\b")
 _HERE: Final = lazy_regex(
@@ -119,25 +119,8 @@ _GIT_QUIET: Final = _GIT_READS | {
 }
 # Programs that put no text of their own into a file, beside the readers.
 _QUIET: Final = frozenset(
-    {
-        *(
-            "mkdir",
-            "rmdir",
-            "rm",
-            "touch",
-            "chmod",
-            "chown",
-            "sleep",
-            "pwd",
-            "date",
-            "code",
-            "kill",
-            "type",
-            "printenv",
-        ),
-        *("unset", "set", "umask", "exit", "return", "wait", "zip", "gzip", "id", "whoami", "uname", "ps", "df", "tee"),
-        *("for", "in", "while", "if", "fi", "done", "case", "esac", "read", "local", "declare", "}"),
-    }
+    "mkdir rmdir rm touch chmod chown sleep pwd date code kill type printenv unset set umask exit return wait zip gzip"  # noqa: SIM905
+    " id whoami uname ps df tee for in while if fi done case esac read local declare }".split()
 )
 _RECURSIVE: Final = lazy_regex(r"^-(?:[a-zA-Z]*[rRa][a-zA-Z]*|-recursive|-archive)$")
 _GLOB: Final = lazy_regex(r"[*?\[{]")
@@ -164,24 +147,17 @@ def spellings(root: str) -> list[str]:
     return [root] if rest is None else [root, f"~{rest}", f"$HOME{rest}", f"${{HOME}}{rest}"]
 
 
-def files_with_unknown_words(command: str, roots: Iterable[str], folder: str = "") -> list[str]:
-    """Return the files, relative to the folder, that a command may write with words that it does not have itself.
+def paths_with_unknown_words(command: str, roots: Iterable[str], folder: str = "") -> list[str]:
+    """Return the files and places of the folder that a command may write with words that it does not have itself.
 
-    `cat a.md >> facts/b.md`, `cp`, `curl -o`, `sed -i`, a program. Not `echo "…" >> facts/b.md`: its words are there.
-    `folder` is the path where the command runs.
+    Paths are relative to the folder. A place ends with a slash, as "facts/", and any file of it may be written; "./" is
+    the whole folder. `cat a.md >> facts/b.md`, `cp`, `curl -o`, `sed -i`, a program write such words;
+    `echo "…" >> facts/b.md` does not: its words are there. `folder` is the path where the command runs.
     """
-    return [path for path in _found(command, roots, folder) if not path.endswith("/") and not _COMPUTED.search(path)]
-
-
-def places_with_unknown_words(command: str, roots: Iterable[str], folder: str = "") -> list[str]:
-    """Return the places in the folder, as "facts/", of which a command may write any file; "./" is the whole folder."""
-    return [path for path in _found(command, roots, folder) if path.endswith("/")]
-
-
-def _found(command: str, roots: Iterable[str], folder: str) -> list[str]:
     ordered = sorted(roots, key=len, reverse=True)
     begin = (_resolved(folder, _OUTSIDE, ordered) if folder else "") or _OUTSIDE
-    return list(dict.fromkeys(_written(_PATCH.sub("", command), ordered, begin, 0)))
+    found = dict.fromkeys(_written(_PATCH.sub("", command), ordered, begin, 0))
+    return [path for path in found if path.endswith("/") or not _COMPUTED.search(path)]
 
 
 def _written(command: str, roots: Sequence[str], folder: str, depth: int) -> Iterator[str]:

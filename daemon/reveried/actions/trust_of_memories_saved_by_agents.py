@@ -28,8 +28,7 @@ from reverie.usecases.hold_agent_writes_of_forgotten_statements import forgotten
 from reverie.usecases.sync_snapshot_and_commit import WHY as SAVED
 from reverie.usecases.take_forgotten_lines_out_of_agent_saves import WHY, move_to_review
 from reveried.actions.files_written_by_shell_commands import (
-    files_with_unknown_words,
-    places_with_unknown_words,
+    paths_with_unknown_words,
     spellings,
 )
 from reveried.clock import text_of
@@ -171,8 +170,7 @@ def _edits(block: Mapping[str, Any], at: Any, folder: str, roots: set[str]) -> I
     is_inside = any(folder == root or folder.startswith(root + "/") for root in roots)
     if command and (is_inside or any(name in command for name in _named(roots) | _named_above(roots))):
         yield from (_Edit(call, relative, _plain(command), at) for relative in _files(command, roots))
-        unknown = files_with_unknown_words(command, roots, folder) + places_with_unknown_words(command, roots, folder)
-        yield from (_Edit(call, path, None, at) for path in unknown)
+        yield from (_Edit(call, path, None, at) for path in paths_with_unknown_words(command, roots, folder))
     path = next((given[name] for name in _PATHS if isinstance(given.get(name), str)), "")
     root = next((root for root in roots if path.startswith(root + "/")), None)
     if root is not None and ".." not in path:

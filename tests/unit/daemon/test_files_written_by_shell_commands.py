@@ -5,12 +5,19 @@ from __future__ import annotations
 import pytest
 
 from reveried.actions.files_written_by_shell_commands import (
-    files_with_unknown_words,
-    places_with_unknown_words,
+    paths_with_unknown_words,
     spellings,
 )
 
 ROOT = "/srv/memory"
+
+
+def files(command: str, roots: set[str], folder: str = "") -> list[str]:
+    return [path for path in paths_with_unknown_words(command, roots, folder) if not path.endswith("/")]
+
+
+def places(command: str, roots: set[str], folder: str = "") -> list[str]:
+    return [path for path in paths_with_unknown_words(command, roots, folder) if path.endswith("/")]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +50,7 @@ ROOT = "/srv/memory"
 )
 def test_what_a_command_writes(command: str, file: str) -> None:
     """A file is found that is a target of an output, of a copy, or an argument of a program that may write."""
-    assert files_with_unknown_words(command.replace("{}", ROOT), {ROOT}) == [file]
+    assert files(command.replace("{}", ROOT), {ROOT}) == [file]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +74,7 @@ def test_what_a_command_writes(command: str, file: str) -> None:
 )
 def test_what_a_command_does_not_write(command: str) -> None:
     """A file that is read, one outside of the folder, and one whose new words are in the command, is not found."""
-    assert files_with_unknown_words(command.replace("{}", ROOT), {ROOT}) == []
+    assert files(command.replace("{}", ROOT), {ROOT}) == []
 
 
 @pytest.mark.parametrize(
@@ -98,7 +105,7 @@ def test_what_a_command_does_not_write(command: str) -> None:
 )
 def test_a_place_that_a_command_may_write(command: str, place: str) -> None:
     """A command that names the folder or a place in it, or runs a program there, may write any file of it."""
-    assert place in places_with_unknown_words(command.replace("{}", ROOT), {ROOT})
+    assert place in places(command.replace("{}", ROOT), {ROOT})
 
 
 @pytest.mark.parametrize(
@@ -126,11 +133,11 @@ def test_a_place_that_a_command_may_write(command: str, place: str) -> None:
 )
 def test_no_place_of_a_command_that_reads(command: str) -> None:
     """Readers, copies out of the folder, and commands that name the file that they write, write nothing else."""
-    assert places_with_unknown_words(command.replace("{}", ROOT), {ROOT}) == []
+    assert places(command.replace("{}", ROOT), {ROOT}) == []
 
 
 @pytest.mark.parametrize(
-    ("command", "folder", "places"),
+    ("command", "folder", "written"),
     [
         ("make install-notes", ROOT, ["./"]),
         ("make install-notes", f"{ROOT}/facts", ["./"]),
@@ -139,10 +146,10 @@ def test_no_place_of_a_command_that_reads(command: str) -> None:
         ("git status && ls", ROOT, []),
     ],
 )
-def test_where_a_command_runs(command: str, folder: str, places: list[str]) -> None:
+def test_where_a_command_runs(command: str, folder: str, written: list[str]) -> None:
     """A command in the folder may write there without naming it."""
-    assert places_with_unknown_words(command, {ROOT}, folder) == places
-    assert files_with_unknown_words("cat /srv/a > b.md", {ROOT}, f"{ROOT}/facts") == ["facts/b.md"]
+    assert places(command, {ROOT}, folder) == written
+    assert files("cat /srv/a > b.md", {ROOT}, f"{ROOT}/facts") == ["facts/b.md"]
 
 
 def test_a_folder_in_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,4 +158,4 @@ def test_a_folder_in_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     assert spellings("/home/ann/Reverie") == ["/home/ann/Reverie", "~/Reverie", "$HOME/Reverie", "${HOME}/Reverie"]
     assert spellings("/home/anna/Reverie") == ["/home/anna/Reverie"]
     for name in spellings("/home/ann/Reverie"):
-        assert files_with_unknown_words(f"cat a >> {name}/b.md", {"/home/ann/Reverie"}) == ["b.md"]
+        assert files(f"cat a >> {name}/b.md", {"/home/ann/Reverie"}) == ["b.md"]
