@@ -43,7 +43,7 @@ def build_candidate(
 
 
 def with_absolute_dates(text: str, at: str | None) -> str:
-    """Return `text` with relative days ("yesterday") replaced by dates, and the date it was said on at its end."""
+    """Return `text` with dates for "yesterday" and "today", and the day on which it was said (`at`) at its end."""
     day = _day(at)
     if day is None:
         return text

@@ -168,8 +168,8 @@ _NEW_TEXT_KEYS = (
 _OLD_TEXT_KEYS = ("old_string", "old_str", "oldString", "TargetContent", "oldStr", "oldText")
 _PATHS_KEYS = ("paths", "include", "files", "operations")  # of a call that reads several files
 _SEVERAL_KEYS = ("edits", "replacements", "ReplacementChunks")
-_TODO_LIST_KEYS = ("plan", "todos", "todoList")
-_TODO_KEYS = ("step", "content", "title", "description")
+_PLAN_KEYS = ("plan", "todos", "todoList")
+_STEP_KEYS = ("step", "content", "title", "description")
 # As Claude Code calls the states of a step.
 _STATES: Final = {
     "not-started": "pending",
@@ -334,11 +334,11 @@ def _hunk(part: str) -> dict[str, str]:
 
 
 def _todos(given: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    steps = next((given[key] for key in _TODO_LIST_KEYS if key in given), None)
+    steps = next((given[key] for key in _PLAN_KEYS if key in given), None)
     if isinstance(steps, str):
         steps = [box.groupdict() | {"status": box["state"]} for box in _CHECKBOX.finditer(steps)]
     for step in steps if isinstance(steps, list) else []:
-        if isinstance(step, dict) and (text := _text(step, *_TODO_KEYS)):
+        if isinstance(step, dict) and (text := _text(step, *_STEP_KEYS)):
             status = str(step.get("status") or "pending")
             yield {"content": text, "status": _STATES.get(status, status)}
 

@@ -29,13 +29,12 @@ _CHECK_WORDS = {
     for words, purpose in zip(_WORDS_OF_CHECKS, (Purpose.TEST, Purpose.LINT, Purpose.BUILD), strict=True)
     for word in words.split()
 }
-_OTHER_WORDS_OF_ITEMS = (
-    "run rerun re-run running execute verify ensure check checks the all full complete whole entire unit integration"
+_OTHER_WORDS = frozenset(
+    "run rerun re-run running execute verify ensure check checks the all full complete whole entire unit integration"  # noqa: SIM905
     " final again and then with pass passes sure that everything project code quality type"
     " alle führe ausführen laufen lassen und den die das"
-    " ejecuta ejecutar correr las los todas todos y lance lancer exécuter les tous toutes et"
+    " ejecuta ejecutar correr las los todas todos y lance lancer exécuter les tous toutes et".split()
 )
-_OTHER_WORDS = frozenset(_OTHER_WORDS_OF_ITEMS.split())
 # How an announcement begins that only runs checks: "run the full test suite", "verify that it builds"
 _RUNS = lazy_regex(
     r"^(?:also |first |now |then )*(?:re-?run|run|execute|verify|confirm|make sure|ensure|führe|lasse|exécuter|lancer"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import announced_intents, cue_phrases, working_state_cue_phrases
-from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
-from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, sentences
-from reverie.distill.extractive.thread_facts import substantial_requests
-from reverie.distill.extractive.todo_items_behind_the_work import (
+from reverie.distill.extractive.finished_todo_items import (
     has_passed,
     have_checks_run,
     is_overtaken,
     runs_checks,
 )
+from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
+from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, sentences
+from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
 
 
 def _telling_request(facts: ThreadFacts) -> Utterance | None:
-    """Return the person's last request that says by itself what is to be done, else their last.
+    """Return the person's last request that can be understood alone, else their last; None without a request.
 
     "Commit the changes" does, "do it again" does not.
     """
@@ -331,9 +331,8 @@ def _announced_step(facts: ThreadFacts) -> str:
         # "I need to update the docs. Let me read the plan.": the first says what for.
         purpose = next((intent for one in said[-4:-1] if (intent := announced_intents.stated_intent(one))), "")
         purpose = purpose if purpose != doing else ""
-        if (
-            not purpose and len(doing.split()) < _TELLING_STEP_WORDS
-        ):  # what is looked at says little without what it is looked at for
+        if not purpose and len(doing.split()) < _TELLING_STEP_WORDS:
+            # What is looked at says little without what it is looked at for.
             asked = _telling_request(facts)
             purpose = clip(sentences(asked.text)[0], ITEM_CHARS - 1) if asked and sentences(asked.text) else ""
         doing = f"{purpose} ({doing})" if purpose and len(purpose) < ITEM_CHARS else doing
@@ -350,10 +349,7 @@ def _passed_check(since: int, facts: ThreadFacts) -> str:
     return run.purpose.value
 
 
-def _calls_since(entry: int, facts: ThreadFacts) -> list[ToolCall]:
-    return [step for step in facts.trace.steps if isinstance(step, ToolCall) and step.seq >= entry]
-
-
 def _edits_since(entry: int, facts: ThreadFacts) -> int:
     """Return how many edits succeeded from `entry` on, those of shell commands included."""
-    return sum(call.edits and call.answered and not call.failed for call in _calls_since(entry, facts))
+    calls = (step for step in facts.trace.steps if isinstance(step, ToolCall) and step.seq >= entry)
+    return sum(call.edits and call.answered and not call.failed for call in calls)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
+from reverie.distill.extractive.finished_todo_items import mark_written
 from reverie.distill.extractive.sentences_and_specific_names import clip
-from reverie.distill.extractive.todo_items_behind_the_work import mark_written
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
