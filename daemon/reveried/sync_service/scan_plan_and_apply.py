@@ -136,7 +136,7 @@ class SpaceFolder:
         return result
 
     def _scan_and_plan(self, paths: set[str] | None, *, deep: bool, answer: Answer | None) -> ScanResult:
-        """Scan paths, or everything, and return the plan with what was read, in one read transaction of the store."""
+        """Scan these paths, or the whole folder (None); return the sync plan and what was read for it."""
         baselines = self.baselines
         with self._store.reader(self.space) as reader:
             operation = self._dirty.catch_up(reader)

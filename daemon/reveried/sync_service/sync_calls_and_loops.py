@@ -150,7 +150,9 @@ class SyncService:
             return await self._in_thread(space, self.folder(space).secret_markers, path)
 
     async def read_saves(self, space: str, paths: Iterable[str] | None) -> None:
-        """Store what was saved at these paths, or anywhere (None), before a caller changes it; errors are logged.
+        """Sync files saved at these paths, or in the whole folder (None), into the store; errors are logged.
+
+        Called before a write to the store, so that the write is based on what a person has just saved.
 
         A folder that is missing or stopped must not block agents.
         """

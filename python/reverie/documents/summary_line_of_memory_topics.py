@@ -178,7 +178,7 @@ def _last_end(words: Sequence[str], ends: Callable[[Sequence[str], int], bool]) 
 
 
 def _without_open_bracket(text: str) -> str:
-    """Return a text without a bracket that nothing closes, and what is after it: "Sync of files (PR 17" loses both."""
+    """Return a text cut before a bracket that is not closed: "Sync of files" of "Sync of files (PR 17"."""
     before, bracket, behind = text.rpartition("(")
     return before.rstrip() if bracket and before.strip() and ")" not in behind else text
 
@@ -189,7 +189,7 @@ def _ends_with_clause(words: Sequence[str], count: int) -> bool:
 
 
 def _ends_with_phrase(words: Sequence[str], count: int) -> bool:
-    """Return True if the word after the first `count` begins a phrase: "in", "with"; and none of them is left open."""
+    """Return True if the first `count` words are a whole phrase: a preposition follows them and none ends them."""
     last, following = words[count - 1], words[count]
     is_open = _PREPOSITIONS.fullmatch(last) or _CONJUNCTIONS.fullmatch(last)
     return _PREPOSITIONS.fullmatch(following) is not None and not is_open

@@ -100,7 +100,7 @@ def _decoded(found: re.Match[str]) -> str:
 
 
 def _dotted(found: re.Match[str]) -> str:
-    """Return an IPv4 address as four decimal numbers; what was found where it is no address.
+    """Return an IPv4 address of any notation as four decimal numbers, and the match unchanged if it is none.
 
     One number alone is one only from 1.0.0.0 on: the last number has all the bytes that the others leave.
     """

@@ -282,14 +282,14 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Return the code unit of `\uXXXX` at `offset` and move behind it.
+    /// Return the code unit of `\u` and four digits at `offset`, and move after it.
     fn unit(&mut self, offset: usize) -> Result<u16, Error> {
         let unit = self.unit_if_escaped(offset);
         self.at = offset + 6;
         unit.ok_or_else(|| self.error(JsonReason::Malformed, "an escape without four hexadecimal digits", offset))
     }
 
-    /// The code unit of `\uXXXX` at `offset`, or None.
+    /// Return the code unit of `\u` and four digits at `offset`, or None.
     fn unit_if_escaped(&self, offset: usize) -> Option<u16> {
         let digits = self.bytes.get(offset..offset + 6)?.strip_prefix(b"\\u")?;
         hexadecimal(digits)
