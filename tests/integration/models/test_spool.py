@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -60,6 +61,15 @@ def requests(folder: Path) -> list[Path]:
     return sorted((folder / "requests").glob("*.json"))
 
 
+def open_requests(folder: Path, key: str) -> list[Any]:
+    """Return the value of `key` in each request file, sorted by file name; a file removed meanwhile is left out."""
+    found = []
+    for path in requests(folder):
+        with suppress(FileNotFoundError):  # the daemon removes a request when it takes its answer
+            found.append(json.loads(path.read_bytes())[key])
+    return found
+
+
 def learn(client: Client) -> tuple[str, str | None]:
     """Learn from a new thread; return the thread's id and the fallback."""
     thread = client.create_thread().id
@@ -103,7 +113,7 @@ def test_a_consolidation_is_waited_for(client: Client, folder: Path) -> None:
     client.learn(thread)
     newer = "The kiln cools for two nights before it is opened."
     answer(folder, json.dumps({"memories": [memory(newer, "the kiln must cool for two nights", 1)]}))
-    wait_until(lambda: [json.loads(path.read_bytes())["purpose"] for path in requests(folder)] == ["consolidate"])
+    wait_until(lambda: open_requests(folder, "purpose") == ["consolidate"])
     assert [item.content for item in client.memories().items] == [old.content]
     # A recall in the meantime, as each prompt is one, changes the use of the memory, and not the question.
     assert client.recall("How long does the kiln cool?").hits
@@ -143,7 +153,7 @@ def test_consolidations_of_a_space_come_one_after_another(client: Client, daemon
 
     asked: list[str] = []
     for _ in night_of:
-        wait_until(lambda: [asks(path) for path in requests(folder)] == ["consolidate"])
+        wait_until(lambda: open_requests(folder, "purpose") == ["consolidate"])
         (request,) = requests(folder)
         night = night_of[json.loads(request.read_bytes())["learntFrom"]["thread"]]
         asked.append(night)
@@ -156,6 +166,7 @@ def test_consolidations_of_a_space_come_one_after_another(client: Client, daemon
         update = {"action": "UPDATE", "id": old.id, "content": content, "tags": ["kiln"], "candidateIndex": 0}
         answer(folder, json.dumps({"operations": [update, {"action": "SKIP", "candidateIndex": 0}]}))
         wait_until(partial(has_only, client, content))
+        wait_until(partial(is_gone, request))
 
     wait_until(lambda: not requests(folder) and not list((folder / "waiting").iterdir()))
     client.close()
@@ -176,9 +187,9 @@ def test_a_thread_that_waits_is_not_blocked_by_a_removed_request(client: Client,
         client.append(thread, [{"role": "user", "content": words}, {"role": "assistant", "content": "Noted."}])
         client.learn(thread)
         found = memory(f"The kiln cools for {night} nights.", f"the kiln must cool for {night} nights", 1)
-        (extraction,) = (path for path in requests(folder) if asks(path) == "extract")
+        (extraction,) = (path for path in requests(folder) if json.loads(path.read_bytes())["purpose"] == "extract")
         (folder / "answers" / extraction.name).write_text(json.dumps({"memories": [found]}))
-        wait_until(lambda: [asks(path) for path in requests(folder)] == ["consolidate"])
+        wait_until(lambda: open_requests(folder, "purpose") == ["consolidate"])
         wait_until(lambda: len(list((folder / "waiting").glob("*"))) == len(threads) - 1)
 
     client.delete_thread(threads[1], confirm=threads[1])
@@ -186,21 +197,18 @@ def test_a_thread_that_waits_is_not_blocked_by_a_removed_request(client: Client,
     assert json.loads(request.read_bytes())["learntFrom"]["thread"] == threads[0]
     request.unlink()
 
-    def turn() -> list[str]:
-        return [json.loads(path.read_bytes())["learntFrom"]["thread"] for path in requests(folder)]
-
-    wait_until(lambda: turn() == [threads[2]])
+    wait_until(lambda: [asked["thread"] for asked in open_requests(folder, "learntFrom")] == [threads[2]])
     wait_until(lambda: not list((folder / "waiting").glob("*")))
+
+
+def is_gone(path: Path) -> bool:
+    """Return True if there is no file at `path`."""
+    return not path.exists()
 
 
 def has_only(client: Client, content: str) -> bool:
     """Return True if `content` is the one memory there is."""
     return [item.content for item in client.memories().items] == [content]
-
-
-def asks(request: Path) -> str:
-    """Return the purpose of a request's file."""
-    return str(json.loads(request.read_bytes())["purpose"])
 
 
 def test_an_answer_that_is_taken_again_counts_once(folder: Path) -> None:
