@@ -57,7 +57,7 @@ def context_of(entries: Sequence[Entry], max_tokens: int) -> Context:
     stored = [opened_entry("transcript", entry.seq, seal(entry_record(entry), redactor).data) for entry in entries]
     messages = tuple(message for message in main_line(stored) if not message.rewound)
     parts = Parts(
-        state=render_and_trim_working_state.render(Extractive().working_state(messages)),
+        state=render_and_trim_working_state.render(Extractive().working_state(with_asides(messages, stored))),
         messages=messages,
         model=model_of(stored),
     )

@@ -21,7 +21,7 @@ from reverie.models import Entry, EntryKind, Json, Message
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["typed_asides", "with_asides"]
+__all__ = ["is_queue_operation", "typed_asides", "with_asides"]
 
 _NAME: Final = lazy_regex(r"<command-name>\s*/?([^\s<]*)")
 _ARGUMENTS: Final = lazy_regex(r"<command-args>(.*?)</command-args>", re.DOTALL)
@@ -43,6 +43,9 @@ def with_asides(messages: Sequence[Message], entries: Iterable[Entry]) -> list[M
 
 def typed_asides(entries: Iterable[Entry]) -> list[Message]:
     """Return each slash command and each text sent while the agent worked as a message, without rewound ones."""
+    entries = list(entries)
+    if not any(is_queue_operation(entry) or is_command(entry) for entry in entries):
+        return []
     distinct = without_repeats(entries)
     taken = rewound_positions(distinct)
     queue: deque[Entry] = deque()
@@ -55,9 +58,14 @@ def typed_asides(entries: Iterable[Entry]) -> list[Message]:
             if name is not None and not _OF_THE_CLIENT.fullmatch(name[1]):
                 given = _ARGUMENTS.search(_text(entry.content))
                 found.append(_message(entry, f"/{name[1]} {given[1].strip() if given else ''}".rstrip()))
-        elif entry.kind is EntryKind.OTHER and entry.extra.get("type") == "queue-operation":
+        elif is_queue_operation(entry):
             found += [_message(sent, text) for sent in _delivered(entry, queue) if (text := _typed(sent))]
     return sorted(found, key=lambda message: message.first_seq)
+
+
+def is_queue_operation(entry: Entry) -> bool:
+    """Return True for an entry by which words typed meanwhile enter or leave the client's queue."""
+    return entry.kind is EntryKind.OTHER and entry.extra.get("type") == "queue-operation"
 
 
 def _delivered(entry: Entry, queue: deque[Entry]) -> list[Entry]:

@@ -53,7 +53,7 @@ def decide(job: DistillJob) -> DistillPlan:
     entries, messages, open_from, cut = _opened(job)
     distillation, text, used = _distilled(job, messages, cut, entries[-1].seq + 1)
     distillation, text, fallback = _with_summary(job, distillation, text, _said(entries, messages, cut))
-    distillation = replace(distillation, state=_state(job, distillation, messages))
+    distillation = replace(distillation, state=_state(job, distillation, entries, messages))
     # The state is the one at the end. With a turn that is open, it is read again from the tail on: results that are
     # still to come belong to calls in it.
     state_seq = entries[-1].seq if open_from == len(messages) else max(job.state_seq, distillation.through_seq)
@@ -164,12 +164,20 @@ def _distilled(job: DistillJob, messages: list[Message], cut: int, end_seq: int)
         number //= 2
 
 
-def _state(job: DistillJob, distillation: Distillation, messages: Sequence[Message]) -> WorkingState:
-    """Return the working state at the end; a stored state newer than the last distillation is continued."""
-    if job.state is None or job.state_seq <= job.distilled_through:
+def _state(
+    job: DistillJob, distillation: Distillation, entries: Sequence[Entry], messages: Sequence[Message]
+) -> WorkingState:
+    """Return the working state at the end; a stored state newer than the last distillation is continued.
+
+    What the person typed aside counts: a task is often given as a slash command.
+    """
+    said = with_asides(messages, entries)
+    if job.state is not None and job.state_seq > job.distilled_through:
+        newer = [message for message in said if message.last_seq > job.state_seq]
+        return Extractive().working_state(newer, job.state)
+    if len(said) == len(messages):
         return distillation.state
-    newer = [message for message in messages if message.last_seq > job.state_seq]
-    return Extractive().working_state(newer, job.state)
+    return Extractive().working_state(said, distillation_of(job.previous).state if job.previous else None)
 
 
 def _plan(

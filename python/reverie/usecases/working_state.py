@@ -20,6 +20,7 @@ from reverie.errors import Conflict, ValidationError
 from reverie.full_text_memory_recall import query_for
 from reverie.importers.detect_rewound_branches import belongs_to_tree
 from reverie.importers.join_entries_and_pair_tool_results import main_line, tool_ids
+from reverie.importers.slash_commands_and_queued_messages import is_queue_operation, with_asides
 from reverie.models import StateSources, WorkingState
 from reverie.store import Kind, WorkingStateRecord, Write
 from reverie.thread_safe_typed_decoding import from_msgpack
@@ -177,7 +178,7 @@ def decide(job: StateJob) -> StatePlan:
     calls = _call_checksums(entries)
     if job.checkpoint is not None and not _is_self_contained(entries, calls, before.calls):
         raise Conflict("the thread must be read from further back", hint="read all of it", stale=True)
-    messages = [message for message in main_line(entries) if not message.rewound]
+    messages = with_asides([message for message in main_line(entries) if not message.rewound], entries)
     # More entries may still join the last message (one reply is stored as several), so it stays out of the checkpoint.
     complete = open_turn_start(messages[:-1])
     fold = _fold_of(before.fold if before.state_seq == job.state_seq else b"")
@@ -220,14 +221,18 @@ def _fold_of(data: bytes) -> ThreadFold:
 def _is_self_contained(entries: Sequence[Entry], calls: Sequence[tuple[int, bytes]], before: bytes) -> bool:
     """Return whether entries mean the same without those before the checkpoint, whose call checksums are `before`.
 
-    True where all of these hold: no entry is a transcript's line or a mark, which may rewind or repeat earlier ones;
-    each tool result answers a call among the entries; and no call repeats an earlier call's id. A collision of two
+    True where all of these hold: no entry is a transcript's line or a mark, which may rewind or repeat earlier ones, or
+    takes words out of a queue that they entered before; each tool result answers a call among the entries; and no call repeats an earlier call's id. A collision of two
     checksums only makes the thread be read in full once more.
     """
     earlier = {before[at : at + CHECKSUM_BYTES] for at in range(0, len(before), CHECKSUM_BYTES)} if calls else set()
     own = {checksum for _, checksum in calls}
     answered = {_checksum(call) for entry in entries for call in tool_ids(entry.content, "tool_result", "tool_use_id")}
-    return answered <= own and own.isdisjoint(earlier) and not any(belongs_to_tree(entry) for entry in entries)
+    return (
+        answered <= own
+        and own.isdisjoint(earlier)
+        and not any(belongs_to_tree(entry) or is_queue_operation(entry) for entry in entries)
+    )
 
 
 def _call_checksums(entries: Iterable[Entry]) -> list[tuple[int, bytes]]:
