@@ -222,7 +222,8 @@ def _is_self_contained(entries: Sequence[Entry], calls: Sequence[tuple[int, byte
     """Return whether entries mean the same without those before the checkpoint, whose call checksums are `before`.
 
     True where all of these hold: no entry is a transcript's line or a mark, which may rewind or repeat earlier ones, or
-    takes words out of a queue that they entered before; each tool result answers a call among the entries; and no call repeats an earlier call's id. A collision of two
+    takes words out of a queue that they entered before; each tool result answers a call among the entries; and no call
+    repeats an earlier call's id. A collision of two
     checksums only makes the thread be read in full once more.
     """
     earlier = {before[at : at + CHECKSUM_BYTES] for at in range(0, len(before), CHECKSUM_BYTES)} if calls else set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.distill.extractive import Extractive, working_state_cue_phrases
-from reverie.models import Section
+from reverie.models import NO_RESULT, Section
 from support.thread import Thread
 
 ENGINE = Extractive()
@@ -102,17 +102,23 @@ def test_an_announcement_that_only_looks_says_what_for() -> None:
     """For an announcement to only read something, the next step also names the purpose from the sentence before."""
     thread = Thread().user("Exit the edit mode and update the local notes")
     thread.agent("I need to update the notes to match the final plan. Let me read the plan file first.")
-    thread.call("Read", {"file_path": "/w/app/plan.md"}, "1. tables")
+    thread.call("Read", {"file_path": "/w/app/plan.md"}, NO_RESULT)
     (step,) = ENGINE.working_state(thread.messages).next_steps
     assert step == "go on: update the notes to match the final plan (read the plan file first)"
+    thread.call("Read", {"file_path": "/w/app/plan.md"}, "1. tables")
+    (step,) = ENGINE.working_state(thread.messages).next_steps
+    assert step == "go on: update the notes to match the final plan"
 
 
 def test_a_short_announcement_to_look_says_what_is_asked() -> None:
     """Where no sentence says what a short look is for, the next step names the person's request."""
     thread = Thread().user("The upload of large maps fails, please find out why")
-    thread.agent("Now let me check the map service.").call("Read", {"file_path": "/w/app/maps.py"}, "def upload(): ...")
+    thread.agent("Now let me check the map service.").call("Read", {"file_path": "/w/app/maps.py"}, NO_RESULT)
     (step,) = ENGINE.working_state(thread.messages).next_steps
     assert step == "go on: The upload of large maps fails, please find out why (check the map service)"
+    thread.call("Read", {"file_path": "/w/app/maps.py"}, "def upload(): ...")
+    (step,) = ENGINE.working_state(thread.messages).next_steps
+    assert step == "go on: The upload of large maps fails, please find out why"
 
 
 def test_an_announced_edit_that_was_made_is_checked_and_then_over() -> None:

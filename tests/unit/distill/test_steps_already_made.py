@@ -129,7 +129,7 @@ def test_announced_checks_that_were_run_are_over() -> None:
     """An announced check stands before the item in hand, until each check that it names has a result."""
     thread = Thread().user(ASKED).todos(Count_the_ships="in_progress", Tell_Ann="pending")
     thread.edit("/w/harbour.py").agent("Now let me verify the build and run the tests.").bash("make build", "done")
-    assert following(thread) == ("go on: verify the build and run the tests", "Count the ships", "Tell Ann")
+    assert following(thread) == ("go on: run the tests", "Count the ships", "Tell Ann")
     assert following(thread.bash("pytest -q", "E assert", failed=True)) == ("Count the ships", "Tell Ann")
     whole = Thread().user(ASKED).agent("Let me run the full validation again.")
     assert "run the full validation again" in following(whole)[0]
@@ -219,8 +219,9 @@ def test_a_request_that_leans_on_another_is_told_with_it() -> None:
     thread = Thread().user(ASKED).agent("Two of them are missing.").user("do it again, please").bash("ls", "harbour.py")
     assert following(thread) == (f"go on: {ASKED} \u2192 do it again, please",)
     looking = Thread().user(ASKED).agent("Two are missing.").user("do it again, please")
-    looking.agent("Now let me check the map.").bash("ls", "map.py")
+    looking.agent("Now let me check the map.")
     assert following(looking) == (f"go on: {ASKED} (check the map)",)
+    assert following(looking.bash("ls", "map.py")) == (f"go on: {ASKED} \u2192 do it again, please",)
 
 
 def test_a_request_between_two_items_comes_before_the_list() -> None:

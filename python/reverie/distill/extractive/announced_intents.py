@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["is_contentless", "is_inspection", "is_only_pointer", "last_reply", "stated_intent"]
 
 # A step that only refers back: "fix it up".
-_POINTING = lazy_regex(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+)?", re.IGNORECASE)
+_POINTING = lazy_regex(r"\w+(?: \w+)? (?:this|that|it|these|those|them)(?: \w+){0,2}", re.IGNORECASE)
 # "Now let me update the parser" announces "update the parser".
 _ABOUT_TO = lazy_regex(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent|now|next|first|then|so|but|wait)\b[!,.:]?[\s-]*)*"
@@ -46,6 +46,9 @@ _IS_DOING = lazy_regex(r"\bi['\u2019]?m (?:now |still |also |first )?\w+ing\b", 
 _CONTENTLESS = lazy_regex(
     r"(?:now |just |also )*(?:continue|proceed|carry on|keep going|go (?:on|ahead)|move on|get started|start|begin"
     r"|retry|try (?:it |this |that |them )?(?:again|once more)|do (?:it|this|that|so|both|them)"
+    r"|(?:use|try|take) (?:an?|the) (?:different|another|simpler|better|other|alternative) (?:approach|route|way)"
+    r"|(?:check|see|understand|find out|figure out|look at) what(?:['\u2019]s| is) (?:happening|going on|wrong|there)"
+    r"(?: and (?:use|try|take) a different approach)?|take a (?:closer )?look|dig deeper|try something else"
     r"|(?:apply|change|edit|fix|implement|make|mend|update|write) (?:the |these |those )?"
     r"(?:bugs?|changes?|code|edits?|errors?|fix(?:es)?|implementation|issues?|problems?))(?: (?:now|then))?",
     re.IGNORECASE,
@@ -70,8 +73,8 @@ def _is_about_now(sentence: str) -> bool:
 
 
 def is_contentless(doing: str) -> bool:
-    """Return True if an announced step says nothing by itself, as in "try again"."""
-    return _CONTENTLESS.fullmatch(doing) is not None
+    """Return True if an announced step says nothing by itself, as in "try again" or "look at that more closely"."""
+    return _CONTENTLESS.fullmatch(doing) is not None or (is_inspection(doing) and is_only_pointer(doing))
 
 
 def is_only_pointer(doing: str) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import shell_commands_and_commits, working_state_cue_phrases
+from reverie.distill.extractive.answered_questions import AnsweredQuestion  # noqa: TC001 - decoded by type
 from reverie.distill.extractive.parse_messages_into_steps import (
     EDITS,
     READS,
@@ -20,7 +21,6 @@ from reverie.distill.extractive.parse_messages_into_steps import (
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
 from reverie.distill.extractive.shell_commands_and_commits import Commit, Purpose, Run
 from reverie.distill.extractive.thread_facts import (
-    AnsweredQuestion,
     KeySentence,
     Pending,
     ThreadFacts,
@@ -124,6 +124,7 @@ class ThreadFold:
     requests: list[Utterance] = field(default_factory=list)
     plan: TodoList = field(default_factory=TodoList)
     runs: dict[str, Run] = field(default_factory=dict)  # the last of each purpose
+    done: dict[str, int] = field(default_factory=dict)
     failing: list[Run] = field(default_factory=list)
     commits: list[Commit] = field(default_factory=list)
     pulls: dict[str, int] = field(default_factory=dict)
@@ -143,6 +144,7 @@ class ThreadFold:
         self._update_speech(found)
         self._update_failing(facts)
         self.requests = _requests([*self.requests, *map(_shortened, facts.requests)])
+        self.done |= facts.done
         self.plan.follow(found.calls)
         self.files.follow(found.calls)
         self.commits = shell_commands_and_commits.commits(found.calls, self.commits)[-_FEW:]
@@ -194,6 +196,7 @@ class ThreadFold:
             plan=tuple(self.plan.items()),
             closed=self.plan.closed(),
             runs=tuple(self.runs.values()),
+            done=self.done,
             commits=tuple(self.commits),
             pulls=tuple(self.pulls.items()),
             decisions=tuple(self.decisions),

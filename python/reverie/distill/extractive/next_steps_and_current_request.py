@@ -5,19 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import announced_intents, cue_phrases, working_state_cue_phrases
-from reverie.distill.extractive.finished_todo_items import (
-    has_passed,
-    have_checks_run,
-    is_overtaken,
-    runs_checks,
+from reverie.distill.extractive.announced_step import (
+    CHECKS,
+    STILL_DOING,
+    announced_step,
+    edits_since,
+    is_published,
+    passed_check,
 )
+from reverie.distill.extractive.finished_orders import unfinished_part
+from reverie.distill.extractive.finished_todo_items import has_passed, is_overtaken, runs_checks
 from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, sentences
 from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
 
 if TYPE_CHECKING:
-    from reverie.distill.extractive.thread_facts import AnsweredQuestion, ThreadFacts
+    from collections.abc import Iterable
+
+    from reverie.distill.extractive.answered_questions import AnsweredQuestion
+    from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.distill.extractive.todo_list import TodoItem
     from reverie.distill.render_and_trim_working_state import StateItem
 
@@ -49,21 +56,17 @@ _ORDERED = "do what the user asked: "
 _AGREED = "do what was agreed: "
 _ANSWER = "answer the user: "
 _GO_ON = "go on: "
-_CHECK = "see that it works, and finish: "
 _FINISH = "finish what was asked: "
 _FINISH_TESTED = "finish what was asked (tests passed): "
 OF_NOW = (_ORDERED, _AGREED, _ANSWER, _GO_ON)
 """How next steps begin that are computed anew after each message."""
 
-CHECKS = ("tests", "build", "lint")
 # Between a person's yes and what it agrees to, as `thread_facts` writes it.
 _TO = "” to: "
-# Entries after which an announced step counts as done or given up, and an older plan as left for another task.
-_STILL_DOING = 60
-# Edits that belong to an announced step; after more of them without a word the agent may well be at the next step.
-_EDITS_OF_A_STEP = 1
+_SHORT_REMARK = 10  # words of a statement, which needs the request before it
 _FEW_WORDS = 4  # of an order, which needs the request before it to be understood
-_TELLING_STEP_WORDS = 8  # of a step that looks at something; a shorter one does not say what for
+# Entries after which a request is not told any more that nobody came back to, as for other items of the state.
+_REQUEST_LASTS = 300
 _TELLING_WORDS = 5  # of an answer; a shorter one says nothing without its question
 
 
@@ -93,7 +96,7 @@ def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
     if order:
         return [(order, last.seq), *_planned(facts)]
     ahead = _planned(facts)
-    doing = _announced_step(facts)
+    doing = announced_step(facts, _what_for(facts), is_listed=_is_listed(facts))
     if doing and (not _is_listed(facts) or runs_checks(doing)):
         ahead.insert(0, (f"{_GO_ON}{doing}", last.seq))
     elif not isinstance(last, Utterance) and _is_newer_than_plan(facts):
@@ -151,7 +154,7 @@ def current_plan(facts: ThreadFacts) -> list[TodoItem]:
     """
     opened = task_opened(facts)
     end = facts.trace.steps[-1].seq if facts.trace.steps else 0
-    is_of_task = end - opened < _STILL_DOING or any(item.seq >= opened for item in facts.plan)
+    is_of_task = end - opened < STILL_DOING or any(item.seq >= opened for item in facts.plan)
     if is_of_task and not _is_left_open(facts):
         return [
             item
@@ -206,15 +209,15 @@ def _order(facts: ThreadFacts) -> str:
     agreed = said.answers or _agreement(said.seq, facts)
     if agreed:
         return "" if cue_phrases.is_correction(said.text) else f"{_AGREED}{clip(agreed, 2 * ITEM_CHARS)}"
-    if cue_phrases.is_acknowledgement(said.text):
+    if working_state_cue_phrases.asks_for_nothing(said.text) or working_state_cue_phrases.is_mere_remark(said.text):
         return ""
     asked = leading_sentences(said.text, 2 * ITEM_CHARS)
     is_short = words_of(said.text) <= _FEW_WORDS and not cue_phrases.is_housekeeping(said.text)
-    if is_short or (_refuses(said, facts) and len(asked) < ITEM_CHARS):
+    if is_short or _leans(said) or (_refuses(said, facts) and len(asked) < ITEM_CHARS):
         # "main is in another worktree", in refusing a call, says nothing without what was being done; nor does "drop
         # the first two" say of what.
         others = [one for one in facts.requests if first_sentence(one.text) != first_sentence(said.text)]
-        task = next(reversed(substantial_requests(others)), None)
+        task = _telling_request(others)
         asked = f"{leading_sentences(task.text, ITEM_CHARS)}{THEN}{asked}" if task is not None else asked
     return f"{_ANSWER if cue_phrases.is_question(asked) else _ORDERED}{asked}"
 
@@ -249,7 +252,7 @@ def _is_outdated(facts: ThreadFacts) -> bool:
     """
     asked = substantial_requests(facts.requests)
     changed = max((item.seq for item in facts.plan), default=0)
-    return bool(asked) and asked[-1].seq > changed and facts.trace.steps[-1].seq - changed > _STILL_DOING
+    return bool(asked) and asked[-1].seq > changed and facts.trace.steps[-1].seq - changed > STILL_DOING
 
 
 def _unfinished(facts: ThreadFacts) -> list[StateItem]:
@@ -260,44 +263,55 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
     if failing:
         name = failing[-1].purpose.value
         return [(clip(f"{_GO_ON}make the {name} pass again ({failing[-1].error})", 2 * ITEM_CHARS), failing[-1].seq)]
-    if facts.answers and facts.answers[-1].seq > (asked[-1].seq if asked else 0):
+    end = facts.trace.steps[-1].seq
+    answered = facts.answers[-1].seq if facts.answers else 0
+    if answered > max(asked[-1].seq if asked else 0, end - STILL_DOING):
         return [_after_answer(facts.answers[-1])]
-    if not asked or _is_published(facts) or facts.pending.turn[0] > since:
+    if not asked or is_published(facts) or facts.pending.turn[0] > since:
         return []
+    left = unfinished_part(asked[-1].text, asked[-1].seq, facts.done, facts.runs)
+    if not left or end - max(since, answered) > _REQUEST_LASTS:
+        return []
+    if left != asked[-1].text:
+        return [(f"{_GO_ON}{leading_sentences(left, REMARK_CHARS)}", asked[-1].seq)]
     words = max((step.seq for step in facts.trace.steps if isinstance(step, Utterance)), default=since)
-    finish = _FINISH if _edits_since(words, facts) else ""
-    finish = _FINISH_TESTED if _passed_check(words, facts) == "tests" else finish
+    finish = _FINISH if edits_since(words, facts) else ""
+    finish = _FINISH_TESTED if passed_check(words, facts) == "tests" else finish
     remark = latest_remark(asked[-1], facts)
-    task = _telling_request(facts)
+    task = _telling_request(facts.requests)
     if task is not None and task is not asked[-1] and remark == leading_sentences(asked[-1].text, REMARK_CHARS):
         remark = f"{leading_sentences(task.text, ITEM_CHARS)}{THEN}{remark}"  # "do it again" says nothing alone
     return [(f"{_GO_ON}{finish}{remark}", asked[-1].seq)]
 
 
-def _telling_request(facts: ThreadFacts) -> Utterance | None:
+def _what_for(facts: ThreadFacts) -> str:
+    """Return the beginning of the person's request if it is not over, which says what a look is for."""
+    asked = _telling_request(facts.requests)
+    if asked is None or not unfinished_part(asked.text, asked.seq, facts.done, facts.runs):
+        return ""
+    return clip(next(iter(sentences(asked.text)), ""), ITEM_CHARS - 1)
+
+
+def _leans(said: Utterance) -> bool:
+    """Return True for a message that needs the request before it: a short statement, or a question asked meanwhile."""
+    is_order = said.text.startswith("/") or cue_phrases.is_housekeeping(said.text)
+    is_short = words_of(said.text) <= _SHORT_REMARK and not is_order
+    is_question_aside = said.aside and cue_phrases.is_question(said.text)
+    return is_short and (is_question_aside or not working_state_cue_phrases.asks_for_work(said.text))
+
+
+def _telling_request(requests: Iterable[Utterance]) -> Utterance | None:
     """Return the person's last request that can be understood alone, else their last; None without a request.
 
-    "Commit the changes" does, "do it again" does not.
+    "Commit the changes" does, "do it again" does not, nor what was said aside while the agent was at work.
     """
-    asked = substantial_requests(facts.requests)
+    asked = substantial_requests(requests)
     telling = (
         said
         for said in reversed(asked)
-        if cue_phrases.is_housekeeping(said.text) or not cue_phrases.is_uninformative(said.text)
+        if cue_phrases.is_housekeeping(said.text) or not (cue_phrases.is_uninformative(said.text) or _leans(said))
     )
     return next(telling, asked[-1] if asked else None)
-
-
-def _is_published(facts: ThreadFacts) -> bool:
-    """Return True if the last step sent something out and that succeeded: an issue, replies to comments, a push.
-
-    What was asked for is then done as far as the thread shows; the agent only has to say so.
-    """
-    last = facts.trace.steps[-1]
-    if not isinstance(last, ToolCall) or not last.answered or last.failed:
-        return False
-    words = last.word("command") if last.tool == "Bash" else last.tool
-    return working_state_cue_phrases.publishes(words)
 
 
 def _after_answer(answer: AnsweredQuestion) -> StateItem:
@@ -307,49 +321,3 @@ def _after_answer(answer: AnsweredQuestion) -> StateItem:
         return f"{_ANSWER}{said}", answer.seq
     asked = f"{clip(answer.question, ITEM_CHARS)} → " if len(said.split()) < _TELLING_WORDS else ""
     return f"{_GO_ON}{asked}{said}", answer.seq
-
-
-def _announced_step(facts: ThreadFacts) -> str:
-    """Return what the agent last announced to do, if it may still be doing it."""
-    last = next((step for step in reversed(facts.trace.steps) if isinstance(step, Utterance)), None)
-    if last is None or last.role != "assistant" or last.seq < facts.trace.steps[-1].seq - _STILL_DOING:
-        return ""
-    said = sentences(last.text)
-    edits = _edits_since(last.seq, facts)
-    if _passed_check(last.seq, facts) or _is_published(facts) or edits > _EDITS_OF_A_STEP:
-        return ""
-    doing = announced_intents.stated_intent(said[-1]) if said else ""
-    if not doing and last is not facts.trace.steps[-1]:
-        # "Let me trace how it breaks. The key is the base commit.": what it is doing stands before what it thinks.
-        doing = next((intent for one in said[-2:-4:-1] if (intent := announced_intents.stated_intent(one))), "")
-    is_over = edits and announced_intents.is_inspection(doing)  # it has seen what it looked for
-    if is_over or announced_intents.is_contentless(doing) or have_checks_run(doing, last.seq, facts.runs):
-        return ""
-    if announced_intents.is_only_pointer(doing) and len(said) > 1:
-        doing = f"{doing}: {said[-2]}"  # "let me fix this": what it is stands in the sentence before
-    if announced_intents.is_inspection(doing) and not (runs_checks(doing) and _is_listed(facts)):
-        # "I need to update the docs. Let me read the plan.": the first says what for.
-        purpose = next((intent for one in said[-4:-1] if (intent := announced_intents.stated_intent(one))), "")
-        purpose = purpose if purpose != doing else ""
-        if not purpose and len(doing.split()) < _TELLING_STEP_WORDS:
-            # What is looked at says little without what it is looked at for.
-            asked = _telling_request(facts)
-            purpose = clip(sentences(asked.text)[0], ITEM_CHARS - 1) if asked and sentences(asked.text) else ""
-        doing = f"{purpose} ({doing})" if purpose and len(purpose) < ITEM_CHARS else doing
-    elif edits and doing:
-        doing = f"{_CHECK}{doing}"
-    return clip(doing, 2 * ITEM_CHARS)
-
-
-def _passed_check(since: int, facts: ThreadFacts) -> str:
-    """Return the check that passed after edits from entry `since` on, or the empty string."""
-    run = max((run for run in facts.runs if run.seq > since), key=lambda run: run.seq, default=None)
-    if run is None or run.failed or run.purpose.value not in CHECKS or not _edits_since(since, facts):
-        return ""
-    return run.purpose.value
-
-
-def _edits_since(entry: int, facts: ThreadFacts) -> int:
-    """Return how many edits succeeded from `entry` on, those of shell commands included."""
-    calls = (step for step in facts.trace.steps if isinstance(step, ToolCall) and step.seq >= entry)
-    return sum(call.edits and call.answered and not call.failed for call in calls)

@@ -68,7 +68,7 @@ class Utterance:
     """Text of the person or the agent, without the markup that a client adds.
 
     `answers` is what the agent had asked or proposed, where the person answers it with a word or two. A `refusal` is
-    what the person said instead of permitting a call.
+    what the person said instead of permitting a call, an `aside` what they said while the agent went on working.
     """
 
     role: str  # user or assistant
@@ -77,6 +77,7 @@ class Utterance:
     at: str | None
     answers: str = ""
     refusal: bool = False
+    aside: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ _PURPOSES = (
         lazy_regex(
             r"\b(?:pytest|go test|cargo (?:test|nextest)|(?:npm|pnpm|yarn|bun)(?: run)? test|jest|vitest|mocha|rspec"
             r"|phpunit|make (?:test|check)|mise run test\S*|ctest|unittest|dotnet test|swift test|flutter test|zig"
-            r" build test"
+            r" build test|playwright test|cypress run|deno test|node --test|bats|gotestsum"
             rf"|{_ENVIRONMENTS})\b|{TASK_OF_TESTS}"
         ),
     ),

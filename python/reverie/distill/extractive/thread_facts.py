@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import (
     blocker_phrases,
@@ -15,6 +15,8 @@ from reverie.distill.extractive import (
     working_state_cue_phrases,
 )
 from reverie.distill.extractive.announced_intents import last_reply
+from reverie.distill.extractive.answered_questions import answered_questions
+from reverie.distill.extractive.finished_orders import actions_done
 from reverie.distill.extractive.mistakes_from_corrections_and_failures import match_failures
 from reverie.distill.extractive.parse_messages_into_steps import (
     EDITS,
@@ -31,14 +33,14 @@ from reverie.distill.extractive.wish_and_correction_cues_by_language import lang
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from reverie.distill.extractive.answered_questions import AnsweredQuestion
     from reverie.distill.extractive.mistakes_from_corrections_and_failures import FixedFailure
     from reverie.distill.extractive.shell_commands_and_commits import Commit, Run
     from reverie.distill.extractive.todo_list import TodoItem
 
 __all__ = [
-    "AnsweredQuestion",
     "KeySentence",
     "Pending",
     "ThreadFacts",
@@ -103,25 +105,12 @@ class KeySentence:
 
 
 @dataclass(frozen=True, slots=True)
-class AnsweredQuestion:
-    """A question that the agent asked through a tool, and the person's choice or answer.
-
-    `own_words` is True where options were offered and the answer is none of them.
-    """
-
-    question: str
-    answer: str
-    seq: int
-    at: str | None
-    own_words: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Pending:
     """The open ends of a stretch of messages: the proposal that a "yes" would accept, and the agent's unfinished work.
 
     `proposed` is the agent's last question or offer; `weighed` are ways that it called the best and nobody decided on
     yet. `has_looked` and `has_acted` are about the time since the person spoke, `turn` is from `last_reply`.
+    `in_calls` is True where the last step is a call.
     """
 
     proposed: str = ""
@@ -129,6 +118,7 @@ class Pending:
     has_looked: bool = False
     has_acted: bool = False
     turn: tuple[int, int] = (0, 0)
+    in_calls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +130,7 @@ class ThreadFacts:
     plan: tuple[TodoItem, ...]
     closed: frozenset[str]  # how the labels end of entries made before this stretch and finished in it
     runs: tuple[Run, ...]
+    done: Mapping[str, int]  # actions that succeeded, each with the entry of its last call
     commits: tuple[Commit, ...]
     pulls: tuple[tuple[str, int], ...]
     decisions: tuple[KeySentence, ...]
@@ -165,7 +156,7 @@ _NOTHING = Pending()
 
 def gather_facts(trace: Trace, before: Pending = _NOTHING) -> ThreadFacts:
     """Return the facts of `trace` in linear time; `before` is what the messages before it left open."""
-    trace = replace(trace, steps=tuple(_link_answers(trace.steps, before.proposed)))
+    trace = replace(trace, steps=tuple(_link_answers(trace.steps, before)))
     runs = shell_commands_and_commits.command_runs(trace.calls)
     marks, pending = _key_sentences(trace, before)
     fixes, failing = match_failures(runs, trace, marks["findings"])
@@ -175,11 +166,12 @@ def gather_facts(trace: Trace, before: Pending = _NOTHING) -> ThreadFacts:
         plan=tuple(todo_list.todo_items(trace.calls)),
         closed=todo_list.closed_labels(trace.calls),
         runs=tuple(runs),
+        done=actions_done(trace.calls),
         commits=tuple(shell_commands_and_commits.commits(trace.calls)),
         pulls=tuple(shell_commands_and_commits.pull_requests(trace.calls)),
         pending=pending,
         steps=tuple(_enumerated(trace)),
-        answers=tuple(_answers(trace.calls)),
+        answers=tuple(answered_questions(trace.calls)),
         fixes=tuple(fixes),
         failing=tuple(failing),
         edited=_paths(trace, EDITS),
@@ -189,21 +181,29 @@ def gather_facts(trace: Trace, before: Pending = _NOTHING) -> ThreadFacts:
 
 
 def substantial_requests(requests: Iterable[Utterance]) -> list[Utterance]:
-    """Return requests that ask for something, without bare approvals and one-word answers."""
-    return [said for said in requests if not said.answers and not cue_phrases.is_acknowledgement(said.text)]
+    """Return requests that ask for something, "push" and "/review" too; not approvals and one-word answers."""
+    return [said for said in requests if not said.answers and not working_state_cue_phrases.asks_for_nothing(said.text)]
 
 
-def _link_answers(steps: Iterable[Step], proposed: str) -> Iterator[Step]:
-    """Yield the steps of a thread; brief messages of the person get the question or proposal that they answer."""
+def _link_answers(steps: Iterable[Step], before: Pending) -> Iterator[Step]:
+    """Yield the steps of a thread; brief messages of the person get the question or proposal that they answer.
+
+    Those between two calls are marked as asides.
+    """
+    proposed, in_calls = before.proposed, before.in_calls
     said: str | None = None  # by the agent last; what it proposes is looked for where the person is brief alone
     for step in steps:
         if isinstance(step, Utterance) and step.role == "assistant":
             said = step.text
-        if isinstance(step, Utterance) and step.role == "user" and _is_answer(step.text):
-            proposed, said = proposed if said is None else proposal_in(said), None
-            yield replace(step, answers=proposed) if proposed else step
+        if isinstance(step, Utterance) and step.role == "user":
+            if in_calls and not step.refusal:
+                step = replace(step, aside=True)  # noqa: PLW2901 - the step with what is known of it
+            if _is_answer(step.text):
+                proposed, said = proposed if said is None else proposal_in(said), None
+                step = replace(step, answers=proposed) if proposed else step  # noqa: PLW2901 - as above
         else:
-            yield step
+            in_calls = isinstance(step, ToolCall)
+        yield step
 
 
 def _is_answer(text: str) -> bool:
@@ -254,7 +254,13 @@ def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySen
                 continue
     proposed = proposed if said is None else proposal_in(said)
     turn = last_reply(trace.steps, before.turn)
-    return kinds, Pending(proposed, tuple(kinds.pop(_WEIGHED)), has_looked, has_acted, turn)
+    acts = [isinstance(step, ToolCall) for step in trace.steps if not _is_of_user(step)]
+    in_calls = acts[-1] if acts else before.in_calls
+    return kinds, Pending(proposed, tuple(kinds.pop(_WEIGHED)), has_looked, has_acted, turn, in_calls)
+
+
+def _is_of_user(step: Step) -> bool:
+    return isinstance(step, Utterance) and step.role == "user"
 
 
 def _settle(kinds: dict[str, list[KeySentence]], kind: str) -> None:
@@ -367,33 +373,3 @@ def _enumerated(trace: Trace) -> list[KeySentence]:
         if found:
             return [KeySentence(text, step.seq, step.at) for text in found]
     return []
-
-
-def _answers(calls: Sequence[ToolCall]) -> Iterator[AnsweredQuestion]:
-    for call in calls:
-        if call.tool != "AskUserQuestion" or not call.answered or call.failed:
-            continue
-        for question, options in _questions(call):
-            marker = f'"{question}"="'
-            start = call.result.find(marker)
-            if start >= 0:
-                rest = call.result[start + len(marker) :]
-                answer = rest.split('"', 1)[0]
-                is_own = bool(options) and not any(option in answer or answer in option for option in options)
-                yield AnsweredQuestion(one_line(question), clip(answer, 200), call.result_seq, call.at, is_own)
-
-
-def _questions(call: ToolCall) -> list[tuple[str, list[str]]]:
-    """Return each question of a call with all words of its options."""
-    asked = call.input.get("questions")
-    return [
-        (one["question"], [*_option_texts(one.get("options"))])
-        for one in (asked if isinstance(asked, list) else [])
-        if isinstance(one, dict) and isinstance(one.get("question"), str)
-    ]
-
-
-def _option_texts(options: Any) -> Iterator[str]:
-    for option in options if isinstance(options, list) else []:
-        texts = [option] if isinstance(option, str) else option.values() if isinstance(option, dict) else []
-        yield from (text for text in texts if isinstance(text, str) and text)

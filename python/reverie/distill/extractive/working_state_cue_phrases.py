@@ -10,12 +10,16 @@ from reverie.distill.extractive.sentences_and_specific_names import clip, one_li
 from reverie.lazy_regex import lazy_regex
 
 __all__ = [
+    "asks_for_nothing",
+    "asks_for_work",
+    "begins_with_verb",
     "enumerated_steps",
     "is_agreement",
     "is_choice_of_agent",
     "is_choice_of_person",
     "is_finished_review",
     "is_finished_step",
+    "is_mere_remark",
     "is_new_task",
     "is_numbered_step",
     "is_only_for_good",
@@ -135,6 +139,19 @@ _REMARK = lazy_regex(
     r"|we have|we had|you(?:'re| are| have)?|the \w+ (?:is|are|was|were)|they|[a-d]\)|that was)\b",
     re.IGNORECASE,
 )
+_REMARK_SENTENCES = 2
+# "Ah ok, ", "oh I see, ", "never mind, ", "ach so, ", "ah d'accord, "
+_TAKES_NOTE = lazy_regex(
+    r"^(?:(?:a+h+|o+h+|aha|i see|got it|makes sense|fair enough|never ?mind|nvm|interesting|right|ach so|ah so"
+    r"|verstehe|alles klar|d'accord|je vois|ya veo|vale|なるほど|原来如此|알겠)(?:\b|(?<=[^\x00-\x7f]))[,.! ]*"
+    r"(?:ok(?:ay)?\b[,.! ]*)?)+",
+    re.IGNORECASE,
+)
+_PROBLEM = _phrases(
+    r"\b(?:fail|error|crash|broke|wrong|bug|issue|problem|missing|stuck|still|again|but)\w*",
+    r"\b(?:does|do|did|is|was|are|will|can)(?:n'?t| not) (?!need|have to|matter)",
+    r"\bfehl|\bnicht\b|\bkaputt|\bpas\b|\bno (?:funciona|va)\b|エラー|失敗|不行|报错|错误",
+)
 _ASKS = _phrases(
     r"\b(?:can|could|would|will) (?:you|we)\b|\bplease\b|\blet'?s\b|\bi(?:'d| would) (?:like|love)\b|\bi want\b",
     r"\bwe need\b|\b(?:you|we) should\b|\bhelp me\b|\bmake sure\b|\bhave a look\b|\btake a look\b|\bneeds? to be\b",
@@ -253,6 +270,35 @@ def is_only_for_good(text: str) -> bool:
         lasts or cue_phrases.is_acknowledgement(sentence) or cue_phrases.is_housekeeping(sentence)
         for sentence, lasts in zip(said, lasting, strict=True)
     )
+
+
+def asks_for_nothing(text: str) -> bool:
+    """Return True for a yes, thanks or a single word, unless it is an order, as "push" and "/review" are."""
+    is_order = text.startswith("/") or (cue_phrases.is_housekeeping(text) and not cue_phrases.is_approval(text))
+    return cue_phrases.is_acknowledgement(text) and not is_order
+
+
+def asks_for_work(text: str) -> bool:
+    """Return True if a person's message asks for something, as "can you check?" and "/review" do, "it's loaded" not."""
+    asks = text.startswith("/") or cue_phrases.is_question(text) or _ASKS.search(text) is not None
+    return asks or cue_phrases.is_housekeeping(text) or any(map(begins_with_verb, sentences(text))) or is_new_task(text)
+
+
+def is_mere_remark(text: str) -> bool:
+    """Return True if a person only takes note of something: "ah ok, looks like I don't need the token".
+
+    News of a problem ("hm, it still fails") are no mere remark: they ask for work.
+    """
+    noted = _TAKES_NOTE.match(text)
+    if noted is None or cue_phrases.is_question(text) or _ASKS.search(text) or _PROBLEM.search(text):
+        return False
+    rest = text[noted.end() :]
+    return not begins_with_verb(rest) and len(sentences(text)) <= _REMARK_SENTENCES
+
+
+def begins_with_verb(text: str) -> bool:
+    """Return True if a text begins with an English verb that asks for work, as in "add a test"."""
+    return _IMPERATIVE.match(text) is not None
 
 
 def _is_remark(text: str) -> bool:

@@ -1,0 +1,171 @@
+"""Detection of orders that a later call carried out: "commit this, push" with a commit since leaves "push"."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reverie.distill.extractive import cue_phrases
+from reverie.distill.extractive.finished_todo_items import have_checks_run, runs_checks
+from reverie.distill.extractive.order_verbs_and_general_rules import VERB
+from reverie.distill.extractive.sentences_and_specific_names import sentences
+from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.distill.extractive.working_state_cue_phrases import begins_with_verb
+from reverie.lazy_regex import lazy_regex
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from reverie.distill.extractive.parse_messages_into_steps import ToolCall
+    from reverie.distill.extractive.shell_commands_and_commits import Run
+
+__all__ = ["actions_done", "unfinished_part"]
+
+_FEW_WORDS = 5  # of an order that is recognised by a word alone, in any language: "bitte alles committen"
+_DETAIL_WORDS = 4  # of a part that only says how: "medium priority" behind "file an issue"
+
+# `git`, also with options before its command: "git -C /srv/ships commit"
+_GIT = r"\bgit(?: +-[cC] +\S+| +--?[\w-]+(?:=\S+)?)* +"
+_HUB = r"\b(?:gh|glab|tea|hub) +"
+# By action: the shell command that does it, or the end of a tool's name ("mcp__linear-server__create_issue").
+_CALLS = {
+    "commit": rf"{_GIT}commit\b",
+    "stage": rf"{_GIT}(?:add|stage|commit)\b",
+    "push": rf"{_GIT}push\b",
+    "branch": rf"{_GIT}(?:checkout +(?:\S+ +)*-[bB]|switch +(?:\S+ +)*(?:-[cC]|--create)|branch +(?!-)\w"
+    r"|worktree +add)\b",
+    "pull request": rf"{_HUB}(?:pr|mr) +(?:create|new)\b|^\w*(?:create|open)_(?:pull|merge)_?request",
+    "issue": rf"{_HUB}issue +(?:create|new)\b|^\w*(?:create|save|file|open)_(?:issue|ticket)",
+    "merge": rf"{_GIT}(?:merge|pull)\b|{_HUB}(?:pr|mr) +merge\b|^\w*merge_(?:pull|merge)_?request",
+    "rebase": rf"{_GIT}(?:rebase\b|pull +.*--rebase)",
+    "fetch": rf"{_GIT}(?:fetch|pull)\b",
+    "tag": rf"{_GIT}tag +\S|{_HUB}release +create\b",
+    "stash": rf"{_GIT}stash\b",
+    "revert": rf"{_GIT}(?:revert|restore|reset|checkout +(?:\S+ +)*--)(?: |$)",
+}
+_DOES = {action: lazy_regex(pattern, re.MULTILINE) for action, pattern in _CALLS.items()}
+# "create a new branch", "open the draft PR": between the verb and what is made only an article or a quality.
+_MAKE = (
+    r"(?:create|open|make|start|file|raise|log|submit|add|cut|put up|new|check ?out|erstelle?n?|öffnen?|lege?n?|crea\w*"
+    r"|abr[eia]\w*|cré\w+|ouvr\w+|fais|haz)"
+    r"(?: (?:me|us|up|out|to))?(?: (?:an?|the|this|that|your|my|our|new|draft|separate|another|small|follow-?up|feature"
+    r"|github|gitlab|linear|jira|gh|git|local|ein\w*|neue\w*|un[ae]?|nuev[ao]|nouve\w+|\S*[/_-]\S*))*"
+)
+# By action: how an order for it begins. A verb is followed by what it is done with, which is not looked at.
+_ORDERS = {
+    "commit": r"(?:git )?commit\b(?! (?:message|hook|history|hash|log)s?\b)",
+    "stage": r"(?:git )?(?:stage|add (?:all|everything|the (?:files|changes)))\b",
+    "push": r"(?:git )?push\b(?! (?:notification|back|down|through)s?\b)",
+    "branch": rf"{_MAKE} (?:\S+ )?branch\b",
+    "pull request": rf"(?:{_MAKE} )?(?:pull request|merge request|pr|mr)\b"
+    r"(?! (?:review|comment|template|description)s?\b)",
+    "issue": rf"{_MAKE} (?:issue|ticket)s?\b",
+    "merge": r"(?:git )?merge (?:it|this|that|the (?:pr|mr|branch|pull request)|main|master|dev\w*|origin\S*|#?\d+|in\b"
+    r"|into\b)|merge$",
+    "rebase": r"(?:git )?rebase\b",
+    "fetch": r"(?:git )?(?:fetch|pull)(?: (?:it|the (?:latest|changes)|latest|main|master|origin\S*|from \S+|again))?$",
+    "tag": r"(?:git )?tag (?:it|this|the release|v?\d\S*)",
+    "stash": r"(?:git )?stash\b",
+    "revert": r"(?:git )?revert (?:it|this|that|the (?:last )?(?:commit|change)s?|\S*[./]\S*)",
+}
+_ASKS_FOR = {action: lazy_regex(pattern, re.IGNORECASE) for action, pattern in _ORDERS.items()}
+# Loanwords and words of other languages by which a short order is recognised.
+_WORDS = {
+    "commit": r"\bcommit\w*|コミット|提交|커밋|коммит\w*|закоммит\w*",
+    "push": r"\bpush\w*|プッシュ|推送|푸시|пуш\w*|запуш\w*",
+    "branch": r"ブランチ.*(?:作|切)|(?:创建|新建).*分支",
+    "pull request": r"(?:プルリク|プルリクエスト|PR).*(?:作|出)|(?:创建|提).*(?:PR|拉取请求)",
+}
+_NAMES = {action: lazy_regex(pattern, re.IGNORECASE) for action, pattern in _WORDS.items()}
+# What stands before an order and says nothing of what is to be done
+_POLITE = lazy_regex(
+    r"^(?:(?:ok(?:ay)?|yes|yeah|yep|cool|great|good|nice|perfect|thanks?(?: you)?|so|now|then|also|first|just|please"
+    r"|pls|and|let'?s|let us|let me|can you|could you|can we|could we|will you|i want you to|you can|we can"
+    r"|go ahead(?: and)?"
+    r"|i'?ll|i will|next|finally|bitte|dann|jetzt|ja|por favor|ahora|luego|s'il (?:te|vous) pla[iî]t|maintenant|puis"
+    r"|make sure to|time to|it'?s time to|ready to)\b[,:! ]*)+",
+    re.IGNORECASE,
+)
+# "And", which is followed by another thing to do, and other marks, which may be followed by how it is done
+_PARTS = lazy_regex(
+    r"[,;:\s]*(?:(?P<next>&|\+|\b(?:and then|and|then|und dann|und|dann|y luego|y|et puis|et|luego|puis)\b)"
+    r"|[,;:\n()、\uff0c\uff1b]|\s[-\u2013\u2014>]+\s)+",
+    re.IGNORECASE,
+)
+_VERB = lazy_regex(
+    rf"(?:{VERB}|address|assign|bring|continue|figure|get|go|investigate|look|mark|proceed|resolve|tackle"
+    r"|take|work)\b",
+    re.IGNORECASE,
+)
+
+
+def actions_done(calls: Iterable[ToolCall]) -> dict[str, int]:
+    """Return the actions that succeeded ("commit", "pull request"), each with the entry of its last call."""
+    found: dict[str, int] = {}
+    for call in calls:
+        if not call.answered or call.failed:
+            continue
+        words = call.word("command") if call.tool == "Bash" else call.tool.rpartition("__")[2]
+        found |= {action: call.seq for action, does in _DOES.items() if does.search(words)}
+    return found
+
+
+def unfinished_part(text: str, since: int, done: Mapping[str, int], runs: Sequence[Run]) -> str:
+    """Return what of an order given at entry `since` no later call has carried out; empty if all of it is over.
+
+    Sentences that ask for something else stay as they are. Example: "Commit this. Why is it slow?" is "Why is it
+    slow?" once there is a commit, and "commit and push" is "push".
+    """
+    said = sentences(text) or [text]
+    left = [_left_of(sentence, since, done, runs) for sentence in said]
+    if all(rest == sentence for rest, sentence in zip(left, said, strict=True)):
+        return text
+    return " ".join(
+        rest
+        for rest, sentence in zip(left, said, strict=True)
+        if rest and not (rest == sentence and cue_phrases.is_acknowledgement(rest))
+    )
+
+
+def _left_of(sentence: str, since: int, done: Mapping[str, int], runs: Sequence[Run]) -> str:
+    """Return the parts of a sentence that are still to be done; the sentence itself if it asks for other things too."""
+    left: list[str] = []
+    is_over = False
+    is_question = cue_phrases.is_question(sentence)
+    for is_next, part in _parts(sentence):
+        action = _asked_action(part, is_question=is_question)
+        if action is not None:
+            is_done = done.get(action, 0) > since
+        elif runs_checks(part):
+            is_done = have_checks_run(part, since, runs)
+        elif not is_next and words_of(part) <= _DETAIL_WORDS and not _begins_with_verb(part):
+            continue  # how it is done: "medium priority"
+        else:
+            return sentence
+        is_over = is_over or is_done
+        if not is_done:
+            left.append(part)
+    return ", ".join(left) if is_over else sentence
+
+
+def _parts(sentence: str) -> Iterator[tuple[bool, str]]:
+    """Yield the parts of a sentence without polite words, each with True where "and" or "then" precedes it."""
+    start, is_next = 0, False
+    for mark in (*_PARTS.finditer(sentence), None):
+        part = _POLITE.sub("", sentence[start : mark.start() if mark else None].strip(" .!?。"))
+        if part:
+            yield is_next, part
+        if mark:
+            start, is_next = mark.end(), mark["next"] is not None
+
+
+def _begins_with_verb(part: str) -> bool:
+    return begins_with_verb(part) or _VERB.match(part) is not None
+
+
+def _asked_action(part: str, *, is_question: bool) -> str | None:
+    """Return the action that one part of an order asks for, or None; "why did the commit fail?" asks for none."""
+    asked = next((action for action, asks in _ASKS_FOR.items() if asks.match(part)), None)
+    if asked is None and words_of(part) <= _FEW_WORDS and not is_question and not _begins_with_verb(part):
+        asked = next((action for action, name in _NAMES.items() if name.search(part)), None)
+    return asked

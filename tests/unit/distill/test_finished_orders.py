@@ -1,0 +1,134 @@
+"""Orders that were carried out are no next step; what is left of them is, and what the person typed aside counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from reverie.distill.extractive import Extractive
+from reverie.distill.extractive.finished_orders import actions_done, unfinished_part
+from reverie.distill.extractive.parse_messages_into_steps import read_trace
+from reverie.models import NO_RESULT
+from support.thread import Thread
+
+ENGINE = Extractive()
+ASKED = "Teach the harbour to count its ships, please"
+COMMIT = ("git -C /w/harbour commit -m 'Count ships'", "[ships 1a2b3c4] Count ships\n 1 file changed")
+
+
+def following(thread: Thread) -> tuple[str, ...]:
+    """Return the next steps after a thread."""
+    return ENGINE.working_state(thread.messages).next_steps
+
+
+def test_an_order_is_told_until_a_call_carried_it_out() -> None:
+    """Of "commit this, push, open a draft PR" each part is told until the call that does it succeeded."""
+    thread = Thread().user(ASKED).agent("The ships are counted.").user("commit this, push, open a draft PR")
+    assert following(thread) == ("do what the user asked: commit this, push, open a draft PR",)
+    assert following(thread.bash("git status", "M harbour.py")) == ("go on: commit this, push, open a draft PR",)
+    assert following(thread.bash(*COMMIT)) == ("go on: push, open a draft PR",)
+    thread.bash("git push -u origin ships", "! [rejected] ships -> ships", failed=True)
+    assert following(thread.bash("git fetch", "")) == ("go on: push, open a draft PR",)
+    thread.bash("git push -u origin ships", "ships -> ships").bash("git log -1", "1a2b3c4 Count ships")
+    assert following(thread) == ("go on: open a draft PR",)
+    thread.bash("gh pr create --draft --fill", "https://forge.example/ann/harbour/pull/7").bash("git status", "clean")
+    assert following(thread) == ()
+
+
+def test_a_question_beside_an_order_stays_open() -> None:
+    """A sentence that asks for something else is told when the order beside it was carried out."""
+    thread = Thread().user(ASKED).agent("The ships are counted.").user("Commit this. Why are wrecks counted as well?")
+    thread.bash(*COMMIT)
+    assert following(thread) == ("go on: Why are wrecks counted as well?",)
+
+
+def test_an_announcement_to_commit_is_over_with_the_commit() -> None:
+    """What the agent said it would do, and did, is no step."""
+    thread = (
+        Thread().user("Please commit it").bash("git diff", "+ count").agent("That is right. Let me stage and commit.")
+    )
+    assert following(thread.bash("git add -A")) == ("go on: commit",)
+    assert following(thread.bash(*COMMIT).bash("git status", "clean")) == ()
+
+
+@pytest.mark.parametrize(
+    ("order", "left"),
+    [
+        ("ok, let's commit the report, and then address the findings: one, two", None),
+        ("commit and push, then fix the lint", None),
+        ("open an issue for the wrecks, medium priority", ""),
+        ("let's create an ann/wrecks branch", ""),
+        ("create a test for the branch command", None),
+        ("fix the PR template", None),
+        ("why did the commit fail?", None),
+        ("push back on that idea", None),
+        ("can you commit it, please?", ""),
+        ("Bitte alles committen und pushen", "pushen"),
+        ("haz commit y push", "push"),
+        ("コミットしてください", ""),
+        ("提交一下", ""),
+    ],
+)
+def test_only_what_a_call_did_is_over(order: str, left: str | None) -> None:
+    """Orders for something else stay whole (None), whatever words they share with a commit, an issue or a branch."""
+    done = {"commit": 9, "issue": 9, "branch": 9, "pull request": 9}
+    assert unfinished_part(order, 5, done, []) == (order if left is None else left)
+    assert unfinished_part(order, 9, done, []) == order
+
+
+def test_calls_that_failed_or_run_do_nothing() -> None:
+    """An action counts once its call has a result without a failure; tools of other servers count by their name."""
+    thread = Thread().user(ASKED).bash("git commit -m x", "hook declined", failed=True).bash("git push", NO_RESULT)
+    assert actions_done(read_trace(thread.messages).calls) == {}
+    thread.call("mcp__tracker__create_issue", {"title": "Wrecks"}, '{"id": "H-7"}')
+    assert set(actions_done(read_trace(thread.messages).calls)) == {"issue"}
+
+
+@pytest.mark.parametrize(
+    ("words", "is_told"),
+    [
+        ("ahh ok, looks like I don't need the token", False),
+        ("oh, I see", False),
+        ("never mind, it works now", False),
+        ("ah, the counter still starts at one", True),
+        ("ok then fix the map", True),
+        ("oh, and can you count the boats?", True),
+    ],
+)
+def test_a_remark_asks_for_nothing(words: str, *, is_told: bool) -> None:
+    """A last message that only takes note of something is no step; news of a problem are."""
+    thread = Thread().user(ASKED).agent("The ships are counted.").user(words)
+    assert bool(following(thread)) is is_told
+
+
+def test_a_single_word_may_be_an_order() -> None:
+    """ "push" alone, and a slash command, ask for work; "thanks" does not."""
+    thread = Thread().user(ASKED).agent("The ships are counted, and the commit is made.")
+    assert following(thread.user("push")) == ("do what the user asked: push",)
+    reviewing = Thread().user("/review").bash("gh pr list", "7 Count ships")
+    assert following(reviewing) == ("go on: /review",)
+
+
+def test_words_said_meanwhile_do_not_replace_the_task() -> None:
+    """A short statement or question between two calls is told behind the request that the agent works on."""
+    thread = Thread().user(ASKED).bash("ls", "harbour.py").user("is the map read as well?").bash("ls", "map.py")
+    assert following(thread) == (f"go on: {ASKED} \u2192 is the map read as well?",)
+    asking = Thread().user(ASKED).agent("Both are counted.").user("is the map read as well?").bash("ls", "map.py")
+    assert following(asking) == ("go on: is the map read as well?",)
+
+
+def test_a_command_that_was_run_is_no_step() -> None:
+    """An announced run is over with its result, and a look with what it is for is replaced by that."""
+    thread = Thread().user(ASKED).agent("Let me run the counter once more.")
+    assert following(thread) == ("go on: run the counter once more",)
+    assert following(thread.bash("./count", "7")) == (f"go on: {ASKED}",)
+    looking = Thread().user(ASKED).agent("Let me check the map reader to understand why some ships are missing.")
+    looking.bash("cat map.py", "ships = []")
+    assert following(looking) == ("go on: understand why some ships are missing",)
+
+
+def test_a_request_that_nobody_came_back_to_is_not_told() -> None:
+    """After 300 entries without another word of the person a request says nothing about the next step."""
+    thread = Thread().user("can we proceed?")
+    for _ in range(160):
+        thread.bash("./count", "7")
+    assert following(thread) == ()
