@@ -101,7 +101,7 @@ def test_a_remark_asks_for_nothing(words: str, *, is_told: bool) -> None:
 
 
 def test_a_single_word_may_be_an_order() -> None:
-    """ "push" alone, and a slash command, ask for work; "thanks" does not."""
+    """One word such as push, and a slash command, may ask for work."""
     thread = Thread().user(ASKED).agent("The ships are counted, and the commit is made.")
     assert following(thread.user("push")) == ("do what the user asked: push",)
     reviewing = Thread().user("/review").bash("gh pr list", "7 Count ships")

@@ -241,3 +241,18 @@ def test_later_words_outdate_what_is_to_be_done_after_the_item_in_hand() -> None
     for _ in range(30):
         thread.bash("ls", "map.py")
     assert following(thread) == ("Count the ships",)
+
+
+def test_edits_show_how_far_a_list_is_that_was_begun_at_once() -> None:
+    """Of items begun together, those edited before the one in hand are over; an edit of something else says nothing."""
+    subjects = ("Limit the harbour cache", "Report missing boats", "Paint pier numbers")
+    thread = with_tasks(*subjects)
+    for number in (1, 2, 3):
+        thread.call("TaskUpdate", {"taskId": str(number), "status": "in_progress"}, f"Updated task #{number} status")
+    everything = ("Limit the harbour cache (task #1)", "Report missing boats (task #2)", "Paint pier numbers (task #3)")
+    thread.edit("/w/harbour.py", "harbour = {}", "harbour_cache = Cache(most=9)")
+    assert following(thread) == everything
+    thread.edit("/w/boats.py", "", "def missing_boats(): ...")
+    assert following(thread) == everything[1:]
+    thread.edit("/w/map.py", "", "colour = 3")
+    assert following(thread) == everything[1:]

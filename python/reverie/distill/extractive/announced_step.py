@@ -30,6 +30,10 @@ _STEP_CHARS = 220
 _EDITS_OF_A_STEP = 1
 # Calls that belong to an announced look ("check how ships are counted"); after more the agent has gone on to others.
 _CALLS_OF_A_LOOK = 2
+_CALLS_OF_LOOKS = 8  # of a look at several things: "verify a few details"
+_SEVERAL = lazy_regex(
+    r"\b(?:all|both|each|every|few|files|more|other|places|remaining|rest|several|some)\b", re.IGNORECASE
+)
 _TELLING_STEP_WORDS = 8  # of a step that looks at something; a shorter one does not say what for
 _TELLING_PURPOSE_WORDS = 5  # of what a look is for: "understand the pattern" says nothing
 _PURPOSE_CHARS = 110
@@ -92,18 +96,18 @@ def _look(doing: str, last: Utterance, facts: ThreadFacts, request: str, *, is_l
     if runs_checks(doing) and is_listed:
         return doing
     looked = _answered_calls(last.seq, facts)
+    most = _CALLS_OF_LOOKS if _SEVERAL.search(doing) else _CALLS_OF_A_LOOK
     said = sentences(last.text)
     purpose = next((intent for one in said[-4:-1] if (intent := announced_intents.stated_intent(one))), "")
     purpose = "" if purpose == doing or len(purpose) >= _PURPOSE_CHARS else purpose
-    if looked and (looked > _CALLS_OF_A_LOOK or not _is_under_way(facts)):
+    if looked > most or (looked and not _is_under_way(facts)):
         own = _PURPOSE.search(doing)
         lasts = "" if own is None else own["to"] or f"find out {own['why']}"
         if purpose and not announced_intents.is_inspection(purpose):
             return purpose
         if len(lasts.split()) >= _TELLING_PURPOSE_WORDS and not _POINTS_BACK.search(lasts):
             return lasts
-        is_telling = len(doing.split()) >= _TELLING_STEP_WORDS and looked <= _CALLS_OF_A_LOOK
-        return doing if is_telling else ""
+        return doing if looked <= most and len(doing.split()) >= _TELLING_STEP_WORDS else ""
     if not purpose and len(doing.split()) < _TELLING_STEP_WORDS:
         purpose = request  # what is looked at says little without what it is looked at for
     return f"{purpose} ({doing})" if purpose else doing

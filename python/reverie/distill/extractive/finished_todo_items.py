@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.shell_commands_and_commits import Run
     from reverie.distill.extractive.todo_list import TodoItem
 
-__all__ = ["has_passed", "have_checks_run", "is_overtaken", "mark_written", "runs_checks"]
+__all__ = ["has_passed", "have_checks_run", "is_overtaken", "mark_touched", "mark_written", "runs_checks"]
 
 # Words of an item that runs checks, with the check that each names, if any: "Run linting and the full test suite",
 # "Alle Tests ausführen". An item with any other word ("Update the tests", "Run the migration and its tests") is work.
@@ -47,6 +47,11 @@ _UNFINISHED = ("pending", "in_progress")
 _WRITES = lazy_regex(r"^\W*(?:add|build|create|define|extract|implement|introduce|write)\b", re.IGNORECASE)
 # A name as it stands in code: `read_all`, `readAll`, `ReadAll`
 _NAME = lazy_regex(r"\b(?:[a-z]+(?:[A-Z][a-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[a-z0-9]+(?:_[a-z0-9]+)+)\b")
+# Words of an item by which an edit is recognised as part of it; of short ones and of its verb nothing follows.
+_CONTENT = lazy_regex(r"[^\W_]{4,}")
+_ENDING = lazy_regex(r"(?:ing|ation|ion|ed|es|s|e)$")
+_SHARED = 0.6  # of these words, at least two
+_SHARED_MIN = 2
 # What stands before a name that is defined: "def ", "func (m *Map) ", "export class "
 _DEFINES = (
     r"\b(?:class|const|def|enum|fn|fun|func|function|interface|let|struct|trait|type|val|var)\s+(?:\([^()\n]*\)\s*)?"
@@ -101,6 +106,35 @@ def mark_written(items: Iterable[TodoItem], call: ToolCall) -> None:
             continue
         own = {name for name in names if sum(name in others for _, others in unfinished) == 1}
         item.written = item.written or any(_is_defined(name, new) and not _is_defined(name, old) for name in own)
+
+
+def mark_touched(items: Iterable[TodoItem], call: ToolCall) -> None:
+    """Mark items in progress that an edit is part of, and those before them that were edited earlier as written.
+
+    Several are in progress where an agent begins all of a list at once; then its edits show how far it is. Example:
+    with "Add a limit to the share cache" and "Log lost ships" begun, an edit of `share_cache_limit` belongs to the
+    first, and one of `log_lost_ships` says that the first is done.
+    """
+    if not call.answered or call.failed:
+        return
+    begun = [item for item in items if item.status == "in_progress"]
+    if len(begun) < _SHARED_MIN:
+        return
+    edit = " ".join(call.word(key) for key in ("file_path", "old_string", "new_string", "content")).lower()
+    parts = [sum(stem in edit for stem in stems) / len(stems) if (stems := _stems(item)) else 0 for item in begun]
+    best = max(parts)
+    if best < _SHARED or parts.count(best) > 1:
+        return
+    place = parts.index(best)
+    for item in begun[:place]:
+        item.written = item.written or item.touched
+    begun[place].touched = True
+
+
+def _stems(item: TodoItem) -> set[str]:
+    words = [word.lower() for word in _CONTENT.findall(item.subject)][1:]
+    stems = {_ENDING.sub("", word) for word in words}
+    return stems if len(stems) >= _SHARED_MIN else set()
 
 
 def is_overtaken(place: int, items: Sequence[TodoItem]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from reverie.distill.extractive.classify_and_translate_tools import EDITS
-from reverie.distill.extractive.finished_todo_items import mark_written
+from reverie.distill.extractive.finished_todo_items import mark_touched, mark_written
 from reverie.distill.extractive.sentences_and_specific_names import clip
 from reverie.lazy_regex import lazy_regex
 
@@ -32,7 +32,8 @@ _NONE_LISTED = lazy_regex(r"^no tasks\b", re.IGNORECASE)
 class TodoItem:
     """One entry of the to-do list; `status` is pending, in_progress, completed or deleted.
 
-    `written` is True where an edit defined the code that a pending item asks for, and nobody ticked it off since.
+    `written` is True where an edit defined the code that a pending item asks for, and nobody ticked it off since;
+    `touched` where several items are in progress and an edit was part of this one.
     """
 
     subject: str
@@ -41,6 +42,7 @@ class TodoItem:
     detail: str = ""
     task: str = ""  # the number that later updates call it by
     written: bool = False
+    touched: bool = False
 
     def label(self, length: int) -> str:
         """Return the subject clipped to `length`, plus the task number by which later calls refer to it."""
@@ -75,6 +77,7 @@ class TodoList:
                     self._compare(call)
                 case tool if tool in EDITS:
                     mark_written([*self.current, *self.tasks.values()], call)
+                    mark_touched([*self.current, *self.tasks.values()], call)
                 case _:
                     continue
         return self
@@ -113,7 +116,7 @@ class TodoList:
             item = self.tasks.get(number)
             if item is not None:
                 _set_status(item, found["status"], call)
-                item.written = False
+                item.written = item.touched = False
             elif found["status"] in _ENDED:
                 self.ended.add(number)
             else:
@@ -163,7 +166,7 @@ def _update(item: TodoItem, call: ToolCall) -> None:
     if call.input.get("status") is not None:
         item.status = _status(call.input["status"])
         item.seq = call.seq
-        item.written = False
+        item.written = item.touched = False
     item.subject = call.word("subject") or item.subject
 
 

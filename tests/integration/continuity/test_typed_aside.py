@@ -1,0 +1,52 @@
+"""The working state of an imported session: slash commands, and words that were typed while the agent worked, count."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reveried.cli.send_session_files_to_import import import_file
+from support.transcripts import Transcript, call, result, text
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from reverie.client import Client
+
+COMMAND = "<command-name>/plan</command-name>\n<command-args>count the ships in every harbour</command-args>"
+MEANWHILE = "and please leave the wrecks out"
+
+
+def queued(operation: str, **content: str) -> dict[str, str]:
+    """Return the line by which the client puts typed words into its queue, or takes them out."""
+    at = "2026-01-02T03:04:05.000Z"
+    return {"type": "queue-operation", "operation": operation, "sessionId": "s1", "timestamp": at, **content}
+
+
+def test_what_was_typed_aside_is_the_task_and_the_next_step(client: Client, tmp_path: Path) -> None:
+    """A command is the task from the first import on; words that the agent gets meanwhile are an order."""
+    transcript = Transcript()
+    transcript.user(COMMAND)
+    transcript.assistant(call("a", command="ls harbours"))
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(transcript.bytes())
+    thread = str(import_file(client, path).thread)
+    state = client.working_state(thread)
+    assert state.current_task == "/plan count the ships in every harbour"
+    assert state.next_steps == ["go on: /plan count the ships in every harbour"]
+
+    transcript.lines.append(queued("enqueue", content=MEANWHILE))
+    path.write_bytes(transcript.bytes())
+    import_file(client, path)
+    assert MEANWHILE not in client.working_state(thread).current_task  # the agent does not have it yet
+    transcript.lines.append(queued("remove"))
+    transcript.user([result("a", "north\nsouth")])
+    path.write_bytes(transcript.bytes())
+    import_file(client, path)
+    state = client.working_state(thread)
+    assert state.current_task.endswith(MEANWHILE)
+    assert any(MEANWHILE in step for step in state.next_steps)
+
+    transcript.assistant(text("Seven ships, without wrecks."))
+    path.write_bytes(transcript.bytes())
+    import_file(client, path)
+    assert client.working_state(thread).next_steps == []
