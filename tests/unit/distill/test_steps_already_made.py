@@ -32,7 +32,9 @@ def test_the_list_of_all_tasks_overrides_what_was_seen_of_them() -> None:
         "#1 [completed] Count the ships\n#2 [pending] Count the boats [blocked by #1]\n#4 [in_progress] Tell Ann",
     )
     assert following(thread) == ("Tell Ann (task #4)", "Count the boats (task #2)")
-    assert following(thread.call("TaskList", {}, "No tasks found")) == (f"go on: {ASKED}",)
+    assert following(thread.call("TaskList", {}, "No tasks found")) == (
+        "go on: finish, and report that the plan is done (1 of 1 steps)",
+    )
 
 
 @pytest.mark.parametrize(("result", "failed"), [("#1 [completed] Count the ships", True), ("try again later", False)])
@@ -130,7 +132,11 @@ def test_announced_checks_that_were_run_are_over() -> None:
     thread = Thread().user(ASKED).todos(Count_the_ships="in_progress", Tell_Ann="pending")
     thread.edit("/w/harbour.py").agent("Now let me verify the build and run the tests.").bash("make build", "done")
     assert following(thread) == ("go on: run the tests", "Count the ships", "Tell Ann")
-    assert following(thread.bash("pytest -q", "E assert", failed=True)) == ("Count the ships", "Tell Ann")
+    assert following(thread.bash("pytest -q", "E assert", failed=True)) == (
+        "go on: make the tests pass again (E assert)",
+        "Count the ships",
+        "Tell Ann",
+    )
     whole = Thread().user(ASKED).agent("Let me run the full validation again.")
     assert "run the full validation again" in following(whole)[0]
     assert following(whole.bash("pytest -q", "9 passed")) == (f"go on: {ASKED}",)

@@ -25,6 +25,8 @@ _ABOUT_TO = lazy_regex(
     r"|need to)\s+(?P<what>.{8,})$",
     re.IGNORECASE,
 )
+# "I need to fix the path - let me rerun with the right one": the nearer of two steps
+_NEARER = lazy_regex(r"(?:[,;:\u2013\u2014-]|\bso)\s+(?:let me|i['\u2019]?ll)\s+(?P<what>.{8,})$", re.IGNORECASE)
 # "Now updating the parser" announces "updating the parser".
 _NOW_DOING = lazy_regex(
     r"^(?:(?:ok(?:ay)?|great|good|perfect|excellent)\b[!,.:]?[\s-]*)*(?:now|next)\b[,:]?\s+"
@@ -64,7 +66,10 @@ _INSPECTION = lazy_regex(
 def stated_intent(sentence: str) -> str:
     """Return what an agent announces to do next, or the empty string."""
     found = _ABOUT_TO.match(sentence) or _NOW_DOING.match(sentence) or _BUSY.match(sentence)
-    return found["what"].rstrip(" :.…") if found else ""
+    if found is None:
+        return ""
+    nearer = _NEARER.search(found["what"])
+    return (nearer or found)["what"].rstrip(" :.…")
 
 
 def _is_about_now(sentence: str) -> bool:

@@ -9,7 +9,7 @@ from reverie.distill.extractive import announced_intents, working_state_cue_phra
 from reverie.distill.extractive.finished_orders import unfinished_part
 from reverie.distill.extractive.finished_todo_items import have_checks_run, runs_checks
 from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
-from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
+from reverie.distill.extractive.sentences_and_specific_names import clip, sentences, specific_names
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
@@ -45,6 +45,12 @@ _PURPOSE = lazy_regex(
     re.IGNORECASE,
 )
 _POINTS_BACK = lazy_regex(r"\b(?:it|this|that|them|they|these|those)\b", re.IGNORECASE)
+# "Look at that test to understand the issue": of what?
+_VAGUE = lazy_regex(
+    r"\b(?:it|these|this|those|that (?:\w+ )?(?:to|in|for|more)|that$|the (?:actual|full|key) \w+"
+    r"|the (?:code(?:base)?|error|failure|files?|issue|problem))\b",
+    re.IGNORECASE,
+)
 _ONE_COMMAND = lazy_regex(
     r"^(?:(?:also|first|now|just|then|quickly|try) )*(?:(?:re-?)?run(?:ning)?|(?:re-?)?execut(?:e|ing)|install(?:ing)?"
     r"|restart(?:ing)?|fetch(?:ing)?|download(?:ing)?|clon(?:e|ing)|lint(?:ing)?|kill(?:ing)?)\b",
@@ -108,9 +114,13 @@ def _look(doing: str, last: Utterance, facts: ThreadFacts, request: str, *, is_l
         if len(lasts.split()) >= _TELLING_PURPOSE_WORDS and not _POINTS_BACK.search(lasts):
             return lasts
         return doing if looked <= most and len(doing.split()) >= _TELLING_STEP_WORDS else ""
-    if not purpose and len(doing.split()) < _TELLING_STEP_WORDS:
+    if not purpose and (len(doing.split()) < _TELLING_STEP_WORDS or _is_vague(doing)):
         purpose = request  # what is looked at says little without what it is looked at for
     return f"{purpose} ({doing})" if purpose else doing
+
+
+def _is_vague(doing: str) -> bool:
+    return _VAGUE.search(doing) is not None and not specific_names(doing)
 
 
 def _referred_to(said: Sequence[str]) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["actions_done", "unfinished_part"]
 
+# What ends a piece of work; a commit may stand in the middle of it.
+_HANDS_IN = frozenset({"push", "pull request", "merge", "tag"})
 _FEW_WORDS = 5  # of an order that is recognised by a word alone, in any language: "bitte alles committen"
 _DETAIL_WORDS = 4  # of a part that only says how: "medium priority" behind "file an issue"
 
@@ -113,13 +115,16 @@ def actions_done(calls: Iterable[ToolCall]) -> dict[str, int]:
 def unfinished_part(text: str, since: int, done: Mapping[str, int], runs: Sequence[Run]) -> str:
     """Return what of an order given at entry `since` no later call has carried out; empty if all of it is over.
 
-    Sentences that ask for something else stay as they are. Example: "Commit this. Why is it slow?" is "Why is it
-    slow?" once there is a commit, and "commit and push" is "push".
+    Sentences that ask for something else stay as they are, unless the order ends in handing in the work, and that
+    was done. Example: "Commit this. Why is it slow?" is "Why is it slow?" once there is a commit, "commit and push" is
+    "push", and "Fix the typo, then push" is over with the push.
     """
     said = sentences(text) or [text]
     left = [_left_of(sentence, since, done, runs) for sentence in said]
     if all(rest == sentence for rest, sentence in zip(left, said, strict=True)):
         return text
+    if not left[-1] and _asked_action(list(_parts(said[-1]))[-1][1], is_question=False) in _HANDS_IN:
+        return ""
     return " ".join(
         rest
         for rest, sentence in zip(left, said, strict=True)
@@ -128,24 +133,30 @@ def unfinished_part(text: str, since: int, done: Mapping[str, int], runs: Sequen
 
 
 def _left_of(sentence: str, since: int, done: Mapping[str, int], runs: Sequence[Run]) -> str:
-    """Return the parts of a sentence that are still to be done; the sentence itself if it asks for other things too."""
+    """Return the parts of a sentence that are still to be done; the sentence itself if it asks for other things too.
+
+    The parts are done in their order: with the last one, an action, all are over.
+    """
     left: list[str] = []
-    is_over = False
+    action: str | None = None
+    is_over = is_last_over = asks_more = False
     is_question = cue_phrases.is_question(sentence)
     for is_next, part in _parts(sentence):
         action = _asked_action(part, is_question=is_question)
         if action is not None:
-            is_done = done.get(action, 0) > since
+            is_last_over = done.get(action, 0) > since
         elif runs_checks(part):
-            is_done = have_checks_run(part, since, runs)
+            is_last_over = have_checks_run(part, since, runs)
         elif not is_next and words_of(part) <= _DETAIL_WORDS and not _begins_with_verb(part):
             continue  # how it is done: "medium priority"
         else:
-            return sentence
-        is_over = is_over or is_done
-        if not is_done:
+            is_last_over, asks_more = False, True
+        is_over = is_over or is_last_over
+        if not is_last_over:
             left.append(part)
-    return ", ".join(left) if is_over else sentence
+    if is_last_over and (action is not None or not asks_more):
+        return ""
+    return ", ".join(left) if is_over and not asks_more else sentence
 
 
 def _parts(sentence: str) -> Iterator[tuple[bool, str]]:

@@ -30,7 +30,7 @@ _CHECK_WORDS = {
     for word in words.split()
 }
 _OTHER_WORDS = frozenset(
-    "run rerun re-run running execute verify ensure check checks the all full complete whole entire unit integration"  # noqa: SIM905
+    "run rerun re-run running execute verify ensure check checks to the all full complete whole entire unit integration"  # noqa: SIM905
     " final again and then with pass passes sure that everything project code quality type"
     " alle führe ausführen laufen lassen und den die das"
     " ejecuta ejecutar correr las los todas todos y lance lancer exécuter les tous toutes et".split()

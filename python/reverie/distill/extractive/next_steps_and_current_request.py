@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import announced_intents, cue_phrases, working_state_cue_phrases
@@ -19,9 +20,10 @@ from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utter
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, sentences
 from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
+from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from reverie.distill.extractive.answered_questions import AnsweredQuestion
     from reverie.distill.extractive.thread_facts import ThreadFacts
@@ -56,6 +58,7 @@ _ORDERED = "do what the user asked: "
 _AGREED = "do what was agreed: "
 _ANSWER = "answer the user: "
 _GO_ON = "go on: "
+_REPORT = "finish, and report that the plan is done"
 _FINISH = "finish what was asked: "
 _FINISH_TESTED = "finish what was asked (tests passed): "
 OF_NOW = (_ORDERED, _AGREED, _ANSWER, _GO_ON)
@@ -64,6 +67,7 @@ OF_NOW = (_ORDERED, _AGREED, _ANSWER, _GO_ON)
 # Between a person's yes and what it agrees to, as `thread_facts` writes it.
 _TO = "” to: "
 _SHORT_REMARK = 10  # words of a statement, which needs the request before it
+_OF_TESTS = lazy_regex(r"\b(?:tests?|specs?|pruebas?|テスト|测试)\b|Tests?\b", re.IGNORECASE)
 _FEW_WORDS = 4  # of an order, which needs the request before it to be understood
 # Entries after which a request is not told any more that nobody came back to, as for other items of the state.
 _REQUEST_LASTS = 300
@@ -95,7 +99,7 @@ def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
     order = _order(facts)
     if order:
         return [(order, last.seq), *_planned(facts)]
-    ahead = _planned(facts)
+    ahead = _with_failing_check(_planned(facts), facts)
     doing = announced_step(facts, _what_for(facts), is_listed=_is_listed(facts))
     if doing and (not _is_listed(facts) or runs_checks(doing)):
         ahead.insert(0, (f"{_GO_ON}{doing}", last.seq))
@@ -112,6 +116,28 @@ def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
             (clip(working_state_cue_phrases.without_label(mark.text), ITEM_CHARS), mark.seq) for mark in last_steps[-2:]
         ]
     return _unfinished(facts)
+
+
+def _with_failing_check(planned: list[StateItem], facts: ThreadFacts) -> list[StateItem]:
+    """Return planned steps with a check that failed since the first was begun: before it, or behind it if it is a test.
+
+    A list is often behind the work: what is in progress is written, and its tests fail. New tests are to fail at first.
+    """
+    begun = [item for item in current_plan(facts) if item.status == "in_progress"]
+    failing = _failing_check(facts, max((item.seq for item in begun), default=0), ("tests", "build"))
+    if not begun or failing is None:
+        return planned
+    place = 1 if _OF_TESTS.search(begun[0].subject) else 0
+    return [*planned[:place], failing, *planned[place:]]
+
+
+def _failing_check(facts: ThreadFacts, since: int, checks: Sequence[str] = CHECKS) -> StateItem | None:
+    """Return the step to mend the check that failed last after entry `since` and did not pass again, or None."""
+    failing = [run for run in facts.failing if run.purpose.value in checks and run.seq > since]
+    if not failing:
+        return None
+    name = failing[-1].purpose.value
+    return clip(f"{_GO_ON}make the {name} pass again ({failing[-1].error})", 2 * ITEM_CHARS), failing[-1].seq
 
 
 def _is_newer_than_plan(facts: ThreadFacts) -> bool:
@@ -259,16 +285,17 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
     """Return the task in the middle of a turn: to mend a failing check, else the person's request."""
     asked = substantial_requests(facts.requests)
     since = facts.requests[-1].seq if facts.requests else 0
-    failing = [run for run in facts.failing if run.purpose.value in CHECKS and run.seq > since]
-    if failing:
-        name = failing[-1].purpose.value
-        return [(clip(f"{_GO_ON}make the {name} pass again ({failing[-1].error})", 2 * ITEM_CHARS), failing[-1].seq)]
+    failing = _failing_check(facts, since)
+    if failing is not None:
+        return [failing]
     end = facts.trace.steps[-1].seq
     answered = facts.answers[-1].seq if facts.answers else 0
     if answered > max(asked[-1].seq if asked else 0, end - STILL_DOING):
         return [_after_answer(facts.answers[-1])]
     if not asked or is_published(facts) or facts.pending.turn[0] > since:
         return []
+    if facts.plan and min(item.seq for item in facts.plan) > since and _is_done(facts):
+        return [(f"{_GO_ON}{_REPORT} ({len(facts.plan)} of {len(facts.plan)} steps)", facts.plan[-1].seq)]
     left = unfinished_part(asked[-1].text, asked[-1].seq, facts.done, facts.runs)
     if not left or end - max(since, answered) > _REQUEST_LASTS:
         return []
@@ -284,12 +311,17 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
     return [(f"{_GO_ON}{finish}{remark}", asked[-1].seq)]
 
 
+def _is_done(facts: ThreadFacts) -> bool:
+    """Return True if every item of the to-do list is completed, or a check that passed since it was begun."""
+    return all(item.status == "completed" or has_passed(item, facts.runs) for item in facts.plan)
+
+
 def _what_for(facts: ThreadFacts) -> str:
     """Return the beginning of the person's request if it is not over, which says what a look is for."""
     asked = _telling_request(facts.requests)
     if asked is None or not unfinished_part(asked.text, asked.seq, facts.done, facts.runs):
         return ""
-    return clip(next(iter(sentences(asked.text)), ""), ITEM_CHARS - 1)
+    return leading_sentences(asked.text, ITEM_CHARS - 1)
 
 
 def _leans(said: Utterance) -> bool:
