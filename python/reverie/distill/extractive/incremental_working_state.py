@@ -28,7 +28,7 @@ from reverie.distill.extractive.thread_facts import (
     substantial_requests,
 )
 from reverie.distill.extractive.todo_list import TodoList
-from reverie.distill.extractive.working_state import working_state
+from reverie.distill.extractive.working_state import request_excerpt, working_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -39,9 +39,6 @@ __all__ = ["FileUse", "ThreadFold"]
 
 _FEW = 24  # of whatever a state shows the newest of: it shows fewer
 _EDITS = 2  # of the older calls: whether none, one or more were made is asked for
-_LONG = 4_000  # characters of a request; of a longer one the beginning and the end are kept
-# Characters kept of a long request's end, where people often put the question.
-_END = 400
 _COMMAND = 400  # characters
 
 
@@ -243,9 +240,7 @@ def _requests(found: Sequence[Utterance]) -> list[Utterance]:
 
 
 def _shortened(said: Utterance) -> Utterance:
-    if len(said.text) <= _LONG:
-        return said
-    return replace(said, text=f"{said.text[:_LONG]}\n{said.text[-_END:]}")
+    return replace(said, text=request_excerpt(said.text))
 
 
 def _decisions(found: list[KeySentence]) -> list[KeySentence]:

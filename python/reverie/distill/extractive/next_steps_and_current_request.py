@@ -294,7 +294,9 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
         return [_after_answer(facts.answers[-1])]
     if not asked or is_published(facts) or facts.pending.turn[0] > since:
         return []
-    if facts.plan and min(item.seq for item in facts.plan) > since and _is_done(facts):
+    task = _telling_request(facts.requests)
+    asked_at = since if task is None else task.seq
+    if facts.plan and max(item.seq for item in facts.plan) > asked_at and _is_done(facts):
         return [(f"{_GO_ON}{_REPORT} ({len(facts.plan)} of {len(facts.plan)} steps)", facts.plan[-1].seq)]
     left = unfinished_part(asked[-1].text, asked[-1].seq, facts.done, facts.runs)
     if not left or end - max(since, answered) > _REQUEST_LASTS:
@@ -305,9 +307,11 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
     finish = _FINISH if edits_since(words, facts) else ""
     finish = _FINISH_TESTED if passed_check(words, facts) == "tests" else finish
     remark = latest_remark(asked[-1], facts)
-    task = _telling_request(facts.requests)
     if task is not None and task is not asked[-1] and remark == leading_sentences(asked[-1].text, REMARK_CHARS):
-        remark = f"{leading_sentences(task.text, ITEM_CHARS)}{THEN}{remark}"  # "do it again" says nothing alone
+        # "Do it again" says nothing alone; what was said in passing is over after a while, and the task is not.
+        telling = leading_sentences(task.text, ITEM_CHARS)
+        is_over = _said_in_passing(asked[-1]) and end - asked[-1].seq > STILL_DOING
+        remark = telling if is_over else f"{telling}{THEN}{remark}"
     return [(f"{_GO_ON}{finish}{remark}", asked[-1].seq)]
 
 
@@ -325,11 +329,18 @@ def _what_for(facts: ThreadFacts) -> str:
 
 
 def _leans(said: Utterance) -> bool:
-    """Return True for a message that needs the request before it: a short statement, or a question asked meanwhile."""
+    """Return True for a message that needs the request before it: a short statement, or what was said in passing."""
+    if _said_in_passing(said):
+        return True
     is_order = said.text.startswith("/") or cue_phrases.is_housekeeping(said.text)
     is_short = words_of(said.text) <= _SHORT_REMARK and not is_order
-    is_question_aside = said.aside and cue_phrases.is_question(said.text)
-    return is_short and (is_question_aside or not working_state_cue_phrases.asks_for_work(said.text))
+    return is_short and not working_state_cue_phrases.asks_for_work(said.text)
+
+
+def _said_in_passing(said: Utterance) -> bool:
+    """Return True for words that steer the work in hand: said in refusing a call, or a question asked meanwhile."""
+    is_short = words_of(said.text) <= 2 * _SHORT_REMARK
+    return is_short and (said.refusal or (said.aside and cue_phrases.is_question(said.text)))
 
 
 def _telling_request(requests: Iterable[Utterance]) -> Utterance | None:

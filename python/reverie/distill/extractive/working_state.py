@@ -30,7 +30,11 @@ if TYPE_CHECKING:
     from reverie.distill.extractive.thread_facts import KeySentence, ThreadFacts
     from reverie.distill.render_and_trim_working_state import StateItem
 
-__all__ = ["working_state"]
+__all__ = ["request_excerpt", "working_state"]
+
+_LONG = 4_000  # characters of a request; of a longer one the beginning and the end are read
+# Characters read of a long request's end, where people often put the question.
+_END = 400
 
 # Items of a list; with the lengths below a full state stays near its 500 tokens (seed 001, tier 1).
 _MAX_STEPS = 6
@@ -49,6 +53,11 @@ _FILE_LASTS = 600
 _NEXT_LASTS = 300
 _BLOCKER_LASTS = 80
 _SHARED = 5  # letters of a word that links a blocker to what ends it
+
+
+def request_excerpt(text: str) -> str:
+    """Return what is read of a person's message: of a long one, such as a pasted log, the beginning and the end."""
+    return text if len(text) <= _LONG else f"{text[:_LONG]}\n{text[-_END:]}"
 
 
 def working_state(facts: ThreadFacts, previous: WorkingState | None = None) -> WorkingState:
@@ -205,7 +214,8 @@ def _blockers(facts: ThreadFacts) -> list[StateItem]:
     ]
     asked = substantial_requests(facts.requests)
     checked = max((run.seq for run in facts.runs if run.purpose.value in CHECKS), default=0)
-    if asked and asked[-1].seq > checked and (error := shell_commands_and_commits.pasted_error(asked[-1].text)):
+    said = request_excerpt(asked[-1].text) if asked else ""
+    if asked and asked[-1].seq > checked and (error := shell_commands_and_commits.pasted_error(said)):
         found.append((f"{_REPORTED}{clip(error, ITEM_CHARS)}", asked[-1].seq))
     waiting = [mark for mark in facts.blocks if not _is_ended(mark, facts)]
     return found + [(f"{'' if mark.by_user else _NEEDS}{clip(mark.text, ITEM_CHARS)}", mark.seq) for mark in waiting]
