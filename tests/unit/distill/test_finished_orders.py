@@ -53,8 +53,11 @@ def test_an_announcement_to_commit_is_over_with_the_commit() -> None:
 @pytest.mark.parametrize(
     ("order", "left"),
     [
-        ("ok, let's commit the report, and then address the findings: one, two", None),
-        ("commit and push, then fix the lint", None),
+        ("ok, let's commit the report, and then address the findings: one, two", "address the findings: one, two"),
+        ("commit and push, then fix the lint", "push, then fix the lint"),
+        ("mend the typo and commit", ""),
+        ("Mend the typo. Commit and open a PR.", ""),
+        ("mend the typo, commit, then tell Ann", "tell Ann"),
         ("open an issue for the wrecks, medium priority", ""),
         ("let's create an ann/wrecks branch", ""),
         ("create a test for the branch command", None),

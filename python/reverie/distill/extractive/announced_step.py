@@ -81,12 +81,8 @@ def announced_step(facts: ThreadFacts, request: str, *, is_listed: bool) -> str:
     if announced_intents.is_inspection(doing):
         # It has seen what it looked for once something was edited.
         return "" if edits else clip(_look(doing, last, facts, request, is_listed=is_listed), _STEP_CHARS)
-    if (
-        _ONE_COMMAND.match(doing)
-        and not runs_checks(doing)
-        and _answered_calls(last.seq, facts)
-        and not _is_under_way(facts)
-    ):
+    ran = _answered_calls(last.seq, facts) - (1 if _is_under_way(facts) else 0)
+    if ran > 0 and _ONE_COMMAND.match(doing) and not runs_checks(doing):
         return ""
     if announced_intents.is_only_pointer(doing) and len(said) > 1:
         doing = f"{doing}: {_referred_to(said)}"

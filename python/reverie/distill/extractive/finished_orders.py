@@ -123,7 +123,7 @@ def unfinished_part(text: str, since: int, done: Mapping[str, int], runs: Sequen
     left = [_left_of(sentence, since, done, runs) for sentence in said]
     if all(rest == sentence for rest, sentence in zip(left, said, strict=True)):
         return text
-    if not left[-1] and _asked_action(list(_parts(said[-1]))[-1][1], is_question=False) in _HANDS_IN:
+    if not left[-1] and _asked_action(list(_parts(said[-1]))[-1][2], is_question=False) in _HANDS_IN:
         return ""
     return " ".join(
         rest
@@ -133,39 +133,39 @@ def unfinished_part(text: str, since: int, done: Mapping[str, int], runs: Sequen
 
 
 def _left_of(sentence: str, since: int, done: Mapping[str, int], runs: Sequence[Run]) -> str:
-    """Return the parts of a sentence that are still to be done; the sentence itself if it asks for other things too.
+    """Return the end of a sentence that is still to be done; all of it if no later call did a part of it.
 
-    The parts are done in their order: with the last one, an action, all are over.
+    The parts are done in their order: with an action, all before it are over.
     """
-    left: list[str] = []
-    action: str | None = None
-    is_over = is_last_over = asks_more = False
     is_question = cue_phrases.is_question(sentence)
-    for is_next, part in _parts(sentence):
+    is_over = is_check = False
+    left: int | None = None  # where the first part begins that is not over
+    for start, is_next, part in _parts(sentence):
         action = _asked_action(part, is_question=is_question)
-        if action is not None:
-            is_last_over = done.get(action, 0) > since
-        elif runs_checks(part):
-            is_last_over = have_checks_run(part, since, runs)
-        elif not is_next and words_of(part) <= _DETAIL_WORDS and not _begins_with_verb(part):
-            continue  # how it is done: "medium priority"
-        else:
-            is_last_over, asks_more = False, True
-        is_over = is_over or is_last_over
-        if not is_last_over:
-            left.append(part)
-    if is_last_over and (action is not None or not asks_more):
-        return ""
-    return ", ".join(left) if is_over and not asks_more else sentence
+        if action is not None and done.get(action, 0) > since:
+            is_over, is_check, left = True, False, None
+            continue
+        if action is None and runs_checks(part) and have_checks_run(part, since, runs):
+            is_over = is_check = True
+            continue
+        is_detail = action is None and not is_next and words_of(part) <= _DETAIL_WORDS and not _begins_with_verb(part)
+        if left is None and not is_detail:  # a detail says how it is done: "medium priority"
+            left = start
+        if is_check and action is None and not _begins_with_verb(part):
+            return sentence  # "run the linter and tests to verify the change": the verb stands before both
+    if not is_over:
+        return sentence
+    return "" if left is None else sentence[left:]
 
 
-def _parts(sentence: str) -> Iterator[tuple[bool, str]]:
-    """Yield the parts of a sentence without polite words, each with True where "and" or "then" precedes it."""
+def _parts(sentence: str) -> Iterator[tuple[int, bool, str]]:
+    """Yield where each part of a sentence begins, whether "and" or "then" precedes it, and the part without please."""
     start, is_next = 0, False
     for mark in (*_PARTS.finditer(sentence), None):
-        part = _POLITE.sub("", sentence[start : mark.start() if mark else None].strip(" .!?。"))
+        words = sentence[start : mark.start() if mark else None]
+        part = _POLITE.sub("", words.strip(" .!?。"))
         if part:
-            yield is_next, part
+            yield start + words.index(part), is_next, part
         if mark:
             start, is_next = mark.end(), mark["next"] is not None
 

@@ -66,6 +66,7 @@ OF_NOW = (_ORDERED, _AGREED, _ANSWER, _GO_ON)
 
 # Between a person's yes and what it agrees to, as `thread_facts` writes it.
 _TO = "” to: "
+_THOUGHT_SENTENCES = 3  # of an agent's message between two calls, where the thread ends; a report has more
 _SHORT_REMARK = 10  # words of a statement, which needs the request before it
 _OF_TESTS = lazy_regex(r"\b(?:tests?|specs?|pruebas?|テスト|测试)\b|Tests?\b", re.IGNORECASE)
 _FEW_WORDS = 4  # of an order, which needs the request before it to be understood
@@ -112,9 +113,13 @@ def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
         return ahead
     if isinstance(last, Utterance) and not _goes_on(last):
         last_steps = [mark for mark in facts.nexts if mark.seq == last.seq]
-        return [
-            (clip(working_state_cue_phrases.without_label(mark.text), ITEM_CHARS), mark.seq) for mark in last_steps[-2:]
-        ]
+        if last_steps or len(sentences(last.text)) > _THOUGHT_SENTENCES or last.role == "user":
+            return [
+                (clip(working_state_cue_phrases.without_label(mark.text), ITEM_CHARS), mark.seq)
+                for mark in last_steps[-2:]
+            ]
+        failing = _failing_check(facts, facts.requests[-1].seq if facts.requests else 0)
+        return [] if failing is None else [failing]
     return _unfinished(facts)
 
 
@@ -292,17 +297,17 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
     answered = facts.answers[-1].seq if facts.answers else 0
     if answered > max(asked[-1].seq if asked else 0, end - STILL_DOING):
         return [_after_answer(facts.answers[-1])]
-    if not asked or is_published(facts) or facts.pending.turn[0] > since:
+    if not asked or facts.pending.turn[0] > since or end - max(since, answered) > _REQUEST_LASTS:
         return []
     task = _telling_request(facts.requests)
     asked_at = since if task is None else task.seq
     if facts.plan and max(item.seq for item in facts.plan) > asked_at and _is_done(facts):
         return [(f"{_GO_ON}{_REPORT} ({len(facts.plan)} of {len(facts.plan)} steps)", facts.plan[-1].seq)]
     left = unfinished_part(asked[-1].text, asked[-1].seq, facts.done, facts.runs)
-    if not left or end - max(since, answered) > _REQUEST_LASTS:
-        return []
-    if left != asked[-1].text:
+    if left and left != asked[-1].text:
         return [(f"{_GO_ON}{leading_sentences(left, REMARK_CHARS)}", asked[-1].seq)]
+    if not left or is_published(facts):
+        return []
     words = max((step.seq for step in facts.trace.steps if isinstance(step, Utterance)), default=since)
     finish = _FINISH if edits_since(words, facts) else ""
     finish = _FINISH_TESTED if passed_check(words, facts) == "tests" else finish
