@@ -51,7 +51,7 @@ _MAKE = (
     r"(?:create|open|make|start|file|raise|log|submit|add|cut|put up|new|check ?out|erstelle?n?|öffnen?|lege?n?|crea\w*"
     r"|abr[eia]\w*|cré\w+|ouvr\w+|fais|haz)"
     r"(?: (?:me|us|up|out|to))?(?: (?:an?|the|this|that|your|my|our|new|draft|separate|another|small|follow-?up|feature"
-    r"|github|gitlab|linear|jira|gh|git|local|ein\w*|neue\w*|un[ae]?|nuev[ao]|nouve\w+|\S*[/_-]\S*))*"
+    r"|github|gitlab|linear|jira|gh|git|local|ein\w*|neue\w*|un[ae]?|nuev[ao]|nouve\w+|[^\s/_-]*[/_-]\S*))*"
 )
 # By action: how an order for it begins. A verb is followed by what it is done with, which is not looked at.
 _ORDERS = {
@@ -90,8 +90,8 @@ _POLITE = lazy_regex(
 )
 # "And", which is followed by another thing to do, and other marks, which may be followed by how it is done
 _PARTS = lazy_regex(
-    r"[,;:\s]*(?:(?P<next>&|\+|\b(?:and then|and|then|und dann|und|dann|y luego|y|et puis|et|luego|puis)\b)"
-    r"|[,;:\n()、\uff0c\uff1b]|\s[-\u2013\u2014>]+\s)+",
+    r"(?P<next>&|\+|\b(?:and then|and|then|und dann|und|dann|y luego|y|et puis|et|luego|puis)\b)"
+    r"|[,;:\n()、\uff0c\uff1b]|\s[-\u2013\u2014>]{1,3}\s",
     re.IGNORECASE,
 )
 _VERB = lazy_regex(
@@ -167,7 +167,7 @@ def _parts(sentence: str) -> Iterator[tuple[int, bool, str]]:
         if part:
             yield start + words.index(part), is_next, part
         if mark:
-            start, is_next = mark.end(), mark["next"] is not None
+            start, is_next = mark.end(), mark["next"] is not None or (is_next and not part)
 
 
 def _begins_with_verb(part: str) -> bool:
