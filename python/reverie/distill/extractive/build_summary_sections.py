@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
-from reverie.distill.extractive.next_steps_and_current_request import current_request, last_question, steps_ahead
+from reverie.distill.extractive.current_request import current_request
+from reverie.distill.extractive.next_steps import last_question, steps_ahead
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, specific_names
 from reverie.distill.extractive.shell_commands_and_commits import Purpose
 from reverie.distill.extractive.thread_facts import substantial_requests

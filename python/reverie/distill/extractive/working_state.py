@@ -6,19 +6,15 @@ import re
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import blocker_phrases, shell_commands_and_commits, working_state_cue_phrases
-from reverie.distill.extractive.next_steps_and_current_request import (
-    ASKS,
-    CHECKS,
+from reverie.distill.extractive.current_request import (
     ITEM_CHARS,
-    OF_NOW,
     TASK_CHARS,
     THEN,
-    current_plan,
     current_request,
     latest_remark,
-    steps_ahead,
     task_opened,
 )
+from reverie.distill.extractive.next_steps import ASKS, CHECKS, OF_NOW, current_plan, steps_ahead
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence
 from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.render_and_trim_working_state import state_items, trim_to_tokens, with_items

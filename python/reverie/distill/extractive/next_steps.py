@@ -1,4 +1,4 @@
-"""The next steps of a thread and the request behind them: orders, announcements, plan and open questions."""
+"""The next steps of a thread: orders, announcements, plan and open questions."""
 
 from __future__ import annotations
 
@@ -14,6 +14,18 @@ from reverie.distill.extractive.announced_step import (
     is_published,
     passed_check,
 )
+from reverie.distill.extractive.current_request import (
+    ITEM_CHARS,
+    REMARK_CHARS,
+    THEN,
+    agreement,
+    latest_remark,
+    leading_sentences,
+    leans,
+    said_in_passing,
+    task_opened,
+    telling_request,
+)
 from reverie.distill.extractive.finished_orders import unfinished_part
 from reverie.distill.extractive.finished_todo_items import has_passed, is_overtaken, runs_checks
 from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
@@ -23,35 +35,15 @@ from reverie.distill.extractive.wish_and_correction_cues_by_language import word
 from reverie.lazy_regex import lazy_regex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from reverie.distill.extractive.answered_questions import AnsweredQuestion
     from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.distill.extractive.todo_list import TodoItem
     from reverie.distill.render_and_trim_working_state import StateItem
 
-__all__ = [
-    "ASKS",
-    "CHECKS",
-    "ITEM_CHARS",
-    "OF_NOW",
-    "REMARK_CHARS",
-    "TASK_CHARS",
-    "THEN",
-    "current_plan",
-    "current_request",
-    "last_question",
-    "latest_remark",
-    "leading_sentences",
-    "steps_ahead",
-    "task_opened",
-]
+__all__ = ["ASKS", "CHECKS", "OF_NOW", "current_plan", "last_question", "steps_ahead"]
 
-ITEM_CHARS = 110  # of one item
-TASK_CHARS = 320  # of the current task
-REMARK_CHARS = 210  # of it, for what was said last
-THEN = " → "
-"""Separates the task from the person's latest remark: "Add a cache → use Redis"."""
 
 ASKS = "waiting for an answer: "
 _ORDERED = "do what the user asked: "
@@ -64,28 +56,12 @@ _FINISH_TESTED = "finish what was asked (tests passed): "
 OF_NOW = (_ORDERED, _AGREED, _ANSWER, _GO_ON)
 """How next steps begin that are computed anew after each message."""
 
-# Between a person's yes and what it agrees to, as `thread_facts` writes it.
-_TO = "” to: "
 _THOUGHT_SENTENCES = 3  # of an agent's message between two calls, where the thread ends; a report has more
-_SHORT_REMARK = 10  # words of a statement, which needs the request before it
 _OF_TESTS = lazy_regex(r"\b(?:tests?|specs?|pruebas?|テスト|测试)\b|Tests?\b", re.IGNORECASE)
 _FEW_WORDS = 4  # of an order, which needs the request before it to be understood
 # Entries after which a request is not told any more that nobody came back to, as for other items of the state.
 _REQUEST_LASTS = 300
 _TELLING_WORDS = 5  # of an answer; a shorter one says nothing without its question
-
-
-def current_request(facts: ThreadFacts) -> str:
-    """Return what the person last asked for, followed by a later remark, correction or question."""
-    asked = substantial_requests(facts.requests)
-    tasks = [said for said in asked if not working_state_cue_phrases.is_only_for_good(said.text)]
-    if not tasks:
-        return leading_sentences(facts.answers[-1].answer, TASK_CHARS) if facts.answers else ""
-    opener = next((said for said in reversed(tasks) if working_state_cue_phrases.is_new_task(said.text)), tasks[0])
-    if opener is asked[-1]:
-        return leading_sentences(opener.text, TASK_CHARS)
-    last = latest_remark(asked[-1], facts)
-    return f"{leading_sentences(opener.text, TASK_CHARS - len(last))}{THEN}{last}"
 
 
 def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
@@ -208,47 +184,23 @@ def _is_left_open(facts: ThreadFacts) -> bool:
     )
 
 
-def task_opened(facts: ThreadFacts) -> int:
-    """Return the entry of the person's request for the task in hand, or 0."""
-    return next((said.seq for said in reversed(facts.requests) if working_state_cue_phrases.is_new_task(said.text)), 0)
-
-
-def latest_remark(said: Utterance, facts: ThreadFacts) -> str:
-    """Return the beginning of a person's message; of a short agreement ("do both please") also what it agrees to."""
-    agreed = _agreement(said.seq, facts)
-    if agreed and len(said.text) < ITEM_CHARS:
-        return f"{leading_sentences(said.text, ITEM_CHARS)} (agreed: {clip(agreed, REMARK_CHARS - ITEM_CHARS)})"
-    return leading_sentences(said.text, REMARK_CHARS)
-
-
-def leading_sentences(text: str, length: int) -> str:
-    """Return the beginning of a request: as many whole sentences as fit in `length`, at least one."""
-    found = sentences(text) or [text]
-    kept = found[0]
-    for sentence in found[1:]:
-        if len(kept) + len(sentence) + 1 > length:
-            break
-        kept = f"{kept} {sentence}"
-    return clip(kept, max(length, 40))
-
-
 def _order(facts: ThreadFacts) -> str:
     """Return the person's last message as a step, if nothing was said or done since and it asks for something."""
     said = facts.requests[-1] if facts.requests else None
     if said is None or said.seq != facts.trace.steps[-1].seq:
         return ""
-    agreed = said.answers or _agreement(said.seq, facts)
+    agreed = said.answers or agreement(said.seq, facts)
     if agreed:
         return "" if cue_phrases.is_correction(said.text) else f"{_AGREED}{clip(agreed, 2 * ITEM_CHARS)}"
     if working_state_cue_phrases.asks_for_nothing(said.text) or working_state_cue_phrases.is_mere_remark(said.text):
         return ""
     asked = leading_sentences(said.text, 2 * ITEM_CHARS)
     is_short = words_of(said.text) <= _FEW_WORDS and not cue_phrases.is_housekeeping(said.text)
-    if is_short or _leans(said) or (_refuses(said, facts) and len(asked) < ITEM_CHARS):
+    if is_short or leans(said) or (_refuses(said, facts) and len(asked) < ITEM_CHARS):
         # "main is in another worktree", in refusing a call, says nothing without what was being done; nor does "drop
         # the first two" say of what.
         others = [one for one in facts.requests if first_sentence(one.text) != first_sentence(said.text)]
-        task = _telling_request(others)
+        task = telling_request(others)
         asked = f"{leading_sentences(task.text, ITEM_CHARS)}{THEN}{asked}" if task is not None else asked
     return f"{_ANSWER if cue_phrases.is_question(asked) else _ORDERED}{asked}"
 
@@ -257,12 +209,6 @@ def _refuses(said: Utterance, facts: ThreadFacts) -> bool:
     """Return True if a person's words came with the refusal of a call."""
     last = next((step for step in reversed(facts.trace.steps) if isinstance(step, ToolCall)), None)
     return last is not None and last.failed and last.result_seq == said.seq
-
-
-def _agreement(seq: int, facts: ThreadFacts) -> str:
-    """Return the proposal that the person's message at `seq` accepts, or the empty string."""
-    texts = (mark.text for mark in reversed(facts.decisions) if mark.seq == seq and mark.by_user)
-    return next((text.partition(_TO)[2] for text in texts if text.startswith("“")), "")
 
 
 def _planned(facts: ThreadFacts) -> list[StateItem]:
@@ -299,7 +245,7 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
         return [_after_answer(facts.answers[-1])]
     if not asked or facts.pending.turn[0] > since or end - max(since, answered) > _REQUEST_LASTS:
         return []
-    task = _telling_request(facts.requests)
+    task = telling_request(facts.requests)
     asked_at = since if task is None else task.seq
     if facts.plan and max(item.seq for item in facts.plan) > asked_at and _is_done(facts):
         return [(f"{_GO_ON}{_REPORT} ({len(facts.plan)} of {len(facts.plan)} steps)", facts.plan[-1].seq)]
@@ -315,7 +261,7 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
     if task is not None and task is not asked[-1] and remark == leading_sentences(asked[-1].text, REMARK_CHARS):
         # "Do it again" says nothing alone; what was said in passing is over after a while, and the task is not.
         telling = leading_sentences(task.text, ITEM_CHARS)
-        is_over = _said_in_passing(asked[-1]) and end - asked[-1].seq > STILL_DOING
+        is_over = said_in_passing(asked[-1]) and end - asked[-1].seq > STILL_DOING
         remark = telling if is_over else f"{telling}{THEN}{remark}"
     return [(f"{_GO_ON}{finish}{remark}", asked[-1].seq)]
 
@@ -327,39 +273,10 @@ def _is_done(facts: ThreadFacts) -> bool:
 
 def _what_for(facts: ThreadFacts) -> str:
     """Return the beginning of the person's request if it is not over, which says what a look is for."""
-    asked = _telling_request(facts.requests)
+    asked = telling_request(facts.requests)
     if asked is None or not unfinished_part(asked.text, asked.seq, facts.done, facts.runs):
         return ""
     return leading_sentences(asked.text, ITEM_CHARS - 1)
-
-
-def _leans(said: Utterance) -> bool:
-    """Return True for a message that needs the request before it: a short statement, or what was said in passing."""
-    if _said_in_passing(said):
-        return True
-    is_order = said.text.startswith("/") or cue_phrases.is_housekeeping(said.text)
-    is_short = words_of(said.text) <= _SHORT_REMARK and not is_order
-    return is_short and not working_state_cue_phrases.asks_for_work(said.text)
-
-
-def _said_in_passing(said: Utterance) -> bool:
-    """Return True for words that steer the work in hand: said in refusing a call, or a question asked meanwhile."""
-    is_short = words_of(said.text) <= 2 * _SHORT_REMARK
-    return is_short and (said.refusal or (said.aside and cue_phrases.is_question(said.text)))
-
-
-def _telling_request(requests: Iterable[Utterance]) -> Utterance | None:
-    """Return the person's last request that can be understood alone, else their last; None without a request.
-
-    "Commit the changes" does, "do it again" does not, nor what was said aside while the agent was at work.
-    """
-    asked = substantial_requests(requests)
-    telling = (
-        said
-        for said in reversed(asked)
-        if cue_phrases.is_housekeeping(said.text) or not (cue_phrases.is_uninformative(said.text) or _leans(said))
-    )
-    return next(telling, asked[-1] if asked else None)
 
 
 def _after_answer(answer: AnsweredQuestion) -> StateItem:
