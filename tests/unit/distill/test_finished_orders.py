@@ -135,3 +135,31 @@ def test_a_request_that_nobody_came_back_to_is_not_told() -> None:
     for _ in range(160):
         thread.bash("./count", "7")
     assert following(thread) == ()
+
+
+def test_what_was_done_is_told_with_the_request() -> None:
+    """A request that is not carried out by one call is to be finished, with the commit or push that was made."""
+    thread = (
+        Thread().user(ASKED).edit("/w/harbour.py").agent("The ships are counted. Let me put it away.").bash(*COMMIT)
+    )
+    assert following(thread) == (f"go on: finish what was asked (committed): {ASKED}",)
+
+
+def test_an_option_named_by_its_number_is_told_in_words() -> None:
+    """An option is told with its words, since the list may be lost; a number that names none is left as it is."""
+    offer = "There are two ways:\n\n1. **A cache** - small\n2. **A queue** - more code\n\nWhich one do you prefer?"
+    chosen = Thread().user("The uploads are slow").agent(offer).user("let's go with option 2").bash("ls", "queue.py")
+    assert following(chosen) == ("go on: let's go with option 2 (option: A queue)",)
+    other = (
+        Thread().user("The uploads are slow").agent("1. **Cause** - the net").user("option 1 please").bash("ls", "x")
+    )
+    assert "(option:" not in following(other)[0]
+
+
+def test_a_new_task_comes_before_an_older_list() -> None:
+    """What the person ordered after the list last changed is told first, even if an item of it is in progress."""
+    thread = Thread().user(ASKED).todos(Count_the_ships="in_progress", Tell_Ann="pending").agent("Counting.")
+    thread.user("Please spawn a worker that paints every pier of the harbour").bash("ls", "pier.py")
+    first, second, *_ = following(thread)
+    assert "paints every pier" in first
+    assert second == "Count the ships"

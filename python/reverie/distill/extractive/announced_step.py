@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reverie.distill.extractive import announced_intents, working_state_cue_phrases
+from reverie.distill.extractive import announced_intents, cue_phrases, working_state_cue_phrases
 from reverie.distill.extractive.finished_orders import unfinished_part
 from reverie.distill.extractive.finished_todo_items import have_checks_run, runs_checks
 from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
@@ -69,13 +69,20 @@ def announced_step(facts: ThreadFacts, request: str, *, is_listed: bool) -> str:
         return ""
     said = sentences(last.text)
     edits = edits_since(last.seq, facts)
-    if passed_check(last.seq, facts) or is_published(facts) or edits > _EDITS_OF_A_STEP:
+    if (
+        passed_check(last.seq, facts)
+        or is_published(facts)
+        or (edits > _EDITS_OF_A_STEP and not _answers_question(facts))
+    ):
         return ""
     doing = announced_intents.stated_intent(said[-1]) if said else ""
     if not doing and last is not facts.trace.steps[-1]:
         # "Let me trace how it breaks. The key is the base commit.": what it is doing stands before what it thinks.
         doing = next((intent for one in said[-2:-4:-1] if (intent := announced_intents.stated_intent(one))), "")
-    doing = unfinished_part(doing, last.seq - 1, facts.done, facts.runs)
+    left = unfinished_part(doing, last.seq - 1, facts.done, facts.runs)
+    if left == doing and facts.done.get("commit", 0) > last.seq:
+        return ""  # it was committed
+    doing = left
     if not doing or announced_intents.is_contentless(doing) or have_checks_run(doing, last.seq, facts.runs):
         return ""
     if announced_intents.is_inspection(doing):
@@ -87,6 +94,11 @@ def announced_step(facts: ThreadFacts, request: str, *, is_listed: bool) -> str:
     if announced_intents.is_only_pointer(doing) and len(said) > 1:
         doing = f"{doing}: {_referred_to(said)}"
     return clip(f"{_CHECK}{doing}" if edits else doing, _STEP_CHARS)
+
+
+def _answers_question(facts: ThreadFacts) -> bool:
+    """Return True if the person's last message was a question, which says nothing of the edits made since."""
+    return bool(facts.requests) and cue_phrases.is_question(facts.requests[-1].text)
 
 
 def _look(doing: str, last: Utterance, facts: ThreadFacts, request: str, *, is_listed: bool) -> str:
@@ -109,7 +121,9 @@ def _look(doing: str, last: Utterance, facts: ThreadFacts, request: str, *, is_l
             return purpose
         if len(lasts.split()) >= _TELLING_PURPOSE_WORDS and not _POINTS_BACK.search(lasts):
             return lasts
-        return doing if looked <= most and len(doing.split()) >= _TELLING_STEP_WORDS else ""
+        # "Check the map and the harbour, and how ships are counted" may go on.
+        goes_on = _SEVERAL.search(doing) is not None or " and " in doing or not request
+        return doing if goes_on and looked <= most and len(doing.split()) >= _TELLING_STEP_WORDS else ""
     if not purpose and (len(doing.split()) < _TELLING_STEP_WORDS or _is_vague(doing)):
         purpose = request  # what is looked at says little without what it is looked at for
     return f"{purpose} ({doing})" if purpose else doing

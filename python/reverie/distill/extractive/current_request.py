@@ -28,6 +28,7 @@ __all__ = [
     "said_in_passing",
     "task_opened",
     "telling_request",
+    "words_of_request",
 ]
 
 ITEM_CHARS = 110  # of one item
@@ -49,7 +50,7 @@ def current_request(facts: ThreadFacts) -> str:
         return leading_sentences(facts.answers[-1].answer, TASK_CHARS) if facts.answers else ""
     opener = next((said for said in reversed(tasks) if working_state_cue_phrases.is_new_task(said.text)), tasks[0])
     if opener is asked[-1]:
-        return leading_sentences(opener.text, TASK_CHARS)
+        return words_of_request(opener, TASK_CHARS)
     last = latest_remark(asked[-1], facts)
     return f"{leading_sentences(opener.text, TASK_CHARS - len(last))}{THEN}{last}"
 
@@ -72,7 +73,8 @@ def leans(said: Utterance) -> bool:
     """Return True for a message that needs the request before it: a short statement, or what was said in passing."""
     if said_in_passing(said):
         return True
-    is_order = said.text.startswith("/") or cue_phrases.is_housekeeping(said.text)
+    is_order = bool(said.choice) or said.text.startswith("/") or cue_phrases.is_housekeeping(said.text)
+    is_order = is_order or cue_phrases.is_correction(said.text)
     is_short = words_of(said.text) <= _SHORT_REMARK and not is_order
     return is_short and not working_state_cue_phrases.asks_for_work(said.text)
 
@@ -88,7 +90,17 @@ def latest_remark(said: Utterance, facts: ThreadFacts) -> str:
     agreed = agreement(said.seq, facts)
     if agreed and len(said.text) < ITEM_CHARS:
         return f"{leading_sentences(said.text, ITEM_CHARS)} (agreed: {clip(agreed, REMARK_CHARS - ITEM_CHARS)})"
-    return leading_sentences(said.text, REMARK_CHARS)
+    return words_of_request(said, REMARK_CHARS)
+
+
+def words_of_request(said: Utterance, length: int) -> str:
+    """Return the beginning of a person's message, with the option that it chooses by its number.
+
+    Example: "let's go with option 2 (option: a queue in the store)".
+    """
+    if not said.choice:
+        return leading_sentences(said.text, length)
+    return f"{leading_sentences(said.text, length - len(said.choice))} (option: {said.choice})"
 
 
 def leading_sentences(text: str, length: int) -> str:

@@ -25,10 +25,12 @@ from reverie.distill.extractive.current_request import (
     said_in_passing,
     task_opened,
     telling_request,
+    words_of_request,
 )
 from reverie.distill.extractive.finished_orders import unfinished_part
 from reverie.distill.extractive.finished_todo_items import has_passed, is_overtaken, runs_checks
 from reverie.distill.extractive.parse_messages_into_steps import ToolCall, Utterance
+from reverie.distill.extractive.questions_and_options import open_questions
 from reverie.distill.extractive.sentences_and_specific_names import clip, first_sentence, sentences
 from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
@@ -51,8 +53,7 @@ _AGREED = "do what was agreed: "
 _ANSWER = "answer the user: "
 _GO_ON = "go on: "
 _REPORT = "finish, and report that the plan is done"
-_FINISH = "finish what was asked: "
-_FINISH_TESTED = "finish what was asked (tests passed): "
+_FINISH = "finish what was asked"
 OF_NOW = (_ORDERED, _AGREED, _ANSWER, _GO_ON)
 """How next steps begin that are computed anew after each message."""
 
@@ -78,9 +79,10 @@ def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
         return [(order, last.seq), *_planned(facts)]
     ahead = _with_failing_check(_planned(facts), facts)
     doing = announced_step(facts, _what_for(facts), is_listed=_is_listed(facts))
-    if doing and (not _is_listed(facts) or runs_checks(doing)):
+    is_newer = _is_newer_than_plan(facts)
+    if doing and (not _is_listed(facts) or (runs_checks(doing) and not is_newer)):
         ahead.insert(0, (f"{_GO_ON}{doing}", last.seq))
-    elif not isinstance(last, Utterance) and _is_newer_than_plan(facts):
+    elif not isinstance(last, Utterance) and is_newer:
         ahead = [*_unfinished(facts), *ahead]
     question = last_question(facts)
     if question:
@@ -122,14 +124,19 @@ def _failing_check(facts: ThreadFacts, since: int, checks: Sequence[str] = CHECK
 
 
 def _is_newer_than_plan(facts: ThreadFacts) -> bool:
-    """Return True if the person asked for something after the to-do list last changed, and no item is in progress.
+    """Return True if the person asked for something after the to-do list last changed: a new task, or between items.
 
     Example: "Commit this first, then go on" between two items of the list.
     """
     plan = [item for item in current_plan(facts) if item.status != "completed"]
-    asked = substantial_requests(facts.requests)
+    asked = [said for said in substantial_requests(facts.requests) if not leans(said)]
+    if not plan or not asked or asked[-1].seq <= max(item.seq for item in facts.plan):
+        return False
     in_progress = any(item.status == "in_progress" for item in plan)
-    return bool(plan and asked) and not in_progress and asked[-1].seq > max(item.seq for item in facts.plan)
+    said = asked[-1].text
+    return not in_progress or (
+        working_state_cue_phrases.is_new_task(said) and working_state_cue_phrases.asks_in_words(said)
+    )
 
 
 def _goes_on(last: Utterance) -> bool:
@@ -150,7 +157,7 @@ def last_question(facts: ThreadFacts) -> str:
     last = facts.trace.steps[-1] if facts.trace.steps else None
     if not isinstance(last, Utterance) or last.role != "assistant":
         return ""
-    return working_state_cue_phrases.open_questions(last.text)
+    return open_questions(last.text)
 
 
 def current_plan(facts: ThreadFacts) -> list[TodoItem]:
@@ -179,7 +186,7 @@ def _is_left_open(facts: ThreadFacts) -> bool:
     return (
         isinstance(last, Utterance)
         and last.role == "assistant"
-        and not working_state_cue_phrases.open_questions(last.text)
+        and not open_questions(last.text)
         and all(item.status == "in_progress" and item.seq < said for item in unfinished)
     )
 
@@ -194,14 +201,14 @@ def _order(facts: ThreadFacts) -> str:
         return "" if cue_phrases.is_correction(said.text) else f"{_AGREED}{clip(agreed, 2 * ITEM_CHARS)}"
     if working_state_cue_phrases.asks_for_nothing(said.text) or working_state_cue_phrases.is_mere_remark(said.text):
         return ""
-    asked = leading_sentences(said.text, 2 * ITEM_CHARS)
-    is_short = words_of(said.text) <= _FEW_WORDS and not cue_phrases.is_housekeeping(said.text)
+    asked = words_of_request(said, 2 * ITEM_CHARS)
+    is_short = words_of(said.text) <= _FEW_WORDS and not said.choice and not cue_phrases.is_housekeeping(said.text)
     if is_short or leans(said) or (_refuses(said, facts) and len(asked) < ITEM_CHARS):
         # "main is in another worktree", in refusing a call, says nothing without what was being done; nor does "drop
         # the first two" say of what.
         others = [one for one in facts.requests if first_sentence(one.text) != first_sentence(said.text)]
         task = telling_request(others)
-        asked = f"{leading_sentences(task.text, ITEM_CHARS)}{THEN}{asked}" if task is not None else asked
+        asked = f"{words_of_request(task, ITEM_CHARS)}{THEN}{asked}" if task is not None else asked
     return f"{_ANSWER if cue_phrases.is_question(asked) else _ORDERED}{asked}"
 
 
@@ -227,7 +234,7 @@ def _is_outdated(facts: ThreadFacts) -> bool:
 
     "No, all of it in one commit, please": what was to be done afterwards may be done by now, or be dropped.
     """
-    asked = substantial_requests(facts.requests)
+    asked = [said for said in substantial_requests(facts.requests) if not leans(said)]
     changed = max((item.seq for item in facts.plan), default=0)
     return bool(asked) and asked[-1].seq > changed and facts.trace.steps[-1].seq - changed > STILL_DOING
 
@@ -254,16 +261,29 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
         return [(f"{_GO_ON}{leading_sentences(left, REMARK_CHARS)}", asked[-1].seq)]
     if not left or is_published(facts):
         return []
-    words = max((step.seq for step in facts.trace.steps if isinstance(step, Utterance)), default=since)
-    finish = _FINISH if edits_since(words, facts) else ""
-    finish = _FINISH_TESTED if passed_check(words, facts) == "tests" else finish
+    finish = _finish(facts, since)
     remark = latest_remark(asked[-1], facts)
-    if task is not None and task is not asked[-1] and remark == leading_sentences(asked[-1].text, REMARK_CHARS):
+    if task is not None and task is not asked[-1] and remark == words_of_request(asked[-1], REMARK_CHARS):
         # "Do it again" says nothing alone; what was said in passing is over after a while, and the task is not.
-        telling = leading_sentences(task.text, ITEM_CHARS)
+        telling = words_of_request(task, ITEM_CHARS)
         is_over = said_in_passing(asked[-1]) and end - asked[-1].seq > STILL_DOING
         remark = telling if is_over else f"{telling}{THEN}{remark}"
     return [(f"{_GO_ON}{finish}{remark}", asked[-1].seq)]
+
+
+def _finish(facts: ThreadFacts, since: int) -> str:
+    """Return how a request that is worked on is to be gone on with, by what was done since the last words, if it was.
+
+    Example: "finish what was asked (tests passed, committed): ".
+    """
+    words = max((step.seq for step in facts.trace.steps if isinstance(step, Utterance)), default=since)
+    done = ["tests passed"] if passed_check(words, facts) == "tests" else []
+    done += [
+        name for name, action in (("committed", "commit"), ("pushed", "push")) if facts.done.get(action, 0) > words
+    ]
+    if done:
+        return f"{_FINISH} ({', '.join(done)}): "
+    return f"{_FINISH}: " if edits_since(words, facts) else ""
 
 
 def _is_done(facts: ThreadFacts) -> bool:
@@ -276,7 +296,7 @@ def _what_for(facts: ThreadFacts) -> str:
     asked = telling_request(facts.requests)
     if asked is None or not unfinished_part(asked.text, asked.seq, facts.done, facts.runs):
         return ""
-    return leading_sentences(asked.text, ITEM_CHARS - 1)
+    return words_of_request(asked, ITEM_CHARS - 1)
 
 
 def _after_answer(answer: AnsweredQuestion) -> StateItem:

@@ -67,8 +67,9 @@ _ANSI = lazy_regex(r"\x1b\[[0-9;?]*[A-Za-z]")
 class Utterance:
     """Text of the person or the agent, without the markup that a client adds.
 
-    `answers` is what the agent had asked or proposed, where the person answers it with a word or two. A `refusal` is
-    what the person said instead of permitting a call, an `aside` what they said while the agent went on working.
+    `answers` is what the agent had asked or proposed, where the person answers it with a word or two, `choice` the
+    option that they name by its number. A `refusal` is what the person said instead of permitting a call, an `aside`
+    what they said while the agent went on working.
     """
 
     role: str  # user or assistant
@@ -78,6 +79,7 @@ class Utterance:
     answers: str = ""
     refusal: bool = False
     aside: bool = False
+    choice: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from reverie.distill.extractive.parse_messages_into_steps import (
     Trace,
     Utterance,
 )
+from reverie.distill.extractive.questions_and_options import chosen_option, open_questions
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
 from reverie.distill.extractive.stated_conventions import decision_in
 from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
@@ -196,6 +197,8 @@ def _link_answers(steps: Iterable[Step], before: Pending) -> Iterator[Step]:
         if isinstance(step, Utterance) and step.role == "assistant":
             said = step.text
         if isinstance(step, Utterance) and step.role == "user":
+            if said is not None and (choice := chosen_option(step.text, said)):
+                step = replace(step, choice=choice)  # noqa: PLW2901 - as below
             if in_calls and not step.refusal:
                 step = replace(step, aside=True)  # noqa: PLW2901 - the step with what is known of it
             if _is_answer(step.text):
@@ -290,7 +293,7 @@ def proposal_in(text: str) -> str:
 
     Empty where nothing is asked or offered.
     """
-    question = working_state_cue_phrases.open_questions(text)
+    question = open_questions(text)
     if len(question.split()) >= _LONG_QUESTION:
         return question
     last = sentences(text)[-2:]

@@ -1,4 +1,4 @@
-"""Cue phrases of the working state: choices, finished steps, enumerated plans, and questions that wait."""
+"""Cue phrases of the working state: choices, finished steps, enumerated plans, and requests that are none."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import re
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.messages_that_open_a_task import is_for_good, opens_task
-from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences
+from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
 from reverie.lazy_regex import lazy_regex
 
 __all__ = [
     "asks_for_nothing",
     "asks_for_work",
+    "asks_in_words",
     "begins_with_verb",
     "enumerated_steps",
     "is_agreement",
@@ -24,17 +25,12 @@ __all__ = [
     "is_numbered_step",
     "is_only_for_good",
     "is_weighed_choice",
-    "open_questions",
     "publishes",
     "without_label",
 ]
 
 _STEPS_MIN = 2
 _STEP_CHARS = 160
-_OPTION_CHARS = 60
-_OPTIONS_MAX = 4
-_LAST_SENTENCES = 4  # of a message, among which a question still waits for the person
-_BARE_QUESTION_WORDS = 9  # a shorter question needs its options to be understood
 
 
 def _phrases(*alternatives: str) -> re.Pattern[str]:
@@ -184,26 +180,6 @@ _LABEL = lazy_regex(
     r"|what(?:'s| is) (?:still )?left(?: to do)?(?: now)? (?:is|are)(?: only| just)? |then (?=i\b|we\b))",
     re.IGNORECASE,
 )
-# "The key question is: does the lock outlive its owner?": thinking aloud, unless it speaks of the person or of both.
-_ASKS_ITSELF = lazy_regex(
-    r"^(?:(?:so|now|but|and|then|also|und|aber|mais|et|pero|y)\b,? *)*(?:the|my|one|another|an?|die|eine|la|une|una)"
-    r" (?:[\w-]+ ){0,2}(?:question|frage|pregunta)(?: [\w-]+){0,2} (?:is|was|becomes|remains|ist|bleibt|est|reste|es)\b"
-    r"|^(?:hm+|wait)\b",
-    re.IGNORECASE,
-)
-_ASKS_YOU = lazy_regex(
-    r"\b(?:you|your|yours|we|us|our|shall i|should i|du|dir|dich|dein\w*|ihr|ihnen|sie|wir|uns|soll ich|tu|te|vous"
-    r"|votre|nous|on|tú|usted\w*|ustedes|quieres|prefieres|nosotros)\b",
-    re.IGNORECASE,
-)
-_OPTION = lazy_regex(r"^\s*(?:[-*] +|(?:\d{1,2}|[A-Da-d])[.)] +)?(?P<bold>\*\*)?(?P<text>.+)$")
-# "Would you like to:", with the choices in a list below it
-_ASKS_WHICH = lazy_regex(r"(?:would you like|do you want|shall i|should i|what would you)\b.*:$", re.IGNORECASE)
-_ITEM = lazy_regex(r"\s*(?:[-*•] |\d{1,2}[.)] |\|)")
-_CHOOSES_AMONG = lazy_regex(
-    r"^(?!(?:do you want|want|would you (?:like|prefer)|shall|should|ready)\b).*\b(?:which|prefer|preference|option)\b",
-    re.IGNORECASE,
-)
 
 
 def is_choice_of_person(sentence: str) -> bool:
@@ -280,8 +256,13 @@ def asks_for_nothing(text: str) -> bool:
 
 def asks_for_work(text: str) -> bool:
     """Return True if a person's message asks for something, as "can you check?" and "/review" do, "it's loaded" not."""
+    return asks_in_words(text) or is_new_task(text)
+
+
+def asks_in_words(text: str) -> bool:
+    """Return True if a message has a question, an order or a word such as please; the news of a fault have none."""
     asks = text.startswith("/") or cue_phrases.is_question(text) or _ASKS.search(text) is not None
-    return asks or cue_phrases.is_housekeeping(text) or any(map(begins_with_verb, sentences(text))) or is_new_task(text)
+    return asks or cue_phrases.is_housekeeping(text) or any(map(begins_with_verb, sentences(text)))
 
 
 def is_mere_remark(text: str) -> bool:
@@ -338,50 +319,6 @@ def _step_name(text: str) -> str:
     return clip(text.replace("**", "").strip("*: "), _STEP_CHARS)
 
 
-def open_questions(text: str) -> str:
-    """Return the question at the end of an agent's message, with the options it chooses among; empty if there is none.
-
-    A question among the last sentences counts, as something is often added behind it; one that the agent asks itself
-    does not. Example: behind the list
-    "1. A cache", "2. A queue", "Which one? I can start now." gives "Which one? (A cache / A queue)".
-    """
-    prose = "\n".join(line for line in text.split("\n") if "?" in line or not _ITEM.match(line))
-    said = sentences(prose)[-_LAST_SENTENCES:]
-    asked = [sentence for sentence in said if cue_phrases.is_question(sentence) or _ASKS_WHICH.match(sentence)]
-    asked = [sentence for sentence in asked if not _ASKS_ITSELF.match(sentence) or _ASKS_YOU.search(sentence)]
-    if not asked:
-        return ""
-    if _ASKS_WHICH.match(asked[-1]):
-        return f"{asked[-1].rstrip(':')} {' / '.join(_options(text))}?"
-    question = one_line(" ".join(asked[-2:]) if len(asked[-1].split()) < _BARE_QUESTION_WORDS else asked[-1])
-    options = _options(text) if _CHOOSES_AMONG.search(question) else []
-    return f"{question} ({' / '.join(options)})" if len(options) >= _STEPS_MIN else question
-
-
 def without_label(sentence: str) -> str:
     """Return a next step without its label: "Next: merge all three" gives "merge all three"."""
     return _LABEL.sub("", sentence)
-
-
-def _options(text: str) -> list[str]:
-    """Return the short names of the last list of alternatives in a message."""
-    found: list[str] = []
-    group: list[str] = []
-    for line in text.split("\n"):
-        option = _OPTION.match(line)
-        is_item = option is not None and re.match(
-            r"\s*(?:(?:\d{1,2}|[A-Da-d])[.)] |\*\*(?:Option|Approach)|[A-D]\) )", line
-        )
-        is_bold_item = re.match(r"\s*(?:[-*] )?\*\*[A-D1-9][.):]", line) is not None
-        if option is not None and (is_item or is_bold_item):
-            group.append(_option_name(option["text"]))
-        elif line.strip() and not line.startswith((" ", "\t", "-", "`")):
-            found = group if len(group) >= _STEPS_MIN else found
-            group = []
-    return (group if len(group) >= _STEPS_MIN else found)[:_OPTIONS_MAX]
-
-
-def _option_name(text: str) -> str:
-    text = re.sub(r"^\W*(?:option|approach) \w+\**: *(?=\w)", "", text.replace("`", ""), flags=re.IGNORECASE)
-    name = re.split(r"\*\*[:\s]|:\s|\s[-\u2013\u2014]\s", text, maxsplit=1)[0] or text
-    return clip(name.strip("* "), _OPTION_CHARS)
