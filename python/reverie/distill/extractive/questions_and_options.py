@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences
 from reverie.lazy_regex import lazy_regex
 
-__all__ = ["chosen_option", "open_questions"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["chosen_option", "offered_options", "open_questions"]
 
 _OPTIONS_MIN = 2  # one is no choice
 _OPTION_CHARS = 60
@@ -75,17 +79,20 @@ def open_questions(text: str) -> str:
     return f"{question} ({' / '.join(options)})" if len(options) >= _OPTIONS_MIN else question
 
 
-def chosen_option(answer: str, offer: str) -> str:
-    """Return the option of an agent's message that a person's short answer names by its number, or the empty string.
+def offered_options(text: str) -> dict[str, str]:
+    """Return the options that an agent's message offers by number or letter: {"1": "A cache", "2": "A queue"}."""
+    if not _OFFERS.search(text):
+        return {}
+    return {option["number"].lower(): _option_name(option["text"]) for option in _NUMBERED_OPTION.finditer(text)}
 
-    Example: "option 2 please" to the list "1. A cache", "2. A queue" gives "A queue".
+
+def chosen_option(answer: str, options: Mapping[str, str]) -> str:
+    """Return the option that a person's short answer names by its number, or the empty string.
+
+    Example: "option 2 please" gives "A queue" of {"1": "A cache", "2": "A queue"}.
     """
-    found = _CHOOSES_NUMBER.search(answer) if len(answer.split()) <= _CHOICE_WORDS else None
-    if found is None or not _OFFERS.search(offer):
-        return ""
-    number = (found["named"] or found["bare"]).lower()
-    options = (option for option in _NUMBERED_OPTION.finditer(offer) if option["number"].lower() == number)
-    return next((_option_name(option["text"]) for option in reversed([*options])), "")
+    found = _CHOOSES_NUMBER.search(answer) if options and len(answer.split()) <= _CHOICE_WORDS else None
+    return "" if found is None else options.get((found["named"] or found["bare"]).lower(), "")
 
 
 def _options(text: str) -> list[str]:

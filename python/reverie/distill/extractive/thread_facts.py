@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -27,7 +27,7 @@ from reverie.distill.extractive.parse_messages_into_steps import (
     Trace,
     Utterance,
 )
-from reverie.distill.extractive.questions_and_options import chosen_option, open_questions
+from reverie.distill.extractive.questions_and_options import chosen_option, offered_options, open_questions
 from reverie.distill.extractive.sentences_and_specific_names import clip, one_line, sentences, unwrapped
 from reverie.distill.extractive.stated_conventions import decision_in
 from reverie.distill.extractive.wish_and_correction_cues_by_language import language_of
@@ -111,7 +111,7 @@ class Pending:
 
     `proposed` is the agent's last question or offer; `weighed` are ways that it called the best and nobody decided on
     yet. `has_looked` and `has_acted` are about the time since the person spoke, `turn` is from `last_reply`.
-    `in_calls` is True where the last step is a call.
+    `in_calls` is True where the last step is a call, and `options` are those of the agent's last message.
     """
 
     proposed: str = ""
@@ -120,6 +120,7 @@ class Pending:
     has_acted: bool = False
     turn: tuple[int, int] = (0, 0)
     in_calls: bool = False
+    options: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,11 +194,13 @@ def _link_answers(steps: Iterable[Step], before: Pending) -> Iterator[Step]:
     """
     proposed, in_calls = before.proposed, before.in_calls
     said: str | None = None  # by the agent last; what it proposes is looked for where the person is brief alone
+    last: str | None = None  # by the agent, whatever the person said since
     for step in steps:
         if isinstance(step, Utterance) and step.role == "assistant":
-            said = step.text
+            said = last = step.text
         if isinstance(step, Utterance) and step.role == "user":
-            if said is not None and (choice := chosen_option(step.text, said)):
+            options = before.options if last is None else offered_options(last)
+            if choice := chosen_option(step.text, options):
                 step = replace(step, choice=choice)  # noqa: PLW2901 - as below
             if in_calls and not step.refusal:
                 step = replace(step, aside=True)  # noqa: PLW2901 - the step with what is known of it
@@ -259,7 +262,9 @@ def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySen
     turn = last_reply(trace.steps, before.turn)
     acts = [isinstance(step, ToolCall) for step in trace.steps if not _is_of_user(step)]
     in_calls = acts[-1] if acts else before.in_calls
-    return kinds, Pending(proposed, tuple(kinds.pop(_WEIGHED)), has_looked, has_acted, turn, in_calls)
+    words = trace.said("assistant")
+    options = offered_options(words[-1].text) if words else before.options
+    return kinds, Pending(proposed, tuple(kinds.pop(_WEIGHED)), has_looked, has_acted, turn, in_calls, options)
 
 
 def _is_of_user(step: Step) -> bool:
