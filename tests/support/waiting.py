@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["PAUSE_S", "suspended", "wait_until"]
+__all__ = ["MOST_S", "PAUSE_S", "suspended", "wait_until"]
 
 MOST_S = 120.0  # far above what a machine with much else to do needs, and below the limit of one test (300 s)
 PAUSE_S = 0.02  # between two looks at a state
