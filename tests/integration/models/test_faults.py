@@ -12,6 +12,7 @@ from reverie import wire
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
+from support.file_texts import bytes_below
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def state(client: Client, daemon: Daemon) -> tuple[Any, dict[str, bytes]]:
     client.sync_now()
     memories = [(item.id, item.content, item.tags, item.updated_at) for item in client.memories(limit=1000).items]
     root = daemon.home / "root" / "default"
-    return sorted(memories), {str(path): path.read_bytes() for path in root.rglob("*.md")}
+    return sorted(memories), bytes_below(root, ".md")
 
 
 def learn(client: Client) -> wire.MemoryChanges:
