@@ -122,7 +122,7 @@ def test_an_unknown_setting_ends_with_a_hint() -> None:
 
 def test_running_requests_are_answered_before_the_end() -> None:
     """A request in transfer at SIGTERM has a short grace period and is answered."""
-    with running_daemon(REVERIE_DAEMON_DRAIN_SECONDS="2") as daemon, daemon.wire() as wire:
+    with running_daemon(REVERIE_DAEMON_DRAIN_SECONDS="30") as daemon, daemon.wire() as wire:
         wire.send(request("GET", "/v1/health") * 3)
         assert daemon.stop() == 0
         answers = [wire.answer() for _ in range(3)]
