@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import time
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
+from support.waiting import seconds_past_midnight
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+@pytest.fixture(autouse=True)
+def _within_one_day() -> None:
+    """Begin no test just before the end of a UTC day."""
+    time.sleep(seconds_past_midnight(datetime.now(UTC)))
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from reverie.store.backup_and_restore import restore
 from reverie.wire import CreateMemory
 from reveried.cli.send_session_files_to_import import import_file
 from support.daemon import Daemon, environment, scratch_home
+from support.file_texts import bytes_below
 from support.session import session_file
 from support.waiting import wait_until
 
@@ -25,7 +26,7 @@ def learn(client: Client, folder: Path, number: int) -> None:
 
 def texts(root: Path) -> dict[str, str]:
     """Return the text of each markdown file in the folder by its path."""
-    return {str(path.relative_to(root)): path.read_text() for path in sorted(root.rglob("*.md"))}
+    return {path: data.decode() for path, data in bytes_below(root, ".md").items()}
 
 
 def test_the_folder_follows_a_restored_store(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,8 @@ from support.waiting import suspended, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from reverie import wire
 
 FACTS = "# Facts\n\n" + "".join(f"- The service number {n} listens on port {7000 + n}\n" for n in range(60))
 NIGHT = "0 3 * * *"
@@ -43,6 +44,11 @@ def add_schedule(daemon: Daemon, schedule_id: str, cron: str, budget: int) -> No
     assert daemon.ask("POST", "/v1/schedules", body).status == 201
 
 
+def schedule_of(client: Client, schedule_id: str) -> wire.Schedule:
+    """Return the schedule with an id."""
+    return next(item for item in client.schedules().items if item.id == schedule_id)
+
+
 def compute_processes(daemon: Daemon) -> list[int]:
     """Return the ids of the daemon's children."""
     return [int(pid) for pid in Path(f"/proc/{daemon.pid}/task/{daemon.pid}/children").read_text("ascii").split()]
@@ -56,16 +62,17 @@ def test_a_schedule_replaced_during_its_run_keeps_the_new_settings(nightly: Daem
         with ExitStack() as stack:
             for pid in compute_processes(nightly):
                 stack.enter_context(suspended(pid))
+            witness = client.add_schedule(NIGHT, timezone="UTC", job="learn").id
             night(nightly, 5)
-            time.sleep(1)  # ten heartbeats of the test clock: the run has begun, and waits for its decision
+            # All due runs begin together. This one, which has nothing to learn, ends; the dream waits for its decision.
+            wait_until(lambda: schedule_of(client, witness).last_run is not None, "the begin of both runs")
             add_schedule(nightly, "nightly", "30 4 * * *", 20_000)
-            time.sleep(0.5)
             assert client.status().counts["dreams"] == 0
-        wait_until(lambda: client.schedules().items[0].last_run is not None)
+        wait_until(lambda: schedule_of(client, "nightly").last_run is not None)
         assert [dream.token_budget for dream in client.dreams().items] == [30_000]
 
     def check(client: Client) -> None:
-        [schedule] = client.schedules().items
+        schedule = schedule_of(client, "nightly")
         assert (schedule.cron, schedule.options) == ("30 4 * * *", {"tokenBudget": 20_000})
         assert schedule.last_run == "2026-05-05T03:00:00.000Z"
 

@@ -13,6 +13,7 @@ from reverie.client import Client
 from reverie.redact import Redactor
 from reveried.cli.send_session_files_to_import import FileReport, import_file
 from support.daemon import Daemon, running_daemon
+from support.history import newest_operation
 from support.shared import all_sessions
 from support.soak import count
 
@@ -91,13 +92,13 @@ def test_importing_again_changes_nothing(client: Client) -> None:
     """The second import adds no entry and no operation."""
     path = SMALLEST
     first = imported(client, path)
-    before = client.operations(limit=1).items[0].seq
+    before = newest_operation(client).seq
     messages = client.thread(str(first.thread)).message_count
 
     again = imported(client, path)
 
     assert again.added == 0
-    assert client.operations(limit=1).items[0].seq == before
+    assert newest_operation(client).seq == before
     assert client.thread(str(first.thread)).message_count == messages
 
 

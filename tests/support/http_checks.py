@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,5 +82,8 @@ def cpu_seconds(pid: int) -> float:
 def times_run(pid: int) -> int:
     """Return the number of context switches of all threads of a process, which does not depend on load."""
     waits = re.compile(r"^voluntary_ctxt_switches:\t(\d+)", re.MULTILINE)
-    states = [path.read_text("ascii") for path in Path(f"/proc/{pid}/task").glob("*/status")]
-    return sum(int(number) for state in states for number in waits.findall(state))
+    found = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # the thread has ended meanwhile
+            found += sum(map(int, waits.findall((task / "status").read_text("ascii"))))
+    return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie import wire
+from support.file_texts import bytes_below
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,9 +58,8 @@ class Session:
 
     def state(self) -> dict[str, str]:
         """Return the text of each .md file in the folder by path; of a conflict copy by the original's with `*`."""
-        root, texts = self.tree.root, {}
-        for path in sorted(root.rglob("*.md")):
-            name = path.relative_to(root).as_posix()
+        texts = {}
+        for name, data in bytes_below(self.tree.root, ".md").items():
             if not name.startswith("."):
-                texts[name.split(COPY)[0] + ("*" if COPY in name else "")] = path.read_text("utf-8")
+                texts[name.split(COPY)[0] + ("*" if COPY in name else "")] = data.decode()
         return texts

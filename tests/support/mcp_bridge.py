@@ -31,6 +31,7 @@ class BridgeProcess:
         self.process = process
         self.stateless = stateless
         self._number = 0
+        self._unread: set[Any] = set()  # ids of calls whose answers nobody waits for
         self._lines: queue.Queue[bytes] = queue.Queue()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -61,10 +62,17 @@ class BridgeProcess:
         meta = {**(STATELESS if self.stateless else {}), **(meta or {})}
         params |= {"_meta": meta} if meta else {}
         answer = self.message({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
-        while str(answer.get("method", "")).startswith("notifications/"):
+        while str(answer.get("method", "")).startswith("notifications/") or answer.get("id") in self._unread:
+            self._unread.discard(answer.get("id"))
             answer = self.received()
         assert answer["id"] == self._number
         return answer
+
+    def begin(self, id_: str, tool: str, arguments: Mapping[str, Any]) -> None:
+        """Call a tool without reading the answer, which may come before or after what the call announces."""
+        params = {"name": tool, "arguments": dict(arguments)}
+        self._unread.add(id_)
+        self.send(json.dumps({"jsonrpc": "2.0", "id": id_, "method": "tools/call", "params": params}).encode())
 
     def until(self, wanted: Mapping[str, Any]) -> Any:
         """Return the next message that has these fields; those before it are dropped."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reverie.errors import ModelFailed
 from support.fake_model import memory
 from support.fault_model_server import answer, by_purpose
+from support.file_texts import bytes_below
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -95,7 +96,7 @@ def state(client: Client, daemon: Daemon) -> tuple[Any, dict[str, bytes]]:
     client.sync_now()
     memories = [(item.id, item.content, item.tags, item.updated_at) for item in client.memories(limit=1000).items]
     root = daemon.home / "root" / "default"
-    return sorted(memories), {str(path): path.read_bytes() for path in root.rglob("*.md")}
+    return sorted(memories), bytes_below(root, ".md")
 
 
 def new_thread(client: Client) -> str:

@@ -11,6 +11,7 @@ import lmdb
 from reverie.store.read_and_write_transactions import ReadTransaction
 from reverie.store.record_keys import record_name, space_prefix, split_key
 from reverie.store.redact_encode_and_checksum_records import TOMBSTONE, decode_record
+from support.file_texts import bytes_below
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,12 +26,9 @@ def files_with(folder: Path, word: str) -> list[str]:
     """
     forms = {word.lower().encode(), json.dumps(word.lower())[1:-1].encode(), word.lower().encode("utf-16-le")}
     found = []
-    for path in sorted(folder.rglob("*")):
-        with contextlib.suppress(FileNotFoundError):  # removed meanwhile
-            if path.is_file() and not path.is_symlink():
-                data = path.read_bytes().lower()
-                if any(form in data for form in forms) or word.casefold() in path.name.casefold():
-                    found.append(str(path.relative_to(folder)))
+    for path, data in bytes_below(folder).items():
+        if any(form in data.lower() for form in forms) or word.casefold() in path.rpartition("/")[2].casefold():
+            found.append(path)
     return found + _records_with(folder / "data" / "store", word.lower().encode())
 
 

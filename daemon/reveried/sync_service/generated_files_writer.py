@@ -133,13 +133,14 @@ class ProjectionWriter:
         """Write these files; return how many. Errors are recorded in `failed`, except a Conflict, which ends all."""
         written = 0
         for path, data in texts:
-            self.failed.pop(path, None)
             try:
                 written += self._write_one(root, path, data, journal.get(path, ()), now_ms)
             except Conflict:
                 raise
             except ReverieError as error:
                 self.failed[path] = error
+            else:
+                self.failed.pop(path, None)  # not before: a status meanwhile names what could not be written
         return written
 
     def _write_one(self, root: Root, path: str, data: bytes, ours: Sequence[str], now_ms: int) -> bool:

@@ -167,7 +167,10 @@ class DirtySet:
 class FileIndex:
     """The files of one folder as the last scans found them, and the refusals of those that cannot be read.
 
-    Blocks; one caller at a time, except for `growing` and `covering`: these copy `refused` in one step.
+    Blocks; one caller at a time, except for `growing`, `covering` and copies of `refused`, which any thread may make
+    during a scan. So the refusal of a file is replaced or removed once the pass knows better and not when the pass
+    begins: a file of too many memories is refused by reading it, and a status between its scan and its reading has to
+    name it.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -185,8 +188,10 @@ class FileIndex:
         `known` are the documents: of two names that are one on other systems the known one stays.
         """
         result = scan(root, known=known, limits=self._limits)
-        self.refused = dict(result.refused)
-        return {**result.stamps, **result.copies}
+        stamps = {**result.stamps, **result.copies}
+        unread = {path: refusal for path, refusal in self.refused.items() if path in stamps}
+        self.refused = {**unread, **result.refused}
+        return stamps
 
     def scan_paths(self, root: Root, paths: Iterable[str], known: Collection[str]) -> dict[str, Stamp]:
         """Return the stamps of the files at these paths; as `scan`."""
@@ -194,10 +199,11 @@ class FileIndex:
         names = FolderNames(root)
         for path in paths:
             status = scan_path(root, path, known=known, limits=self._limits, names=names)
-            self.refused.pop(path, None)
             if isinstance(status, Refusal):
                 self.refused[path] = status
-            elif status is not None:
+            elif status is None:
+                self.refused.pop(path, None)
+            else:
                 stamps[path] = status
         return stamps
 
@@ -206,7 +212,14 @@ class FileIndex:
         content = read_file(root, path, limit=self._limits.file_bytes)
         if isinstance(content, Refusal):
             self.refused[path] = content
+        else:
+            self.refused.pop(path, None)
         return content
+
+    def remove_refusals(self, paths: Iterable[str]) -> None:
+        """Remove the refusals of scanned files that need not be read: the store has their text."""
+        for path in paths:
+            self.refused.pop(path, None)
 
     def covering(self, path: str) -> Refusal | None:
         """Return the refusal of `path` or of a folder above it as of the last scan, or None."""

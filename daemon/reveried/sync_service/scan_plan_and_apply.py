@@ -160,6 +160,7 @@ class SpaceFolder:
             candidates = changed | missing | dirty | self.late.paths
             # A path that is neither there nor refused is really gone; a refused one may still be there.
             suspects = {path for path in candidates if path in stamps or self._index.covering(path) is None}
+            self._index.remove_refusals(stamps.keys() - suspects)
             result = self._plan(reader, root, suspects, stamps, self._rules(answer), is_full=wanted is None)
             result.operation = operation
             return result

@@ -339,12 +339,16 @@ class SyncLoop:
             raise
         if outcome.adopted or outcome.written or outcome.deleted:
             self.schedule_upkeep()
-        elif whole and self._upkeep.due is None:  # a projection may have been changed or removed
+        elif whole and self._upkeep.due is None and self._exists():  # a projection may have been changed or removed
             self._upkeep.schedule_check(self._loop.time())
+
+    def _exists(self) -> bool:
+        """Return True if the folder exists."""
+        return self._service.root_of(self._space).is_dir()
 
     def _can_watch(self) -> bool:
         """Return True if the folder exists and is not watched yet."""
-        return self._watcher is None and self._service.root_of(self._space).is_dir()
+        return self._watcher is None and self._exists()
 
     async def _watch(self) -> None:
         """Start watching once the folder exists, and again after another one took its place."""

@@ -16,6 +16,7 @@ from reverie.client import Client
 from reveried.cli import fast_commands, main
 from support.cli import use_daemon
 from support.daemon import running_daemon
+from support.waiting import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -117,6 +118,17 @@ def test_any_other_form_is_left_to_the_tree(
     ],
 )
 def test_a_plain_command_loads_few_modules(words: str, daemon: Daemon) -> None:
+    # A daemon that tells its health later than a second, as on a busy machine, is left to the command tree.
+    wait_until(lambda: is_plain(loaded(words, daemon)), "a plain command that loads few modules")
+
+
+def is_plain(modules: list[str]) -> bool:
+    """Return True if no heavy module is among these, and they are few."""
+    return HEAVY.isdisjoint(modules) and len(modules) <= MODULES_MAX
+
+
+def loaded(words: str, daemon: Daemon) -> list[str]:
+    """Run a command and return the modules that it has loaded."""
     program = (
         "import sys; from reveried.cli import main; code = main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
     )
@@ -127,10 +139,8 @@ def test_a_plain_command_loads_few_modules(words: str, daemon: Daemon) -> None:
         text=True,
         check=True,
     )
-    modules = done.stderr.split()
     assert done.stdout
-    assert HEAVY.isdisjoint(modules)
-    assert len(modules) <= MODULES_MAX
+    return done.stderr.split()
 
 
 def test_a_daemon_that_does_not_answer(

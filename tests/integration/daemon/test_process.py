@@ -14,6 +14,7 @@ import pytest
 from reveried.app import EXIT_CONFIG
 from support.daemon import Daemon, environment, request, running_daemon, scratch_home
 from support.http_checks import times_run
+from support.waiting import wait_until
 
 LAZY = (
     *("apscheduler", "watchdog", "anthropic", "tiktoken", "rich", "typer", "mcp", "pydantic", "click", "reveried.cli"),
@@ -121,7 +122,7 @@ def test_an_unknown_setting_ends_with_a_hint() -> None:
 
 def test_running_requests_are_answered_before_the_end() -> None:
     """A request in transfer at SIGTERM has a short grace period and is answered."""
-    with running_daemon(REVERIE_DAEMON_DRAIN_SECONDS="2") as daemon, daemon.wire() as wire:
+    with running_daemon(REVERIE_DAEMON_DRAIN_SECONDS="30") as daemon, daemon.wire() as wire:
         wire.send(request("GET", "/v1/health") * 3)
         assert daemon.stop() == 0
         answers = [wire.answer() for _ in range(3)]
@@ -129,14 +130,19 @@ def test_running_requests_are_answered_before_the_end() -> None:
 
 
 def test_idle_daemon_is_small_and_still() -> None:
-    """An idle daemon has less than 60 MB of anonymous memory and wakes up fewer than 90 times in three seconds."""
+    """A daemon at rest has less than 60 MB of anonymous memory and wakes up a few times a second at most."""
     with running_daemon() as daemon:
-        before = times_run(daemon.pid)
-        time.sleep(3)
-        woken = times_run(daemon.pid) - before
-
+        # A state, since the work of the start comes first: three seconds in a row with fewer wakes than a single timer
+        # of ten times a second has. The folder that nobody has made yet is looked for every two seconds: 6 to 17 wakes.
+        wait_until(lambda: wakes_in(3.0, daemon.pid) < 25, "three quiet seconds")
         assert daemon.anonymous_rss() < 60_000_000
-        assert woken < 90  # anything that looks ten times a second is above it
+
+
+def wakes_in(seconds: float, pid: int) -> int:
+    """Return how often a process wakes up within the next seconds."""
+    before = times_run(pid)
+    time.sleep(seconds)
+    return times_run(pid) - before
 
 
 def test_heavy_modules_are_not_on_the_start_path() -> None:

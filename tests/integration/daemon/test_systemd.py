@@ -149,18 +149,19 @@ def test_requests_during_the_store_check_get_starting() -> None:
             daemon.kill()
         slow = home / "slow" / "sitecustomize.py"
         slow.parent.mkdir()
-        # Only the child that checks the store is slowed down.
-        slow.write_text("import sys, time\nif 'reverie.store.check' in sys.orig_argv:\n    time.sleep(3)\n")
+        answered = home / "slow" / "answered"
+        # Only the child that checks the store is slowed down: until a request was answered.
+        slow.write_text(
+            "import os, sys, time\nif 'reverie.store.check' in sys.orig_argv:\n"
+            f"    while not os.path.exists({str(answered)!r}):\n        time.sleep(0.02)\n"
+        )
         daemon = Daemon(home, environment(home, PYTHONPATH=str(slow.parent)))
         daemon.launch()
         try:
-            answer = None
-            deadline = time.monotonic() + 30
-            while answer is None and time.monotonic() < deadline:
-                try:
-                    answer = daemon.ask("GET", "/v1/health")
-                except OSError:
-                    time.sleep(0.02)
+            with connected(daemon.socket) as wire:
+                wire.send(HEALTH)
+                answer = wire.answer()
+            answered.touch()
             check_refused(answer, 503, "starting")
             assert answer is not None
             assert answer.headers["retry-after"] == "1"

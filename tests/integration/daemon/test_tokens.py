@@ -21,13 +21,17 @@ if TYPE_CHECKING:
 
     from support.daemon import Daemon
 
-PORT = free_port()
+
+@pytest.fixture(scope="module")
+def port() -> int:
+    """The port of the daemon, chosen just before its start: until then another test may be given it."""
+    return free_port()
 
 
 @pytest.fixture(scope="module")
-def daemon() -> Iterator[Daemon]:
+def daemon(port: int) -> Iterator[Daemon]:
     """A daemon that listens on TCP too."""
-    with running_daemon(REVERIE_DAEMON_TCP=f"127.0.0.1:{PORT}") as running:
+    with running_daemon(REVERIE_DAEMON_TCP=f"127.0.0.1:{port}") as running:
         yield running
 
 
@@ -106,10 +110,10 @@ def test_a_token_manages_nothing(daemon: Daemon, owner: Client, agent: str | Non
                 call()
 
 
-def test_tcp_needs_a_token_that_is_valid(owner: Client) -> None:
+def test_tcp_needs_a_token_that_is_valid(owner: Client, port: int) -> None:
     """Over TCP a request without a token, or with a revoked one, is refused, also on a connection that stays open."""
     token_id, secret = new_token(owner, "remote", "mole")
-    with TcpCaller(PORT) as nobody, TcpCaller(PORT, secret) as mole:
+    with TcpCaller(port) as nobody, TcpCaller(port, secret) as mole:
         check_refused(nobody.ask("GET", "/v1/status"), 401, "unauthenticated")
         assert mole.ask("GET", "/v1/status").json()["space"] == "remote"
         kept = mole.connection.sock
@@ -131,13 +135,13 @@ def test_a_revoked_token_is_unknown_on_the_socket_too(daemon: Daemon, owner: Cli
     check_refused(daemon.ask("DELETE", f"/v1/tokens/{first}"), 404, "not_found")
 
 
-def test_an_event_stream_ends_with_its_token(owner: Client) -> None:
+def test_an_event_stream_ends_with_its_token(owner: Client, port: int) -> None:
     """A revocation ends the token's event stream before any later event; the stream of another token continues."""
     token_id, secret = new_token(owner, "streamed", "mole")
     _, other = new_token(owner, "streamed", "rat")
-    with tcp_wire() as gone, tcp_wire() as stays, TcpCaller(PORT, other) as rat:
+    with tcp_wire(port) as gone, tcp_wire(port) as stays, TcpCaller(port, other) as rat:
         for wire, token in ((gone, secret), (stays, other)):
-            wire.send(request("GET", "/v1/events", None, {**bearer(token), "Host": f"127.0.0.1:{PORT}"}))
+            wire.send(request("GET", "/v1/events", None, {**bearer(token), "Host": f"127.0.0.1:{port}"}))
             assert b"following" in read_until(wire, b"following")
         rat.ask("POST", "/v1/memories", {"content": "before the end"})
         assert b"memory.written" in read_until(gone, b"memory.written")
@@ -162,10 +166,10 @@ def test_a_token_binds_to_its_agent(daemon: Daemon, owner: Client) -> None:
         assert {operation.who for operation in mole.operations().items} >= {"mole"}
 
 
-def tcp_wire() -> Wire:
+def tcp_wire(port: int) -> Wire:
     """Return a connection over TCP, at the level of bytes."""
     wire = Wire.__new__(Wire)
-    wire.socket = socket.create_connection(("127.0.0.1", PORT), timeout=60)
+    wire.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
     return wire
 
 

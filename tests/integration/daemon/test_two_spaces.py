@@ -16,6 +16,7 @@ import pytest
 from reverie.client import Client
 from reveried.routes import routes
 from support.daemon import Daemon, running_daemon
+from support.file_texts import bytes_below
 from support.soak import count
 from support.tcp import TcpCaller, free_port
 
@@ -183,9 +184,9 @@ def _check_everything(daemon: Daemon, port: int, side: Side, other: Side) -> Non
         assert all(side.word in memory["content"] for memory in memories)
         for memory in memories[:50]:
             assert stranger.ask("GET", f"/v1/memories/{memory['id']}").status == 404
-    files = [path for path in (daemon.home / "root" / side.space).rglob("*.md") if path.is_file()]
-    assert files
-    assert not [path for path in files if other.word in path.read_text("utf-8")]
+    texts = bytes_below(daemon.home / "root" / side.space, ".md")
+    assert texts
+    assert not [path for path, data in texts.items() if other.word.encode() in data]
 
 
 def test_a_space_in_a_body_is_no_field(sides: tuple[Daemon, int, list[Side]]) -> None:

@@ -76,7 +76,7 @@ def test_changes_reach_a_client_with_a_session(daemon: Daemon, client: Client, t
         agent.until(updated(URI))
         client.put_document("facts/other.md", "# Other\n\n- Something else\n")
         agent.until({"method": LIST_CHANGED})
-        agent.send(_call("note", {"content": "x", "category": "task"}))
+        agent.begin("call", "note", {"content": "x", "category": "task"})
         agent.until(updated("memory://notes"))
         assert agent.ask("resources/unsubscribe", uri=URI)["result"] == {}
         client.patch_document(PATH, [("- The south gate is red", "- The south gate is blue")])

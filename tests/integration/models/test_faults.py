@@ -12,6 +12,7 @@ from reverie import wire
 from reverie.client import Client
 from support.daemon import Daemon, running_daemon
 from support.fake_model import FakeModel, memory
+from support.file_texts import bytes_below
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> FakeModel:
 
 @pytest.fixture(scope="module")
 def daemon(model: FakeModel) -> Iterator[Daemon]:
-    """A daemon with a short deadline, and ten memories that no answer may harm."""
-    with running_daemon(None, **model.settings(REVERIE_DISTILLER_DEADLINE_SECONDS="3")) as running:
+    """A daemon with ten memories that no answer may harm."""
+    with running_daemon(None, **model.settings(REVERIE_DISTILLER_DEADLINE_SECONDS="100")) as running:
         with Client(running.socket) as client:
             for number in range(10):
                 content = f"The mailer of relay {number} listens on port {2500 + number}."
@@ -63,7 +64,7 @@ def state(client: Client, daemon: Daemon) -> tuple[Any, dict[str, bytes]]:
     client.sync_now()
     memories = [(item.id, item.content, item.tags, item.updated_at) for item in client.memories(limit=1000).items]
     root = daemon.home / "root" / "default"
-    return sorted(memories), {str(path): path.read_bytes() for path in root.rglob("*.md")}
+    return sorted(memories), bytes_below(root, ".md")
 
 
 def learn(client: Client) -> wire.MemoryChanges:
@@ -148,8 +149,10 @@ FAILING: dict[str, tuple[dict[str, Any], str]] = {
         "failed",
     ),
     "temporary": ({"status": 75}, "rate_limited"),
-    "hang": ({"before": 60}, "timeout"),
-    "slow_drip": ({"text": " ", "times": 1000, "between": 0.1}, "timeout"),
+}
+LATE: dict[str, dict[str, Any]] = {
+    "hang": {"before": 600},
+    "slow_drip": {"text": " ", "times": 1000, "between": 0.1},
 }
 
 
@@ -168,7 +171,24 @@ def test_a_program_that_fails(
     assert KEY not in (answer.fallback or "") + daemon.log_text()
     if "stderr" in how:
         assert "no credit left for [REDACTED:" in (answer.fallback or "")
-    assert not _runs(model.requests()[-1]["pid"])
+    wait_until(lambda: not any(_runs(request["pid"]) for request in model.requests()), "the end of the program")
+
+
+@pytest.mark.parametrize("how", LATE.values(), ids=LATE.keys())
+def test_a_program_that_takes_too_long(model: FakeModel, how: dict[str, Any]) -> None:
+    """A program that has not answered at the deadline is ended, and the fallback has the reason.
+
+    It has a daemon of its own: a short deadline can be over before a program has even begun to answer.
+    """
+    model.reset()
+    model.behave("extract", **how)
+    hasty = model.settings(REVERIE_DISTILLER_DEADLINE_SECONDS="3")
+    with running_daemon(None, **hasty) as daemon, Client(daemon.socket) as client:
+        before = state(client, daemon)
+        answer = learn(client)
+        assert state(client, daemon) == before
+        assert "extraction failed (timeout)" in (answer.fallback or "")
+        wait_until(lambda: not any(_runs(request["pid"]) for request in model.requests()), "the end of the program")
 
 
 def test_no_answer_uses_up_the_day(client: Client, daemon: Daemon, model: FakeModel) -> None:

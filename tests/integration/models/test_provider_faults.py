@@ -21,7 +21,6 @@ from support.daemon import Daemon, running_daemon
 from support.fault_model_server import FaultModelServer, answer, by_purpose, purpose_of, status
 from support.provider import (
     ANSWER,
-    DEADLINE_S,
     GOOD,
     KEY,
     SECRET,
@@ -40,6 +39,8 @@ from support.shared import shared_rows
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from _pytest.mark import ParameterSet
+
     from support.fault_model_server import Connection
 
 
@@ -55,6 +56,7 @@ class Case:
     tries: int | None = 1
 
 
+PATIENT_S = 60.0  # the deadline of requests that are answered, far above what a busy machine needs
 WRONG_FIELDS: list[dict[str, Any]] = [{"type": "root"}, {"content": {}}, {"tags": 5}]
 TRANSPORT: dict[str, list[Case]] = {
     "429_retry_after": [Case((status(429, {"retry-after": "3"}), WELL), None, 2)],
@@ -144,7 +146,7 @@ def server() -> Iterator[FaultModelServer]:
 @pytest.fixture(scope="module")
 def daemon(server: FaultModelServer) -> Iterator[Daemon]:
     """A daemon whose model processes run, and ten memories that no answer may harm."""
-    with running_daemon(None, **settings(server)) as running:
+    with running_daemon(None, **settings(server, REVERIE_DISTILLER_DEADLINE_SECONDS=str(PATIENT_S))) as running:
         with Client(running.socket) as client:
             warm_up(client, server)
             for number in range(10):
@@ -164,16 +166,40 @@ def client(daemon: Daemon, server: FaultModelServer) -> Iterator[Client]:
             opened.rollback(before)
 
 
-CASES = [
-    pytest.param(case, id=f"{name}-{number}" if number else name)
-    for name, cases in TRANSPORT.items()
-    for number, case in enumerate(cases)
-]
+def cases(*, late: bool) -> list[ParameterSet]:
+    """Return the cases that last until the deadline, or the others."""
+    return [
+        pytest.param(case, id=f"{name}-{number}" if number else name)
+        for name, all_cases in TRANSPORT.items()
+        for number, case in enumerate(all_cases)
+        if (case.reason == "timeout") == late
+    ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", cases(late=False))
 def test_faults_of_the_provider(client: Client, daemon: Daemon, server: FaultModelServer, case: Case) -> None:
     """An answer that cannot be used changes nothing, a usable one is learnt; the ledger has every call."""
+    check_fault(client, daemon, server, case)
+
+
+@pytest.fixture(scope="module")
+def hasty(server: FaultModelServer) -> Iterator[Daemon]:
+    """A daemon with a short deadline, for answers that never come: on a busy machine others may miss it too."""
+    with running_daemon(None, **settings(server)) as running:
+        with Client(running.socket) as client:
+            warm_up(client, server)
+        yield running
+
+
+@pytest.mark.parametrize("case", cases(late=True))
+def test_an_answer_that_never_comes_whole(hasty: Daemon, server: FaultModelServer, case: Case) -> None:
+    """A request whose answer does not come, or not to its end, fails at the deadline and changes nothing."""
+    with Client(hasty.socket) as client:
+        check_fault(client, hasty, server, case)
+
+
+def check_fault(client: Client, daemon: Daemon, server: FaultModelServer, case: Case) -> None:
+    """Learn from an answer with a fault; assert what is stored, said, counted and tried again."""
     before, used = state(client, daemon), spent(client)
     thread = new_thread(client)
     server.script(*case.steps)
@@ -183,7 +209,7 @@ def test_faults_of_the_provider(client: Client, daemon: Daemon, server: FaultMod
     seen = list(server.requests)
     extractions = [request for request in seen if purpose_of(request) == "extract"]
     assert case.tries is None or len(extractions) == case.tries
-    assert all(later.at - earlier.at < DEADLINE_S for earlier, later in itertools.pairwise(seen))
+    assert all(later.at - earlier.at < PATIENT_S for earlier, later in itertools.pairwise(extractions))
     assert spent(client)[0] - used[0] == len(seen)
     nothing_leaked(server, daemon)
     if case.reason is None:
@@ -192,8 +218,9 @@ def test_faults_of_the_provider(client: Client, daemon: Daemon, server: FaultMod
     assert f"extraction failed ({case.reason})" in (learnt.fallback or "")
     assert (learnt.operation, learnt.counts) == (None, {})
     assert state(client, daemon) == before
-    server.script(WELL)
-    assert client.learn(thread).counts["ADD"] == 1
+    if case.reason != "timeout":
+        server.script(WELL)
+        assert client.learn(thread).counts["ADD"] == 1
 
 
 def test_a_stated_pause_is_kept(client: Client, server: FaultModelServer) -> None:

@@ -12,6 +12,7 @@ from reverie import wire
 from reverie.client import Client
 from support.daemon import running_daemon
 from support.fake_model import call
+from support.file_texts import bytes_below
 
 if TYPE_CHECKING:
     from support.fake_model import FakeModel
@@ -52,7 +53,7 @@ def everything(client: Client) -> tuple[list[Any], dict[str, bytes]]:
     client.sync_now()
     memories = [(item.id, item.content, item.tags, item.trust) for item in client.memories(limit=1000).items]
     root = Path(client.sync_status().root)
-    return sorted(memories), {str(path): path.read_bytes() for path in root.rglob("*.md")}
+    return sorted(memories), bytes_below(root, ".md")
 
 
 def remembered(client: Client, number: int, **fields: Any) -> list[wire.Memory]:

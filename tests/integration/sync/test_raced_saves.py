@@ -10,6 +10,7 @@ import pytest
 
 from support import racing_editor
 from support.daemon_folder import Tree, tree
+from support.file_texts import bytes_below
 from support.soak import count
 from support.waiting import wait_until
 
@@ -23,7 +24,8 @@ OURS_MOST = 200
 def everywhere(own: Tree, name: str) -> set[str]:
     """Return every word of a file and its conflict copies."""
     path = own.path(name)
-    return {word for found in path.parent.glob(f"{path.stem}.*md") for word in found.read_text().split()}
+    texts = (data.decode() for file, data in bytes_below(path.parent).items() if file.startswith(f"{path.stem}."))
+    return {word for text in texts for word in text.split()}
 
 
 def undo_left_out(own: Tree, name: str) -> set[str]:

@@ -15,6 +15,7 @@ from reverie.importers.parse_and_repair_json_line import HEAD_BYTES, LINE_BYTES_
 from reveried.cli import send_session_files_to_import as importing
 from reveried.transcript_follower import FOLLOWED_MAX
 from support.daemon import Daemon, running_daemon, scratch_home
+from support.file_texts import bytes_below
 from support.live_session import LiveSession
 from support.session import stored_messages
 from support.session_writer import SessionWriter
@@ -347,8 +348,8 @@ def test_private_text_is_stored_nowhere(daemon: Daemon, client: Client, tmp_path
     assert texts(client, thread)[1] == "before [REDACTED:private] after"
     assert "[REDACTED:private]" in client.notes(thread).items[0].content
     assert "Ludmilla" not in client.document("facts/gates.md").content
-    files = [path for folder in ("data", "root", "state") for path in (daemon.home / folder).rglob("*")]
-    assert not [path for path in files if path.is_file() and b"Ludmilla" in path.read_bytes()]
+    for folder in ("data", "root", "state"):
+        assert not [path for path, data in bytes_below(daemon.home / folder).items() if b"Ludmilla" in data]
     assert "Ludmilla" not in daemon.log_text()
 
 
@@ -374,8 +375,8 @@ def test_private_text_however_it_is_marked(daemon: Daemon, client: Client, tmp_p
         "[REDACTED:private] b",
         "c",
     ]
-    files = [path for folder in ("data", "root", "state") for path in (daemon.home / folder).rglob("*")]
-    assert not [path for path in files if path.is_file() and b"Ludmilla" in path.read_bytes()]
+    for folder in ("data", "root", "state"):
+        assert not [path for path, data in bytes_below(daemon.home / folder).items() if b"Ludmilla" in data]
 
 
 def test_a_line_beyond_the_limit(daemon: Daemon, client: Client, tmp_path: Path, project: Path) -> None:

@@ -15,6 +15,7 @@ from reverie.models import NoteCategory
 from reveried.cli.send_session_files_to_import import import_file
 from support.api_rules import violations
 from support.daemon import running_daemon
+from support.history import newest_operation
 from support.http_checks import check_refused
 from support.session import session_file, stored_messages
 
@@ -67,7 +68,7 @@ def test_notes_are_listed_and_deleted(client: Client, daemon: Daemon) -> None:
     assert notes_of(client, "noted") == [*expected[:2], *expected[3:]]
     with pytest.raises(NotFound, match="no note"):
         client.delete_note("noted", notes[2].id)
-    client.undo(client.operations(limit=1).items[0].id)
+    client.undo(newest_operation(client).id)
     assert notes_of(client, "noted") == expected
 
 

@@ -15,6 +15,7 @@ from reverie.errors import Conflict, NotFound, ReverieError
 from reverie.wire import CHUNK_MAX_BYTES
 from reveried.cli import send_session_files_to_import as importing
 from support.daemon import running_daemon
+from support.history import newest_operation
 from support.http_checks import check_refused
 from support.session import generated_session, main_line_messages, session_file, stored_messages
 
@@ -141,14 +142,14 @@ def test_sending_again_adds_nothing(client: Client) -> None:
     )
     position = client.start_import("claude-code", "again")
     first = sent(client, position, data, size=1 << 22)[0]
-    operation = client.operations(limit=1).items[0].id
+    operation = newest_operation(client).id
     before = client.thread(position.thread)
     again = sent(client, position, data, size=7_000)
 
     assert first.added == data.count(b"\n")
     assert (sum(answer.added for answer in again), sum(answer.duplicates for answer in again)) == (0, first.added)
     assert again[-1].offset == len(data)
-    assert client.operations(limit=1).items[0].id == operation
+    assert newest_operation(client).id == operation
     assert client.thread(position.thread) == before
 
 

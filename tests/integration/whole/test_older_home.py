@@ -19,6 +19,7 @@ from reverie.client import Client
 from reverie.installation_paths import Layout
 from reverie.store.check import check
 from support.daemon import Daemon, environment, scratch_home
+from support.history import newest_operation
 from support.waiting import wait_until
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def test_an_older_home_stays_usable(older: tuple[dict[str, Any], Daemon, Layout]
         project = layout.root / "default" / "facts" / "project.md"
         project.write_text(project.read_text().replace("the port is 9090", "the port is 7070"))
         wait_until(lambda: any(memory.content == "the port is 7070" for memory in client.memories().items))
-        client.undo(client.operations(limit=1).items[0].id)
+        client.undo(newest_operation(client).id)
     replayed = daemon.ask(
         "POST",
         "/v1/memories",

@@ -11,6 +11,7 @@ from reverie.client import Client
 from reverie.models import Candidate, MemoryType
 from reverie.usecases.detect_harmful_statements import harm_of_file
 from support.daemon import running_daemon
+from support.file_texts import bytes_below
 from support.poison import DEMANDS, MARK, pasted, through_tools
 from support.waiting import wait_until
 
@@ -277,8 +278,5 @@ def test_one_command_rolls_it_back(around: Surroundings) -> None:
     assert around.state() == around.before
     assert client.memories(limit=1000).items == memories(client)
     assert client.candidates(state="all").items == []
-    wait_until(lambda: not any(MARK in file.read_text("utf-8") for file in root_files(around.daemon)))
-
-
-def root_files(daemon: Daemon) -> list[Any]:
-    return [file for file in (daemon.home / "root" / "default").rglob("*.md") if file.is_file()]
+    root = around.daemon.home / "root" / "default"
+    wait_until(lambda: not any(MARK.encode() in data for data in bytes_below(root, ".md").values()))

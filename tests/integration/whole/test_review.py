@@ -13,6 +13,7 @@ from reverie.errors import Conflict, Forbidden, NotFound
 from reveried.cli.send_session_files_to_import import import_file
 from support.daemon import running_daemon
 from support.fake_model import FakeModel, memory
+from support.history import newest_operation
 from support.said_again import SAID_AGAIN
 from support.session import session_file
 from support.waiting import wait_until
@@ -115,7 +116,7 @@ def test_no_undo_takes_a_purge_back(client: Client) -> None:
     """After a purge no operation that made or deleted the memory is offered for an undo; it is not learnt again."""
     text, _ = SAID_AGAIN[0]
     neighbour = client.remember(wire.CreateMemory("Deployments are announced in the harbour channel"))
-    before = client.operations().items[0].id
+    before = newest_operation(client).id
     learn(client, text)
     (memory,) = [item for item in client.memories().items if item.id != neighbour.id]
     deleted = client.forget(memory.id).operation
@@ -252,7 +253,7 @@ def test_a_change_of_a_persons_memory_waits(client: Client) -> None:
     assert client.candidate(candidate.id).changes[0].stale
     with pytest.raises(Conflict):
         client.accept_candidate(candidate.id)
-    client.undo(client.operations(limit=1).items[0].id)
+    client.undo(newest_operation(client).id)
     client.accept_candidate(candidate.id)
     after = client.memory(mine.id)
     assert (after.content, after.trust) == (change.content, "person")
@@ -353,7 +354,7 @@ def test_an_agent_undoes_its_own_operations_alone(daemon: Daemon, owner: Client,
         assert contents(client) == set()
         assert client.candidate(waiting).state == "rejected"
         mole.remember(wire.CreateMemory("The mole digs at the north wall"))
-        own = mole.operations(limit=1).items[0]
+        own = newest_operation(mole)
         assert own.who == "mole"
         taken_back = mole.undo(own.id).operation
         assert contents(client) == set()

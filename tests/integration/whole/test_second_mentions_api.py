@@ -10,6 +10,7 @@ from reverie import wire
 from reverie.client import Client
 from reveried.cli.send_session_files_to_import import import_file
 from support.daemon import Daemon, environment, scratch_home
+from support.file_texts import bytes_below
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,8 +21,7 @@ TOKEN = "k3j5h2g8f1d9s7a4"  # noqa: S105 - made up
 
 def stored(daemon: Daemon) -> bytes:
     """Return every byte of the store and of the folder."""
-    files = [path for path in daemon.home.rglob("*") if path.is_file() and path.name != "log"]
-    return b"".join(path.read_bytes() for path in files)
+    return b"".join(data for path, data in bytes_below(daemon.home).items() if path != "log")
 
 
 def transcript(folder: Path) -> Path:

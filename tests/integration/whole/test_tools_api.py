@@ -11,6 +11,7 @@ from reverie.client import Client
 from reverie.errors import Conflict, NotFound, ValidationError
 from support.daemon import running_daemon
 from support.daemon_folder import tree
+from support.file_texts import bytes_below
 from support.http_checks import check_refused
 from support.path_cases import all_path_cases
 from support.tool_calls import refused, result_of
@@ -271,14 +272,14 @@ def outside(own: Tree) -> dict[str, bytes]:
     """Return every file of the daemon's home outside the folder, except its own data."""
     home = own.daemon.home
     return {
-        file.relative_to(home).as_posix(): file.read_bytes()
-        for file in home.rglob("*")
-        if file.is_file() and not file.is_relative_to(own.root) and "data" not in file.parts and file.name != "log"
+        path: data
+        for path, data in bytes_below(home).items()
+        if not (home / path).is_relative_to(own.root) and "data" not in path.split("/")[:-1] and path != "log"
     }
 
 
 def folder_texts(own: Tree) -> list[str]:
-    return [file.read_text("utf-8", "replace") for file in own.root.rglob("*.md")]
+    return [data.decode("utf-8", "replace") for data in bytes_below(own.root, ".md").values()]
 
 
 def test_a_tool_of_a_thread_needs_one(client: Client) -> None:

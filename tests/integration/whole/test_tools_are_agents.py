@@ -11,6 +11,7 @@ from reverie import wire
 from reverie.client import Client
 from reverie.errors import Conflict
 from support.daemon import running_daemon
+from support.history import newest_operation
 from support.mcp_bridge import PROGRAM, bridge
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def test_the_agent_of_a_tool_without_a_token(owner: Client) -> None:
     for agent in (None, "gpt", "owner"):
         thread = owner.create_thread(agent=agent).id
         owner.call_tool("memory_append", {"path": FILE, "entry": f"- {UNRELATED} for {agent}"}, thread=thread)
-        names.append(owner.operations(limit=1).items[0].who)
+        names.append(newest_operation(owner).who)
     assert names == ["agent", "gpt", "agent"]
 
 
@@ -143,11 +144,11 @@ def test_a_deleted_line_that_an_agent_writes_again_is_the_agents(owner: Client) 
     thread = owner.create_thread().id
     owner.call_tool("memory_read", {"path": FILE}, thread=thread)
     owner.call_tool("memory_write", {"path": FILE, "content": "# Project\n"}, thread=thread)
-    deletion = owner.operations(limit=1).items[0].id
+    deletion = newest_operation(owner).id
     assert contents(owner) == {}
     owner.call_tool("memory_append", {"path": FILE, "entry": f"- {UNRELATED}"}, thread=thread)
     assert contents(owner) == {UNRELATED: "agent"}
-    owner.undo(owner.operations(limit=1).items[0].id)
+    owner.undo(newest_operation(owner).id)
     owner.undo(deletion)
     assert contents(owner) == {UNRELATED: "person"}
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from reveried import compute_process
 from reveried.compute_process import Compute, ComputeFailed
 from support.compute import jobs_on_the_path, run
 from support.descriptors import descriptor_count
+from support.waiting import wait_until
 
 __all__ = ["jobs_on_the_path"]
 
@@ -129,7 +129,8 @@ def test_a_cancelled_call_ends_its_child() -> None:
 
     async def work(made: Compute) -> None:
         asking = asyncio.ensure_future(made.run("sleep", b"30"))
-        await asyncio.sleep(0.5)
+        while not made.pids():  # noqa: ASYNC110 - another process is waited for
+            await asyncio.sleep(0.01)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
@@ -324,11 +325,7 @@ def test_children_die_with_the_daemon() -> None:
         pid = int(parent.stdout.readline())
         parent.kill()
         parent.wait()
-    for _ in range(500):
-        if not _alive(pid):
-            break
-        time.sleep(0.01)
-    assert not _alive(pid)
+    wait_until(lambda: not _alive(pid), "the end of the child")
 
 
 async def _until_gone(pid: int) -> None:

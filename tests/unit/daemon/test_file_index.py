@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from typing import TYPE_CHECKING, cast
 
+from reverie.redact import Redactor
+from reverie.store import Store
 from reverie.sync.file_stamp_or_refusal import Limits, Refusal, Stamp, refusal
 from reverie.sync.open_and_verify_root_folder import Root
+from reverie.sync.scan_and_read_files import read_file
+from reveried.sync_service import in_memory_folder_state
 from reveried.sync_service.in_memory_folder_state import FileIndex
+from support.sync_without_daemon import failing_submit, sync_service
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
+
+    from reverie.sync.scan_and_read_files import FileContent
 
 KNOWN = {"notes/b7.md": Stamp(0, 0, 0, 0)}
 
@@ -81,3 +89,47 @@ def test_a_scan_of_many_paths_lists_each_folder_once(tmp_path: Path, monkeypatch
     assert len(sight.refused) == 3 * 20
     assert "notes/B7.md" in sight.refused
     assert "notes/b8.md" in sight.refused
+
+
+def test_a_status_during_a_scan_names_what_cannot_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file refused by reading it is in every status until it is read otherwise, also while a pass is at work."""
+    facts = tmp_path / "root" / "default" / "facts"
+    facts.mkdir(parents=True)
+    (facts / "image.md").write_bytes(b"- \xff\n")
+    (facts / "tea.md").write_bytes(b"- Tea: green\n")
+    during: list[list[str]] = []
+
+    async def run(store: Store) -> None:
+        service = sync_service(store, tmp_path / "root", failing_submit(store, "", None))
+        folder = service.folder("default")
+
+        def refused() -> list[str]:
+            return [each.path for each in folder.status().refused]
+
+        def observed(root: Root, path: str, *, limit: int) -> FileContent | Refusal | None:
+            during.append(refused())
+            return read_file(root, path, limit=limit)
+
+        await service.sync("default", None, whole=True)
+        assert refused() == ["facts/image.md"]
+        monkeypatch.setattr(in_memory_folder_state, "read_file", observed)
+        await service.sync("default", None, whole=True)
+        await service.sync("default", {"facts/image.md"})
+        assert during == [["facts/image.md"]] * 2
+        (facts / "image.md").write_bytes(b"- Coffee: black\n")
+        await service.sync("default", {"facts/image.md"})
+        assert refused() == []
+        with (facts / "tea.md").open("ab"):  # which changes no byte, but might: the store has the text already
+            await service.sync("default", None, whole=True, deep=True)
+            assert refused() == ["facts/tea.md"]
+        await service.sync("default", None, whole=True)
+        assert refused() == []
+        (facts / "image.md").write_bytes(b"\xff")
+        await service.sync("default", {"facts/image.md"})
+        (facts / "image.md").unlink()
+        await service.sync("default", {"facts/image.md"})
+        assert refused() == []
+        await service.close()
+
+    with Store.open(tmp_path / "store", redactor=Redactor()) as store:
+        asyncio.run(run(store))

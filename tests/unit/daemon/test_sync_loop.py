@@ -15,6 +15,7 @@ from reverie.installation_paths import Layout
 from reveried.config import load
 from reveried.sync_service import retry_backoff, sync_loop
 from reveried.sync_service.sync_loop import SyncLoop
+from support.waiting import MOST_S
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -49,6 +50,7 @@ class Failing:
     unwritten: int = 0
     growing: set[str] = field(default_factory=set)
     problem: ReverieError | None = None
+    adopts: int = 1  # documents that each scan stores
 
     def _fail(self, step: str) -> None:
         if self.fails.get(step, 0) > 0:
@@ -70,7 +72,7 @@ class Failing:
     async def sync(self, _: str, paths: set[str] | None, *, whole: bool = False) -> Any:
         self.looks.append((set(paths or ()), whole))
         self._fail("sync")
-        return Looked()
+        return Looked(self.adopts)
 
     async def save_baselines(self, _: str) -> None:
         self._fail("record")
@@ -89,7 +91,7 @@ def config_of(tmp_path: Path) -> Sync:
 
 
 async def until(done: Callable[[], object]) -> None:
-    for _ in range(1_500):
+    for _ in range(int(MOST_S / 0.01)):
         if done():
             return
         await asyncio.sleep(0.01)
@@ -209,6 +211,26 @@ def test_a_failed_scan_of_another_caller_is_retried_with_a_back_off(
             assert folders.looks[looks:] == [(set(), True)]
 
     asyncio.run(run())
+
+
+def test_projections_of_a_folder_that_does_not_exist_are_not_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While a folder does not exist, it is looked for and nothing else is done; once it exists, they are checked."""
+    monkeypatch.setattr(sync_loop, "UNWATCHED_S", 0.01)
+    folders = Failing(tmp_path / "root", adopts=0)
+
+    async def run() -> None:
+        async with attending(folders, tmp_path):
+            await until(lambda: len(folders.looks) > 5)
+            assert "project" not in folders.done
+            folders.root.mkdir()
+            await until(lambda: "project" in folders.done)
+
+    asyncio.run(run())
+
+    assert len(folders.looks) > 5
+    assert "project" in folders.done
 
 
 def test_a_growing_file_is_scanned_again_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
