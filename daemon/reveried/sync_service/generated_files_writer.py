@@ -98,6 +98,7 @@ class ProjectionWriter:
             except ReverieError as error:
                 self.failed[path] = error
                 continue
+            self.failed.pop(path, None)
             if isinstance(result, Removed):
                 self._settle(root, path, result.displaced, now_ms)
             self._archives.discard(path)
