@@ -163,3 +163,22 @@ def test_a_new_task_comes_before_an_older_list() -> None:
     first, second, *_ = following(thread)
     assert "paints every pier" in first
     assert second == "Count the ships"
+
+
+@pytest.mark.parametrize("words", ["ok let's keep going", "continue", "weiter", "go ahead please"])
+def test_a_go_ahead_comes_back_to_the_list(words: str) -> None:
+    """After a task in between that was carried out, the list is gone on with when the person says so."""
+    thread = Thread().user(ASKED).todos(Count_the_ships="completed", Tell_Ann="pending").agent("The ships are counted.")
+    thread.user("Create an issue about the wrecks of the harbour, please")
+    thread.call("mcp__tracker__create_issue", {"title": "Wrecks"}, '{"id": "H-7"}').agent("It is H-7.")
+    for _ in range(40):
+        thread.bash("ls", "harbour.py")
+    thread.agent("All of them are listed.").user(words).bash("ls", "ann.py")
+    assert following(thread)[0] == "Tell Ann"
+
+
+def test_a_worker_that_was_dispatched_is_no_step() -> None:
+    """An announced call of another agent is over with its report."""
+    thread = Thread().user(ASKED).agent("Now let me dispatch the reviewer of the whole change.")
+    assert following(thread) == ("go on: dispatch the reviewer of the whole change",)
+    assert following(thread.call("Task", {"prompt": "review"}, "Looks good.")) == (f"go on: {ASKED}",)

@@ -372,3 +372,22 @@ def test_an_announcement_may_stand_before_a_thought() -> None:
     assert ENGINE.working_state(thread.messages).next_steps == ()
     reading = thread.call("Read", {"file_path": "/w/ring.py"}, "class Ring: ...")
     assert ENGINE.working_state(reading.messages).next_steps == ("go on: trace how the ring loses its last ship",)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        "(eval):cd:1: no such file or directory: ships/ring",
+        "stat /w/app/ships/ring: directory not found\nFAIL\tships/ring [setup failed]",
+        "Error: unknown flag: --every",
+        "bash: golangci-lint: command not found",
+    ],
+)
+def test_a_check_that_was_called_wrongly_is_no_failing_check(result: str) -> None:
+    """Where the shell or the program does not know a folder, a command or an option, nothing was checked."""
+    thread = Thread().user("Mend the ring, please.").bash("go test ./ring", f"Exit code 1\n{result}", failed=True)
+    state = ENGINE.working_state(thread.messages)
+    assert state.blockers == ()
+    assert state.next_steps == ("go on: Mend the ring, please.",)
+    real = thread.bash("go test ./...", f"Exit code 1\n--- FAIL: TestRing (0.1s)\n{result}", failed=True)
+    assert len(ENGINE.working_state(real.messages).blockers) == 1

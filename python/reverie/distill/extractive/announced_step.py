@@ -53,7 +53,8 @@ _VAGUE = lazy_regex(
 )
 _ONE_COMMAND = lazy_regex(
     r"^(?:(?:also|first|now|just|then|quickly|try) )*(?:(?:re-?)?run(?:ning)?|(?:re-?)?execut(?:e|ing)|install(?:ing)?"
-    r"|restart(?:ing)?|fetch(?:ing)?|download(?:ing)?|clon(?:e|ing)|lint(?:ing)?|kill(?:ing)?)\b",
+    r"|restart(?:ing)?|fetch(?:ing)?|download(?:ing)?|clon(?:e|ing)|lint(?:ing)?|kill(?:ing)?|auto-?fix(?:ing)?"
+    r"|(?:auto-?)?format(?:ting)?|dispatch(?:ing)?|spawn(?:ing)?|launch(?:ing)?|invok(?:e|ing)|delegat(?:e|ing))\b",
     re.IGNORECASE,
 )
 
@@ -82,7 +83,7 @@ def announced_step(facts: ThreadFacts, request: str, *, is_listed: bool) -> str:
     left = unfinished_part(doing, last.seq - 1, facts.done, facts.runs)
     if left == doing and facts.done.get("commit", 0) > last.seq:
         return ""  # it was committed
-    doing = left
+    doing = doing if announced_intents.is_only_pointer(left) else left  # "build and test it"
     if not doing or announced_intents.is_contentless(doing) or have_checks_run(doing, last.seq, facts.runs):
         return ""
     if announced_intents.is_inspection(doing):
@@ -91,8 +92,8 @@ def announced_step(facts: ThreadFacts, request: str, *, is_listed: bool) -> str:
     ran = _answered_calls(last.seq, facts) - (1 if _is_under_way(facts) else 0)
     if ran > 0 and _ONE_COMMAND.match(doing) and not runs_checks(doing):
         return ""
-    if announced_intents.is_only_pointer(doing) and len(said) > 1:
-        doing = f"{doing}: {_referred_to(said)}"
+    if announced_intents.is_only_pointer(doing):
+        doing = f"{doing}: {_referred_to(said)}" if len(said) > 1 else f"{request} ({doing})" if request else doing
     return clip(f"{_CHECK}{doing}" if edits else doing, _STEP_CHARS)
 
 

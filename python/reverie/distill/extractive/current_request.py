@@ -71,7 +71,7 @@ def telling_request(requests: Iterable[Utterance]) -> Utterance | None:
 
 def leans(said: Utterance) -> bool:
     """Return True for a message that needs the request before it: a short statement, or what was said in passing."""
-    if said_in_passing(said):
+    if said_in_passing(said) or working_state_cue_phrases.is_go_ahead(said.text):
         return True
     is_order = bool(said.choice) or said.text.startswith("/") or cue_phrases.is_housekeeping(said.text)
     is_order = is_order or cue_phrases.is_correction(said.text)

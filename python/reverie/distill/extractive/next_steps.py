@@ -130,7 +130,7 @@ def _is_newer_than_plan(facts: ThreadFacts) -> bool:
     """
     plan = [item for item in current_plan(facts) if item.status != "completed"]
     asked = [said for said in substantial_requests(facts.requests) if not leans(said)]
-    if not plan or not asked or asked[-1].seq <= max(item.seq for item in facts.plan):
+    if not plan or not asked or _is_resumed(facts) or asked[-1].seq <= max(item.seq for item in facts.plan):
         return False
     in_progress = any(item.status == "in_progress" for item in plan)
     said = asked[-1].text
@@ -169,13 +169,18 @@ def current_plan(facts: ThreadFacts) -> list[TodoItem]:
     opened = task_opened(facts)
     end = facts.trace.steps[-1].seq if facts.trace.steps else 0
     is_of_task = end - opened < STILL_DOING or any(item.seq >= opened for item in facts.plan)
-    if is_of_task and not _is_left_open(facts):
+    if (is_of_task or _is_resumed(facts)) and not _is_left_open(facts):
         return [
             item
             for place, item in enumerate(facts.plan)
             if not has_passed(item, facts.runs) and not is_overtaken(place, facts.plan)
         ]
     return [item for item in facts.plan if item.status == "completed"]
+
+
+def _is_resumed(facts: ThreadFacts) -> bool:
+    """Return True if the person came back to the list after a task in between: "ok, let's keep going"."""
+    return bool(facts.requests) and working_state_cue_phrases.is_go_ahead(facts.requests[-1].text)
 
 
 def _is_left_open(facts: ThreadFacts) -> bool:
@@ -236,6 +241,8 @@ def _is_outdated(facts: ThreadFacts) -> bool:
     """
     asked = [said for said in substantial_requests(facts.requests) if not leans(said)]
     changed = max((item.seq for item in facts.plan), default=0)
+    if _is_resumed(facts):
+        return False
     return bool(asked) and asked[-1].seq > changed and facts.trace.steps[-1].seq - changed > STILL_DOING
 
 
@@ -265,9 +272,10 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
     remark = latest_remark(asked[-1], facts)
     if task is not None and task is not asked[-1] and remark == words_of_request(asked[-1], REMARK_CHARS):
         # "Do it again" says nothing alone; what was said in passing is over after a while, and the task is not.
-        telling = words_of_request(task, ITEM_CHARS)
+        is_open = bool(unfinished_part(task.text, task.seq, facts.done, facts.runs))
+        telling = [words_of_request(task, ITEM_CHARS)] if is_open else []
         is_over = said_in_passing(asked[-1]) and end - asked[-1].seq > STILL_DOING
-        remark = telling if is_over else f"{telling}{THEN}{remark}"
+        remark = THEN.join(telling or [remark] if is_over else [*telling, remark])
     return [(f"{_GO_ON}{finish}{remark}", asked[-1].seq)]
 
 

@@ -187,6 +187,14 @@ _CHANGING = lazy_regex(
 )
 # The client's text for a command that it did not run: refused by the person, or cancelled with another one.
 _NOT_RUN = lazy_regex(r"\s*(?:<tool_use_error>|The user doesn't want to proceed)")
+# What a shell or program says that was called wrongly, in the first lines: a folder or option that it does not know.
+_NOT_STARTED = lazy_regex(
+    r"(?:Exit code \d+\s*)?(?:[^\n]*\n){0,2}[^\n]*(?:\bcd:[^\n]*no such file or directory"
+    r"|\bstat [^\n]*(?:not found|no such file)|command not found|no such option"
+    r"|\b(?:unknown|unrecognized|invalid|unexpected) (?:shorthand )?(?:flag|option|argument)s?\b)",
+    re.IGNORECASE,
+)
+_RAN = lazy_regex(r"^--- FAIL|^E  |\bAssertionError\b|\b[1-9]\d* (?:failed|passed)\b", re.MULTILINE)
 # How the client reports a non-zero exit status.
 _EXIT = lazy_regex(r"^Exit code (\d+)", re.MULTILINE)
 # A line by which test runners, compilers and linters report failure, for output that was piped through `head`.
@@ -236,6 +244,8 @@ def command_runs(calls: Sequence[ToolCall]) -> list[Run]:
         command = call.word("command")
         purpose = next((kind for kind, pattern in _PURPOSES if pattern.search(command)), Purpose.OTHER)
         failed = _has_failed(call, purpose)
+        if failed and _NOT_STARTED.match(call.result) and not _RAN.search(call.result):
+            purpose = Purpose.OTHER  # nothing was checked
         found.append(
             Run(
                 command=command,

@@ -20,6 +20,7 @@ __all__ = [
     "is_choice_of_person",
     "is_finished_review",
     "is_finished_step",
+    "is_go_ahead",
     "is_mere_remark",
     "is_new_task",
     "is_numbered_step",
@@ -143,6 +144,13 @@ _TAKES_NOTE = lazy_regex(
     r"(?:ok(?:ay)?\b[,.! ]*)?)+",
     re.IGNORECASE,
 )
+_GO_AHEAD = lazy_regex(
+    r"(?:(?:ok(?:ay)?|yes|yeah|great|cool|alright|sure|good|nice|perfect|thanks?|looks good|lgtm)\b[,.! ]*)*"
+    r"(?:let'?s |please |you can |just |so )*"
+    r"(?:keep (?:going|at it|it up)|go (?:on|ahead)|continue|carry on|proceed|move on|resume|weiter|mach weiter|sigue"
+    r"|contin[uú]a|continuez?|続けて(?:ください)?|继续|계속)(?: (?:please|then|now|with it|with that))?[.! ]*",
+    re.IGNORECASE,
+)
 _PROBLEM = _phrases(
     r"\b(?:fail|error|crash|broke|wrong|bug|issue|problem|missing|stuck|still|again|but)\w*",
     r"\b(?:does|do|did|is|was|are|will|can)(?:n'?t| not) (?!need|have to|matter)",
@@ -263,6 +271,11 @@ def asks_in_words(text: str) -> bool:
     """Return True if a message has a question, an order or a word such as please; the news of a fault have none."""
     asks = text.startswith("/") or cue_phrases.is_question(text) or _ASKS.search(text) is not None
     return asks or cue_phrases.is_housekeeping(text) or any(map(begins_with_verb, sentences(text)))
+
+
+def is_go_ahead(text: str) -> bool:
+    """Return True for a message that only tells the agent to go on with what it is doing: "ok let's keep going"."""
+    return _GO_AHEAD.fullmatch(text.strip()) is not None
 
 
 def is_mere_remark(text: str) -> bool:
