@@ -222,7 +222,7 @@ class FileIndex:
             self.refused.pop(path, None)
 
     def covering(self, path: str) -> Refusal | None:
-        """Return the refusal of `path` or of a folder above it as of the last scan, or None."""
+        """Return why the last scan refused `path` or a folder above it; None if it refused none of them."""
         return covering(self.refused, path)
 
 

@@ -112,7 +112,7 @@ def _neutralized_passage(passage: Passage) -> Passage:
 
 
 def placement(parts: Parts) -> Placement:
-    """Return the requested placement, else `late` if the model takes late system messages, else `system`."""
+    """Return where state, notes and recall go: as requested, else `late` if the model takes it, else `system`."""
     return parts.placement or ("late" if takes_late_system(parts.model) else "system")
 
 

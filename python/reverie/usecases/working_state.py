@@ -212,7 +212,7 @@ def _start_of(job: StateJob) -> Checkpoint:
 
 
 def _fold_of(data: bytes) -> ThreadFold:
-    """Return the `ThreadFold` that a checkpoint has as bytes; an empty one for no bytes."""
+    """Decode a checkpoint's `ThreadFold`, the working state gathered so far; no bytes are a new, empty one."""
     from reverie.distill.extractive.incremental_working_state import ThreadFold
 
     return from_msgpack(data, ThreadFold) if data else ThreadFold()

@@ -216,7 +216,7 @@ def is_finished_step(sentence: str) -> bool:
 
 
 def is_numbered_step(sentence: str) -> bool:
-    """True if a finished step names its pull request or issue, as in "Merged #31": it says enough in few words."""
+    """True if a finished step names its pull request or issue ("Merged #31"), so that few words are enough."""
     return _NUMBERED_STEP.match(sentence) is not None
 
 
