@@ -23,7 +23,7 @@ from reverie.usecases import ignored_folders_and_recording_pauses, imported_thre
 from reveried.actions import projects_of_folders_requests_and_threads
 from reveried.actions.sessions_and_privacy_settings import begin, end, real_folder
 from reveried.execute_use_cases import read
-from reveried.instructions_for_client_compaction import COMPACTION_HINT
+from reveried.fixed_hint_for_client_compaction import COMPACTION_HINT
 from reveried.log import logger
 from reveried.precomputed_hook_texts import PARTS, fitted, project_index
 from reveried.restart_failed_loops import failures_logged
