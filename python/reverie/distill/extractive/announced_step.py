@@ -102,7 +102,7 @@ def _answers_question(facts: ThreadFacts) -> bool:
 
 
 def _look(doing: str, last: Utterance, facts: ThreadFacts, request: str, *, is_listed: bool) -> str:
-    """Return `purpose (look)` while an announced look at something goes on, and the purpose alone once it is over.
+    """Return `purpose (look)` during an announced look at something, and only the purpose once it is over.
 
     Example: "I need to update the docs. Let me read the plan." is "update the docs (read the plan)", and "update the
     docs" when the plan was read.

@@ -240,7 +240,7 @@ def _is_outdated(facts: ThreadFacts) -> bool:
 
 
 def _unfinished(facts: ThreadFacts) -> list[StateItem]:
-    """Return the next step while a turn goes on: to mend a failing check, else to finish what the person asked for."""
+    """Return the next step in the middle of a turn: to mend a failing check, else to finish the request."""
     asked = substantial_requests(facts.requests)
     since = facts.requests[-1].seq if facts.requests else 0
     failing = _failing_check(facts, since)
