@@ -23,7 +23,7 @@ PAUSE_MOST_S: Final = 60.0  # a loop that ran for longer than this before it fai
 
 
 def start_supervised(name: str, loop: Callable[[], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
-    """Start a loop as a task that ends when the loop returns, or when it is cancelled, and with no other exception."""
+    """Start a task that runs a loop, again after each exception; it ends when the loop returns or is cancelled."""
     return asyncio.get_running_loop().create_task(supervise(name, loop), name=name)
 
 

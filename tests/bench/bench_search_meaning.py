@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from bench.bench_search import Asked, Said, conversations, index_of, line, shares
 from reverie import search
 from reverie.embedding import Embedder, Vectors, configured
-from reverie.embedding.quantized_vector_search import numpy
+from reverie.embedding.quantized_message_vector_table import numpy
 from reverie.errors import EmbedderFailed
 from reverie.full_text_index import Filter, Hit
 

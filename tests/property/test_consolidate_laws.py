@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reverie.consolidate import Decision, apply, decide, document_of
 from reverie.consolidate.memories_under_consolidation import neighbours
-from reverie.consolidate.statement_comparison import parse_statement
+from reverie.consolidate.statement_comparison_and_merging import parse_statement
 from reverie.models import Add, Candidate, Delete, Keep, Memory, MemoryType, Skip, Tier, Update
 from support.soak import count
 

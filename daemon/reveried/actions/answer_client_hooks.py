@@ -19,11 +19,11 @@ from reverie.context.neutralize_markup import neutralize_markup
 from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ReverieError, ValidationError
 from reverie.thread_safe_typed_decoding import from_json
-from reverie.usecases import imported_thread_ids_and_deletion_marks, privacy_settings, sessions
+from reverie.usecases import ignored_folders_and_recording_pauses, imported_thread_ids_and_deletion_marks, sessions
 from reveried.actions import projects_of_folders_requests_and_threads
 from reveried.actions.sessions_and_privacy_settings import begin, end, real_folder
 from reveried.execute_use_cases import read
-from reveried.instructions_for_client_compaction import COMPACTION_HINT
+from reveried.fixed_hint_for_client_compaction import COMPACTION_HINT
 from reveried.log import logger
 from reveried.precomputed_hook_texts import PARTS, fitted, project_index
 from reveried.restart_failed_loops import failures_logged
@@ -150,9 +150,11 @@ async def run(
 
 async def _is_kept_out(hook: _Hook) -> bool:
     """Return True in a pause or an ignored folder, where nothing is recorded. Raises ValidationError for a bad path."""
-    settings = await read(hook.services, hook.space, privacy_settings.settings)
+    settings = await read(hook.services, hook.space, ignored_folders_and_recording_pauses.settings)
     folder = None if hook.event.cwd is None else real_folder(hook.event.cwd)
-    return privacy_settings.is_paused(settings.pauses) or privacy_settings.is_ignored(folder, settings.ignored)
+    return ignored_folders_and_recording_pauses.is_paused(
+        settings.pauses
+    ) or ignored_folders_and_recording_pauses.is_ignored(folder, settings.ignored)
 
 
 def _additional(event: str, text: str) -> str:

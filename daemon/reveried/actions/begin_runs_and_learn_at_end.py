@@ -14,7 +14,12 @@ from reverie import wire
 from reverie.errors import ReverieError
 from reverie.git_repositories import locate
 from reverie.thread_safe_typed_decoding import convert
-from reverie.usecases import add_watched_folder_files_to_run, plan_memories_of_completed_run, privacy_settings, runs
+from reverie.usecases import (
+    add_watched_folder_files_to_run,
+    ignored_folders_and_recording_pauses,
+    plan_memories_of_completed_run,
+    runs,
+)
 from reveried.actions import projects_of_folders_requests_and_threads
 from reveried.actions.write_counted_accesses import write_accesses
 from reveried.clock import text_of
@@ -100,13 +105,15 @@ async def _join_watched_files(services: Services, space: str, run: str) -> None:
     left_out = [*found.ignored, *await asyncio.to_thread(_own_folders, services)]
 
     def private(path: str) -> bool:
-        return privacy_settings.is_ignored(path, left_out)
+        return ignored_folders_and_recording_pauses.is_ignored(path, left_out)
 
     since = datetime.fromisoformat(found.since).timestamp()
     for folder in found.folders:
         look = partial(written_since, Path(folder), since, skip=private, agent=found.agent, at=_text_of_seconds)
         seen = await asyncio.to_thread(look)
-        files = [file for file in seen.files if not privacy_settings.in_pause(file.at, found.pauses)]
+        files = [
+            file for file in seen.files if not ignored_folders_and_recording_pauses.in_pause(file.at, found.pauses)
+        ]
         added = (
             (await services.submit(add_watched_folder_files_to_run.join(space, run, files, who=WHO))).value
             if files

@@ -12,7 +12,7 @@ from reverie.documents.project_document_paths import PERSON
 from reverie.errors import ReverieError, ValidationError
 from reverie.git_repositories import locate
 from reverie.store import ThreadRecord
-from reverie.usecases import assign_older_records_to_projects, find_register_and_join_projects
+from reverie.usecases import assign_older_records_and_join_projects, find_register_and_join_projects
 from reveried.execute_use_cases import execute, read
 from reveried.log import logger
 
@@ -78,7 +78,7 @@ async def _join_all(services: Services, space: str, joined: dict[str, str], *, w
     """
     log = logger("reveried.projects")
     for name, same in joined.items():
-        threads_of = partial(assign_older_records_to_projects.threads_of, names={name})
+        threads_of = partial(assign_older_records_and_join_projects.threads_of, names={name})
         try:
             threads = dict.fromkeys(await read(services, space, threads_of), same)
             answer = await _move(services, space, {name: same}, who=who, threads=threads)
@@ -86,7 +86,7 @@ async def _join_all(services: Services, space: str, joined: dict[str, str], *, w
             log.warning("a project was not joined to its repository's", project=name, to=same, code=error.code)
             continue
         threads = dict.fromkeys(await read(services, space, threads_of), same)  # that began meanwhile
-        await services.submit(assign_older_records_to_projects.set_projects(space, who, threads))
+        await services.submit(assign_older_records_and_join_projects.set_projects(space, who, threads))
         undo = None if answer.operation is None else f"reverie undo {answer.operation}"
         log.info("a project is the repository of another one", project=name, to=same, undo=undo)
 
@@ -174,11 +174,11 @@ async def sort(services: Services, space: str, *, who: str) -> wire.ProjectsSort
     """Give threads of older releases their folder's project, move their memories to it, and return the moves."""
     names: dict[str, str] = {}
     by_place: dict[tuple[str, str], str] = {}
-    places = await read(services, space, assign_older_records_to_projects.folders)
+    places = await read(services, space, assign_older_records_and_join_projects.folders)
     stored = await read(services, space, find_register_and_join_projects.known)
     with_remote = {project.name for project in stored if project.remotes}
     sorted_by_remote = await read(
-        services, space, partial(assign_older_records_to_projects.threads_of, names=with_remote)
+        services, space, partial(assign_older_records_and_join_projects.threads_of, names=with_remote)
     )
     for thread, (folder, remote) in places.items():
         # A folder that is gone and of no project says less than the remote by which the thread got its project.
@@ -188,7 +188,7 @@ async def sort(services: Services, space: str, *, who: str) -> wire.ProjectsSort
             by_place[folder, remote] = await registered(services, space, folder, who=who, remote=remote)
         names[thread] = by_place[folder, remote]
     folders_of = {thread: folder for thread, (folder, _) in places.items()}
-    same = partial(assign_older_records_to_projects.same_repositories, names=names, folders_of=folders_of)
+    same = partial(assign_older_records_and_join_projects.same_repositories, names=names, folders_of=folders_of)
     joined = await read(services, space, same)
     answer = await _move(services, space, joined, who=who, threads=names)
     await services.sync_service.write_all(space)
@@ -208,18 +208,20 @@ async def _move(
 ) -> wire.ProjectsSorted:
     """Move `threads`, the memories of older releases, and those of the `joined` projects, to their projects."""
 
-    def snapshot(reader: Reader) -> assign_older_records_to_projects.SortJob:
+    def snapshot(reader: Reader) -> assign_older_records_and_join_projects.SortJob:
         window = services.config.consolidation.window
         at = services.clock()
-        return assign_older_records_to_projects.snapshot(reader, window=window, at=at, threads=threads, joined=joined)
+        return assign_older_records_and_join_projects.snapshot(
+            reader, window=window, at=at, threads=threads, joined=joined
+        )
 
     return await execute(
         services,
         space,
         snapshot=snapshot,
         job="sort",
-        plan=assign_older_records_to_projects.SortPlan,
-        commit=lambda plan: assign_older_records_to_projects.commit(plan, space=space, who=who, threads=threads),
+        plan=assign_older_records_and_join_projects.SortPlan,
+        commit=lambda plan: assign_older_records_and_join_projects.commit(plan, space=space, who=who, threads=threads),
         answers=wire.ProjectsSorted,
         lock="memories",
         bulk_decide=True,

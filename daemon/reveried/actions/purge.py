@@ -17,7 +17,7 @@ from reverie.errors import NotFound, ReverieError
 from reverie.store import SYSTEM_SPACE, CompactionCursor, Kind, ThreadRecord
 from reverie.usecases import purge_steps, recorded_backups_and_baselines_after_restore, threads
 from reverie.usecases import purge_targets as purging
-from reverie.usecases.conflicts import open_conflicts
+from reverie.usecases.open_resolve_and_restore_conflicts import open_conflicts
 from reveried.actions import documents, recall_and_change_memories
 from reveried.actions.compact_store_file import compact
 from reveried.execute_use_cases import read

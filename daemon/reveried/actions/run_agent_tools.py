@@ -10,7 +10,7 @@ import orjson
 from msgspec import UNSET, UnsetType
 
 from reverie import tools, wire
-from reverie.documents.document_kinds_and_conflict_copies import DocumentKind, kind_of, type_of_blocks
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.memory_md import ordered
 from reverie.documents.project_document_paths import PERSON
 from reverie.documents.prose_to_bullets import entry_with_bullets, with_bullets

@@ -13,7 +13,7 @@ from reverie import wire
 from reverie.errors import Forbidden, NotFound, ValidationError
 from reverie.lazy_regex import lazy_regex
 from reverie.store import SessionRecord, ThreadRecord, Write
-from reverie.usecases import find_register_and_join_projects, privacy_settings, sessions, threads
+from reverie.usecases import find_register_and_join_projects, ignored_folders_and_recording_pauses, sessions, threads
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reveried.actions import import_transcript_chunks
 from reveried.actions.projects_of_folders_requests_and_threads import registered
@@ -52,8 +52,10 @@ async def begin(
         )
     transcript = None if request.transcript is None else _checked(request.transcript, request.session)
     folder = real_folder(request.project) if request.project.startswith("/") else None
-    kept_out = await read(services, space, privacy_settings.settings)
-    if privacy_settings.is_paused(kept_out.pauses) or privacy_settings.is_ignored(folder, kept_out.ignored):
+    kept_out = await read(services, space, ignored_folders_and_recording_pauses.settings)
+    if ignored_folders_and_recording_pauses.is_paused(
+        kept_out.pauses
+    ) or ignored_folders_and_recording_pauses.is_ignored(folder, kept_out.ignored):
         return wire.Session(request.client, request.session, at, at)
     of_session = partial(imported_threads.is_forgotten, client=request.client, session=request.session)
     if await read(services, space, of_session):
@@ -169,17 +171,25 @@ async def change_privacy(services: Services, space: str, request: wire.ChangePri
     """
     if request.paused is not None:
         await services.follower.catch_up_all(services, space)
-        change = privacy_settings.pause if request.paused else privacy_settings.resume
+        change = (
+            ignored_folders_and_recording_pauses.pause
+            if request.paused
+            else ignored_folders_and_recording_pauses.resume
+        )
         await services.submit(change(space, who, at=services.clock()))
     for path, remove in ((request.ignore, False), (request.unignore, True)):
         if path is not None:
-            await services.submit(privacy_settings.change_ignored(space, who, real_folder(path), remove=remove))
-    return await read(services, space, lambda reader: privacy_answer(privacy_settings.settings(reader)))
+            await services.submit(
+                ignored_folders_and_recording_pauses.change_ignored(space, who, real_folder(path), remove=remove)
+            )
+    return await read(
+        services, space, lambda reader: privacy_answer(ignored_folders_and_recording_pauses.settings(reader))
+    )
 
 
 def privacy_answer(settings: PrivacyCursor) -> wire.Privacy:
     """Return the privacy settings, as the API answers it."""
-    paused = privacy_settings.is_paused(settings.pauses)
+    paused = ignored_folders_and_recording_pauses.is_paused(settings.pauses)
     return wire.Privacy(
         ignored=sorted(settings.ignored),
         paused=paused,

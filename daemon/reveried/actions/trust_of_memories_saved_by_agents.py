@@ -152,7 +152,7 @@ def _named_above(roots: Iterable[str]) -> set[str]:
 
 
 def _blocks(messages: Iterable[tuple[Any, Any, str]]) -> Iterator[tuple[dict[str, Any], Any, str]]:
-    """Yield each block of the messages, with the time of its message and the client's folder."""
+    """Yield each content block with its message's time and the folder in which the client runs its tools."""
     for content, at, folder in messages:
         for block in content if isinstance(content, list) else ():
             if isinstance(block, dict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from reverie.documents.document_kinds_and_conflict_copies import DocumentKind, kind_of
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind, kind_of
 from reverie.documents.project_document_paths import folder_of
 from reverie.documents.prose_to_bullets import prose_note
 from reverie.store import DocumentRecord, ProjectsCursor

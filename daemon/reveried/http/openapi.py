@@ -134,7 +134,7 @@ def openapi(table: Table) -> dict[str, Any]:
 
 
 def _types(table: Table) -> list[Any]:
-    """Return every type of a request body or an answer, once each."""
+    """Return the types of all request bodies and answers, without repetition and without the types nested in them."""
     found: dict[str, Any] = {}
     for route in table.values():
         for kind in (route.body, route.answer, wire.JobAccepted if route.is_job else None):

@@ -140,7 +140,7 @@ async def _asked_in_time(
 
 
 def one_at_a_time(services: Services, space: str) -> AbstractAsyncContextManager[None]:
-    """Return the lock that lets one caller at a time ask the model about a space; no lock without a model.
+    """Return a lock under which one caller per space asks the model; without a model it locks nothing.
 
     Two at once would ask, and pay for, the same questions: the first to commit makes the other's plan stale.
     """

@@ -18,7 +18,7 @@ from reverie import wire
 from reverie.context.cap_request_messages import Cap, CutNeeded, TooSmall
 from reverie.errors import ReverieError
 from reverie.thread_safe_typed_decoding import from_json
-from reveried.instructions_for_client_compaction import COMPACTION_HINT
+from reveried.fixed_hint_for_client_compaction import COMPACTION_HINT
 from reveried.log import logger
 from reveried.proxy.http_heads import response
 

@@ -14,7 +14,12 @@ from reverie import count_and_truncate_tokens, wire
 from reverie.errors import Forbidden, StorageFailed, ValidationError
 from reverie.store import BackupEntry, Kind
 from reverie.store.backup_and_restore import backup
-from reverie.usecases import dream, privacy_settings, recorded_backups_and_baselines_after_restore, token_usage_ledger
+from reverie.usecases import (
+    dream,
+    ignored_folders_and_recording_pauses,
+    recorded_backups_and_baselines_after_restore,
+    token_usage_ledger,
+)
 from reveried import PROTOCOL, __version__
 from reveried.actions.compact_store_file import compact
 from reveried.commit_worker import WRITES_FAIL_HINT
@@ -76,7 +81,7 @@ def _status(call: Call) -> wire.Status:
     with services.store.reader(call.space) as reader:
         schedules = services.scheduler.list(call.space)
         last = dream.last_dream(reader)
-        paused = privacy_settings.settings(reader).pauses
+        paused = ignored_folders_and_recording_pauses.settings(reader).pauses
         return wire.Status(
             space=call.space,
             root=str(services.sync_service.root_of(call.space)),
@@ -97,7 +102,7 @@ def _status(call: Call) -> wire.Status:
             sync=services.sync_service.status(call.space),
             operation=str(reader.operation()) if reader.operation() else None,
             candidates=services.waiting.count(reader),
-            paused_since=paused[-1][0] if privacy_settings.is_paused(paused) else None,
+            paused_since=paused[-1][0] if ignored_folders_and_recording_pauses.is_paused(paused) else None,
         )
 
 

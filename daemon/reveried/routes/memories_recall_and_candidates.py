@@ -10,7 +10,7 @@ from urllib.parse import quote
 from msgspec.structs import asdict
 
 from reverie import wire
-from reverie.documents.document_kinds_and_conflict_copies import type_of_blocks
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_of_blocks
 from reverie.errors import Forbidden
 from reverie.models import Candidate, MemoryType
 from reverie.store import MemoryRecord, PendingPurge

@@ -11,8 +11,8 @@ import msgspec
 from reverie import wire
 from reverie.errors import Forbidden, NotFound, ReverieError, TooLarge, ValidationError
 from reverie.usecases import (
+    ignored_folders_and_recording_pauses,
     imported_thread_ids_and_deletion_marks,
-    privacy_settings,
     text_replacing_client_conversation,
 )
 from reveried.actions import answer_client_hooks, contexts_states_and_notes
@@ -97,7 +97,7 @@ async def prepare_compaction(call: Call) -> Reply:
 
 async def get_privacy(call: Call) -> Reply:
     """Return the privacy settings."""
-    settings = await read(call.services, call.space, privacy_settings.settings)
+    settings = await read(call.services, call.space, ignored_folders_and_recording_pauses.settings)
     return Reply(actions.privacy_answer(settings))
 
 

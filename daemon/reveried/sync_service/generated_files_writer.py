@@ -16,7 +16,7 @@ import msgspec
 import orjson
 
 from reverie import atomic_no_symlink_file_io
-from reverie.documents.document_kinds_and_conflict_copies import conflict_copy
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import conflict_copy
 from reverie.errors import Conflict, ReverieError
 from reverie.sync.atomic_exchange import Removed, Written, remove_file, write_file
 from reverie.sync.scan_and_read_files import FileContent, Refusal, read_file

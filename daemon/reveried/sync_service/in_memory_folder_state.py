@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
-from reverie.documents.document_kinds_and_conflict_copies import copy_name
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import copy_name
 from reverie.path_validation import is_reserved
 from reverie.sync.file_stamp_or_refusal import Refusal
 from reverie.sync.scan_and_read_files import FolderNames, covering, read_file, scan, scan_path
@@ -222,7 +222,7 @@ class FileIndex:
             self.refused.pop(path, None)
 
     def covering(self, path: str) -> Refusal | None:
-        """Return the refusal of `path` or of a folder above it as of the last scan, or None."""
+        """Return why the last scan refused `path` or a folder above it; None if it refused none of them."""
         return covering(self.refused, path)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import TYPE_CHECKING
 
-from reverie.documents.document_kinds_and_conflict_copies import conflict_copy
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import conflict_copy
 from reverie.sync.atomic_exchange import Written, write_file
 from reverie.sync.scan_and_read_files import text_refusal
 from reverie.sync.sync_input_types import sha256

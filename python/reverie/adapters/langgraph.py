@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from reverie.adapters.json_values_in_threads import ThreadValues, require_finite, thread_id, value_message
+from reverie.adapters.json_value_messages_and_cache import ThreadValues, require_finite, thread_id, value_message
 from reverie.client.connection_reuse_retries_and_stream_resume import run_to_end
 from reverie.client.import_optional_packages import load
 from reverie.errors import ValidationError

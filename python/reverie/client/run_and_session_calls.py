@@ -54,7 +54,7 @@ def runs(
 
 
 def run(run_id: str) -> Call[wire.Run]:
-    """Return one run with its files and, once it has ended, its result."""
+    """Return one run (a piece of work of an agent) with its files and, once it has ended, its result."""
     return get(wire.Run, "runs", run_id)
 
 

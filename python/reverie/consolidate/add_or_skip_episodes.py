@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from reverie.consolidate.apply_changes_to_memories import happened_on
-from reverie.consolidate.statement_comparison import Statement, overlap, parse_statement
+from reverie.consolidate.statement_comparison_and_merging import Statement, overlap, parse_statement
 from reverie.documents.project_document_paths import memory_project
 from reverie.models import Add, Candidate, Memory, MemoryType, Skip
 

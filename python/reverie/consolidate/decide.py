@@ -35,7 +35,7 @@ from reverie.consolidate.memories_under_consolidation import (
     scopes_of,
 )
 from reverie.consolidate.opposite_wishes import Opposition
-from reverie.consolidate.statement_comparison import (
+from reverie.consolidate.statement_comparison_and_merging import (
     Relation,
     Statement,
     is_generic,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from reverie.consolidate.memories_under_consolidation import Item, WorkingSet
-    from reverie.consolidate.statement_comparison import Statement
+    from reverie.consolidate.statement_comparison_and_merging import Statement
     from reverie.models import Candidate
 
 __all__ = ["excluded_memories", "opposed_in_session"]

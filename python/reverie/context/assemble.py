@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 from reverie import count_and_truncate_tokens
 from reverie.context import excerpt_packing, render_context_tiers
 from reverie.context.assembly_inputs_and_token_ceilings import Ceilings, Context, ceilings, hard_limit, target
-from reverie.context.context_editing import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.conversation_fit import FittedConversation, fit_conversation, floor_cost
 from reverie.context.conversation_units import is_user_speech, make_unit, split_units, without_thinking
 from reverie.context.neutralize_markup import neutralize_markup
 from reverie.context.request_as_plain_text import render
+from reverie.context.server_and_local_context_edits import clear, edits_on_server, server_edits, takes_late_system
 from reverie.context.stored_blocks_to_request_blocks import text_block
 from reverie.context.token_cost import BLOCK, MESSAGE
 from reverie.errors import TokenBudgetExceeded
@@ -112,7 +112,7 @@ def _neutralized_passage(passage: Passage) -> Passage:
 
 
 def placement(parts: Parts) -> Placement:
-    """Return the requested placement, else `late` if the model takes late system messages, else `system`."""
+    """Return where state, notes and recall go: as requested, else `late` if the model takes it, else `system`."""
     return parts.placement or ("late" if takes_late_system(parts.model) else "system")
 
 

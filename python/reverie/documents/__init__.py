@@ -1,7 +1,7 @@
 """Memory documents: parse a markdown text into items, and turn changes of items into the smallest edits of it."""
 
 from reverie.documents.create_append_and_change_items import apply_changes, new_document
-from reverie.documents.document_kinds_and_conflict_copies import DocumentKind, is_conflict_copy, kind_of
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind, is_conflict_copy, kind_of
 from reverie.documents.front_matter import session_of
 from reverie.documents.item_and_change_types import (
     Add,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kinds_and_conflict_copies import DocumentKind, is_conflict_copy, kind_of
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind, is_conflict_copy, kind_of
 from reverie.documents.escaping import bullet, clean, ending_of, one_line, tag
 from reverie.documents.front_matter import change_whole_file
 from reverie.documents.item_and_change_types import Add, Change, ChangedDocument, Delete, Update, Wording

@@ -13,7 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from reverie import match_and_edit_markdown_blocks
-from reverie.documents.document_kinds_and_conflict_copies import DocumentKind
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind
 from reverie.documents.escaping import bullet, ending_of
 from reverie.documents.item_and_change_types import Add, Change, Delete, Update
 from reverie.documents.parser import header_texts, is_updated_line, parse_items, parse_source

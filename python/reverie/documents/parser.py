@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from reverie.documents.document_kinds_and_conflict_copies import (
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import (
     DocumentKind,
     kind_with_front_matter,
     type_by_name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kinds_and_conflict_copies import DocumentKind, kind_of
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind, kind_of
 from reverie.documents.escaping import bullet, clean
 from reverie.documents.parser import parse_source
 from reverie.errors import ValidationError

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kinds_and_conflict_copies import stem_of
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import stem_of
 from reverie.documents.escaping import clean, escaped_heading, escaped_tag, one_line, tag, untagged
 from reverie.documents.item_and_change_types import Wording
 from reverie.documents.summary_line_of_memory_topics import WORDS_MAX, shortened

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from reverie.documents.document_kinds_and_conflict_copies import DocumentKind
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind
 from reverie.documents.escaping import ending_of
 from reverie.documents.minimal_checked_edits import inserted, start_of_body
 from reverie.documents.parser import is_updated_line, parse_document, parse_source, summary_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from reverie.embedding.quantized_vector_search import numpy, unit_rows
+from reverie.embedding.quantized_message_vector_table import numpy, unit_rows
 from reverie.embedding.wordpiece_tokenizer import check_table
 
 if TYPE_CHECKING:

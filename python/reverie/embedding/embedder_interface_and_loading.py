@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from reverie.embedding.quantized_vector_search import numpy
+from reverie.embedding.quantized_message_vector_table import numpy
 from reverie.embedding.read_and_check_model_files import WEIGHTS_BYTES_MAX, json_object, read_file, tensors_of
 from reverie.embedding.wordpiece_tokenizer import WordPiece
 from reverie.errors import EmbedderFailed

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from reverie import git_repositories
 from reverie.consolidate.memories_under_consolidation import WISHES
 from reverie.consolidate.opposite_wishes import Opposition, opposition, parse_wish
-from reverie.consolidate.statement_comparison import Relation, overlap, parse_statement, relate
+from reverie.consolidate.statement_comparison_and_merging import Relation, overlap, parse_statement, relate
 from reverie.distill.extractive import Extractive
 from reverie.distill.extractive.candidates_from_threads_and_files import candidates
 from reverie.distill.extractive.procedures_and_skills_by_command_counts import command_uses, merged_uses, split_command
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from reverie.consolidate.statement_comparison import Statement
+    from reverie.consolidate.statement_comparison_and_merging import Statement
     from reverie.distill.extractive.thread_facts import ThreadFacts
     from reverie.models import CommandUse
     from reverie.store import MemoryRecord

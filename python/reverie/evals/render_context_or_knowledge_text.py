@@ -106,7 +106,7 @@ def knowledge_text(path: Path, max_tokens: int, ask: Callable[[ModelRequest], Mo
 
 
 def _candidates_of(messages: list[Message], ask: Callable[[ModelRequest], ModelAnswer | None]) -> tuple[Candidate, ...]:
-    """Return the candidates of a model's answers about each page of a thread."""
+    """Return the candidate memories that a model, asked with `ask`, proposes for each page of a thread."""
     redactor = Redactor()
     pages = pages_of(source_of(messages, redactor))
     at = next((message.at for message in reversed(messages) if message.at), "9999")

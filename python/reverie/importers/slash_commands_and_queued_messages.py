@@ -37,7 +37,7 @@ _OF_THE_CLIENT: Final = lazy_regex(
 
 
 def with_asides(messages: Sequence[Message], entries: Iterable[Entry]) -> list[Message]:
-    """Return a thread's messages in order with its slash commands and interjections; takes all its entries."""
+    """Return a thread's messages with the slash commands and interjections from all its entries, in order."""
     return sorted([*messages, *typed_asides(entries)], key=lambda message: message.first_seq)
 
 
@@ -93,13 +93,13 @@ def _typed(entry: Entry) -> str:
 
 
 def _message(entry: Entry, text: str) -> Message:
-    """Return the person's message with the text of an entry."""
+    """Return a message of the person with this text, and the number and time of the entry."""
     tokens = message_tokens(text)
     return Message(role="user", content=text, first_seq=entry.seq, last_seq=entry.seq, at=entry.at, tokens=tokens)
 
 
 def _text(content: Json) -> str:
-    """Return the text of a content that may be of any shape."""
+    """Return the text of a content, a string or a list of blocks (their texts on lines); empty for anything else."""
     if isinstance(content, str):
         return content
     blocks = content if isinstance(content, list) else []

@@ -213,7 +213,7 @@ class Reader:
         return self.last_seq(Kind.OPERATION)
 
     def versioned_keys(self, kind: Kind) -> Iterator[Key]:
-        """Yield the key of every record of a kind of which superseded versions are kept, deleted records among them.
+        """Yield the key of every record of `kind` that has superseded versions, whether or not it is deleted by now.
 
         A key part that is stored hashed is taken from a version's value.
         """

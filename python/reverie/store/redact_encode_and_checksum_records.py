@@ -112,7 +112,7 @@ class Sealed:
         return self.data[_BODY - 1]
 
     def json(self) -> dict[str, Any]:
-        """Return the JSON object inside these sealed bytes, redacted."""
+        """Return the JSON object inside these sealed bytes; it was redacted before it was sealed."""
         value: dict[str, Any] = orjson.loads(self.body)
         return value
 

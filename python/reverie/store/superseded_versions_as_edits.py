@@ -59,7 +59,7 @@ class _Text:
 
 
 def keep_version(transaction: WriteTransaction, raw: bytes, old: RawRecord, new: Sealed | None, number: int) -> None:
-    """Store `old`, the record under `raw`, as a superseded version: an edit of `new`, which operation `number` writes.
+    """Store `old`, the version of `raw` before `new`, as an edit of `new`; `number` is the operation of `new`.
 
     Without `new` the record is deleted, and the version is kept whole.
     """
@@ -208,7 +208,7 @@ def _changed_base(
     change: Callable[[dict[str, Any]], dict[str, Any]],
     redactor: Redactor,
 ) -> tuple[_Text, bool] | None:
-    """Return the text of the record under `raw` after the change, and True if it differs; None if it is deleted."""
+    """Return the text that `change` makes of the record `raw`, and True if it differs; None if it is deleted."""
     record = transaction.find(raw)
     if record is None or record.form == TOMBSTONE:
         return None

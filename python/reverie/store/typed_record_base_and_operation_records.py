@@ -211,7 +211,7 @@ class ChangeRecord(msgspec.Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class OperationRecord(StoredRecord, frozen=True, kw_only=True):
-    """One committed write: who, why, when, what it was decided from, what changed. Written by the store.
+    """One committed write: who, why, when, on which operation's state, and its changes. The store itself writes it.
 
     `events` are the first and last number of the events that it announced. Key: (seq,).
     """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from reverie.store import RunRecord, Write
-from reverie.usecases import find_register_and_join_projects, privacy_settings, runs
+from reverie.usecases import find_register_and_join_projects, ignored_folders_and_recording_pauses, runs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ def watch(reader: Reader, run_id: str, folders: Sequence[tuple[str, Checkout]]) 
         and other.agent != run.agent
         for other in others
     )
-    settings = privacy_settings.settings(reader)
+    settings = ignored_folders_and_recording_pauses.settings(reader)
     return Watch(
         run.created_at, None if shared else run.agent, concerned, list(settings.ignored), list(settings.pauses)
     )

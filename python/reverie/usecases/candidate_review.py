@@ -21,7 +21,7 @@ from reverie.models import Update as UpdateMemory
 from reverie.store import CandidateRecord, ForgottenRecord, Kind, MemoryRecord, PendingChange, Write
 from reverie.usecases import memory_changes
 from reverie.usecases.candidate_word_origins import WHY
-from reverie.usecases.detect_harmful_statements import harm_of_file
+from reverie.usecases.harmful_agent_statements_and_errors import harm_of_file
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import HeldForPerson, forget_rejected
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ _DRIFT: Final = 0.05  # share by which the estimate may have grown, or the memor
 
 @dataclass(slots=True)
 class EstimatedTokens:
-    """The tokens of a space's memories: at most a twentieth above them, but for an error of one percent.
+    """Running estimate of a space's memory tokens: up to some 5% too high (changes count twice), 1% sampling error.
 
     A changed memory is added again, and a deleted one is not taken away, until all are read anew.
     """

@@ -102,7 +102,7 @@ def _opened(job: DistillJob) -> tuple[list[Entry], list[Message], int, int]:
 
 
 def _said(entries: Sequence[Entry], messages: Sequence[Message], cut: int) -> list[Message]:
-    """Return the messages before the preserved tail as a model reads them: with what the person typed aside."""
+    """Return the messages before the preserved tail, with the person's slash commands and interjections among them."""
     tail_from = messages[cut].first_seq if cut < len(messages) else entries[-1].seq + 1
     return [message for message in with_asides(messages, entries) if message.first_seq < tail_from]
 
@@ -115,7 +115,7 @@ def _summary_work(job: DistillJob, text: str, messages: Sequence[Message]) -> Su
 def _with_summary(
     job: DistillJob, distillation: Distillation, text: str, messages: Sequence[Message]
 ) -> tuple[Distillation, str, str]:
-    """Return distillation and text with the model's summary if it gave a usable one; third, why it did not."""
+    """Return the distillation and its text, with the model's summary if it is usable; third, why it is not."""
     if job.outcomes is None:
         return distillation, text, ""
     work = _summary_work(job, text, messages)
@@ -229,7 +229,7 @@ def _plan(
 def _memories(
     job: DistillJob, entries: Sequence[Entry], messages: Sequence[Message], counts: CommandCounts, redactor: Redactor
 ) -> tuple[MemoryPlan, int]:
-    """Return the memories of the messages not yet learnt from, and the last entry that was learnt from then."""
+    """Return the plan of memories from messages not yet learnt from, and the last entry that is learnt from then."""
     last_seq = job.entries[-1][0]
     if job.outcomes is None:
         unlearnt = without_recalled([message for message in messages if message.last_seq > job.learnt_through])

@@ -324,7 +324,7 @@ def edited(
     *,
     day: str,
 ) -> tuple[dict[str, DocumentText], list[Memory]]:
-    """Return the documents after `put` (new and changed memories) and `deleted`, and `put` with the document of each.
+    """Write `put` and remove `deleted` in the documents' texts; return these, and `put` with their documents.
 
     Documents are edited in place, so that all other text in them stays. A new memory whose document has no room for it
     (it is full, or something in it is left open to its end, such as a code fence) goes into one of `<name>-2.md`,

@@ -15,7 +15,7 @@ from reverie.consolidate.forgotten_statements_and_mass_deletions import (
     statement_keys,
     statements_in,
 )
-from reverie.documents.document_kinds_and_conflict_copies import type_of_blocks
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_of_blocks
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import Conflict
 from reverie.lazy_regex import lazy_regex

@@ -78,7 +78,7 @@ def is_forgotten(reader: Reader, client: str, session: str) -> bool:
 
 
 def refusal() -> Conflict:
-    """Return the error of an import into a thread that a person deleted: the one with `details["forgotten"]`."""
+    """Return the Conflict for an import into a thread that a person deleted, marked by `forgotten` in its details."""
     return Conflict(
         "the thread of this session was deleted",
         hint="`reverie import PROGRAM PATH --again` brings it back",

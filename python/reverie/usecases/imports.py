@@ -19,10 +19,10 @@ from reverie.models import Entry, EntryKind
 from reverie.redact import Fingerprint, Redactor
 from reverie.store import DistillationRecord, ImportRecord, Kind, Sealed, ThreadRecord, UsageRecord, Write, seal
 from reverie.store.redact_encode_and_checksum_records import verified_sealed
-from reverie.usecases import context_window_usage, notes_and_digest_for_new_thread, privacy_settings, threads
+from reverie.usecases import context_window_usage, notes_and_digest_for_new_thread, threads
+from reverie.usecases import ignored_folders_and_recording_pauses as privacy
 from reverie.usecases import imported_thread_ids_and_deletion_marks as imported_threads
 from reverie.usecases.git_remote_from_transcript import remote_of
-from reverie.usecases.notes_and_digest_for_new_thread import Seed
 from reverie.usecases.open_sealed_thread_entries import ENTRY_NAMES, entry_record
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Opening:
     project: str | None = None
     moves: bool = False
     index: str | None = None
-    seed: Seed = field(default_factory=Seed)
+    seed: notes_and_digest_for_new_thread.Seed = field(default_factory=notes_and_digest_for_new_thread.Seed)
 
 
 class ChunkPlan(msgspec.Struct):
@@ -202,7 +202,7 @@ def snapshot(
     here = position(reader, import_id)
     again = offset < here.offset
     may_repeat = again or here.mixed or here.lines == 0
-    kept_out = privacy_settings.settings(reader)
+    kept_out = privacy.settings(reader)
     return ChunkJob(
         data=data,
         first_line=first_line,
@@ -231,7 +231,7 @@ def decide(job: ChunkJob) -> ChunkPlan:
     new: list[Entry] = []
     sealed: list[Sealed] = []
     duplicates = 0
-    for entry in privacy_settings.recordable(chunk.entries, job.ignored, job.pauses, at=job.at, folder=job.folder):
+    for entry in privacy.recordable(chunk.entries, job.ignored, job.pauses, at=job.at, folder=job.folder):
         record = entry_record(entry)
         # Each stored line excuses one equal line of the file: a file that says the same twice keeps both.
         if known and (identity := _stored_identity(record, redactor)) in known:

@@ -13,7 +13,7 @@ from reverie.consolidate.memories_under_consolidation import VALUES, WISHES, sai
 from reverie.consolidate.memory_size_tiers_and_shrinking import similarity_to_merge
 from reverie.consolidate.opposite_wishes import parse_wish
 from reverie.consolidate.retired_values import parse_retirement
-from reverie.consolidate.statement_comparison import parse_statement
+from reverie.consolidate.statement_comparison_and_merging import parse_statement
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.lazy_regex import lazy_regex
 from reverie.models import MemoryType, Tier

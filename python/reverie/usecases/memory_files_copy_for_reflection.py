@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from reverie import documents, exact_text_replacement
 from reverie.documents.create_append_and_change_items import append_entry
-from reverie.documents.document_kinds_and_conflict_copies import DocumentKind, kind_of, type_of_blocks
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import DocumentKind, kind_of, type_of_blocks
 from reverie.documents.id_matching import match_ids
 from reverie.documents.memory_md import ordered
 from reverie.documents.project_document_paths import PERSON, folder_of, memory_project

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from reverie import search
 from reverie.atomic_no_symlink_file_io import write_atomic
 from reverie.embedding import Vectors
-from reverie.embedding.quantized_vector_search import numpy
+from reverie.embedding.quantized_message_vector_table import numpy
 from reverie.errors import EmbedderFailed, ReverieError
 from reverie.store import Kind, OperationRecord, ThreadRecord
 from reverie.usecases.memory_indexes_and_recall import operation_checksum

@@ -10,8 +10,8 @@ from reverie.errors import Conflict, Forbidden, NotFound, ValidationError
 from reverie.path_validation import existing_spelling
 from reverie.store import DocumentRecord, Write
 from reverie.usecases import documents
-from reverie.usecases.conflicts import open_conflicts
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import hold_forgotten
+from reverie.usecases.open_resolve_and_restore_conflicts import open_conflicts
 from reverie.usecases.write_documents_and_memories import Author, NewText, no_new_ids, put_texts
 
 if TYPE_CHECKING:

@@ -154,7 +154,7 @@ def forget_answers(space: str, who: str, matcher: Matcher, after: bytes | None) 
 
 
 def _rewrite_current(writer: Writer, found: Findings, sources: Sources) -> int:
-    """Take purged words out of current records: inherited texts, proposals of dreams, conflicts, provenance.
+    """Take purged words out of indexes, digests, notes, dreams, conflicts, runs, candidates and provenance.
 
     Done in one write, so it returns 0: no step is left.
     """

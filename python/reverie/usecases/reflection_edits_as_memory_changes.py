@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from reverie.consolidate import Decision, Proposal, candidates_to_add
-from reverie.documents.document_kinds_and_conflict_copies import type_of_blocks
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_of_blocks
 from reverie.documents.project_document_paths import folder_of, memory_project
 from reverie.language_model.extraction import time_of, why_waiting
 from reverie.language_model.foreign_hosts_addresses_and_paths import foreign_address, one_spelling, without_json_escapes

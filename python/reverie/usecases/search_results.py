@@ -156,7 +156,7 @@ def memory_hit(query: str, hit: MemoryHit[MemoryRecord]) -> wire.SearchHit:
 
 
 def joined(lists: Sequence[Sequence[wire.SearchHit]], limit: int) -> list[wire.SearchHit]:
-    """Merge ranked lists whose scores cannot be compared, by each hit's rank in its list; return the best `limit`.
+    """Interleave ranked lists of incomparable scores: all first hits, all second ones, …; return the first `limit`.
 
     A section is left out whose memory is there, and the list of memory files beside any memory: it would say the same
     once more.

@@ -126,7 +126,7 @@ def _step(plan: OutlinePlan, space: str, records: list[tuple[int, OutlineRecord]
 
 
 def last_part(reader: Reader, thread: ThreadRecord) -> OutlineRecord:
-    """Return the last part of a thread's outline, an empty one before its first entry where there is no outline."""
+    """Return the last part of a thread's outline; without an outline an empty one, which covers no entry yet."""
     head = reader.load(OutlineRecord, (thread.id, 0))
     return _empty(thread) if head is None or head.created_at != thread.created_at else head
 

@@ -25,7 +25,12 @@ from reverie.store import (
     Write,
 )
 from reverie.store.restore_replaced_versions import undo_operation
-from reverie.usecases import conflicts, documents, history_and_retention, move_threads_to_projects_and_undo
+from reverie.usecases import (
+    documents,
+    history_and_retention,
+    move_threads_to_projects_and_undo,
+    open_resolve_and_restore_conflicts,
+)
 from reverie.usecases.generated_files import LIST, WHY_LISTED
 from reverie.usecases.hold_agent_writes_of_forgotten_statements import hold_forgotten
 from reverie.usecases.memory_changes import edit_block, wording
@@ -99,7 +104,7 @@ def undo(
         for path in paths:
             hold_forgotten(writer, writer.load(DocumentRecord, (path,)), who=who)
         move_threads_to_projects_and_undo.undo(writer, operation)
-        conflicts.revert(writer, operation, paths)
+        open_resolve_and_restore_conflicts.revert(writer, operation, paths)
         for change in operation.changes:
             if change.kind is Kind.DISTILLATION:
                 reset_counters(writer, change)
@@ -281,7 +286,7 @@ def rollback(
             records = 0 if path is not None else _roll_back_records(writer, seq)
         for changed in paths:
             hold_forgotten(writer, writer.load(DocumentRecord, (changed,)), who=who)
-        conflicts.restore(writer, seq, paths, whole=path is None and memory is None)
+        open_resolve_and_restore_conflicts.restore(writer, seq, paths, whole=path is None and memory is None)
         return wire.RollbackAnswer(operation=_new_operation(writer), to=str(seq), documents=paths, records=records)
 
     return Write(

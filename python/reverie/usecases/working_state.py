@@ -212,14 +212,14 @@ def _start_of(job: StateJob) -> Checkpoint:
 
 
 def _fold_of(data: bytes) -> ThreadFold:
-    """Return the `ThreadFold` that a checkpoint has as bytes; an empty one for no bytes."""
+    """Decode a checkpoint's `ThreadFold`, the working state gathered so far; no bytes are a new, empty one."""
     from reverie.distill.extractive.incremental_working_state import ThreadFold
 
     return from_msgpack(data, ThreadFold) if data else ThreadFold()
 
 
 def _is_self_contained(entries: Sequence[Entry], calls: Sequence[tuple[int, bytes]], before: bytes) -> bool:
-    """Return whether entries mean the same without those before the checkpoint, whose call checksums are `before`.
+    """Return whether entries can be read without those before the checkpoint, whose call checksums are `before`.
 
     True where all of these hold: no entry is a transcript's line or a mark, which may rewind or repeat earlier ones, or
     takes words out of a queue that they entered before; each tool result answers a call among the entries; and no call
@@ -291,7 +291,7 @@ def with_fields(
 
 
 def _with_own(state: WorkingState, fields: Mapping[str, Any], seq: int) -> WorkingState:
-    """Return `state` with the given fields, entry `seq` as the source of each item."""
+    """Return `state` with these `fields` replaced, and entry `seq` as the source of each item in them."""
     lists = {name: [(text, seq) for text in fields[name]] for name in state_text.LISTS if name in fields}
     state = state_text.with_items(state, **lists)
     if "current_task" not in fields:

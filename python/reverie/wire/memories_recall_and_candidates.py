@@ -259,7 +259,7 @@ class ProposedMemory(Reply):
 
 
 class MemoryChanges(Reply):
-    """Result of a consolidation: its decisions counted by action, and the capacity tier that it followed.
+    """Result of a consolidation: how many decisions of each action; the capacity tier, which bounds removals.
 
     `proposed` are the candidates, which a change names by `candidateIndex`; `changes` are all decisions but KEEP.
     `fallback` says what a model was asked for and did not decide, and why; null where it decided all.

@@ -82,7 +82,7 @@ class ProjectMove(Reply):
 
 
 class ProjectsSorted(Reply):
-    """Result of sorting: threads and memories that have another project now; undo `operation` to move them back."""
+    """Result of sorting: how many threads and memories changed their project; undo `operation` to move them back."""
 
     threads: Count
     memories: Count

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reverie.adapters.json_values_in_threads import RecentlyUsed
+from reverie.adapters.json_value_messages_and_cache import RecentlyUsed
 
 
 class Value:

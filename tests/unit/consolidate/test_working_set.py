@@ -9,7 +9,7 @@ import pytest
 
 from reverie.consolidate import decide
 from reverie.consolidate.memories_under_consolidation import WorkingSet, scope_of
-from reverie.consolidate.statement_comparison import parse_statement
+from reverie.consolidate.statement_comparison_and_merging import parse_statement
 from reverie.models import Candidate, Memory, MemoryType, Tier
 
 AT = "2026-03-05T09:00:00.000Z"

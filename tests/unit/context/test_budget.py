@@ -7,8 +7,8 @@ import pytest
 from reverie import count_and_truncate_tokens
 from reverie.context import Limits, RecallLine, ceilings, render_context_tiers
 from reverie.context.assembly_inputs_and_token_ceilings import SHARES, hard_limit, target
-from reverie.context.context_editing import edits_on_server, takes_late_system
 from reverie.context.excerpt_packing import HEADING, pack_excerpts, total_tokens
+from reverie.context.server_and_local_context_edits import edits_on_server, takes_late_system
 from reverie.models import Note, Passage
 
 

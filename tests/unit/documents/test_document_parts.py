@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reverie.documents.document_kinds_and_conflict_copies import type_by_name
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_by_name
 from reverie.documents.find_part_for_new_memories_of_full_document import (
     PART_BYTES_MAX,
     PART_ITEMS_MAX,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reverie.documents.document_kinds_and_conflict_copies import type_of_blocks
+from reverie.documents.document_kinds_memory_types_and_conflict_copies import type_of_blocks
 from reverie.documents.project_document_paths import PERSON, folder_of, in_project, memory_project
 from reverie.documents.render_headings_sections_and_summaries import heading_of
 from reverie.models import Memory, MemoryType

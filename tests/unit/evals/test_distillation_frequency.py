@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from reverie.context import Limits
-from reverie.context.context_editing import clear, cleared_cost
 from reverie.context.conversation_units import split_units
+from reverie.context.server_and_local_context_edits import clear, cleared_cost
 from reverie.errors import ValidationError
 from reverie.evals.count_distillations_with_context_editing import BESIDE, frequency, one_thread
 from reverie.importers.find_and_read_transcript_files import read_entries

@@ -10,7 +10,7 @@ import pytest
 from reverie.errors import Conflict
 from reverie.store import DocumentRecord
 from reverie.sync.sync_plan_types import ConflictCopy, ConflictRegion
-from reverie.usecases import conflicts, memory_changes
+from reverie.usecases import memory_changes, open_resolve_and_restore_conflicts
 from reverie.usecases.write_documents_and_memories import NewText, blocks_of, put_texts
 from support.stores import AT, opened, write
 
@@ -30,7 +30,12 @@ def store(tmp_path: Path) -> Iterator[Store]:
     with opened(tmp_path / "store") as made:
         saves(made, {PATH: MINE, BESIDE: OTHER})
         region = ConflictRegion("- Role: pilot\n", "- Role: cook\n", 0)
-        write(made, lambda writer: conflicts.open_(writer, ConflictCopy(PATH, BESIDE, OTHER, (region,)), "cnf_1", AT))
+        write(
+            made,
+            lambda writer: open_resolve_and_restore_conflicts.open_(
+                writer, ConflictCopy(PATH, BESIDE, OTHER, (region,)), "cnf_1", AT
+            ),
+        )
         yield made
 
 
@@ -95,7 +100,7 @@ def test_what_a_person_wrote_into_a_conflict_copy_counts(store: Store, keep: Lit
     ids = count(1)
 
     def resolve(seen: tuple[str, str]) -> None:
-        made = conflicts.resolve(
+        made = open_resolve_and_restore_conflicts.resolve(
             "default",
             "cnf_1",
             keep=keep,

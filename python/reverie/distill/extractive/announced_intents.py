@@ -93,7 +93,7 @@ def is_inspection(doing: str) -> bool:
 
 
 def last_reply(steps: Iterable[Step], before: tuple[int, int]) -> tuple[int, int]:
-    """Return the entry of the agent's last words that ended a turn, and that of such words if nothing follows them.
+    """Return two entries: the agent's last message that ended a turn, and its last message if no step follows (else 0).
 
     `before` is the result for the steps before. A turn has ended between words of two messages, unless the
     first say what comes now: what the person did in between is no text (a command, a picture).

@@ -98,12 +98,12 @@ def announced_step(facts: ThreadFacts, request: str, *, is_listed: bool) -> str:
 
 
 def _answers_question(facts: ThreadFacts) -> bool:
-    """Return True if the person's last message was a question, which says nothing of the edits made since."""
+    """Return True if the person's last message was a question: edits made since then do not show it to be answered."""
     return bool(facts.requests) and cue_phrases.is_question(facts.requests[-1].text)
 
 
 def _look(doing: str, last: Utterance, facts: ThreadFacts, request: str, *, is_listed: bool) -> str:
-    """Return an announced step that only looks at something, or what the look is for once it is over.
+    """Return `purpose (look)` during an announced look at something, and only the purpose once it is over.
 
     Example: "I need to update the docs. Let me read the plan." is "update the docs (read the plan)", and "update the
     docs" when the plan was read.
@@ -135,7 +135,7 @@ def _is_vague(doing: str) -> bool:
 
 
 def _referred_to(said: Sequence[str]) -> str:
-    """Return the sentence that "fix this" at the end refers to, with the one before if it points back as well."""
+    """Return the sentence that says what a final "fix this" means, with the one before if it points back as well."""
     before = said[-2]
     if len(said) > 2 and _POINTS_BACK.match(before):  # "It is redundant."
         before = f"{said[-3]} {before}"

@@ -199,7 +199,7 @@ def tone_lines(facts: ThreadFacts) -> list[str]:
 
 
 def _sentence_lines(marks: Iterable[KeySentence]) -> list[str]:
-    """Return key sentences as lines, newest message first, specific ones before unspecific ones.
+    """Return key sentences as lines: messages with specific names before those without, the newest first in each.
 
     Sentences that stood side by side stay on one line, as they explain each other.
     """

@@ -224,7 +224,7 @@ def _is_choice(answer: AnsweredQuestion) -> bool:
 
 
 def _was_only_planned(seq: int, facts: ThreadFacts) -> bool:
-    """Return True where a plan or other documents were written after an entry and no code: a design that may change."""
+    """Return True if after entry `seq` only documents were edited and nothing committed: a design that may change."""
     edits = [call for call in facts.trace.calls if call.tool in EDITS and call.seq > seq and call.path]
     is_planned = bool(edits) and all(is_prose(call.path) for call in edits)
     return is_planned and not any(commit.seq > seq for commit in facts.commits)
@@ -285,13 +285,13 @@ def _stated(facts: ThreadFacts, at: str | None) -> Iterator[Candidate]:
 
 
 def _for_information(line: str) -> re.Match[str] | None:
-    """Return the match of a remark that states how things are for good, None for others and reports of failures."""
+    """Return the match of a remark that states a lasting fact; None for other lines and for reports of failures."""
     match = _FOR_INFORMATION.match(line)
     return None if match is None or cue_phrases.is_failure(line) else match
 
 
 def _names_two(line: str) -> re.Match[str] | None:
-    """Return the match of a sentence that says by which of two identifiers or quoted names something goes, or None."""
+    """Return the match of a sentence that says which of two identifiers or quoted names something has, else None."""
     match = _CALLED.match(line.rstrip(".!"))
     names = [match[part] for part in ("one", "other")] if match else []
     are_names = all(name.count("`") == len("``") or specific_names(name) for name in names)

@@ -70,7 +70,7 @@ def telling_request(requests: Iterable[Utterance]) -> Utterance | None:
 
 
 def leans(said: Utterance) -> bool:
-    """Return True for a message that needs the request before it: a short statement, or what was said in passing."""
+    """Return True for a message that needs the request before it to be clear: a short statement, or one in passing."""
     if said_in_passing(said) or working_state_cue_phrases.is_go_ahead(said.text):
         return True
     is_order = bool(said.choice) or said.text.startswith("/") or cue_phrases.is_housekeeping(said.text)
@@ -80,7 +80,7 @@ def leans(said: Utterance) -> bool:
 
 
 def said_in_passing(said: Utterance) -> bool:
-    """Return True for words that steer the work in hand: said in refusing a call, or a question asked meanwhile."""
+    """Return True for short words that steer the work in hand: in refusing a call, or a question meanwhile."""
     is_short = words_of(said.text) <= 2 * _SHORT_REMARK
     return is_short and (said.refusal or (said.aside and cue_phrases.is_question(said.text)))
 
@@ -94,7 +94,7 @@ def latest_remark(said: Utterance, facts: ThreadFacts) -> str:
 
 
 def words_of_request(said: Utterance, length: int) -> str:
-    """Return the beginning of a person's message, with the option that it chooses by its number.
+    """Return the beginning of a person's message, and in brackets the words of the option that it chooses by number.
 
     Example: "let's go with option 2 (option: a queue in the store)".
     """
@@ -121,5 +121,5 @@ def agreement(seq: int, facts: ThreadFacts) -> str:
 
 
 def task_opened(facts: ThreadFacts) -> int:
-    """Return the entry of the person's request for the task in hand, or 0."""
+    """Return the entry number of the last message in which the person gave a new task, or 0."""
     return next((said.seq for said in reversed(facts.requests) if working_state_cue_phrases.is_new_task(said.text)), 0)

@@ -113,7 +113,7 @@ def actions_done(calls: Iterable[ToolCall]) -> dict[str, int]:
 
 
 def unfinished_part(text: str, since: int, done: Mapping[str, int], runs: Sequence[Run]) -> str:
-    """Return what of an order given at entry `since` no later call has carried out; empty if all of it is over.
+    """Return the part of an order given at entry `since` that no later call has carried out; empty if all is done.
 
     Sentences that ask for something else stay as they are, unless the order ends in handing in the work, and that
     was done. Example: "Commit this. Why is it slow?" is "Why is it slow?" once there is a commit, "commit and push" is
@@ -133,7 +133,7 @@ def unfinished_part(text: str, since: int, done: Mapping[str, int], runs: Sequen
 
 
 def _left_of(sentence: str, since: int, done: Mapping[str, int], runs: Sequence[Run]) -> str:
-    """Return the end of a sentence that is still to be done; all of it if no later call did a part of it.
+    """Return the end of an ordering sentence that is still to be done; all of it if no later call did a part of it.
 
     The parts are done in their order: with an action, all before it are over.
     """
@@ -159,7 +159,7 @@ def _left_of(sentence: str, since: int, done: Mapping[str, int], runs: Sequence[
 
 
 def _parts(sentence: str) -> Iterator[tuple[int, bool, str]]:
-    """Yield where each part of a sentence begins, whether "and" or "then" precedes it, and the part without please."""
+    """Yield each part of a sentence: its offset, whether "and" or "then" precedes it, and its text without "please"."""
     start, is_next = 0, False
     for mark in (*_PARTS.finditer(sentence), None):
         words = sentence[start : mark.start() if mark else None]

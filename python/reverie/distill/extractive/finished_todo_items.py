@@ -109,7 +109,7 @@ def mark_written(items: Iterable[TodoItem], call: ToolCall) -> None:
 
 
 def mark_touched(items: Iterable[TodoItem], call: ToolCall) -> None:
-    """Mark items in progress that an edit is part of, and those before them that were edited earlier as written.
+    """Mark the item in progress that an edit belongs to as touched, and touched ones before it as written.
 
     Several are in progress where an agent begins all of a list at once; then its edits show how far it is. Example:
     with "Add a limit to the share cache" and "Log lost ships" begun, an edit of `share_cache_limit` belongs to the
@@ -138,7 +138,7 @@ def _stems(item: TodoItem) -> set[str]:
 
 
 def is_overtaken(place: int, items: Sequence[TodoItem]) -> bool:
-    """Return True for an item that was written, and for one in progress before it: its list lags behind the work."""
+    """Return True if the item at `place` is written, or in progress with a later one written: the list lags behind."""
     item = items[place]
     return item.written or (item.status == "in_progress" and any(later.written for later in items[place + 1 :]))
 

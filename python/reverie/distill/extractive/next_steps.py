@@ -102,7 +102,7 @@ def steps_ahead(facts: ThreadFacts) -> list[StateItem]:
 
 
 def _with_failing_check(planned: list[StateItem], facts: ThreadFacts) -> list[StateItem]:
-    """Return planned steps with a check that failed since the first was begun: before it, or behind it if it is a test.
+    """Return planned steps with a check that failed since the first began: before it, or behind it if it is of tests.
 
     A list is often behind the work: what is in progress is written, and its tests fail. New tests are to fail at first.
     """
@@ -140,13 +140,13 @@ def _is_newer_than_plan(facts: ThreadFacts) -> bool:
 
 
 def _goes_on(last: Utterance) -> bool:
-    """Return True if an agent's message ends by going on, without saying with what: "Good. Let me continue."."""
+    """Return True if an agent's message ends with an announcement that names nothing: "Good. Let me continue."."""
     intents = map(announced_intents.stated_intent, sentences(last.text)[-1:])
     return any(map(announced_intents.is_contentless, intents))
 
 
 def _is_listed(facts: ThreadFacts) -> bool:
-    """Return True if the to-do list names the step in hand: an item in progress, or one begun after the last words."""
+    """Return True if an item in progress is in the current to-do list, or was begun after the last message."""
     words = max((step.seq for step in facts.trace.steps if isinstance(step, Utterance)), default=0)
     plan = current_plan(facts)
     return any(item.status == "in_progress" and (item in plan or item.seq > words) for item in facts.plan)
@@ -184,7 +184,7 @@ def _is_resumed(facts: ThreadFacts) -> bool:
 
 
 def _is_left_open(facts: ThreadFacts) -> bool:
-    """Return True where only items in progress are left that were begun before a request which the agent answered."""
+    """Return True if all unfinished items were begun before the person's last request and the agent has answered it."""
     unfinished = [item for item in facts.plan if item.status != "completed"]
     last = facts.trace.steps[-1] if facts.trace.steps else None
     said = facts.requests[-1].seq if facts.requests else 0
@@ -224,7 +224,7 @@ def _refuses(said: Utterance, facts: ThreadFacts) -> bool:
 
 
 def _planned(facts: ThreadFacts) -> list[StateItem]:
-    """Return the steps of the to-do list that are being done, then those to be done unless later words outdate them."""
+    """Return the to-do items in progress, then the pending ones unless a later request has outdated the list."""
     plan = current_plan(facts)
     return [
         (item.label(ITEM_CHARS), item.seq)
@@ -235,7 +235,7 @@ def _planned(facts: ThreadFacts) -> list[StateItem]:
 
 
 def _is_outdated(facts: ThreadFacts) -> bool:
-    """Return True if the list did not change for long, and the person asked for something in that time.
+    """Return True if the to-do list has not changed for long, and the person asked for something in that time.
 
     "No, all of it in one commit, please": what was to be done afterwards may be done by now, or be dropped.
     """
@@ -247,7 +247,7 @@ def _is_outdated(facts: ThreadFacts) -> bool:
 
 
 def _unfinished(facts: ThreadFacts) -> list[StateItem]:
-    """Return the task in the middle of a turn: to mend a failing check, else the person's request."""
+    """Return the next step in the middle of a turn: to mend a failing check, else to finish the request."""
     asked = substantial_requests(facts.requests)
     since = facts.requests[-1].seq if facts.requests else 0
     failing = _failing_check(facts, since)
@@ -280,7 +280,7 @@ def _unfinished(facts: ThreadFacts) -> list[StateItem]:
 
 
 def _finish(facts: ThreadFacts, since: int) -> str:
-    """Return how a request that is worked on is to be gone on with, by what was done since the last words, if it was.
+    """Return the words before the request in a next step, with what was done since the last message; empty if nothing.
 
     Example: "finish what was asked (tests passed, committed): ".
     """
@@ -300,7 +300,7 @@ def _is_done(facts: ThreadFacts) -> bool:
 
 
 def _what_for(facts: ThreadFacts) -> str:
-    """Return the beginning of the person's request if it is not over, which says what a look is for."""
+    """Return the beginning of the person's request, as the purpose of an announced look; empty if it is done."""
     asked = telling_request(facts.requests)
     if asked is None or not unfinished_part(asked.text, asked.seq, facts.done, facts.runs):
         return ""

@@ -76,7 +76,7 @@ class Extractive:
         summary_tokens: int = 5_000,
         total_tokens: int | None = None,
     ) -> Distillation:
-        """Return summary, excerpts, state and digest; messages from `tail_from_seq` on stay in context as they are.
+        """Return summary, state and digest of all messages, and excerpts of those before entry `tail_from_seq`.
 
         Excerpts and rendered summary have a ceiling each, in tokens, and `total_tokens` together.
         """

@@ -272,7 +272,7 @@ def _is_of_user(step: Step) -> bool:
 
 
 def _settle(kinds: dict[str, list[KeySentence]], kind: str) -> None:
-    """Move the agent's weighed choices, not decided so far, to the sentences of `kind`, in thread order."""
+    """Move the agent's statements of the best way, undecided so far, to the sentences of `kind`, in thread order."""
     if kinds[_WEIGHED]:
         kinds[kind] = sorted([*kinds[kind], *kinds[_WEIGHED]], key=lambda mark: mark.seq)
         kinds[_WEIGHED] = []

@@ -108,7 +108,7 @@ class TodoList:
             self.ended.add(number)
 
     def _compare(self, call: ToolCall) -> None:
-        """Take over the state of all tasks from the tool that lists them; others change tasks too (subagents)."""
+        """Update all tasks from the result of the tool that lists them, as subagents change tasks too."""
         listed = {found["number"]: found for found in _LISTED.finditer(call.result)}
         if call.failed or not (listed or _NONE_LISTED.match(call.result)):
             return
@@ -150,7 +150,7 @@ def _written(call: ToolCall) -> list[TodoItem]:
 
 
 def _dated(fresh: list[TodoItem], before: list[TodoItem]) -> list[TodoItem]:
-    """Return the new items; those that the last list has too, with the same status, keep their entry number."""
+    """Return the items of a new list; those in the last list with the same status keep their entry number."""
     known = {(item.subject, item.status): item.seq for item in before}
     for item in fresh:
         item.seq = known.get((item.subject, item.status), item.seq)
@@ -171,7 +171,7 @@ def _update(item: TodoItem, call: ToolCall) -> None:
 
 
 def _set_status(item: TodoItem, status: str, call: ToolCall) -> None:
-    """Set the status that was read from a list; an item that has it already keeps its entry number."""
+    """Set an item's status, and its entry number to that of the call; an item that has this status stays as it is."""
     if item.status != status:
         item.status, item.seq = status, call.seq
 

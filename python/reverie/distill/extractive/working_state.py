@@ -52,7 +52,7 @@ _SHARED = 5  # letters of a word that links a blocker to what ends it
 
 
 def request_excerpt(text: str) -> str:
-    """Return what is read of a person's message: of a long one, such as a pasted log, the beginning and the end."""
+    """Return a person's message; of a long one, such as a pasted log, only the beginning and the end."""
     return text if len(text) <= _LONG else f"{text[:_LONG]}\n{text[-_END:]}"
 
 
@@ -103,7 +103,7 @@ def _current_task(facts: ThreadFacts, before: WorkingState) -> tuple[str, int]:
 
 
 def _request_in_force(facts: ThreadFacts, before: WorkingState) -> tuple[str, int]:
-    """Return the request in force and its entry; the task of `before` continues if no new one was opened."""
+    """Return the current request and its entry number; the task of state `before` continues if there is no new one."""
     asked = substantial_requests(facts.requests)
     if not asked:
         return current_request(facts), facts.answers[-1].seq if facts.answers else 0
@@ -231,7 +231,7 @@ def _long_words(text: str) -> set[str]:
 
 
 def _still_blocking(facts: ThreadFacts, before: WorkingState) -> list[StateItem]:
-    """Return earlier blockers without checks that ran again, reports of errors since checked, and ended obstacles."""
+    """Return the blockers of `before`, leaving out checks that ran again, errors checked since, and ended obstacles."""
     again = {run.purpose.value for run in facts.runs}
     over = (*((_NEEDS,) if facts.requests else ()), *((_REPORTED,) if not again.isdisjoint(CHECKS) else ()))
     return [

@@ -224,7 +224,7 @@ def is_finished_step(sentence: str) -> bool:
 
 
 def is_numbered_step(sentence: str) -> bool:
-    """True if a finished step names its pull request or issue, as in "Merged #31": it says enough in few words."""
+    """True if a finished step names its pull request or issue ("Merged #31"), so that few words are enough."""
     return _NUMBERED_STEP.match(sentence) is not None
 
 
@@ -244,7 +244,7 @@ def is_new_task(text: str) -> bool:
 
 
 def is_only_for_good(text: str) -> bool:
-    """Return True if a message has wishes that hold beyond the task, and else only yes, thanks and housekeeping.
+    """Return True if a message has only wishes that hold beyond the task, besides a yes, thanks and housekeeping.
 
     Example: "Never push to main. Open a PR as a draft." is about how the work is handed in, not what it is.
     """
@@ -268,7 +268,7 @@ def asks_for_work(text: str) -> bool:
 
 
 def asks_in_words(text: str) -> bool:
-    """Return True if a message has a question, an order or a word such as please; the news of a fault have none."""
+    """Return True if a message has a question, an order or a word such as "please"; a report of a fault has none."""
     asks = text.startswith("/") or cue_phrases.is_question(text) or _ASKS.search(text) is not None
     return asks or cue_phrases.is_housekeeping(text) or any(map(begins_with_verb, sentences(text)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reverie.models import Candidate, MemoryType
-from reverie.usecases.detect_harmful_statements import gives_orders, harm_of_file
+from reverie.usecases.harmful_agent_statements_and_errors import gives_orders, harm_of_file
 
 
 @pytest.mark.parametrize(

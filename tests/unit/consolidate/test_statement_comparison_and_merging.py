@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reverie.consolidate.statement_comparison import (
+from reverie.consolidate.statement_comparison_and_merging import (
     Relation,
     is_generic,
     merge_statements,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from reverie.adapters.json_values_in_threads import value_message
+from reverie.adapters.json_value_messages_and_cache import value_message
 from reverie.errors import ValidationError
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from reverie import canonical_json, count_and_truncate_tokens
 from reverie.consolidate.memories_under_consolidation import Item, WorkingSet, scope_of
-from reverie.consolidate.statement_comparison import Relation, parse_statement, relate
+from reverie.consolidate.statement_comparison_and_merging import Relation, parse_statement, relate
 from reverie.documents.project_document_paths import PERSON, memory_project
 from reverie.errors import TokenBudgetExceeded, ValidationError
 from reverie.models import Change, Delete, Memory, MemoryType, Update

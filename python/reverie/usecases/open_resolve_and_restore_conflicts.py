@@ -135,7 +135,7 @@ def _has_copy_again(reader: Reader, then: ConflictRecord | None, paths: Collecti
 
 
 def _set(writer: Writer, conflict_id: str, record: ConflictRecord | None) -> None:
-    """Write an earlier version of a conflict, or close it (None), with the event if it is opened or closed by this."""
+    """Put back an earlier version of a conflict, or close it (None); publish an event if that opens or closes it."""
     now = writer.load(ConflictRecord, (conflict_id,))
     if record is not None:
         writer.save(record, (conflict_id,))
