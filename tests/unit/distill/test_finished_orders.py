@@ -182,3 +182,17 @@ def test_a_worker_that_was_dispatched_is_no_step() -> None:
     thread = Thread().user(ASKED).agent("Now let me dispatch the reviewer of the whole change.")
     assert following(thread) == ("go on: dispatch the reviewer of the whole change",)
     assert following(thread.call("Task", {"prompt": "review"}, "Looks good.")) == (f"go on: {ASKED}",)
+
+
+def test_what_was_said_in_stopping_the_agent_does_not_replace_the_task() -> None:
+    """After "[Request interrupted by user]" a short remark steers the task; an order that is over opens none."""
+    opened = "Read the plan in docs/plan.md and implement its fourth step, the counter of ships"
+    thread = Thread().user(opened).bash("cat docs/plan.md", "4. count").user("[Request interrupted by user]")
+    thread.user("we are on a branch already").bash("git branch", "* ships")
+    state = ENGINE.working_state(thread.messages)
+    assert state.current_task == f"{opened} \u2192 we are on a branch already"
+    assert state.next_steps == (f"go on: {opened} \u2192 we are on a branch already",)
+    filed = Thread().user(opened).agent("Done.").user("Create an issue about the wrecks of the harbour, please")
+    filed.call("mcp__tracker__create_issue", {"title": "Wrecks"}, "H-7").agent("It is H-7.")
+    filed.user("The map of the north is missing, find out why").bash("ls", "map.py")
+    assert ENGINE.working_state(filed.messages).current_task == "The map of the north is missing, find out why"

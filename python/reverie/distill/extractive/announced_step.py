@@ -54,7 +54,7 @@ _VAGUE = lazy_regex(
 _ONE_COMMAND = lazy_regex(
     r"^(?:(?:also|first|now|just|then|quickly|try) )*(?:(?:re-?)?run(?:ning)?|(?:re-?)?execut(?:e|ing)|install(?:ing)?"
     r"|restart(?:ing)?|fetch(?:ing)?|download(?:ing)?|clon(?:e|ing)|lint(?:ing)?|kill(?:ing)?|auto-?fix(?:ing)?"
-    r"|(?:auto-?)?format(?:ting)?|dispatch(?:ing)?|spawn(?:ing)?|launch(?:ing)?|invok(?:e|ing)|delegat(?:e|ing))\b",
+    r"|(?:auto-?)?format(?:ting)?|dispatch(?:ing)?|spawn(?:ing)?|launch(?:ing)?|invok(?:e|ing)|delegat(?:e|ing)|trigger(?:ing)?)\b",
     re.IGNORECASE,
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import cue_phrases, working_state_cue_phrases
+from reverie.distill.extractive.finished_orders import unfinished_part
 from reverie.distill.extractive.sentences_and_specific_names import clip, sentences
 from reverie.distill.extractive.thread_facts import substantial_requests
 from reverie.distill.extractive.wish_and_correction_cues_by_language import words_of
@@ -25,6 +26,7 @@ __all__ = [
     "latest_remark",
     "leading_sentences",
     "leans",
+    "opens_task",
     "said_in_passing",
     "task_opened",
     "telling_request",
@@ -48,11 +50,25 @@ def current_request(facts: ThreadFacts) -> str:
     tasks = [said for said in asked if not working_state_cue_phrases.is_only_for_good(said.text)]
     if not tasks:
         return leading_sentences(facts.answers[-1].answer, TASK_CHARS) if facts.answers else ""
-    opener = next((said for said in reversed(tasks) if working_state_cue_phrases.is_new_task(said.text)), tasks[0])
+    opener = next((said for said in reversed(tasks) if opens_task(said)), tasks[0])
+    if _is_over(opener, facts):
+        if not leans(asked[-1]):
+            return words_of_request(asked[-1], TASK_CHARS)
+        opener = next((said for said in reversed(tasks) if opens_task(said) and not _is_over(said, facts)), tasks[0])
     if opener is asked[-1]:
         return words_of_request(opener, TASK_CHARS)
     last = latest_remark(asked[-1], facts)
     return f"{leading_sentences(opener.text, TASK_CHARS - len(last))}{THEN}{last}"
+
+
+def opens_task(said: Utterance) -> bool:
+    """Return True for a message that opens a task, and not one that steers the task in hand."""
+    return working_state_cue_phrases.is_new_task(said.text) and not leans(said)
+
+
+def _is_over(said: Utterance, facts: ThreadFacts) -> bool:
+    """Return True for an order that later calls carried out, unless it is the last message."""
+    return said is not facts.requests[-1] and not unfinished_part(said.text, said.seq, facts.done, facts.runs)
 
 
 def telling_request(requests: Iterable[Utterance]) -> Utterance | None:
@@ -76,7 +92,8 @@ def leans(said: Utterance) -> bool:
     is_order = bool(said.choice) or said.text.startswith("/") or cue_phrases.is_housekeeping(said.text)
     is_order = is_order or cue_phrases.is_correction(said.text)
     is_short = words_of(said.text) <= _SHORT_REMARK and not is_order
-    return is_short and not working_state_cue_phrases.asks_for_work(said.text)
+    asks = working_state_cue_phrases.asks_in_words if said.aside else working_state_cue_phrases.asks_for_work
+    return is_short and not asks(said.text)
 
 
 def said_in_passing(said: Utterance) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reverie.distill.extractive import shell_commands_and_commits, working_state_cue_phrases
 from reverie.distill.extractive.answered_questions import AnsweredQuestion  # noqa: TC001 - decoded by type
+from reverie.distill.extractive.current_request import opens_task
 from reverie.distill.extractive.parse_messages_into_steps import (
     EDITS,
     READS,
@@ -230,12 +231,13 @@ def _requests(found: Sequence[Utterance]) -> list[Utterance]:
     """Return the requests that a state can need: the first, the last new task, a few newest, the very last."""
     asked = substantial_requests(found)
     opener = next((said for said in reversed(asked) if working_state_cue_phrases.is_new_task(said.text)), None)
+    task = next((said for said in reversed(asked) if opens_task(said)), None)
     newest: dict[str, Utterance] = {}
     for said in reversed(asked):
         newest.setdefault(first_sentence(said.text), said)
         if len(newest) == _FEW:
             break
-    kept = {id(said) for said in (*asked[:1], opener, *newest.values(), *found[-1:])}
+    kept = {id(said) for said in (*asked[:1], opener, task, *newest.values(), *found[-1:])}
     return [said for said in found if id(said) in kept]
 
 

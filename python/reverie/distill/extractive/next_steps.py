@@ -22,6 +22,7 @@ from reverie.distill.extractive.current_request import (
     latest_remark,
     leading_sentences,
     leans,
+    opens_task,
     said_in_passing,
     task_opened,
     telling_request,
@@ -239,11 +240,14 @@ def _is_outdated(facts: ThreadFacts) -> bool:
 
     "No, all of it in one commit, please": what was to be done afterwards may be done by now, or be dropped.
     """
-    asked = [said for said in substantial_requests(facts.requests) if not leans(said)]
+    asked = [
+        said.seq
+        for said in substantial_requests(facts.requests)
+        if opens_task(said) or (cue_phrases.is_correction(said.text) and not leans(said))
+    ]
     changed = max((item.seq for item in facts.plan), default=0)
-    if _is_resumed(facts):
-        return False
-    return bool(asked) and asked[-1].seq > changed and facts.trace.steps[-1].seq - changed > STILL_DOING
+    is_newer = bool(asked) and asked[-1] > changed and not _is_resumed(facts)
+    return is_newer and facts.trace.steps[-1].seq - changed > STILL_DOING
 
 
 def _unfinished(facts: ThreadFacts) -> list[StateItem]:

@@ -69,7 +69,7 @@ class Utterance:
 
     `answers` is what the agent had asked or proposed, where the person answers it with a word or two, `choice` the
     option that they name by its number. A `refusal` is what the person said instead of permitting a call, an `aside`
-    what they said while the agent went on working.
+    what they said while the agent was at work, or in stopping it.
     """
 
     role: str  # user or assistant

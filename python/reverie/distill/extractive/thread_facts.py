@@ -111,7 +111,7 @@ class Pending:
 
     `proposed` is the agent's last question or offer; `weighed` are ways that it called the best and nobody decided on
     yet. `has_looked` and `has_acted` are about the time since the person spoke, `turn` is from `last_reply`.
-    `in_calls` is True where the last step is a call, and `options` are those of the agent's last message.
+    `in_calls` is True where the last step is a call or was stopped, `options` are those of the agent's last message.
     """
 
     proposed: str = ""
@@ -190,7 +190,7 @@ def substantial_requests(requests: Iterable[Utterance]) -> list[Utterance]:
 def _link_answers(steps: Iterable[Step], before: Pending) -> Iterator[Step]:
     """Yield the steps of a thread; brief messages of the person get the question or proposal that they answer.
 
-    Those between two calls are marked as asides.
+    Those between two calls, or with which the person stopped the agent, are marked as asides.
     """
     proposed, in_calls = before.proposed, before.in_calls
     said: str | None = None  # by the agent last; what it proposes is looked for where the person is brief alone
@@ -208,7 +208,7 @@ def _link_answers(steps: Iterable[Step], before: Pending) -> Iterator[Step]:
                 proposed, said = proposed if said is None else proposal_in(said), None
                 step = replace(step, answers=proposed) if proposed else step  # noqa: PLW2901 - as above
         else:
-            in_calls = isinstance(step, ToolCall)
+            in_calls = isinstance(step, ToolCall | Interrupted)
         yield step
 
 
@@ -260,7 +260,7 @@ def _key_sentences(trace: Trace, before: Pending) -> tuple[dict[str, list[KeySen
                 continue
     proposed = proposed if said is None else proposal_in(said)
     turn = last_reply(trace.steps, before.turn)
-    acts = [isinstance(step, ToolCall) for step in trace.steps if not _is_of_user(step)]
+    acts = [isinstance(step, ToolCall | Interrupted) for step in trace.steps if not _is_of_user(step)]
     in_calls = acts[-1] if acts else before.in_calls
     words = trace.said("assistant")
     options = offered_options(words[-1].text) if words else before.options
